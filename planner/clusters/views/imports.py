@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from io import BytesIO
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.accounts.selectors.workspaces import editable
+from planner.clusters.forms import LONGEST_NAME, ClusterForm
 from planner.clusters.models import Import
 from planner.clusters.selectors.imports import get_import, problems_of, recent_imports
 from planner.clusters.services.imports import ClusterRead, cluster_read_apart, is_large, packed_files
@@ -24,14 +24,13 @@ from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.scenarios import scenario_create
 from planner.web.views.following import UNCHANGED, seen
-from planner.web.views.pages import caller, found_or_404, page_or_part
+from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
 from planner.web.views.workspace import workspace_for_import
 from planner.work.lifecycle import work_cancel
-from planning.archive import OpenFiles
-from planning.importing import MAX_TEXT_BYTES
 from planning.rows import Problem
 
-PASTED = "pasted text"
+ID = "import-%s"
+"""How the fields of the form are called on the page."""
 IN_A_REQUEST_BYTES = 2_000_000
 """So much text is read while the browser waits, about a second; the page follows a worker that reads more."""
 PARTS = {"import": "clusters/_import.html"}
@@ -47,40 +46,27 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
     """
     workspace = workspace_for_import(request)
     if request.method == "GET":
-        context = {
-            "place": "import",
-            "typed": {},
-            "imports": recent_imports(caller(request)),
-            "into": workspace,
-            "editable": editable(caller(request)),
-        }
-        return render(request, "clusters/import.html", context)
-    if _size(request) > MAX_TEXT_BYTES:
-        return _page(request, problems=[_too_large()])
-    files = _sent(request)
-    if not files:
-        return _page(request, problems=[_nothing_sent()])
-    name = request.POST.get("name", "").strip() or files[0][0].partition(".")[0]
-    provenance = ", ".join(label for label, _ in files)
+        return _page(request, ClusterForm(auto_id=ID))
+    form = ClusterForm(request.POST, request.FILES, auto_id=ID)
+    if not form.is_valid():
+        return _page(request, form, status=INVALID)
+    files = form.sent()
+    facts: dict[str, Any] = {
+        "workspace": workspace,
+        "name": (form.cleaned_data["name"] or files[0][0].partition(".")[0])[:LONGEST_NAME],
+        "provenance": ", ".join(label for label, _ in files)[:500],
+        "user": caller(request),
+    }
     if is_large(files, IN_A_REQUEST_BYTES):
-        cluster_import = submit_import(
-            files=packed_files(files),
-            workspace=workspace,
-            name=name[:253],
-            provenance=provenance[:500],
-            user=caller(request),
-        )
-        return redirect("planner:import-detail", cluster_import.pk)
+        return redirect("planner:import-detail", submit_import(files=packed_files(files), **facts).pk)
     try:
         read = cluster_read_apart(files)
     except Invalid as error:
-        return _page(request, problems=error.problems)
+        return _page(request, form, problems=error.problems, status=INVALID)
     if read.content is None:
-        return _page(request, read=read, problems=read.problems)
-    preview = preview_keep(
-        read=read, workspace=workspace, name=name[:253], provenance=provenance[:500], user=caller(request)
-    )
-    return _page(request, read=read, problems=read.problems, draft=str(preview.pk))
+        return _page(request, form, read=read, problems=read.problems, status=INVALID)
+    preview = preview_keep(read=read, **facts)
+    return _page(request, form, read=read, problems=read.problems, draft=str(preview.pk))
 
 
 @login_required
@@ -138,28 +124,26 @@ def _begun(request: HttpRequest, scenario: Scenario) -> HttpResponse:
 
 def _page(
     request: HttpRequest,
+    form: ClusterForm,
     *,
-    problems: Sequence[Problem],
+    problems: Sequence[Problem] = (),
     read: ClusterRead | None = None,
     draft: str = "",
+    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     """Return the form with everything that was typed, what was read, and what is wrong with it."""
     context = {
         "place": "import",
-        "typed": {
-            "name": request.POST.get("name", ""),
-            "documents": request.POST.get("documents", ""),
-            "had_files": bool(request.FILES),
-        },
+        "form": form,
+        "had_files": bool(request.FILES),
         "read": read,
         "problems": problems,
-        "errors": sum(problem.is_error for problem in problems),
+        "errors": sum(problem.is_error for problem in problems) + sum(map(len, form.errors.values())),
         "draft": draft,
         "imports": recent_imports(caller(request)),
         "into": workspace_for_import(request),
         "editable": editable(caller(request)),
     }
-    status = HTTPStatus.OK if draft else HTTPStatus.UNPROCESSABLE_ENTITY
     return render(request, "clusters/import.html", context, status=status)
 
 
@@ -179,30 +163,3 @@ def _context(request: HttpRequest, cluster_import: Import) -> dict[str, Any]:
         "errors": sum(problem.is_error for problem in problems),
         "scenario": scenarios(caller(request)).filter(snapshot=cluster_import.snapshot_id).first(),
     }
-
-
-def _sent(request: HttpRequest) -> OpenFiles:
-    files: list[tuple[str, Any]] = [(file.name or "file", file) for file in request.FILES.getlist("files")]
-    if (text := request.POST.get("documents", "")).strip():
-        # A browser sends line ends as CR LF; lines are counted the same, and a YAML text keeps its own.
-        files.append((PASTED, BytesIO(text.replace("\r\n", "\n").encode())))
-    return files
-
-
-def _size(request: HttpRequest) -> int:
-    sizes = [file.size or 0 for file in request.FILES.getlist("files")]
-    return sum(sizes) + len(request.POST.get("documents", ""))
-
-
-def _too_large() -> Problem:
-    limit = MAX_TEXT_BYTES // 10**6
-    return Problem(
-        "import.too_large",
-        "error",
-        f"The upload is larger than {limit} MB.",
-        fix="Compress it with gzip, or leave out objects that Volcano does not schedule.",
-    )
-
-
-def _nothing_sent() -> Problem:
-    return Problem("import.empty", "error", "No file and no text.", fix="Choose files or paste a text.")

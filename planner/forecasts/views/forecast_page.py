@@ -1,6 +1,6 @@
 """What does the page of a forecast show? Each part is computed only when a template asks for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, overload
 from urllib.parse import urlencode
@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from planner.clusters.models import Snapshot
 from planner.forecasts import charts, wait_charts
+from planner.forecasts.forms import PricesForm
 from planner.forecasts.models import Backtest, Forecast
 from planner.forecasts.selectors.backtests import backtests_beside, later_snapshots
 from planner.forecasts.selectors.forecasts import record_of
@@ -37,20 +38,6 @@ from planning.forecasts.verdict import utilisations
 
 MOST_QUEUES = 12
 """A figure with a row for each queue shows so many: those that request the most."""
-
-
-def priced(resource: str) -> str:
-    """Return what a price of a resource is for.
-
-    >>> priced("cpu"), priced("memory"), priced("nvidia.com/gpu")
-    ('A core', 'A GiB of memory', 'One nvidia.com/gpu')
-    """
-    known = {
-        "cpu": "A core",
-        "memory": "A GiB of memory",
-        "ephemeral-storage": "1,000 GiB of local storage",
-    }
-    return known.get(resource, f"One {resource}")
 
 
 class JobsInOrder(Sequence[JobRow]):
@@ -124,22 +111,11 @@ class ForecastPage:
         """The resources that can have a price."""
         return [name for name in resource_order(self.record.resources()) if name != "pods"]
 
-    @property
-    def price_fields(self) -> list[tuple[str, str, str]]:
-        """The fields of prices: name, label, and what stands in them."""
-        held = self.prices or Prices()
-        shown = {
-            **{f"pools.{name}": (f"A node of pool {name}", held.pools.get(name)) for name in self.pools},
-            **{
-                f"resources.{name}": (priced(name), held.resources.get(name))
-                for name in self.priced_resources
-            },
-        }
-        typed: Mapping[str, Any] = self.typed or {}
-        return [
-            (name, label, typed.get(name, "" if price is None else f"{price:g}"))
-            for name, (label, price) in shown.items()
-        ]
+    @cached_property
+    def prices_form(self) -> PricesForm:
+        """The fields of prices, with what was typed or is kept."""
+        kept = self.prices or Prices()
+        return PricesForm(self.pools, self.priced_resources, kept, data=self.typed, auto_id="price-%s")
 
     @cached_property
     def backtests(self) -> list[Backtest]:

@@ -11,8 +11,6 @@ from django.views.decorators.http import require_POST
 
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid
-from planner.forecasts.forms import prices_typed
-from planner.forecasts.models import Forecast
 from planner.forecasts.services.backtests import backtest_make
 from planner.forecasts.services.prices import prices_set
 from planner.forecasts.views.forecast_page import ForecastPage
@@ -27,19 +25,14 @@ from planner.web.views.pages import INVALID, caller
 def prices(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     """Set what the nodes of the workspace cost; pools that this forecast does not have keep their prices."""
     forecast = ended_or_404(request, forecast_id)
-    page = ForecastPage(forecast, request.GET)
-    typed, problems = prices_typed(request.POST, page.pools, page.priced_resources)
+    page = ForecastPage(forecast, request.GET, typed=request.POST)
     try:
-        if problems:
-            raise Invalid(problems)
-        kept = page.prices
-        others = (
-            {} if kept is None else {name: kept.pools[name] for name in kept.pools if name not in page.pools}
-        )
-        typed["pools"] = others | typed["pools"]
-        prices_set(workspace=forecast.workspace, user=caller(request), **typed)
+        typed = page.prices_form.prices()
     except Invalid as error:
-        return _again(request, forecast, error)
+        return _again(request, page, error)
+    kept = page.prices.pools if page.prices else {}
+    typed["pools"] = {name: kept[name] for name in kept if name not in page.pools} | typed["pools"]
+    prices_set(workspace=forecast.workspace, user=caller(request), **typed)
     messages.success(request, "Prices are saved; all forecasts of the workspace say what they cost.")
     return redirect(f"{reverse('planner:forecast', args=[forecast.pk])}#cost")
 
@@ -56,16 +49,17 @@ def backtests(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     try:
         backtest_make(forecast=forecast, snapshot=snapshot, user=caller(request))
     except Invalid as error:
-        return _again(request, forecast, error)
+        return _again(request, ForecastPage(forecast, request.GET), error)
     return redirect(f"{reverse('planner:forecast', args=[forecast.pk])}#backtests")
 
 
-def _again(request: HttpRequest, forecast: Forecast, error: Invalid) -> HttpResponse:
+def _again(request: HttpRequest, page: ForecastPage, error: Invalid) -> HttpResponse:
     """Show the page with what is wrong, and what was typed."""
     context = {
-        "forecast": forecast,
-        "page": ForecastPage(forecast, request.GET, typed=request.POST),
-        "seen": seen(forecast),
+        "forecast": page.forecast,
+        "page": page,
+        "seen": seen(page.forecast),
         "problems": error.problems,
+        "is_refused": True,
     }
     return render(request, "forecasts/forecast.html", context, status=INVALID)

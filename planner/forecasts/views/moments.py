@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from planner.errors import Busy, Invalid
+from planner.forecasts.forms import MomentForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import decisions_at, record_of
 from planner.forecasts.services.moments import moment_open
@@ -30,31 +31,23 @@ def moment(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     forecast = forecast_or_404(request, forecast_id)
     if forecast.state != Forecast.State.SUCCEEDED:
         return redirect("planner:forecast", forecast.pk)
-    at = _seconds(request)
+    form = MomentForm(request.POST if request.method == "POST" else request.GET)
+    at = form.cleaned_data.get("at") or 0.0 if form.is_valid() else 0.0
     if request.method == "GET":
         return _page(request, forecast, at)
     try:
+        typed = form.typed()
         scenario = moment_open(forecast=forecast, at=at, user=caller(request))
     except Invalid as error:
-        return _page(request, forecast, at, problems=error.problems, status=INVALID)
+        return _page(request, forecast, at, problems=[*form.problems, *error.problems], status=INVALID)
     except Busy as error:
         problem = Problem("forecast.busy", "error", str(error), path="at")
         return _page(request, forecast, at, problems=[problem], status=503)
-    if request.POST.get("then") == "run":
+    if typed["then"] == "run":
         run = submit_run(scenario=scenario, user=caller(request))
         return redirect("planner:run-detail", run.pk)
     messages.success(request, f"{scenario.name} is a scenario of its own now.")
     return redirect("planner:scenario-detail", scenario.pk)
-
-
-def _seconds(request: HttpRequest) -> float:
-    """Return the time that is requested; what is no number is the beginning."""
-    data = request.POST if request.method == "POST" else request.GET
-    try:
-        at = float(data.get("at", "0"))
-    except ValueError:
-        return 0.0
-    return at if 0.0 <= at < float("inf") else 0.0
 
 
 def _page(

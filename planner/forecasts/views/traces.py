@@ -1,5 +1,6 @@
 """How does a workload trace come in, and what is in it?"""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,10 +10,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from planner.accounts.models import Membership
 from planner.accounts.selectors.workspaces import memberships
-from planner.clusters.models import Snapshot
 from planner.errors import Invalid
 from planner.forecasts.charts import arrivals_figure
+from planner.forecasts.forms import PatternForm, SnapshotJobsForm, TraceForm
 from planner.forecasts.models import WorkloadTrace
 from planner.forecasts.selectors.traces import get_trace, trace_preview, traces
 from planner.forecasts.services.traces import (
@@ -23,10 +25,10 @@ from planner.forecasts.services.traces import (
     trace_of_snapshot,
 )
 from planner.scenarios.selectors.scenarios import snapshots
+from planner.web.forms import TypedForm
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller, found_or_404
 from planner.web.views.workspace import present_membership, workspace_for_import
-from planning.forecasts.clock import HOUR, duration
 from planning.forecasts.intake import FORMATS
 from planning.rows import Problem
 
@@ -35,12 +37,16 @@ from planning.rows import Problem
 @require_http_methods(["GET", "POST"])
 def listing(request: HttpRequest) -> HttpResponse:
     """Show the traces of the workspace, and take a new one: a file, a text, or a pattern to draw from."""
+    here = present_membership(request, memberships(caller(request)))
+    ways = _forms(request, here)
     if request.method == "GET":
-        return _page(request)
+        return _page(request, here, ways)
+    form = ways.get(request.POST.get("how", ""), ways[""])
     try:
-        trace = _made(request)
+        trace = _kept(request, form)
     except Invalid as error:
-        return _page(request, problems=error.problems, status=INVALID)
+        form.refuse(error.problems)
+        return _page(request, here, ways, problems=error.problems, status=INVALID)
     messages.success(request, f"Trace {trace.name} is kept.")
     return redirect("planner:trace", trace.pk)
 
@@ -81,82 +87,53 @@ def trace_or_404(request: HttpRequest, trace_id: UUID | str) -> WorkloadTrace:
     return found_or_404(request, get_trace, key)
 
 
-def _made(request: HttpRequest) -> WorkloadTrace:
-    user = caller(request)
-    workspace = workspace_for_import(request)
-    name, file = request.POST.get("name", "").strip(), request.FILES.get("file")
-    facts: dict[str, Any] = {"workspace": workspace, "user": user}
-    if request.POST.get("how") == "generate":
-        pattern, seconds, seed = _pattern(request)
-        return trace_generate(
-            name=name or "Generated", patterns=[pattern], seconds=seconds, seed=seed, **facts
-        )
-    if request.POST.get("how") == "snapshot":
-        snapshot = _snapshot(request)
-        since = request.POST.get("since", "").strip()
-        return trace_of_snapshot(name=name or snapshot.name, snapshot=snapshot, since=since, **facts)
-    if file is not None and file.name:
+def _kept(request: HttpRequest, form: TypedForm) -> WorkloadTrace:
+    """Keep the trace that a form describes; raise Invalid."""
+    typed = form.typed()
+    facts: dict[str, Any] = {"workspace": workspace_for_import(request), "user": caller(request)}
+    name = typed["name"]
+    if isinstance(form, PatternForm):
+        drawn = {"seconds": typed["seconds"], "seed": typed["seed"]}
+        return trace_generate(name=name or "Generated", patterns=[form.pattern()], **drawn, **facts)
+    if isinstance(form, SnapshotJobsForm):
+        snapshot = typed["snapshot"]
+        return trace_of_snapshot(name=name or snapshot.name, snapshot=snapshot, since=typed["since"], **facts)
+    if file := typed["file"]:
         origin = f"file {file.name}"[:500]
         return trace_create(name=name or file.name, text=file_text(file), provenance=origin, **facts)
-    text = request.POST.get("text", "")
-    if not text.strip():
-        raise Invalid([Problem("trace.empty", "error", "There is no file and no text.", path="file")])
-    return trace_create(name=name or "Pasted", text=text, provenance="pasted", **facts)
+    return trace_create(name=name or "Pasted", text=typed["text"], provenance="pasted", **facts)
 
 
-def _snapshot(request: HttpRequest) -> Snapshot:
-    """Return the snapshot that was chosen, or answer 404."""
-    try:
-        return snapshots(caller(request)).get(pk=UUID(request.POST.get("snapshot", "")))
-    except (Snapshot.DoesNotExist, ValueError):
-        raise Http404 from None
-
-
-def _pattern(request: HttpRequest) -> tuple[dict[str, Any], float, int]:
-    """Return the pattern that was typed, for how long, and the seed."""
-    typed, problems = request.POST, []
-
-    def read(name: str, default: str, convert: Any) -> Any:
-        text = typed.get(name, "").strip() or default
-        try:
-            value = convert(text)
-        except ValueError:
-            value = None
-        if value is None or value <= 0:
-            message = f"{text!r} is not a value above 0."
-            problems.append(Problem("trace.pattern", "error", message, path=name, fix=f"Write {default}."))
-        return value
-
-    rate = read("jobs_per_hour", "10", float)
-    run, seconds = read("run_median", "20m", duration), read("seconds", "1d", duration)
-    pods, seed = read("pods", "1", int), read("seed", "1", int)
-    queue = typed.get("queue", "").strip()
-    if not queue:
-        problems.append(Problem("trace.pattern", "error", "The queue has no name.", path="queue"))
-    if problems:
-        raise Invalid(problems)
-    requests = {name: typed.get(name, "").strip() for name in ("cpu", "memory")}
-    pattern = {
-        "queue": queue,
-        "jobs_per_hour": rate,
-        "run_median": run,
-        "pods": {str(pods): 1.0},
-        "requests": {name: text for name, text in requests.items() if text},
+def _forms(request: HttpRequest, here: Membership | None) -> dict[str, TypedForm]:
+    """Return a form for each way in which a trace comes, by what it posts as `how`."""
+    owned = snapshots(caller(request)).filter(workspace=here.workspace if here else None)
+    posted = {"data": request.POST, "files": request.FILES}
+    how = request.POST.get("how", "") if request.method == "POST" else None
+    return {
+        "": TraceForm(auto_id="upload-%s", **(posted if how == "" else {})),
+        "snapshot": SnapshotJobsForm(owned, auto_id="own-%s", **(posted if how == "snapshot" else {})),
+        "generate": PatternForm(auto_id="pattern-%s", **(posted if how == "generate" else {})),
     }
-    return pattern, seconds, seed
 
 
-def _page(request: HttpRequest, *, problems: Any = (), status: int = 200) -> HttpResponse:
-    here = present_membership(request, memberships(caller(request)))
+def _page(
+    request: HttpRequest,
+    here: Membership | None,
+    ways: Mapping[str, TypedForm],
+    *,
+    problems: Sequence[Problem] = (),
+    status: int = 200,
+) -> HttpResponse:
     found = traces(caller(request)).filter(workspace=here.workspace if here else None)
     context = {
         "traces": Listing(found, name="page", params=request.GET),
-        "snapshots": snapshots(caller(request)).filter(workspace=here.workspace if here else None)[:50],
+        "upload": ways[""],
+        "own": ways["snapshot"],
+        "pattern": ways["generate"],
         "problems": problems,
-        "typed": request.POST,
+        "is_refused": status == INVALID,
         "formats": FORMATS,
         "here": here,
-        "hour": HOUR,
         "place": "traces",
     }
     return render(request, "forecasts/traces.html", context, status=status)

@@ -1,8 +1,10 @@
 """What the pages of traces and forecasts show and do."""
 
+import html
 import json
 import re
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -59,6 +61,42 @@ def test_a_trace_is_drawn_from_a_pattern_and_the_same_seed_draws_the_same(browse
     first, second = WorkloadTrace.objects.all()
     assert first.source_id == second.source_id
     assert first.jobs > 50
+
+
+def test_everything_that_is_wrong_with_a_pattern_is_at_its_field(browser: Client) -> None:
+    typed = {"how": "generate", "jobs_per_hour": "-1", "run_median": "soon", "pods": "1.5"}
+    answer = browser.post("/traces/", typed)
+    content = html.unescape(answer.content.decode())
+    assert answer.status_code == 422
+    assert 'id="pattern-queue_error"><li>The queue has no name.' in content
+    assert "id=\"pattern-jobs_per_hour_error\"><li>'-1' is not a value above 0. Write 10." in content
+    assert "'soon' is not a value above 0. Write 20m." in content
+    assert "'1.5' is not a value above 0. Write 1." in content
+    assert 'value="soon"' in content
+    assert not WorkloadTrace.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ({}, "There is no file and no text."),
+        ({"text": "x", "name": "n" * 254}, "at most 253 characters"),
+        ({"how": "snapshot", "snapshot": "none"}, "is not a valid UUID"),
+        ({"how": "snapshot", "snapshot": str(uuid4())}, "not one of the available choices"),
+    ],
+)
+def test_what_is_no_trace_is_said_at_its_field(browser: Client, typed: dict[str, str], says: str) -> None:
+    answer = browser.post("/traces/", typed)
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+    assert not WorkloadTrace.objects.exists()
+
+
+def test_a_time_that_is_none_opens_no_moment(browser: Client, done: Forecast) -> None:
+    answer = browser.post(f"/forecasts/{done.pk}/moment/", {"at": "soon"})
+    assert answer.status_code == 422
+    assert "Enter a number." in answer.content.decode()
+    assert not Scenario.objects.exclude(pk=done.scenario_id).exists()
 
 
 def test_a_forecast_begins_from_its_scenario(browser: Client) -> None:

@@ -1,0 +1,77 @@
+"""How is read what people type, and where does a page say what is wrong with it?"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from planner.errors import Invalid
+from planning.rows import Problem
+
+_CLASSES = ((forms.CheckboxInput, "form-check-input"), (forms.Select, "form-select"))
+
+
+class TypedForm(forms.Form):
+    """A form that says each problem at its field, whether the form finds it or the service behind it."""
+
+    use_required_attribute = False
+
+    def __init__(self, *args: Any, **params: Any) -> None:
+        super().__init__(*args, **params)
+        for name, field in self.fields.items():
+            self.add_field(name, field)
+
+    def add_field(self, name: str, field: forms.Field) -> None:
+        """Add a field, whose widget gets the classes of the page."""
+        own = next((own for kind, own in _CLASSES if isinstance(field.widget, kind)), "form-control")
+        attributes = field.widget.attrs
+        attributes["class"] = " ".join([own, *attributes.get("class", "").split()])
+        attributes.setdefault("autocomplete", "off")
+        self.fields[name] = field
+
+    def typed(self) -> dict[str, Any]:
+        """Return what the fields say; raise Invalid, with each problem at its field."""
+        if not self.is_valid():
+            raise Invalid([])
+        return self.cleaned_data
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Return what is wrong, for a page that shows none of the fields."""
+        return [
+            Problem("form.invalid", "error", str(message), path=name)
+            for name, messages in self.errors.items()
+            for message in messages
+        ]
+
+    def refuse(self, problems: Iterable[Problem]) -> None:
+        """Say the problems that a service found at the fields that their paths end with."""
+        for problem in problems:
+            path = f".{problem.path or ''}"
+            if name := next((name for name in self.fields if path.endswith(f".{name}")), None):
+                self.add_error(name, problem.message)
+
+
+class ReadField(forms.CharField):
+    """A field whose text is read as a value; an empty one is its default.
+
+    `says` is what is wrong with a text that `read` returns None or raises ValueError for.
+    """
+
+    def __init__(self, read: Callable[[str], Any], says: str, default: str = "", **params: Any) -> None:
+        super().__init__(required=False, initial=default, **params)
+        self.read, self.says, self.default = read, says, default
+
+    def to_python(self, value: Any) -> Any:
+        """Return the value of a text, None without text and default."""
+        text = super().to_python(value) or self.default
+        if not text:
+            return None
+        try:
+            read = self.read(text)
+        except ValueError:
+            read = None
+        if read is None:
+            raise ValidationError(self.says.format(text=text))
+        return read
