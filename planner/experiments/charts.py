@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any
 
 from planner.experiments.selectors.cells import CellRow
@@ -12,6 +13,8 @@ from planning.units import resource_label, scale_of
 
 Figure = dict[str, Any]
 
+LETTERS = 18
+"""So many letters of a name stand in a line below its axis."""
 LINES = 200
 """So many cells fit as lines of the parallel coordinates: those of the front first."""
 SET, UNSET = "set", "not set"
@@ -198,8 +201,14 @@ def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Col
         ],
         "layout": {
             "height": 340,
-            "margin": {"l": 60, "r": 30, "t": 10, "b": 80},
-            "xaxis": {"type": "category", "automargin": True},
+            "margin": {"l": 70, "r": 70, "t": 10, "b": 80},
+            "xaxis": {
+                "type": "category",
+                "automargin": True,
+                "tickangle": 0,
+                "tickvals": list(range(len(names))),
+                "ticktext": ["<br>".join(wrap(_escaped(name), LETTERS)) for name in names],
+            },
             "yaxis": {"tickvals": [0, 1], "ticktext": ["least", "most"], "range": [-0.06, 1.06]},
         },
     }

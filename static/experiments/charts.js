@@ -5,13 +5,20 @@
   const colour = (meta) => css(`--measure-${meta}`) || css("--ink");
 
   // The squares of a heat map touch each other nearly: their size decides how large the figure is.
-  const LARGEST = 90, SMALLEST = 18, TALLEST = 480, LETTER = 7;
+  const LARGEST = 120, SMALLEST = 18, TALLEST = 480, LETTER = 7;
+  // The axes of parallel coordinates need room for their names; the sheet around the figure scrolls.
+  const AXIS = 130;
   const measured = (layout, width) => {
     const across = layout.xaxis.categoryarray.length, down = layout.yaxis.categoryarray.length;
     const { l, r, t, b } = layout.margin;
     const room = Math.min((width - l - r) / across, Math.max(TALLEST / down, 32));
     const side = Math.max(SMALLEST, Math.min(LARGEST, room));
     return { side, width: Math.min(width, l + r + side * across), height: Math.max(270, t + b + side * down) };
+  };
+
+  const sized = {
+    heat: (layout, width) => (({ width: own, height }) => ({ width: own, height }))(measured(layout, width)),
+    parallel: (layout, width) => ({ width: Math.max(width, AXIS * layout.xaxis.tickvals.length) }),
   };
 
   const dressedTrace = (trace, layout, width) => {
@@ -32,7 +39,7 @@
     const axes = Object.keys(layout).filter((name) => /^[xy]axis/.test(name));
     return {
       ...layout,
-      ...(meta === "heat" ? (({ width, height }) => ({ width, height }))(measured(layout, place.clientWidth)) : {}),
+      ...(sized[meta] ? sized[meta](layout, place.clientWidth) : {}),
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: css("--font-ui"), size: 12.5, color: ink },
