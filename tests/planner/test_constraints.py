@@ -8,6 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from planner.accounts.models import Event, Membership
 from planner.experiments.models import Experiment
+from planner.forecasts.models import WaitTarget
 from planner.runs.models import Outcome, Run, Victim
 from planner.scenarios.models import Change
 from tests import factories
@@ -21,6 +22,7 @@ REFUSED = {
     "a victim in no state that there is": (Victim, {"state": "spared"}),
     "an event of no kind that there is": (Event, {"kind": "rumour"}),
     "an experiment that neither sweeps nor searches": (Experiment, {"kind": "guess"}),
+    "a wait target of no time": (WaitTarget, {"seconds": 0.0}),
     "an experiment in no state that there is": (Experiment, {"state": "queued"}),
 }
 
@@ -32,6 +34,7 @@ def test_the_database_refuses(case: str) -> None:
     scenario = factories.scenario()
     run = factories.run(scenario)
     factories.user("member")
+    scenario.wait_targets.create(queue="waits", seconds=60.0)
     Change.objects.create(scenario=scenario, revision=2, kind="conf")
     Victim.objects.create(
         outcome=Outcome.objects.create(), order=1, pod="a/b", action="reclaim", state="kept"

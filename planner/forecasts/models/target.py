@@ -15,7 +15,10 @@ class WaitTarget(Identified):
 
     class Meta:
         ordering = ["queue"]
-        constraints = [models.UniqueConstraint(fields=["scenario", "queue"], name="wait_target_once_a_queue")]
+        constraints = [
+            models.UniqueConstraint(fields=["scenario", "queue"], name="wait_target_once_a_queue"),
+            models.CheckConstraint(condition=models.Q(seconds__gt=0.0), name="wait_target_above_zero"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.queue}: {self.seconds:g} s"
