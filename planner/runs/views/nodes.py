@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_http_methods
 
 from planner.errors import Invalid
+from planner.runs.forms import REQUESTS, ProbeForm
 from planner.runs.models import Run
 from planner.runs.selectors.nodes import node_found, nodes_in_order, pool_heats
 from planner.runs.selectors.searches import Fitting, fitting_found, newest_fitting
@@ -25,7 +26,7 @@ from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller, page_or_part
-from planning.fitting import END, MOMENTS, Probe
+from planning.fitting import Probe
 from planning.heat import NodeHeat, PoolHeat
 from planning.quantities import amounts
 from planning.rows import Problem
@@ -36,7 +37,6 @@ PALETTE = 8
 """So many queues have a colour of their own; the others share one."""
 _OF_THE_PAGE = ("colour", "page")
 COLOURS = ("used", "queue", "fits")
-REQUESTS = ("cpu", "memory", "nvidia.com/gpu")
 
 
 class NodesPage:
@@ -171,35 +171,30 @@ def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Begin to ask every node whether it takes a pod, or show how far that is."""
     run = run_or_404(request, run_id)
     problems: Sequence[Problem] = ()
+    context = {"run": run, **_fit_context(run, request.POST)}
     if request.method == "POST":
+        form = context["fit_form"]
         try:
-            submit_fitting(run=run, probe=_probe(request.POST), user=caller(request))
+            submit_fitting(run=run, probe=form.probe(), user=caller(request))
         except Invalid as error:
             problems = error.problems
+            form.refuse(problems)
         else:
             if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
                 return redirect("planner:run-fit", run.pk)
-    context = {"run": run, "fit_problems": problems, **_fit_context(run, request.POST)}
+            context |= _fit_context(run, request.POST)
     search = context["fit_search"]
     if search is not None and request.GET.get("seen") == seen(search):
         return HttpResponse(status=UNCHANGED)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK
-    return page_or_part(request, "runs/fit.html", {"fit": "runs/_fit.html"}, context, status)
-
-
-def _probe(typed: QueryDict) -> Probe:
-    """Return the pod that a form describes."""
-    prefix = "requests."
-    named = {name.removeprefix(prefix): str(typed[name]).strip() for name in typed if name.startswith(prefix)}
-    if extra := typed.get("resource_name", "").strip():
-        named[extra] = typed.get("resource_amount", "").strip()
-    pairs = (part.partition("=") for part in typed.get("selector", "").replace(",", " ").split())
-    return Probe(
-        queue=typed.get("queue", "").strip(),
-        requests={name: text for name, text in named.items() if text},
-        selector={key: value for key, _, value in pairs},
-        tolerates="tolerates" in typed,
-        at=typed.get("at", END),
+    status = HTTPStatus.OK
+    if problems or context["fit_form"].errors:
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+    return page_or_part(
+        request,
+        "runs/fit.html",
+        {"fit": "runs/_fit.html"},
+        {**context, "fit_problems": problems},
+        status,
     )
 
 
@@ -207,17 +202,11 @@ def _fit_context(run: Run, typed: QueryDict) -> dict[str, Any]:
     """Return what the part about one more pod shows: the form, the last search and what it found."""
     search = newest_fitting(run)
     kept = None if search is None or search.probe is None else Probe(**search.probe)
-    probe = _probe(typed) if "queue" in typed else kept
+    queues = run.queue_outcomes.exclude(queue="root").values_list("queue", flat=True).order_by("queue")
     found: Fitting | None = fitting_found(search) if search else None
     return {
         "fit_search": search,
         "fit_found": found,
         "fit_seen": seen(search) if search else "",
-        "fit_probe": probe,
-        "fit_selector": ", ".join(f"{key}={value}" for key, value in probe.selector.items()) if probe else "",
-        "fit_requests": [(name, probe.requests.get(name, "") if probe else "") for name in REQUESTS],
-        "fit_moments": MOMENTS,
-        "fit_queues": run.queue_outcomes.exclude(queue="root")
-        .values_list("queue", flat=True)
-        .order_by("queue"),
+        "fit_form": ProbeForm(typed if "queue" in typed else None, list(queues), kept),
     }

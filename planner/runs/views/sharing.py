@@ -3,7 +3,6 @@
 from http import HTTPStatus
 from uuid import UUID
 
-from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from planner.runs.forms import LinkForm
 from planner.runs.models import PublicLink, Run
 from planner.runs.selectors.runs import links_of, pending_jobs, run_counts, victims
 from planner.runs.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_make, link_revoke, run_by_link
@@ -39,13 +39,6 @@ def link_add(request: HttpRequest, run_id: UUID) -> HttpResponse:
     _, secret = link_make(run=run, user=caller(request), **form.cleaned_data)
     address = request.build_absolute_uri(reverse("planner:shared", args=[secret]))
     return _share_page(request, run, address=address)
-
-
-class LinkForm(forms.Form):
-    """For whom a link is, and for how long."""
-
-    label = forms.CharField(max_length=100, required=False)
-    days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS)
 
 
 def _share_page(

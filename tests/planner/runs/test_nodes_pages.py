@@ -100,7 +100,11 @@ def test_a_pod_that_cannot_be_is_refused_with_all_its_problems(
     at = f"/runs/{finished_run.pk}/fit/"
     answer = browser.post(at, {"queue": "gone", "requests.cpu": "lots"})
     assert answer.status_code == 422
-    assert "no queue" in text_of(answer)
+    page = text_of(answer)
+    assert "no queue" in page
+    assert 'id="id_queue_error"' in page
+    assert 'id="id_requests.cpu_error"' in page
+    assert 'value="lots"' in page
     refused = api.post(f"/api/v1{at}", {"queue": "gone", "requests": {"cpu": "lots"}})
     assert [found["path"] for found in refused.json()["problems"]] == ["queue", "requests.cpu"]
 
