@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from planner.errors import Invalid, StaleRevision
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.history import changes_since
+from planner.web.forms import TypedForm
 from planner.web.views.pages import INVALID, whole_number
 
 STALE = 412
@@ -19,16 +20,23 @@ Page = Callable[[Mapping[str, Any], int], HttpResponse]
 
 
 def edited(
-    request: HttpRequest, scenario: Scenario, make: Callable[[int], str], page: Page, leads_to: str
+    request: HttpRequest,
+    scenario: Scenario,
+    make: Callable[[int], str],
+    page: Page,
+    leads_to: str,
+    form: TypedForm | None = None,
 ) -> HttpResponse:
     """Make an edit and lead to where it shows; or show its page again, with what was typed.
 
-    `make` receives the revision that the edit saw, and returns what was done.
+    `make` receives the revision that the edit saw, and returns what was done; `form` says what is wrong.
     """
     try:
         message = make(seen_revision(request))
     except Invalid as error:
-        return page({"problems": error.problems}, INVALID)
+        if form is not None:
+            form.refuse(error.problems)
+        return page({"problems": error.problems, "is_refused": True}, INVALID)
     except StaleRevision as error:
         return page({"stale": changed_since(scenario, error)}, STALE)
     messages.success(request, f"{message}: revision {scenario.revision}.")

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
+from planner.scenarios.forms import NodesForm
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of, state_of_snapshot
 from planner.scenarios.services.nodes import NODES, nodes_add, nodes_remove, nodes_update
@@ -18,7 +19,7 @@ from planner.scenarios.views.editing import edited
 from planner.scenarios.views.object_tables import ObjectTable, node_columns, node_key
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.found import scenario_or_404
-from planner.web.views.pages import caller, whole_number
+from planner.web.views.pages import caller
 from planning.nodes import EFFECTS, NodeRow, node_like, node_of, node_rows, pool_rows, taint_patch
 
 Patch = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -27,7 +28,6 @@ ACTIONS = (
     ("taint", "Add taint"), ("untaint", "Remove taint"), ("label", "Set label"),
     ("unlabel", "Remove label"), ("remove", "Remove"),
 )  # fmt: skip
-CAPACITY = ("cpu", "memory", "nvidia.com/gpu")
 
 
 @login_required
@@ -42,26 +42,27 @@ def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Add nodes of one shape: like a node that is there, or of a typed capacity."""
     scenario = scenario_or_404(request, scenario_id)
-    typed = request.POST
-    like = objects_in(scenario, state_of(scenario)).get(NODES, typed.get("like", "").strip())
-    capacity = {
-        resource: text for resource in CAPACITY if (text := typed.get(f"capacity.{resource}", "").strip())
-    }
-    if name := typed.get("resource", "").strip():
-        capacity[name] = typed.get("amount", "").strip()
+    objects = objects_in(scenario, state_of(scenario))
+    form = _form(node_rows(objects), request.POST)
 
     def change(expected: int) -> str:
+        typed = form.typed()
+        like, capacity = objects.get(NODES, typed["like"]), form.capacity()
         names = nodes_add(
             scenario=scenario,
-            prefix=typed.get("prefix", "").strip(),
-            count=whole_number(typed.get("count", "")),
+            prefix=typed["prefix"],
+            count=typed["count"],
             made=lambda name: node_like(like, name) if like else node_of(name, capacity, {}),
             expected_revision=expected,
             user=caller(request),
         )
         return f"{names[0]} added" if len(names) == 1 else f"{len(names)} nodes added"
 
-    return _edited(request, scenario, change)
+    return _edited(request, scenario, change, form)
+
+
+def _form(rows: Sequence[NodeRow], data: Mapping[str, str] | None = None) -> NodesForm:
+    return NodesForm(data, [(pool.first, f"{pool.first}: {pool.pool}") for pool in pool_rows(rows)])
 
 
 @login_required
@@ -107,13 +108,19 @@ def _patch_of(action: str, typed: Mapping[str, str]) -> Patch:
     return lambda _: {}
 
 
-def _edited(request: HttpRequest, scenario: Scenario, make: Callable[[int], str]) -> HttpResponse:
+def _edited(
+    request: HttpRequest, scenario: Scenario, make: Callable[[int], str], form: NodesForm | None = None
+) -> HttpResponse:
     leads_to = reverse("planner:nodes", args=[scenario.pk])
-    return edited(request, scenario, make, partial(_page, request, scenario), leads_to)
+    return edited(request, scenario, make, partial(_page, request, scenario, form=form), leads_to, form)
 
 
 def _page(
-    request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any] | None = None, status: int = 200
+    request: HttpRequest,
+    scenario: Scenario,
+    changed: Mapping[str, Any] | None = None,
+    status: int = 200,
+    form: NodesForm | None = None,
 ) -> HttpResponse:
     rows = node_rows(objects_in(scenario, state_of(scenario)))
     params = request.POST if request.method == "POST" else request.GET
@@ -140,7 +147,7 @@ def _page(
         "params": params,
         "actions": ACTIONS,
         "effects": EFFECTS,
-        "capacity": CAPACITY,
+        "form": form or _form(rows),
         **(changed or {}),
     }
     return render(request, "scenarios/nodes.html", context, status=status)

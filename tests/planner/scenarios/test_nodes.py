@@ -86,6 +86,10 @@ def test_everything_that_is_wrong_is_told_and_nothing_saved(browser: Client, sce
     assert "nodes.new-1.status.allocatable.cpu" in text_of(answer)
     assert "nodes.new-1.status.allocatable.memory" in text_of(answer)
     assert post(browser, scenario, "add/", count="0", prefix="New").status_code == 422
+    answer = text_of(post(browser, scenario, "add/", count="many", amount="4"))
+    assert 'id="add-count_error"><li>Enter a whole number.' in answer
+    assert 'id="add-prefix_error"><li>This field is required.' in answer
+    assert 'id="add-resource_error"><li>Name the resource of this amount.' in answer
     assert post(browser, scenario, "change/", node=["n7"], action="cordon").status_code == 422
     assert not scenario.object_changes.exists()
 
