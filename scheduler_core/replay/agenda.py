@@ -32,7 +32,7 @@ class Due(NamedTuple):
     key : str or int
         What it happens to: mostly a pod's namespace/name; of an event its position in the document.
     token : int
-        Tells apart what was planned for a pod one after the other.
+        Tells apart what was planned for a pod one after the other; 0 for an event.
 
     """
 
@@ -51,12 +51,13 @@ class Agenda:
 
     def __init__(self) -> None:
         self._heap: list[Due] = []
-        self._tokens: dict[tuple[Kind, str], int] = {}
+        self._tokens: dict[str | tuple[int, str], int] = {}
 
     def plan(self, time: float, kind: Kind, key: str) -> None:
         """Plan what happens next to a pod, or to what else the kind is about."""
-        self.cancel(key, kind)
-        heappush(self._heap, Due(time, kind, key, self._tokens[_lane(kind, key)]))
+        lane = _lane(kind, key)
+        token = self._tokens[lane] = self._tokens.get(lane, 0) + 1
+        heappush(self._heap, Due(time, kind, key, token))
 
     def plan_event(self, time: float, position: int) -> None:
         """Plan an event of the document."""
@@ -69,9 +70,13 @@ class Agenda:
 
     def next_time(self) -> float | None:
         """Return when the next thing is due, None when nothing is."""
-        while self._heap and self._is_cancelled(self._heap[0]):
-            heappop(self._heap)
-        return self._heap[0].time if self._heap else None
+        heap, tokens = self._heap, self._tokens
+        while heap:
+            time, kind, key, token = heap[0]
+            if not token or tokens[_lane(kind, key)] == token:  # type: ignore[arg-type]
+                return time
+            heappop(heap)
+        return None
 
     def pop(self, until: float) -> Due | None:
         """Remove and return the first thing that is due by a time, None when nothing is."""
@@ -101,6 +106,6 @@ class Agenda:
         return isinstance(due.key, str) and self._tokens[_lane(due.kind, due.key)] != due.token
 
 
-def _lane(kind: Kind, key: str) -> tuple[Kind, str]:
+def _lane(kind: int, key: str) -> str | tuple[int, str]:
     """Return what at most one thing is planned of."""
-    return (Kind.FINISH if kind < Kind.EVENT else kind, key)
+    return key if kind < Kind.EVENT else (int(kind), key)

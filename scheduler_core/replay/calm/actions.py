@@ -74,6 +74,7 @@ class CalmActions:
         self._readers = [voter.reads for voter in voters if voter.reads is not None]
         self._is_read = len(self._readers) == len(voters)
         self._looked_at: set[int] = set()
+        self._found: dict[int, tuple[int, int | None]] = {}
         self._refused: dict[tuple[str, int], int] = {}
 
     def give_back(self, places: Iterable[tuple[int, PodShape]]) -> None:
@@ -208,29 +209,38 @@ class CalmActions:
         number = task.shape.number
         if number in self.full:
             return False
-        if self._look_at(task) and self.session.placement.best_at_once(task) is not None:
+        if self._best(task) is not None:
             return True
         self.full.add(number)
         return False
 
-    def _look_at(self, task: TaskInfo) -> bool:
-        """Let plugins look at a task, once in a session; returns whether it may be placed."""
+    def _best(self, task: TaskInfo) -> int | None:
+        """Return the node that takes a task at once, None when none does; found once until a node changes."""
+        number, now = task.shape.number, len(self.session.nodes.changes)
+        known = self._found.get(number)
+        if known is None or known[0] != now:
+            self._look_at(task)
+            known = self._found[number] = now, self.session.placement.best_at_once(task)
+        return known[1]
+
+    def _look_at(self, task: TaskInfo) -> None:
+        """Let plugins look at a task, once in a session."""
         if task.shape.number not in self._looked_at:
             try:
                 self.session.pre_predicate(task)
             except PrePredicateError as error:
                 raise NotCalmError from error
             self._looked_at.add(task.shape.number)
-        return True
 
     def _place(self, job: CalmJob) -> list[int]:
         """Return the nodes that the pods of a job take one after the other, as far as each gets one."""
         session, kind, nodes = self.session, job.kind, list[int]()
         task, shape = kind.task, kind.task.shape
+        self._look_at(task)
         while len(nodes) < len(job.arrival.pods) and session.allocatable(kind.queue, task) is None:
             if shape.number in self.full:
                 break
-            node = session.placement.best_at_once(task)
+            node = self._best(task)
             if node is None:
                 self.full.add(shape.number)
                 break
