@@ -47,6 +47,15 @@ class Part(NamedTuple):
         """Return what it adds to each of `QueueSum.sums`."""
         return self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
+    def changes_from(self, before: Part) -> list[tuple[int, Resource, Resource]]:
+        """Return the positions of the sums to which it adds something else, with what it added and adds."""
+        pairs = zip(before.vectors, self.vectors, strict=True)
+        return [
+            (place, old, new)
+            for place, (old, new) in enumerate(pairs)
+            if not (old is new or old.is_same(new))
+        ]
+
 
 class Sum:
     """A sum of vectors that names the scalars that any of them names."""
@@ -120,14 +129,16 @@ class QueueSum:
             if amount is not NOTHING:
                 total.give_back(amount)
 
-    def exchange(self, before: Part, after: Part) -> None:
-        """Take away what a job added before, and add what it adds now; what is the same stays."""
-        self.most -= before.most
-        self.most += after.most
-        for total, old, new in zip(self.sums, before.vectors, after.vectors, strict=True):
-            if not (old is new or old.is_same(new)):
-                total.give_back(old)
-                total.add(new)
+    def exchange(self, more: float, changes: Iterable[tuple[int, Resource, Resource]]) -> None:
+        """Have a job add something else: which of the sums, what it added, and what it adds now.
+
+        `more` is by how much the largest of its amounts is larger.
+        """
+        self.most += more
+        for place, old, new in changes:
+            total = self.sums[place]
+            total.give_back(old)
+            total.add(new)
 
     def is_exact(self) -> bool:
         """Return whether nothing was rounded."""
@@ -209,9 +220,10 @@ class QueueSums:
                 continue
             if before is not None and part is not None and before.queue == part.queue:
                 self._parts[key] = part
-                self._of[part.queue].exchange(before, part)
+                more, changes = part.most - before.most, part.changes_from(before)
+                self._of[part.queue].exchange(more, changes)
                 for above in self._sums_above(before, part):
-                    above.exchange(before, part)
+                    above.exchange(more, changes)
                 moved.add(part.queue)
                 continue
             if before is not None:
@@ -239,7 +251,7 @@ class QueueSums:
         """Return the sums of the ancestors of the parts' queue, none where they have to be made anew."""
         if self._above is None or not self._ancestors:
             return []
-        if any(part.most >= _EXACT for part in parts):
+        if max([part.most for part in parts]) >= _EXACT:
             self._above = None
             return []
         names = self._ancestors.get(parts[0].queue, ())

@@ -49,8 +49,8 @@ class CalmActions:
     ----------
     full : set of int
         The classes of tasks that are known to fit no node.
-    others_move : bool
-        Whether accounts of queues change with jobs of other queues.
+    limits_move : bool
+        Whether what queues deserve changes with jobs of other queues.
     tried : set of str
         Queues of which jobs were placed in part and displaced; whoever renews queues clears it.
 
@@ -61,14 +61,13 @@ class CalmActions:
         self.kinds = kinds
         self.full: set[int] = set()
         self._has_room = True
-        self._limits_move = session.conf.first_option("proportion") is not None
+        self.limits_move = session.conf.first_option("proportion") is not None
         self.tried: set[str] = set()
         orders = session.registry.of_kind(Point.QUEUE_ORDER, QueueOrderFn)
         self._is_flat = all(order.key_holds is None for order in orders)
         arguments = session.conf.arguments_of(preempt.NAME)
         preempts_by_search = session.release.follows(Rule.PREEMPT_ROLLBACK)
         self._knows_preempt = preempts_by_search and not DryRunArguments.read(arguments).enabled
-        self.others_move = self._limits_move or not self._is_flat
         self._losers: dict[tuple[int, int], bool] = {}
         voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
         self._readers = [voter.reads for voter in voters if voter.reads is not None]
@@ -105,7 +104,7 @@ class CalmActions:
             for job in decided.enqueued:
                 pending.remove(job)
                 enqueued.add(job)
-            if decided.enqueued or self._has_room or self._limits_move:
+            if decided.enqueued or self._has_room or self.limits_move:
                 self._has_room = False
                 self._allocate(enqueued, decided.placed)
                 self._evict_nobody(enqueued, {job for job, _ in decided.placed})

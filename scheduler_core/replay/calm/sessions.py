@@ -11,6 +11,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.job_index import is_settled
 from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.plugins.capacity.account import CapacityAccount
 from scheduler_core.replay.agenda import Due, Kind
 from scheduler_core.replay.calm.actions import CalmActions, NotCalmError
 from scheduler_core.replay.calm.arrivals import Arrival, arrival_of
@@ -168,10 +169,11 @@ class Calm:
         session, moved = self.session, self._moved
         assert session is not None, "it is calm"
         accounts = session.queue_accounts()
-        if moved is None or self._actions.others_move:
+        if moved is None or self._actions.limits_move:
             self._moved = set()
             return accounts.values()
-        return [accounts[name] for name in sorted(moved) if name in accounts]
+        names = moved.union(*map(_ancestors, [accounts[name] for name in moved if name in accounts]))
+        return [accounts[name] for name in sorted(names) if name in accounts]
 
     def decide(self, time: float) -> Change | None:
         """Decide, and say what that changes; None: the calm is over, and nothing is decided."""
@@ -208,3 +210,8 @@ class Calm:
             self.simulation.reopen()
         self._arrivals.update(self._jobs.write())
         state.make_nodes_anew(self._jobs.nodes())
+
+
+def _ancestors(account: QueueAccount) -> list[str]:
+    """Return the queues that hold what a queue holds, too."""
+    return account.ancestors if isinstance(account, CapacityAccount) else []
