@@ -207,6 +207,10 @@ class QueueSums:
         """Return what a job adds, None when there is no such job."""
         return self._parts.get(key)
 
+    def queues_of(self, jobs: Iterable[str]) -> set[str]:
+        """Return the queues to which any of the jobs add something."""
+        return {self._parts[key].queue for key in jobs if key in self._parts}
+
     def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
         """Take in jobs that were made anew; None: the job is gone."""
         self.exchange({key: None if job is None else part_of(job) for key, job in jobs.items()})

@@ -35,7 +35,7 @@ class Renewal:
     nodes : dict
         The numbers of the tasks that are found on the nodes that were made anew, by number of the node.
     queues : set of str
-        The queues that these jobs are, or were, in.
+        The queues that these jobs are, or were, in; of a job that came and went since, where it was counted.
 
     """
 
@@ -124,6 +124,8 @@ class State:
         for node in sorted(nodes):
             found = renewal.nodes[node] = self._by_uid(self._found[node])
             self._nodes.reload(node, self._tasks, found)
+        if "sums" in self.snapshot.__dict__:
+            renewal.queues.update(self.snapshot.sums.queues_of(renewal.jobs))
         for fold in ("sums", "index"):
             if fold in self.snapshot.__dict__:
                 getattr(self.snapshot, fold).renew(renewal.jobs)

@@ -10,11 +10,12 @@ import pytest
 from scheduler_core import Options, simulate_document
 from scheduler_core.replay import Replay
 from scheduler_core.replay.calm.arrivals import arrival_of
+from scheduler_core.replay.calm.kinds import FIRST_KINDS
 from scheduler_core.validate import Inspection
 from tests.builders import Object
 from tests.scheduler_core.replays import calm_replay, crowded_replay
 
-SEEDS = range(16)
+SEEDS = range(10)
 
 
 def opened(document: Object, **options: object) -> Replay:
@@ -61,7 +62,7 @@ def test_the_same_is_decided_where_most_jobs_wait(seed: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(16, 400))
+@pytest.mark.parametrize("seed", range(10, 400))
 def test_the_same_is_decided_and_recorded_by_many_more(seed: int) -> None:
     compare(calm_replay(seed))
 
@@ -131,6 +132,26 @@ def committed(decisions: list[Object]) -> list[Object]:
         for entry in decisions
         if entry["op"] in ("enqueue", "bind", "evict") and entry["state"] == "committed"
     ]
+
+
+def of_many_kinds(seed: int, jobs: int) -> Object:
+    """Return a replay in which only so many jobs are of one kind."""
+    document = calm_replay(seed)
+    for number, event in enumerate(document["replay"]["events"]):
+        for pod in event.get("create", {}).get("pods", ()):
+            pod["metadata"]["labels"] = {"number": str(number // jobs)}
+    return document
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_same_is_decided_where_kinds_are_many(seed: int) -> None:
+    compare(of_many_kinds(seed, 1 + seed % 4))
+
+
+def test_few_kinds_are_learned_where_no_two_jobs_are_equal() -> None:
+    replay = opened(of_many_kinds(2, 1))
+    replay.run()
+    assert len(replay._calm._kinds._known) == FIRST_KINDS
 
 
 # arrivals

@@ -20,6 +20,9 @@ Object = Mapping[str, Any]
 
 SOME_TIME = "2000-01-01T00:00:00Z"
 
+FIRST_KINDS, JOBS_PER_KIND = 16, 4
+"""So many kinds are learned at first, and one more for so many jobs of known kinds: each takes sessions."""
+
 
 class Standing(NamedTuple):
     """What there is of a job between two sessions.
@@ -86,6 +89,7 @@ class JobKinds:
         self._simulation = simulation
         self._session = session
         self._known: dict[bytes, JobKind | None] = {}
+        self._met = 0
 
     def running(self) -> list[JobInfo]:
         """Return a job that runs of each kind."""
@@ -95,11 +99,15 @@ class JobKinds:
         """Return the kind of a job that arrives.
 
         None when it is not simple: an empty cluster does not take it whole, it can do with fewer pods, or
-        where a pod is placed does not follow from what each node holds.
+        where a pod is placed does not follow from what each node holds; or when few jobs are of kinds that
+        are known already, so that it does not pay to learn more.
         """
-        if arrival.kind not in self._known:
-            self._known[arrival.kind] = self._seen_alone(arrival)
-        return self._known[arrival.kind]
+        known = self._known
+        if arrival.kind in known:
+            self._met += 1
+        elif len(known) < FIRST_KINDS + self._met // JOBS_PER_KIND:
+            known[arrival.kind] = self._seen_alone(arrival)
+        return known.get(arrival.kind)
 
     def _seen_alone(self, arrival: Arrival) -> JobKind | None:
         """Return the kind after the sessions in which one job of it is enqueued, bound, and said to run.

@@ -25,8 +25,9 @@ from scheduler_core.simulate import Simulation
 
 Object = Mapping[str, Any]
 
-LONGEST_REST = 64
-"""So many sessions of the actions are waited for after attempts that failed, at most."""
+SHORT_CALM, LONGEST_REST = 32, 64
+"""After a calm of fewer sessions than the first the actions decide some sessions, twice as many each time, at
+most the second: to begin and to leave takes longer than a few sessions of theirs."""
 
 
 class Calm:
@@ -46,7 +47,7 @@ class Calm:
         self.session: Session | None = None
         self._arrivals: dict[str, Arrival] = {}
         self._may_begin = False
-        self._rest = self._rests = 0
+        self._rest = self._rests = self._lasted = 0
         self._obstacle = ""
         self._made_for: tuple[object, ...] = (None, None, None)
         timeline = self.world.timeline
@@ -123,7 +124,7 @@ class Calm:
             if not self._take(job):
                 self._obstacle = key
                 return
-        self.session = session
+        self.session, self._lasted = session, 0
         self._moved: set[str] | None = None
         self._actions = CalmActions(session, self._kinds)
 
@@ -182,11 +183,9 @@ class Calm:
         try:
             decided = self._actions.decide(jobs.pending, jobs.enqueued)
         except NotCalmError:
-            self._rests = min(2 * self._rests + 1, LONGEST_REST)
-            self._rest = self._rests
             self.leave(session.known_to_wait or ())
             return None
-        self._rests = 0
+        self._lasted += 1
         change = jobs.close()
         for job in decided.enqueued:
             jobs.enqueue(job, time)
@@ -206,6 +205,8 @@ class Calm:
         if session is None or state is None:
             return
         self.session = session.known_to_wait = None
+        self._rests = 0 if self._lasted >= SHORT_CALM else min(2 * self._rests + 1, LONGEST_REST)
+        self._rest = self._rests
         if not self._renew(session, queues):
             self.simulation.reopen()
         self._arrivals.update(self._jobs.write())
