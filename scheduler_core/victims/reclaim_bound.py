@@ -77,6 +77,9 @@ class ReclaimBound(Bound, LivingView):
         self._session = session
         self._index = index = session.view(TaskIndex)
         self._tiers = [tier if len(tier) == 2 else tier[-1:] for tier in tiers]
+        self._most = [
+            [bound.most for bound in tier if isinstance(bound, PerJobBound)] for tier in self._tiers
+        ]
         self._decides = [
             len(tier) <= 2 and not any(isinstance(bound, PerShapeBound) for bound in tier) for tier in tiers
         ]
@@ -252,10 +255,7 @@ class ReclaimBound(Bound, LivingView):
     def _limits_of(self, number: int) -> list[float]:
         """Return how many tasks of a job might be victims on one node, by tier; no more than there are."""
         job, crowd = self._index.jobs[number], self._index.crowds[number]
-        return [
-            min([crowd, *[bound.most(job, None) for bound in tier if isinstance(bound, PerJobBound)]])
-            for tier in self._tiers
-        ]
+        return [min([crowd, *[most(job, None) for most in of_tier]]) for of_tier in self._most]
 
     def _judged(self, rows: slice) -> Mask:
         """Return which tasks of a queue belong in which sum, (S, P)."""
