@@ -18,8 +18,8 @@ from rest_framework.test import APIClient
 from planner.clusters.models import Blob, ImportPreview, Snapshot
 from planner.clusters.services import imports, previews
 from planner.clusters.services.imports import IN_PROCESS_BYTES, cluster_read, cluster_read_apart, packed
-from planner.clusters.services.previews import MOST, preview_keep
-from planner.clusters.services.retention import PREVIEWS_KEPT, old_runs_remove
+from planner.clusters.services.previews import MOST, PREVIEWS_KEPT, preview_keep
+from planner.clusters.services.retention import old_runs_remove
 from planner.clusters.views.imports import IN_A_REQUEST_BYTES
 from planner.scenarios.models import Scenario
 from tests import factories

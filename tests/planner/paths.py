@@ -15,6 +15,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import NamedTuple
 
@@ -50,7 +51,7 @@ def entered_by(flow: Callable[[], object]) -> list[str]:
     def watch(frame: FrameType, event: str, _argument: object) -> None:
         if event == "call":
             module = frame.f_globals.get("__name__", "")
-            if module.startswith(OURS) and frame.f_code.co_name != "<module>":
+            if module.startswith(OURS) and not _is_import(frame):
                 modules.setdefault(module)
 
     sys.setprofile(watch)
@@ -59,6 +60,11 @@ def entered_by(flow: Callable[[], object]) -> list[str]:
     finally:
         sys.setprofile(None)
     return list(modules)
+
+
+def _is_import(frame: FrameType) -> bool:
+    """Return whether a module or the body of a class is executed, as an import does."""
+    return not frame.f_code.co_flags & CO_OPTIMIZED
 
 
 def path_of(modules: Iterable[str]) -> Path:

@@ -179,3 +179,12 @@ def sole_admin_of(user: User) -> list[Workspace]:
             mine=Count("memberships", filter=admins & Q(memberships__user=user)),
         ).filter(admin_count=1, mine=1)
     )
+
+
+def blobs_without_owner() -> QuerySet[Blob]:
+    """Return the bytes that nothing refers to."""
+    blobs = Blob.objects.all()
+    for relation in Blob._meta.related_objects:
+        owners = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+        blobs = blobs.exclude(Exists(owners))
+    return blobs

@@ -1,6 +1,7 @@
 """What was read for a page and waits to be saved? Kept as rows, for an hour, a few for each workspace."""
 
 from dataclasses import asdict
+from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -10,13 +11,14 @@ from django.utils import timezone
 
 from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
-from planner.clusters.models import ImportPreview, Snapshot
-from planner.clusters.selectors.usage import room_require
+from planner.clusters.models import Blob, ImportPreview, Snapshot
+from planner.clusters.selectors.usage import blobs_without_owner, room_require
 from planner.clusters.services.imports import ClusterRead
-from planner.clusters.services.retention import PREVIEWS_KEPT, previews_remove
 from planner.clusters.services.snapshots import snapshot_keep
 from planning.rows import Problem
 
+PREVIEWS_KEPT = timedelta(hours=1)
+"""For how long what was previewed can be saved."""
 MOST = 20
 """Previews of one workspace; the oldest go first."""
 MOST_BYTES = 50_000_000
@@ -86,3 +88,13 @@ def _make_room(workspace: Workspace) -> None:
 
 def _young() -> QuerySet[ImportPreview]:
     return ImportPreview.objects.filter(created__gt=timezone.now() - PREVIEWS_KEPT)
+
+
+def previews_remove(previews: QuerySet[ImportPreview]) -> None:
+    """Remove previews of imports, and bytes of theirs that nobody has kept since."""
+    for pk, content, created in list(previews.values_list("pk", "content", "created")):
+        with transaction.atomic():
+            held = Blob.objects.select_for_update().filter(pk=content, created__lte=created)
+            blobs = list(held.values_list("pk", flat=True))
+            ImportPreview.objects.filter(pk=pk).delete()
+            blobs_without_owner().filter(pk__in=blobs).delete()

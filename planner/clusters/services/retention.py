@@ -14,9 +14,10 @@ from planner.accounts.models import Workspace
 from planner.accounts.services.logins import expired_guesses_remove
 from planner.accounts.services.sessions import expired_sessions_remove
 from planner.api.models import IdempotencyKey
-from planner.clusters.models import Blob, Import, ImportPreview
-from planner.clusters.selectors.usage import usage
+from planner.clusters.models import Import, ImportPreview
+from planner.clusters.selectors.usage import blobs_without_owner, usage
 from planner.clusters.services.deletion import outcomes_without_owner_delete
+from planner.clusters.services.previews import PREVIEWS_KEPT, previews_remove
 from planner.experiments.models import Experiment
 from planner.forecasts.models import Forecast, ForecastPart
 from planner.runs.models import Run
@@ -27,8 +28,6 @@ from planner.work.tallies import tally
 KEYS_KEPT = timedelta(days=1)
 BLOBS_KEPT = timedelta(days=1)
 """Bytes that nothing refers to may be about to be used, so young ones stay."""
-PREVIEWS_KEPT = timedelta(hours=1)
-"""For how long what was previewed can be saved."""
 AT_ONCE = 200
 FEW = 10
 
@@ -109,25 +108,6 @@ def _old_forecasts(*, ended_before: datetime) -> QuerySet[Forecast]:
 def _old_experiments(*, ended_before: datetime) -> QuerySet[Experiment]:
     later = Experiment.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"))
     return Experiment.objects.filter(finished__lt=ended_before).filter(Exists(later))
-
-
-def previews_remove(previews: QuerySet[ImportPreview]) -> None:
-    """Remove previews of imports, and bytes of theirs that nobody has kept since."""
-    for pk, content, created in list(previews.values_list("pk", "content", "created")):
-        with transaction.atomic():
-            held = Blob.objects.select_for_update().filter(pk=content, created__lte=created)
-            blobs = list(held.values_list("pk", flat=True))
-            ImportPreview.objects.filter(pk=pk).delete()
-            blobs_without_owner().filter(pk__in=blobs).delete()
-
-
-def blobs_without_owner() -> QuerySet[Blob]:
-    """Return the bytes that nothing refers to."""
-    blobs = Blob.objects.all()
-    for relation in Blob._meta.related_objects:
-        owners = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
-        blobs = blobs.exclude(Exists(owners))
-    return blobs
 
 
 def _removed_in_steps(rows: QuerySet[Any]) -> int:

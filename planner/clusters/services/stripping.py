@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, models, transaction
 
 from planner.clusters.models import Blob, Snapshot
-from planner.clusters.services.retention import blobs_without_owner
+from planner.clusters.selectors.usage import blobs_without_owner
 from planner.runs.models import Run
 from planner.scenarios.models import Change, ObjectChange, Queue, ScenarioCopy
 from planning.bare import bare_change, bare_copy, bare_input, bare_queue
