@@ -42,6 +42,17 @@ class Decision:
         self.state = state
         self.explanation: dict[str, Any] | None = None
 
+    def as_logged(self) -> dict[str, str]:
+        """Return what a log shows of one that was committed, in a dictionary no larger than it has to be."""
+        entry = {"action": self.action, "op": self.op, "job": self.job}
+        if self.pod:
+            entry["pod"] = self.pod
+        if self.node:
+            entry["node"] = self.node
+        if self.for_pod:
+            entry["for"] = self.for_pod
+        return entry
+
     def as_dict(self) -> dict[str, str]:
         """Return what the result shows of it."""
         entry = {"action": self.action, "op": self.op, "job": self.job}

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_core.model.node import NodeTable
 from scheduler_core.rendering import number
-from scheduler_core.replay.shared_maps import SharedMaps
+from scheduler_core.replay.shared_maps import MOST, SharedMaps
 
 
 class FreeRoom:
@@ -26,6 +26,7 @@ class FreeRoom:
         self.rows: list[Mapping[str, Any]] = list(rows)
         self._last: dict[str, Mapping[str, float]] = {row["node"]: row["free"] for row in self.rows}
         self._seen: tuple[NodeTable, int] | None = None
+        self._shown: dict[tuple[float, ...], Mapping[str, float]] = {}
         self._shared = SharedMaps()
 
     def found(self, time: float, nodes: NodeTable) -> None:
@@ -34,19 +35,23 @@ class FreeRoom:
             numbers: Iterable[int] = sorted(nodes.changes.since(self._seen[1]))
         else:
             numbers = range(len(nodes))
+            self._shown.clear()
             for name in sorted(set(self._last) - set(nodes.names)):
                 self._put(time, name, {})
         names = nodes.axis.names
         for node in numbers:
-            free = {
-                name: number(amount)
-                for name, amount in zip(names, nodes.idle_of[node], strict=True)
-                if amount
-            }
+            idle = tuple(nodes.idle_of[node])
+            free = self._shown.get(idle)
+            if free is None:
+                amounts = {name: number(amount) for name, amount in zip(names, idle, strict=True) if amount}
+                free = self._shown[idle] = self._shared.one(amounts)
+                if len(self._shown) > MOST:
+                    self._shown.clear()
             self._put(time, nodes.names[node], free)
         self._seen = nodes, len(nodes.changes)
 
-    def _put(self, time: float, node: str, free: dict[str, float]) -> None:
-        if self._last.get(node) != free:
-            shared = self._last[node] = self._shared.one(free)
-            self.rows.append({"t": number(time), "node": node, "free": shared})
+    def _put(self, time: float, node: str, free: Mapping[str, float]) -> None:
+        before = self._last.get(node)
+        if before is not free and before != free:
+            self._last[node] = free
+            self.rows.append({"t": number(time), "node": node, "free": free})

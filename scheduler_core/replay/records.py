@@ -72,7 +72,7 @@ class Records:
     def decided(self, time: float, decisions: Iterable[Decision]) -> bool:
         """Record the committed decisions of a session; returns whether there were any."""
         logged = [
-            _logged(decision)
+            decision.as_logged()
             for decision in decisions
             if decision.op in LOGGED and decision.state == "committed"
         ]
@@ -157,11 +157,6 @@ class Records:
 
 def _plain_phases(phases: Iterable[Iterable[Any]]) -> list[list[Any]]:
     return [[_plain(float(time)), phase] for time, phase in phases]
-
-
-def _logged(decision: Decision) -> dict[str, str]:
-    """Return a decision as the log shows it, in a dictionary no larger than it has to be."""
-    return {name: text for name, text in decision.as_dict().items() if name not in ("state", "reason")}
 
 
 def _plain(value: Any) -> Any:

@@ -72,6 +72,7 @@ class CalmActions:
         voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
         self._readers = [voter.reads for voter in voters if voter.reads is not None]
         self._is_read = len(self._readers) == len(voters)
+        self._votes_by_queue = self._is_flat and session.conf.first_option("overcommit") is None
         self._looked_at: set[int] = set()
         self._found: dict[int, tuple[int, int | None]] = {}
         self._refused: dict[tuple[str, int], int] = {}
@@ -83,11 +84,13 @@ class CalmActions:
         self.full.clear()
         self._has_room = True
 
-    def decide(self, pending: Lines, enqueued: Lines) -> Decided:
+    def decide(self, pending: Lines, enqueued: Lines, moved: Collection[str]) -> Decided:
         """Enqueue and place jobs; those that are enqueued change their lines.
 
         Who waits on, after no place was found for it, is asked again when a pod has given its place back:
-        what capacity allows a queue changes with nothing else.
+        what capacity allows a queue changes with nothing else. `moved` are the queues that jobs came to, or
+        whose jobs hold or reserve something else than before: where votes read their own queue alone, those
+        on jobs of other queues are what they were.
 
         Raises
         ------
@@ -100,7 +103,8 @@ class CalmActions:
         self.session.known_to_wait = {*pending, *enqueued}
         decided = Decided([], [])
         try:
-            self._enqueue(pending, decided.enqueued)
+            voting = [name for name in pending if name in moved] if self._votes_by_queue else pending
+            self._enqueue(pending, voting, decided.enqueued)
             for job in decided.enqueued:
                 pending.remove(job)
                 enqueued.add(job)
@@ -117,15 +121,15 @@ class CalmActions:
 
     # enqueue
 
-    def _enqueue(self, pending: Lines, accepted: list[CalmJob]) -> None:
-        """Ask for the first job of each line, and for the ones behind it when it is enqueued.
+    def _enqueue(self, pending: Lines, voting: Iterable[str], accepted: list[CalmJob]) -> None:
+        """Ask for the first job of each line of some queues, and for the ones behind it when it is enqueued.
 
         See `actions.enqueue` for why the others may be left out.
         """
         if pending and not self._is_read:
             raise NotCalmError
         session = self.session
-        turns = {name: self._voters(name, lines) for name, lines in pending.items()}
+        turns = {name: self._voters(name, pending[name]) for name in voting}
         for queue in self._in_order([name for name, (_, turn) in turns.items() if turn]):
             reads, turn = turns[queue.name]
             while turn:

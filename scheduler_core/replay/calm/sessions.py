@@ -171,7 +171,6 @@ class Calm:
         assert session is not None, "it is calm"
         accounts = session.queue_accounts()
         if moved is None or self._actions.limits_move:
-            self._moved = set()
             return accounts.values()
         names = moved.union(*map(_ancestors, [accounts[name] for name in moved if name in accounts]))
         return [accounts[name] for name in sorted(names) if name in accounts]
@@ -181,10 +180,12 @@ class Calm:
         session, jobs = self.session, self._jobs
         assert session is not None, "it is calm"
         try:
-            decided = self._actions.decide(jobs.pending, jobs.enqueued)
+            everything = jobs.pending if self._moved is None else self._moved
+            decided = self._actions.decide(jobs.pending, jobs.enqueued, everything)
         except NotCalmError:
             self.leave(session.known_to_wait or ())
             return None
+        self._moved = set()
         self._lasted += 1
         change = jobs.close()
         for job in decided.enqueued:
