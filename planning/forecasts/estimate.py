@@ -1,9 +1,9 @@
 """How long will a forecast take to compute? Said before it begins, from rates that were measured.
 
-Fitted to windows of Philly's trace from two hours to a week, jobs of mostly one pod, 12 to 352 nodes, in
-processor seconds of one core of a busy machine: 0.28 to 0.40 ms for each computed session without plugin
-nodeorder, 0.52 to 0.65 ms with it, 1.7 to 2.7 computed sessions for each job, and 0.06 to 0.2 ms to read and
-sum up each job. docs/replay.md has the table.
+Fitted to windows of Philly's trace from two hours to 109 days, jobs of mostly one pod, 48 to 352 nodes, in
+processor seconds of one core: 0.08 to 0.10 ms for each computed session without plugin nodeorder, 0.14 ms
+with it, 1.7 to 2.7 computed sessions for each job, and 0.06 to 0.2 ms to read and sum up each job.
+docs/replay.md has the table.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from planning.documents import items
 from planning.forecasts.clock import spelled
 from planning.forecasts.demand import created, events_of
 
-SESSION = 0.00036
-SESSION_WITH_SCORES = 0.00058
+SESSION = 0.0001
+SESSION_WITH_SCORES = 0.00015
 SESSIONS_PER_JOB = 2.1
-JOB = 0.00015
+JOB = 0.00012
 EVICTING = frozenset({"preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle"})
 
 Json = Mapping[str, Any]
