@@ -44,27 +44,22 @@ class Decision:
 
     def as_logged(self) -> dict[str, str]:
         """Return what a log shows of one that was committed, in a dictionary no larger than it has to be."""
-        entry = {"action": self.action, "op": self.op, "job": self.job}
-        if self.pod:
-            entry["pod"] = self.pod
-        if self.node:
-            entry["node"] = self.node
-        if self.for_pod:
-            entry["for"] = self.for_pod
-        return entry
+        return self._shown("")
 
     def as_dict(self) -> dict[str, str]:
         """Return what the result shows of it."""
+        return {**self._shown(self.reason), "state": self.state}
+
+    def _shown(self, reason: str) -> dict[str, str]:
         entry = {"action": self.action, "op": self.op, "job": self.job}
         if self.pod:
             entry["pod"] = self.pod
         if self.node:
             entry["node"] = self.node
-        if self.reason:
-            entry["reason"] = self.reason
+        if reason:
+            entry["reason"] = reason
         if self.for_pod:
             entry["for"] = self.for_pod
-        entry["state"] = self.state
         return entry
 
 

@@ -106,6 +106,12 @@ def terminating(pod: Object, now: str) -> Object:
     return {**pod, "metadata": {**pod["metadata"], "deletionTimestamp": now}}
 
 
+def created(thing: Object, now: str) -> Object:
+    """Return an object that is created now, unless it says when it was."""
+    metadata = thing["metadata"]
+    return {**thing, "metadata": {**metadata, "creationTimestamp": metadata.get("creationTimestamp", now)}}
+
+
 def created_again(pod: Object, uid: str, now: str, scheduler_names: frozenset[str]) -> Object:
     """Return a pod that its controller creates again in place of one that is gone."""
     metadata = {name: value for name, value in pod["metadata"].items() if name != "deletionTimestamp"}

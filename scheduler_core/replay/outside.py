@@ -14,6 +14,7 @@ from scheduler_core.replay.queues import closed, opened
 from scheduler_core.replay.runs import PodRuns
 from scheduler_core.replay.schedules import Schedules
 from scheduler_core.replay.world import World
+from scheduler_core.transitions import created
 
 Object = Mapping[str, Any]
 
@@ -35,7 +36,7 @@ class Outside:
         world, cluster = self.world, self.world.cluster
         for name, things in (event.get("create") or {}).items():
             for thing in things:
-                self._create(name, self._stamped(thing, time), time)
+                self._create(name, created(thing, world.timestamp(time)), time)
         for name, things in (event.get("replace") or {}).items():
             self._replace(name, things)
         for name in _named(event, "delete", "nodes"):
@@ -55,11 +56,6 @@ class Outside:
                 self.jobs.known.command(_with_namespace(key), action)
         if "scheduler_conf" in event:
             world.scheduler_conf = event["scheduler_conf"]
-
-    def _stamped(self, thing: Object, time: float) -> Object:
-        metadata = {**thing["metadata"]}
-        metadata.setdefault("creationTimestamp", self.world.timestamp(time))
-        return {**thing, "metadata": metadata}
 
     def _create(self, name: str, thing: Object, time: float) -> None:
         world, cluster = self.world, self.world.cluster

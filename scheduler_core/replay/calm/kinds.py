@@ -116,7 +116,8 @@ class JobKinds:
         orders and parts of jobs without any place, and of jobs that have all of theirs.
         """
         alone = self._simulation.with_nothing_but(
-            {arrival.key: _aged(arrival.podgroup)}, map(_aged, arrival.pods)
+            {arrival.key: transitions.created(arrival.podgroup, SOME_TIME)},
+            [transitions.created(pod, SOME_TIME) for pod in arrival.pods],
         )
         session = alone.open_session()
         job = session.jobs.get(arrival.key)
@@ -142,10 +143,6 @@ class JobKinds:
         twin.key = ""
         queue = self._session.queues[job.queue]
         return JobKind(queue, order, twin, task, new, enqueued, bound, running, job)
-
-
-def _aged(thing: Object) -> Object:
-    return {**thing, "metadata": {**thing["metadata"], "creationTimestamp": SOME_TIME}}
 
 
 def _waits_simply(job: JobInfo) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_core.replay.agenda import Kind
 from scheduler_core.replay.calm.lines import CalmJob
 from scheduler_core.replay.course import Course
-from scheduler_core.transitions import bound
+from scheduler_core.transitions import bound, created
 
 Object = Mapping[str, Any]
 
@@ -24,11 +24,11 @@ class Objects:
     def write(self, job: CalmJob, nodes: Sequence[str]) -> None:
         """Write all objects of a job of which there are none; `nodes` are the names of all nodes."""
         world, arrival = self.world, job.arrival
-        created = world.timestamp(job.submitted)
-        world.podgroups[job.key] = _stamped(arrival.podgroup, created)
+        submitted = world.timestamp(job.submitted)
+        world.podgroups[job.key] = created(arrival.podgroup, submitted)
         world.members.setdefault(job.key, {})
         for key, pod in zip(arrival.pod_keys, arrival.pods, strict=True):
-            self.runs.add(key, _stamped(pod, created), job.submitted)
+            self.runs.add(key, created(pod, submitted), job.submitted)
         if job.nodes or job.enqueued:
             self.write_status(job)
         for number, node in enumerate(job.nodes):
@@ -56,7 +56,3 @@ class Objects:
     def _bind(self, key: str, node: str, time: float) -> None:
         pods = self.world.cluster.pods
         pods.follow(key, bound(pods[key], node, self.world.timestamp(time)))
-
-
-def _stamped(thing: Object, created: str) -> Object:
-    return {**thing, "metadata": {**thing["metadata"], "creationTimestamp": created}}
