@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from planner.scenarios.forms import NodesForm
+from planner.scenarios.forms.objects import NODE_ACTIONS, NodeChangeForm, NodesForm
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of, state_of_snapshot
 from planner.scenarios.services.nodes import NODES, nodes_add, nodes_remove, nodes_update
@@ -20,14 +20,7 @@ from planner.scenarios.views.object_tables import ObjectTable, node_columns, nod
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import caller
-from planning.nodes import EFFECTS, NodeRow, node_like, node_of, node_rows, pool_rows, taint_patch
-
-Patch = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-ACTIONS = (
-    ("cordon", "Cordon"), ("uncordon", "Uncordon"), ("resize", "Resize: set allocatable"),
-    ("taint", "Add taint"), ("untaint", "Remove taint"), ("label", "Set label"),
-    ("unlabel", "Remove label"), ("remove", "Remove"),
-)  # fmt: skip
+from planning.nodes import NodeRow, node_like, node_of, node_rows, pool_rows
 
 
 @login_required
@@ -47,7 +40,7 @@ def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 
     def change(expected: int) -> str:
         typed = form.typed()
-        like, capacity = objects.get(NODES, typed["like"]), form.capacity()
+        like, capacity = objects.get(NODES, typed["like"]), form.amounts()
         names = nodes_add(
             scenario=scenario,
             prefix=typed["prefix"],
@@ -70,46 +63,31 @@ def _form(rows: Sequence[NodeRow], data: Mapping[str, str] | None = None) -> Nod
 def change(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Do one thing with the nodes that are ticked, or with all that the filter shows."""
     scenario = scenario_or_404(request, scenario_id)
-    action, typed = request.POST.get("action", ""), request.POST
-    rows = node_rows(objects_in(scenario, state_of(scenario)))
-    names = [row.name for row in _filtered(rows, typed)] if "all" in typed else typed.getlist("node")
-    edit: dict[str, Any] = {"scenario": scenario, "names": names, "user": caller(request)}
+    form = NodeChangeForm(request.POST)
 
     def changed(expected: int) -> str:
+        typed = form.typed()
+        names, action = typed["node"], typed["action"]
+        if typed["all"]:
+            rows = node_rows(objects_in(scenario, state_of(scenario)))
+            names = [row.name for row in _filtered(rows, request.POST)]
         if not names:
             return "No node selected, nothing changed"
+        edit: dict[str, Any] = {"scenario": scenario, "names": names, "user": caller(request)}
         if action == "remove":
             done = nodes_remove(expected_revision=expected, **edit)
         else:
-            done = nodes_update(patch=_patch_of(action, typed), expected_revision=expected, **edit)
-        return f"{dict(ACTIONS).get(action, action)}: {len(done)} of {len(names)} nodes changed"
+            done = nodes_update(patch=form.patch(), expected_revision=expected, **edit)
+        return f"{dict(NODE_ACTIONS)[action]}: {len(done)} of {len(names)} nodes changed"
 
-    return _edited(request, scenario, changed)
-
-
-def _patch_of(action: str, typed: Mapping[str, str]) -> Patch:
-    """Return what an action makes of each node."""
-    key, value = typed.get("key", "").strip(), typed.get("value", "").strip()
-    if action == "cordon":
-        return lambda _: {"spec": {"unschedulable": True}}
-    if action == "uncordon":
-        return lambda _: {"spec": {"unschedulable": None}}
-    if action == "resize":
-        sizes = {"status": {part: {key: value or None} for part in ("allocatable", "capacity")}}
-        return lambda _: sizes if key else {}
-    if action == "taint":
-        effect = typed.get("effect", EFFECTS[0])
-        taint = {"key": key, **({"value": value} if value else {}), "effect": effect}
-        return lambda node: taint_patch(node, taint, key)
-    if action == "untaint":
-        return lambda node: taint_patch(node, None, key)
-    if action in ("label", "unlabel") and key:
-        return lambda _: {"metadata": {"labels": {key: value if action == "label" else None}}}
-    return lambda _: {}
+    return _edited(request, scenario, changed, form)
 
 
 def _edited(
-    request: HttpRequest, scenario: Scenario, make: Callable[[int], str], form: NodesForm | None = None
+    request: HttpRequest,
+    scenario: Scenario,
+    make: Callable[[int], str],
+    form: NodesForm | NodeChangeForm,
 ) -> HttpResponse:
     leads_to = reverse("planner:nodes", args=[scenario.pk])
     return edited(request, scenario, make, partial(_page, request, scenario, form=form), leads_to, form)
@@ -120,7 +98,7 @@ def _page(
     scenario: Scenario,
     changed: Mapping[str, Any] | None = None,
     status: int = 200,
-    form: NodesForm | None = None,
+    form: NodesForm | NodeChangeForm | None = None,
 ) -> HttpResponse:
     rows = node_rows(objects_in(scenario, state_of(scenario)))
     params = request.POST if request.method == "POST" else request.GET
@@ -145,9 +123,8 @@ def _page(
         "nodes": table.list,
         "resources": resources,
         "params": params,
-        "actions": ACTIONS,
-        "effects": EFFECTS,
-        "form": form or _form(rows),
+        "form": form if isinstance(form, NodesForm) else _form(rows),
+        "change_form": form if isinstance(form, NodeChangeForm) else NodeChangeForm(),
         **(changed or {}),
     }
     return render(request, "scenarios/nodes.html", context, status=status)

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
 from planner.errors import Invalid, StaleRevision
-from planner.scenarios.forms import (
+from planner.scenarios.forms.queues import (
     Texts,
     posted_resources,
     queue_body,

@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from planner.errors import StaleRevision
-from planner.scenarios.forms import NODE_GROUPS, QUANTITIES, Texts, queue_fields
+from planner.scenarios.forms.queues import NODE_GROUPS, QUANTITIES, Texts, queue_fields
 from planner.scenarios.models import Change, Queue, Scenario
 from planner.scenarios.views.queue_columns import Column
 from planner.scenarios.views.queue_tree import QueueTree

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from planner.errors import Invalid, StaleRevision
-from planner.scenarios.forms import (
+from planner.scenarios.forms.queues import (
     merged_fields,
     posted_resources,
     queue_body,

@@ -1,6 +1,6 @@
 """Which jobs does a scenario have, and how are they added, changed and removed on their tab?"""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from planner.scenarios.forms.objects import CopyForm, JobForm, ManifestsForm, WorkloadForm
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of, state_of_snapshot
 from planner.scenarios.selectors.workloads import imported_workload_rows, workload_rows
@@ -23,15 +24,11 @@ from planner.scenarios.services.workloads import (
 )
 from planner.scenarios.views.editing import edited
 from planner.scenarios.views.object_tables import ObjectTable, workload_columns, workload_key
-from planner.web.templatetags.quantities import resource_order
+from planner.web.templatetags.quantities import counted, resource_order
 from planner.web.views.found import scenario_or_404
-from planner.web.views.pages import caller, whole_number
+from planner.web.views.pages import caller
 from planning.reach.questions import PLACED
 from planning.workloads import WorkloadRow, Workloads
-
-WHOLE = ("replicas", "minMember")
-TEXTS = ("queue", "priorityClassName")
-RESOURCES = ("cpu", "memory", "nvidia.com/gpu")
 
 
 @login_required
@@ -46,21 +43,20 @@ def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Add a job by its fields, or what a text holds."""
     scenario = scenario_or_404(request, scenario_id)
-    text = request.POST.get("documents", "")
-    edit: dict[str, Any] = {"scenario": scenario, "user": caller(request)}
+    is_text = "documents" in request.POST
+    text = ManifestsForm(request.POST if is_text else None)
+    job = JobForm(None if is_text else request.POST, _queue_names(scenario))
 
     def added(expected: int) -> str:
-        if "documents" in request.POST:
-            touched = workloads_add(text=text, expected_revision=expected, **edit)
+        edit: dict[str, Any] = {"scenario": scenario, "expected_revision": expected, "user": caller(request)}
+        if is_text:
+            touched = workloads_add(text=text.typed()["documents"], **edit)
         else:
-            fields = {
-                name: value for name in ("name", "namespace") if (value := request.POST.get(name, "").strip())
-            }
-            fields = fields | _typed(request.POST, _resources(request.POST))
-            touched = job_add(fields=fields, expected_revision=expected, **edit)
-        return f"{len(touched)} object{'' if len(touched) == 1 else 's'} added"
+            touched = job_add(fields=job.typed_job(), **edit)
+        return f"{counted(len(touched), 'object')} added"
 
-    return _edited(request, scenario, added)
+    page = partial(_page, request, scenario, text=text, job=job)
+    return edited(request, scenario, added, page, _address(scenario), text if is_text else job)
 
 
 @login_required
@@ -72,100 +68,75 @@ def workload(request: HttpRequest, scenario_id: UUID, kind: str, namespace: str,
     row = Workloads(objects_in(scenario, state_of(scenario))).row(kind, key)
     if row is None:
         raise Http404
+    shown = WorkloadPage(request, scenario, row)
     if request.method == "GET":
-        return _one(request, scenario, row)
-    edit: dict[str, Any] = {"scenario": scenario, "kind": kind, "key": key, "user": caller(request)}
+        return shown.page({})
+    return edited(request, scenario, shown.change, shown.page, _address(scenario), shown.form)
 
-    def changed(expected: int) -> str:
-        if "copy" in request.POST:
-            number = whole_number(request.POST.get("count", ""))
-            workload_copy(count=number, expected_revision=expected, **edit)
-            return f"{key} copied {number} times" if number > 1 else f"{key} copied"
-        if "remove" in request.POST:
-            workload_remove(expected_revision=expected, **edit)
+
+class WorkloadPage:
+    """One workload: its fields, the form of its copies, and what was sent of them."""
+
+    def __init__(self, request: HttpRequest, scenario: Scenario, row: WorkloadRow) -> None:
+        self.request, self.scenario, self.row = request, scenario, row
+        self.is_removal = "remove" in request.POST
+        sent = request.POST if request.method == "POST" and not self.is_removal else None
+        is_copy = "copy" in request.POST
+        self.copies = CopyForm(sent if is_copy else None)
+        self.fields = WorkloadForm(None if is_copy else sent, row, _queue_names(scenario))
+        self.form = next((form for form in (self.copies, self.fields) if form.is_bound), None)
+
+    def change(self, expected: int) -> str:
+        """Make the change that was requested of the revision that it saw, and say what was done."""
+        key = self.row.key
+        edit: dict[str, Any] = {
+            "scenario": self.scenario,
+            "kind": self.row.kind,
+            "key": key,
+            "expected_revision": expected,
+            "user": caller(self.request),
+        }
+        if self.is_removal:
+            workload_remove(**edit)
             return f"{key} removed"
-        fields = _typed(request.POST, _resources(request.POST), row)
-        workload_update(fields=fields, expected_revision=expected, **edit)
+        if self.copies.is_bound:
+            number = self.copies.typed()["count"]
+            workload_copy(count=number, **edit)
+            return f"{key} copied {number} times" if number > 1 else f"{key} copied"
+        workload_update(fields=self.fields.changes(), **edit)
         return f"{key} saved"
 
-    return _edited(request, scenario, changed, row)
+    def page(self, changed: Mapping[str, Any], status: int = 200) -> HttpResponse:
+        """Show it, with what came of a change."""
+        context = {
+            "scenario": self.scenario,
+            "row": self.row,
+            "form": self.fields,
+            "copies": self.copies,
+            "params": {"figure": PLACED, "job": self.row.key},
+            **changed,
+        }
+        return render(self.request, "scenarios/workload.html", context, status=status)
 
 
-def _resources(typed: Mapping[str, str]) -> list[str]:
-    """Return the resources whose requests were sent, the one that was named last among them."""
-    sent = [name.removeprefix("requests.") for name in typed if name.startswith("requests.")]
-    return [*sent, *([typed["resource"].strip()] if typed.get("resource", "").strip() else [])]
-
-
-def _typed(
-    typed: Mapping[str, str], resources: Sequence[str], row: WorkloadRow | None = None
-) -> dict[str, Any]:
-    """Return the fields that were typed, of a workload that is there only those that are other ones.
-
-    A text that is no number stays a text, for the service to refuse with its reason.
-    """
-    present = _present(row) if row else {}
-    fields: dict[str, Any] = {}
-    for name in (*TEXTS, *WHOLE):
-        text = typed.get(name, "").strip()
-        if name in typed and text != present.get(name, ""):
-            fields[name] = int(text) if name in WHOLE and text.isdecimal() else text
-    requests = {
-        resource: typed.get(f"requests.{resource}", typed.get("amount", "")).strip() or None
-        for resource in resources
-    }
-    had = row.requests if row else {}
-    if other := {name: value for name, value in requests.items() if value != had.get(name)}:
-        fields["requests"] = other if row else {name: value for name, value in other.items() if value}
-    return fields
-
-
-def _present(row: WorkloadRow) -> dict[str, str]:
-    return {
-        "queue": row.queue,
-        "priorityClassName": row.priority_class,
-        "minMember": str(row.min_member),
-        "replicas": str(row.replicas),
-    }
-
-
-def _edited(
-    request: HttpRequest, scenario: Scenario, make: Callable[[int], str], row: WorkloadRow | None = None
-) -> HttpResponse:
-    page = partial(_one, request, scenario, row) if row else partial(_page, request, scenario)
-    return edited(request, scenario, make, page, reverse("planner:workloads", args=[scenario.pk]))
-
-
-def _one(
-    request: HttpRequest,
-    scenario: Scenario,
-    row: WorkloadRow,
-    changed: Mapping[str, Any] | None = None,
-    status: int = 200,
-) -> HttpResponse:
-    typed = {name: request.POST.get(name, text) for name, text in _present(row).items()}
-    names = resource_order({*row.requests, "cpu", "memory"})
-    context = {
-        "scenario": scenario,
-        "row": row,
-        "typed": typed,
-        "requests": [
-            (name, request.POST.get(f"requests.{name}", row.requests.get(name, ""))) for name in names
-        ],
-        "queues": _queue_names(scenario),
-        "params": {"figure": PLACED, "job": row.key},
-        **(changed or {}),
-    }
-    return render(request, "scenarios/workload.html", context, status=status)
+def _address(scenario: Scenario) -> str:
+    return reverse("planner:workloads", args=[scenario.pk])
 
 
 def _page(
-    request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any] | None = None, status: int = 200
+    request: HttpRequest,
+    scenario: Scenario,
+    changed: Mapping[str, Any] | None = None,
+    status: int = 200,
+    *,
+    text: ManifestsForm | None = None,
+    job: JobForm | None = None,
 ) -> HttpResponse:
     rows = workload_rows(scenario, objects_in(scenario, state_of(scenario)))
     params = request.GET
     found = [row for row in rows if _matches(row, params)]
     resources = resource_order({name for row in found for name in row.amounts})
+    queues = _queue_names(scenario)
     table = ObjectTable(
         found, workload_columns(resources), params, key=workload_key, before=lambda: _imported(scenario)
     )
@@ -175,10 +146,10 @@ def _page(
         "workloads": table.list,
         "total": len(rows),
         "found": len(found),
-        "queues": _queue_names(scenario),
-        "typed_resources": RESOURCES,
+        "queues": queues,
         "params": params,
-        "typed": request.POST,
+        "job_form": job or JobForm(None, queues),
+        "text_form": text or ManifestsForm(),
         **(changed or {}),
     }
     return render(request, "scenarios/workloads.html", context, status=status)

@@ -90,7 +90,13 @@ def test_everything_that_is_wrong_is_told_and_nothing_saved(browser: Client, sce
     assert 'id="add-count_error"><li>Enter a whole number.' in answer
     assert 'id="add-prefix_error"><li>This field is required.' in answer
     assert 'id="add-resource_error"><li>Name the resource of this amount.' in answer
+    assert 'id="add-amount_error"><li>Type an amount of this resource.' in text_of(
+        post(browser, scenario, "add/", count="1", prefix="new", resource="amd.com/gpu")
+    )
     assert post(browser, scenario, "change/", node=["n7"], action="cordon").status_code == 422
+    answer = text_of(post(browser, scenario, "change/", node=["n0"], action="taint", effect="Never"))
+    assert 'id="node-key_error"><li>Name the resource, the taint or the label.' in answer
+    assert 'id="node-effect_error"><li>Select a valid choice. Never is not one' in answer
     assert not scenario.object_changes.exists()
 
 

@@ -96,6 +96,10 @@ def test_a_job_is_added_by_its_fields(browser: Client, scenario: Scenario) -> No
     assert (added.queue, added.replicas, added.min_member, added.pending) == ("waits", 6, 2, 6)
     assert (added.requests, added.priority_class, added.origin) == ({"cpu": "500m"}, "high", "added")
     assert post(browser, scenario, "add/", 2, **typed).status_code == 422
+    answer = text_of(post(browser, scenario, "add/", 2, name="Sweep", replicas="9" * 5000, amount="1"))
+    assert 'id="job-resource_error"><li>Name the resource of this amount.' in answer
+    answer = text_of(post(browser, scenario, "add/", 2, name="Sweep", replicas="9" * 5000))
+    assert all(f'id="job-{name}_error"' in answer for name in ("name", "replicas"))
 
 
 def test_workloads_are_added_from_yaml(browser: Client, scenario: Scenario) -> None:
@@ -154,6 +158,7 @@ def test_everything_that_is_wrong_is_told_and_kept_in_its_field(browser: Client,
     content = text_of(answer)
     for path in ("replicas", "minMember", "requests.cpu"):
         assert f"podgroups.default/run.{path}" in content
+        assert f'id="id_{path}_error"' in content
     assert 'value="8 cores"' in content
     assert not scenario.object_changes.exists()
 

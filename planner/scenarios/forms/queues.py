@@ -6,11 +6,7 @@ A field is named as its path below the queue: ``weight``, ``guarantee.resource.c
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django import forms
-
-from planner.web.forms import TypedForm
 from planning.queues import SPEC_FIELDS
-from planning.units import resource_label
 
 Texts = Mapping[str, str]
 """Field name to what stands in it; an empty text says: not set."""
@@ -142,40 +138,3 @@ def _held(spec: Mapping[str, Any], field: str) -> Mapping[str, Any]:
         held = held.get(key) or {}
     quantities: Mapping[str, Any] = held
     return quantities
-
-
-CAPACITY = ("cpu", "memory", "nvidia.com/gpu")
-
-
-class NodesForm(TypedForm):
-    """Nodes of one shape: how many, how they are called, and like which node or of which capacity."""
-
-    count = forms.IntegerField(initial=1, widget=forms.NumberInput(attrs={"min": "1", "max": "20000"}))
-    prefix = forms.CharField(label="Name prefix", initial="added")  # type: ignore[assignment]  # fields are set apart
-    like = forms.CharField(label="Copy of node", required=False, widget=forms.Select)
-    resource = forms.CharField(label="Another resource", required=False)
-    resource.widget.attrs["placeholder"] = "amd.com/gpu"
-    amount = forms.CharField(required=False)
-
-    def __init__(self, data: Mapping[str, str] | None, pools: Sequence[tuple[str, str]]) -> None:
-        super().__init__(data, auto_id="add-%s")
-        like = self.fields["like"].widget
-        assert isinstance(like, forms.Select)
-        like.choices = [("", "none"), *pools]
-        for name in CAPACITY:
-            field = forms.CharField(label=resource_label(name), required=False)
-            field.widget.attrs["placeholder"] = "256Gi" if name == "memory" else "8"
-            self.add_field(f"capacity.{name}", field)
-        self.order_fields(["count", "prefix", "like", *(f"capacity.{name}" for name in CAPACITY)])
-
-    def clean(self) -> dict[str, Any]:
-        """An amount needs the resource that it is of."""
-        if self.cleaned_data.get("amount") and not self.cleaned_data.get("resource"):
-            self.add_error("resource", "Name the resource of this amount.")
-        return self.cleaned_data
-
-    def capacity(self) -> dict[str, str]:
-        """Return the amounts that were typed."""
-        typed = self.cleaned_data
-        found = {name: text for name in CAPACITY if (text := typed[f"capacity.{name}"])}
-        return {**found, typed["resource"]: typed["amount"]} if typed["resource"] else found

@@ -1,0 +1,235 @@
+"""What do people type to add and change nodes and workloads of a scenario?
+
+Amounts, names and numbers are judged by the services behind the forms: page, API and import say the same.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from planner.web.forms import TypedForm
+from planner.web.templatetags.quantities import resource_order
+from planning.nodes import EFFECTS, taint_patch
+from planning.units import resource_label
+from planning.workload_fields import FIELDS, PODS
+from planning.workloads import WorkloadRow
+
+RESOURCES = ("cpu", "memory", "nvidia.com/gpu")
+"""Those that nodes and jobs are asked for at first; others are named."""
+
+
+class AmountsForm(TypedForm):
+    """Amounts of some resources, each in a field of its own, and of one that is named."""
+
+    above = ""
+    """What the names of the fields of amounts begin with."""
+    resource = forms.CharField(label="Another resource", required=False)
+    resource.widget.attrs["placeholder"] = "amd.com/gpu"
+    amount = forms.CharField(required=False)
+
+    def add_amounts(self, names: Sequence[str], of: str, like: Mapping[str, str]) -> None:
+        """Add a field for each resource, labelled with whose amount it is, with an example in it."""
+        for name in names:
+            field = forms.CharField(label=f"{resource_label(name)}{of}", required=False)
+            field.widget.attrs["placeholder"] = like.get(name, "1")
+            self.add_field(f"{self.above}.{name}", field)
+        self.order_fields([name for name in self.fields if name not in ("resource", "amount")])
+
+    def clean(self) -> dict[str, Any]:
+        """An amount needs the resource that it is of, and a named resource its amount."""
+        named, amount = self.cleaned_data.get("resource"), self.cleaned_data.get("amount")
+        if amount and not named:
+            self.add_error("resource", "Name the resource of this amount.")
+        if named and not amount:
+            self.add_error("amount", "Type an amount of this resource.")
+        return self.cleaned_data
+
+    def amounts(self) -> dict[str, str]:
+        """Return the amounts that were typed."""
+        return {name: text for name, text in self.sent_amounts().items() if text}
+
+    def sent_amounts(self) -> dict[str, str]:
+        """Return what was typed for each resource whose field was sent, an empty text for none."""
+        typed, prefix = self.cleaned_data, f"{self.above}."
+        sent = [name for name in self.fields if name.startswith(prefix) and name in self.data]
+        named = {typed["resource"]: typed["amount"]} if typed["resource"] else {}
+        return {name.removeprefix(prefix): typed[name] for name in sent} | named
+
+
+class NodesForm(AmountsForm):
+    """Nodes of one shape: how many, how they are called, and like which node or of which capacity."""
+
+    above = "capacity"
+    count = forms.IntegerField(initial=1, widget=forms.NumberInput(attrs={"min": "1", "max": "20000"}))
+    prefix = forms.CharField(label="Name prefix", initial="added")  # type: ignore[assignment]  # fields are set apart
+    like = forms.CharField(label="Copy of node", required=False, widget=forms.Select)
+
+    def __init__(self, data: Mapping[str, str] | None, pools: Sequence[tuple[str, str]]) -> None:
+        super().__init__(data, auto_id="add-%s")
+        _offer(self.fields["like"], [("", "none"), *pools])
+        self.add_amounts(RESOURCES, "", {"cpu": "8", "memory": "256Gi", "nvidia.com/gpu": "8"})
+
+
+class NamesField(forms.MultipleChoiceField):
+    """The names of what is ticked; the service knows which are there."""
+
+    def valid_value(self, value: Any) -> bool:
+        """Accept every name."""
+        return True
+
+
+NODE_ACTIONS = (
+    ("cordon", "Cordon"), ("uncordon", "Uncordon"), ("resize", "Resize: set allocatable"),
+    ("taint", "Add taint"), ("untaint", "Remove taint"), ("label", "Set label"),
+    ("unlabel", "Remove label"), ("remove", "Remove"),
+)  # fmt: skip
+_OF_NO_KEY = ("cordon", "uncordon", "remove")
+
+
+class NodeChangeForm(TypedForm):
+    """What becomes of the nodes that are ticked, or of all that the filter shows."""
+
+    action = forms.ChoiceField(label="Change selected nodes", choices=NODE_ACTIONS)
+    key = forms.CharField(label="Resource, taint or label", required=False)
+    key.widget.attrs["placeholder"] = "cpu"
+    value = forms.CharField(required=False)
+    effect = forms.ChoiceField(
+        label="Effect of the taint", choices=[(effect, effect) for effect in EFFECTS], required=False
+    )
+    node = NamesField(required=False)
+    all = forms.BooleanField(required=False)
+
+    def __init__(self, data: QueryDict | None = None) -> None:
+        super().__init__(data, auto_id="node-%s")
+
+    def clean(self) -> dict[str, Any]:
+        """All but three actions are about a resource, a taint or a label."""
+        typed = self.cleaned_data
+        if typed.get("action", "cordon") not in _OF_NO_KEY and not typed.get("key"):
+            self.add_error("key", "Name the resource, the taint or the label.")
+        return typed
+
+    @property
+    def of_one_action(self) -> list[forms.BoundField]:
+        """What to do with the nodes; which ones stands in their table."""
+        return [self[name] for name in ("action", "key", "value", "effect")]
+
+    def patch(self) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+        """Return what the action makes of a node, given its manifest: a merge patch."""
+        action, key, value, effect = (
+            self.cleaned_data[name] for name in ("action", "key", "value", "effect")
+        )
+        if action in ("taint", "untaint"):
+            taint = {"key": key, **({"value": value} if value else {}), "effect": effect or EFFECTS[0]}
+            return lambda node: taint_patch(node, taint if action == "taint" else None, key)
+        patches: dict[str, Mapping[str, Any]] = {
+            "cordon": {"spec": {"unschedulable": True}},
+            "uncordon": {"spec": {"unschedulable": None}},
+            "resize": {"status": {part: {key: value or None} for part in ("allocatable", "capacity")}},
+            "label": {"metadata": {"labels": {key: value}}},
+            "unlabel": {"metadata": {"labels": {key: None}}},
+        }
+        return lambda _: patches[action]
+
+
+class WholeField(forms.CharField):
+    """A whole number; a text that is none stays one, for the service to refuse with its reason."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(widget=forms.TextInput(attrs={"inputmode": "numeric"}), required=False, **params)
+
+    def to_python(self, value: Any) -> Any:
+        """Return the number."""
+        text = super().to_python(value) or ""
+        return int(text) if text.isdecimal() and len(text) < 9 else text
+
+
+class _WorkloadForm(AmountsForm):
+    """What a workload that is there and a new one have in common; fields are called as in the CRD."""
+
+    above = "requests"
+    queue = forms.CharField(required=False, widget=forms.Select)
+    priorityClassName = forms.CharField(label="Priority class", required=False)  # noqa: N815
+    replicas = WholeField(label="Pods (replicas)")
+    minMember = WholeField(label="Gang (minMember)")  # noqa: N815
+
+
+class WorkloadForm(_WorkloadForm):
+    """A workload that is there: its queue and priority class, how many pods, and what each requests."""
+
+    def __init__(self, data: Mapping[str, str] | None, row: WorkloadRow, queues: Sequence[str]) -> None:
+        self.requests = row.requests
+        present = {
+            "queue": row.queue,
+            "priorityClassName": row.priority_class,
+            "minMember": row.min_member,
+            "replicas": row.replicas,
+            **{f"requests.{name}": text for name, text in row.requests.items()},
+        }
+        super().__init__(data, initial=present)
+        if row.kind == PODS:
+            del self.fields["minMember"], self.fields["replicas"]
+        missing = [] if row.queue in queues else [(row.queue, f"{row.queue} (queue does not exist)")]
+        _offer(self.fields["queue"], [*missing, *((name, name) for name in queues)])
+        self.add_amounts(resource_order({*row.requests, "cpu", "memory"}), " per pod", {})
+
+    def changes(self) -> dict[str, Any]:
+        """Return the fields that were typed and differ from what is there; raise Invalid."""
+        typed = self.typed()
+        changed = [name for name in self.changed_data if name in self.data]
+        fields = {name: typed[name] for name in changed if name in FIELDS}
+        sent = self.sent_amounts()
+        requests = {name: sent[name] or None for name in sent if sent[name] != self.requests.get(name, "")}
+        return fields | ({"requests": requests} if requests else {})
+
+
+class JobForm(_WorkloadForm):
+    """A new job of one task."""
+
+    name = forms.CharField(required=False)
+    namespace = forms.CharField(required=False, initial="default")
+
+    def __init__(self, data: Mapping[str, str] | None, queues: Sequence[str]) -> None:
+        super().__init__(data, auto_id="job-%s", initial={"replicas": 1, "minMember": 1})
+        _offer(self.fields["queue"], [(name, name) for name in queues])
+        self.add_amounts(RESOURCES, " per pod", {"memory": "4Gi"})
+        self.order_fields(["name", "namespace"])
+
+    def typed_job(self) -> dict[str, Any]:
+        """Return the fields that say something; raise Invalid."""
+        typed = self.typed()
+        fields = {name: typed[name] for name in ("name", "namespace", *FIELDS) if typed.get(name, "") != ""}
+        requests = self.amounts()
+        return fields | ({"requests": requests} if requests else {})
+
+
+class ManifestsForm(TypedForm):
+    """Workloads as a text."""
+
+    documents = forms.CharField(
+        label="vcjobs, PodGroups, pods", strip=False, required=False, widget=forms.Textarea
+    )
+    documents.widget.attrs |= {
+        "class": "code",
+        "rows": "9",
+        "spellcheck": "false",
+        "autocapitalize": "none",
+        "wrap": "off",
+        "data-yaml": "Manifests",
+        "aria-describedby": "text-help",
+    }
+
+
+class CopyForm(TypedForm):
+    """How many waiting copies of a workload."""
+
+    count = forms.IntegerField(label="Waiting copies", initial=1)
+    count.widget = forms.TextInput(attrs={"inputmode": "numeric"})
+
+
+def _offer(field: forms.Field, choices: Sequence[tuple[str, str]]) -> None:
+    """Let a select show these choices; the service behind the form knows which are possible."""
+    assert isinstance(field.widget, forms.Select)
+    field.widget.choices = choices
