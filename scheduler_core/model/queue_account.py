@@ -105,14 +105,17 @@ class QueueAccount:
         """
         amounts = amounts or QueueSum()
         reserved = amounts.reserved if release.follows(Rule.INQUEUE_REMAINDER) else amounts.reserved_whole
-        sums = amounts.allocated.resource(), amounts.elastic.resource(), reserved.resource()
-        if not all(map(Resource.is_same, sums, (self.allocated, self.elastic, self.inqueue))):
-            self.allocated, self.elastic, self.inqueue = sums
+        if not (
+            amounts.allocated.is_same(self.allocated)
+            and amounts.elastic.is_same(self.elastic)
+            and reserved.is_same(self.inqueue)
+        ):
+            self.allocated, self.elastic = amounts.allocated.resource(), amounts.elastic.resource()
+            self.inqueue = reserved.resource()
             self.allocated_version += 1
             self.version += 1
-        request = amounts.request.resource()
-        if not request.is_same(self.request):
-            self.request = request
+        if not amounts.request.is_same(self.request):
+            self.request = amounts.request.resource()
             self.version += 1
 
     def name_reservation(self, job: JobInfo, release: Release) -> None:

@@ -14,6 +14,8 @@ from scheduler_core.model.job import JobInfo
 from scheduler_core.resource import Resource
 
 _EXACT = 2.0**52
+# So many exchanges are remembered.
+_MOST_EXCHANGES = 4096
 NOTHING = Resource()
 
 
@@ -47,14 +49,44 @@ class Part(NamedTuple):
         """Return what it adds to each of `QueueSum.sums`."""
         return self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
-    def changes_from(self, before: Part) -> list[tuple[int, Resource, Resource]]:
-        """Return the positions of the sums to which it adds something else, with what it added and adds."""
-        pairs = zip(before.vectors, self.vectors, strict=True)
-        return [
-            (place, old, new)
-            for place, (old, new) in enumerate(pairs)
-            if not (old is new or old.is_same(new))
-        ]
+
+NO_PART = Part("", NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
+
+
+class Exchange(NamedTuple):
+    """What it changes that a job adds one part in place of another.
+
+    Attributes
+    ----------
+    before, after : Part
+        The parts; `NO_PART` where there is none.
+    most : float
+        By how much `most` grows.
+    moves : list
+        Of each sum that moves its position in `QueueSum.sums`, by how much cpu and memory grow, and for each
+        scalar that either part names its amount and how many more jobs name it.
+
+    """
+
+    before: Part
+    after: Part
+    most: float
+    moves: list[tuple[int, float, float, list[tuple[str, float, int]]]]
+
+    @classmethod
+    def of(cls, before: Part, after: Part) -> Exchange:
+        """Return the exchange of one part for another."""
+        moves = []
+        for place, (old, new) in enumerate(zip(before.vectors, after.vectors, strict=True)):
+            if old is new or old.is_same(new):
+                continue
+            gone, come = old.scalars or {}, new.scalars or {}
+            scalars = [
+                (name, come.get(name, 0.0) - gone.get(name, 0.0), (name in come) - (name in gone))
+                for name in {**gone, **come}
+            ]
+            moves.append((place, new.cpu - old.cpu, new.memory - old.memory, scalars))
+        return cls(before, after, after.most - before.most, moves)
 
 
 class Sum:
@@ -67,23 +99,22 @@ class Sum:
         self._scalars: dict[str, float] = {}
         self._holders: dict[str, int] = {}
 
-    def add(self, amount: Resource) -> None:
-        """Add a vector."""
-        self._cpu += amount.cpu
-        self._memory += amount.memory
-        for name, scalar in (amount.scalars or {}).items():
-            self._scalars[name] = self._scalars.get(name, 0.0) + scalar
-            self._holders[name] = self._holders.get(name, 0) + 1
-
-    def give_back(self, amount: Resource) -> None:
-        """Take away a vector that was added."""
-        self._cpu -= amount.cpu
-        self._memory -= amount.memory
-        for name, scalar in (amount.scalars or {}).items():
-            self._scalars[name] -= scalar
-            self._holders[name] -= 1
-            if not self._holders[name]:
+    def move(self, cpu: float, memory: float, scalars: Iterable[tuple[str, float, int]]) -> None:
+        """Grow by so much, see `Exchange.moves`; a scalar that no vector names any more is left out."""
+        self._cpu += cpu
+        self._memory += memory
+        for name, amount, holders in scalars:
+            held = self._holders.get(name, 0) + holders
+            if held:
+                self._holders[name] = held
+                self._scalars[name] = self._scalars.get(name, 0.0) + amount
+            else:
                 del self._scalars[name], self._holders[name]
+
+    def is_same(self, amounts: Resource) -> bool:
+        """Return whether the sum is what a vector says, see `Resource.is_same`."""
+        same = self._cpu == amounts.cpu and self._memory == amounts.memory
+        return same and (self._scalars or None) == amounts.scalars
 
     def is_exact(self) -> bool:
         """Return whether nothing was rounded."""
@@ -115,30 +146,11 @@ class QueueSum:
         self.reserved, self.reserved_whole = Sum(), Sum()
         self.sums = self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
-    def add(self, part: Part) -> None:
-        """Add what a job adds."""
-        self.most += part.most
-        for total, amount in zip(self.sums, part.vectors, strict=True):
-            if amount is not NOTHING:
-                total.add(amount)
-
-    def give_back(self, part: Part) -> None:
-        """Take away what a job added."""
-        self.most -= part.most
-        for total, amount in zip(self.sums, part.vectors, strict=True):
-            if amount is not NOTHING:
-                total.give_back(amount)
-
-    def exchange(self, more: float, changes: Iterable[tuple[int, Resource, Resource]]) -> None:
-        """Have a job add something else: which of the sums, what it added, and what it adds now.
-
-        `more` is by how much the largest of its amounts is larger.
-        """
-        self.most += more
-        for place, old, new in changes:
-            total = self.sums[place]
-            total.give_back(old)
-            total.add(new)
+    def take(self, exchange: Exchange) -> None:
+        """Have a job add another part."""
+        self.most += exchange.most
+        for place, cpu, memory, scalars in exchange.moves:
+            self.sums[place].move(cpu, memory, scalars)
 
     def is_exact(self) -> bool:
         """Return whether nothing was rounded."""
@@ -163,6 +175,7 @@ class QueueSums:
         self._above: dict[str, QueueSum] | None = None
         self._of: dict[str, QueueSum] = {}
         self._jobs: dict[str, int] = {}
+        self._exchanges: dict[tuple[int, int], Exchange] = {}
         self.renew(jobs)
 
     def __contains__(self, queue: str) -> bool:
@@ -200,7 +213,7 @@ class QueueSums:
             self._above = {}
             for part in self._parts.values():
                 for name in self._ancestors.get(part.queue, ()):
-                    self._above.setdefault(name, QueueSum()).add(part)
+                    self._above.setdefault(name, QueueSum()).take(self._exchange(NO_PART, part))
         return self._above.get(queue)
 
     def part(self, key: str) -> Part | None:
@@ -224,58 +237,65 @@ class QueueSums:
                 continue
             if before is not None and part is not None and before.queue == part.queue:
                 self._parts[key] = part
-                more, changes = part.most - before.most, part.changes_from(before)
-                self._of[part.queue].exchange(more, changes)
-                for above in self._sums_above(before, part):
-                    above.exchange(more, changes)
+                self._take(part.queue, self._exchange(before, part))
                 moved.add(part.queue)
                 continue
             if before is not None:
                 del self._parts[key]
-                self._give_back(before)
+                self._leave(before)
                 moved.add(before.queue)
             if part is not None:
-                self._add(key, part)
+                self._parts[key] = part
+                self._enter(part)
                 moved.add(part.queue)
         for queue in moved & self._of.keys():
             if not self._of[queue].is_exact():
                 self._add_up(queue)
 
-    def _add(self, key: str, part: Part) -> None:
-        self._parts[key] = part
-        known = self._of.get(part.queue)
-        if known is None:
-            known = self._of[part.queue] = QueueSum()
-        self._jobs[part.queue] = self._jobs.get(part.queue, 0) + 1
-        known.add(part)
-        for above in self._sums_above(part):
-            above.add(part)
+    def _enter(self, part: Part) -> None:
+        """Add what a job adds to a queue in which it was not."""
+        if part.queue not in self._of:
+            self._of[part.queue], self._jobs[part.queue] = QueueSum(), 0
+        self._jobs[part.queue] += 1
+        self._take(part.queue, self._exchange(NO_PART, part))
 
-    def _sums_above(self, *parts: Part) -> list[QueueSum]:
-        """Return the sums of the ancestors of the parts' queue, none where they have to be made anew."""
-        if self._above is None or not self._ancestors:
-            return []
-        if max([part.most for part in parts]) >= _EXACT:
-            self._above = None
-            return []
-        names = self._ancestors.get(parts[0].queue, ())
-        return [self._above.setdefault(name, QueueSum()) for name in names]
-
-    def _give_back(self, part: Part) -> None:
-        for above in self._sums_above(part):
-            above.give_back(part)
+    def _leave(self, part: Part) -> None:
+        """Take away what a job added to a queue; one without jobs has no sums."""
+        self._take(part.queue, self._exchange(part, NO_PART))
         self._jobs[part.queue] -= 1
         if not self._jobs[part.queue]:
-            del self._of[part.queue]
+            del self._of[part.queue], self._jobs[part.queue]
+
+    def _exchange(self, before: Part, after: Part) -> Exchange:
+        """Return the exchange of two parts, worked out once: jobs that stand alike have the same parts.
+
+        An exchange holds its parts, so that no other ones have their identities meanwhile.
+        """
+        key = id(before), id(after)
+        known = self._exchanges.get(key)
+        if known is None:
+            if len(self._exchanges) >= _MOST_EXCHANGES:
+                self._exchanges.clear()
+            known = self._exchanges[key] = Exchange.of(before, after)
+        return known
+
+    def _take(self, queue: str, exchange: Exchange) -> None:
+        """Have a job of a queue add another part, there and above."""
+        self._of[queue].take(exchange)
+        if self._above is None or not self._ancestors:
             return
-        self._of[part.queue].give_back(part)
+        if max(exchange.before.most, exchange.after.most) >= _EXACT:
+            self._above = None
+            return
+        for name in self._ancestors.get(queue, ()):
+            self._above.setdefault(name, QueueSum()).take(exchange)
 
     def _add_up(self, queue: str) -> None:
         """Add up the jobs of a queue anew, by key."""
         known = self._of[queue] = QueueSum()
         for key in sorted(self._parts):
             if self._parts[key].queue == queue:
-                known.add(self._parts[key])
+                known.take(self._exchange(NO_PART, self._parts[key]))
 
 
 def part_of(job: JobInfo) -> Part:

@@ -102,6 +102,8 @@ class CalmActions:
         self._looked_at.clear()
         self.session.known_to_wait = {*pending, *enqueued}
         decided = Decided([], [])
+        if not (pending or enqueued):
+            return decided
         try:
             voting = [name for name in pending if name in moved] if self._votes_by_queue else pending
             self._enqueue(pending, voting, decided.enqueued)
