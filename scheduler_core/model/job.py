@@ -298,7 +298,6 @@ class JobInfo:
 
     def __init__(self, podgroup: Mapping[str, Any], queue: str, priority: int, creation: float) -> None:
         metadata, spec = podgroup["metadata"], podgroup.get("spec") or {}
-        status = podgroup.get("status") or {}
         self.podgroup = podgroup
         self.namespace: str = metadata["namespace"]
         self.name: str = metadata["name"]
@@ -312,20 +311,25 @@ class JobInfo:
         self.task_min_total = sum(self.task_min_available.values())
         minimum = spec.get("minResources")
         self.min_resources = None if minimum is None else resource_of(minimum)
+        self.size = 0
+        self.members: Sequence[int] = ()
+        self.totals: JobTotals | None = None
+        self._touched: dict[str, JobInfo] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Have the status of the PodGroup, no tasks, and nothing that sessions moved."""
+        status = self.podgroup.get("status") or {}
         self.phase: str = status.get("phase") or ""
         self.phase_before = self.phase
         self.conditions: list[Mapping[str, Any]] = list(status.get("conditions") or ())
-        self.size = 0
         self.copied = self.moved = False
         self._overlooked: dict[str, TaskInfo] = {}
         self.by_status = _TasksByStatus(self)
         self._tasks: dict[str, TaskInfo] = {}
         self._unmade: Mapping[TaskStatus, int] = {}
         self._counts: Mapping[TaskStatus, int] | None = None
-        self.totals: JobTotals | None = None
-        self.members: Sequence[int] = ()
         self._table: Tasks | None = None
-        self._touched: dict[str, JobInfo] = {}
         self._gated_by_others = False
         self.pending_best_effort = 0
         self.ready_count = 0
@@ -360,9 +364,18 @@ class JobInfo:
 
     def load(self, table: Tasks, members: Sequence[int]) -> None:
         """Take in all tasks of a new snapshot by their numbers; those that are pending are made at once."""
-        self._table, self.members, self.size = table, members, len(members)
+        self.members, self.size = members, len(members)
         self._touched = table.touched
-        made_of = self.totals = table.totals_of_job(members)
+        self._take_in(table, table.totals_of_job(members))
+
+    def reload(self, table: Tasks) -> None:
+        """Become what would be made anew of the same PodGroup and the same pods, after sessions moved it."""
+        assert self.totals is not None, "it was loaded before"
+        self._begin()
+        self._take_in(table, self.totals)
+
+    def _take_in(self, table: Tasks, made_of: JobTotals) -> None:
+        self._table, self.totals = table, made_of
         self._counts, self._unmade = made_of.counts, made_of.unmade
         self._gated_by_others = made_of.gated_by_others
         self.pending_best_effort = made_of.pending_best_effort
@@ -370,7 +383,7 @@ class JobInfo:
         self.allocated_count, self.allocated = made_of.allocated_count, made_of.allocated.clone()
         if TaskStatus.PENDING in made_of.counts:
             pods = table.pods
-            pending = [number for number in members if pods[number].status is TaskStatus.PENDING]
+            pending = [number for number in self.members if pods[number].status is TaskStatus.PENDING]
             tasks = [table[number] for number in pending]
             self.by_status[TaskStatus.PENDING] = {task.uid: task for task in tasks}
 

@@ -99,7 +99,8 @@ class State:
 
         Sound, as a job is a function of its PodGroup and its pods, and a node one of its object and the pods
         on it: one of which nothing is noted in the journal, and which no session touched, is the same. A job
-        of which sessions changed the phase only has all else of what would be made anew.
+        that only sessions moved is reloaded; one of which they changed the phase only has all else of what
+        would be made anew.
         """
         if not self._is_known():
             self._begin()
@@ -107,8 +108,7 @@ class State:
         nodes = set(self._nodes.changes.since(self._seen)) | self._counted
         self._counted.clear()
         touched = dict(self._tasks.touched)
-        moved = [key for key, job in touched.items() if job.moved]
-        jobs = dict.fromkeys((*moved, *self.journal.podgroups))
+        jobs = dict.fromkeys(self.journal.podgroups)
         self._tasks.touched.clear()
         for key in self.journal.pods:
             self._renew_pod(key, jobs, nodes)
@@ -116,11 +116,15 @@ class State:
         self.journal.podgroups.clear()
         renewal = Renewal()
         for key in sorted(touched.keys() | jobs):
-            if key in jobs:
-                renewal.replace(key, self.snapshot.jobs.get(key), self._renew_job(key))
+            before = self.snapshot.jobs.get(key)
+            if key in jobs or before is not touched[key]:
+                renewal.replace(key, before, self._renew_job(key))
+                continue
+            renewal.replace(key, before, before)
+            if before.moved:
+                self._reload(before)
             else:
-                renewal.replace(key, self.snapshot.jobs.get(key), touched[key])
-                touched[key].keep()
+                before.keep()
         for node in sorted(nodes):
             found = renewal.nodes[node] = self._by_uid(self._found[node])
             self._nodes.reload(node, self._tasks, found)
@@ -204,6 +208,12 @@ class State:
         for number in numbers:
             self._tasks.renew(number)
         return job
+
+    def _reload(self, job: JobInfo) -> None:
+        """Have a job be as it was found, which only sessions moved since."""
+        job.reload(self._tasks)
+        for number in job.members:
+            self._tasks.renew(number)
 
     def _by_uid(self, numbers: Collection[int]) -> list[int]:
         """Return tasks in the order of their pods' uids."""

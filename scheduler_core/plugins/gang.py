@@ -110,12 +110,15 @@ def _reason(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
 
 
 def write_conditions(session: Session) -> None:
-    """Say on every PodGroup with tasks whether its gang is ready to be scheduled."""
+    """Say on every PodGroup with tasks whether its gang is ready to be scheduled.
+
+    A session without reasons says it nowhere: no session reads conditions.
+    """
     for job in session.moved_jobs():
-        job.unschedulable = False
-        if not job.size:
+        job.unschedulable = job.size > 0 and not job.is_ready()
+        if not (session.reasons and job.size):
             continue
-        if job.is_ready():
+        if not job.unschedulable:
             job.set_condition("Scheduled", "tasks in gang are ready to be scheduled", "")
             continue
         promised = [
@@ -126,4 +129,3 @@ def write_conditions(session: Session) -> None:
         missing = job.min_available - job.ready_count - len(promised)
         text = f"{missing}/{job.size} tasks in gang unschedulable: {fit_error(job)}"
         job.set_condition("Unschedulable", "NotEnoughResources", text)
-        job.unschedulable = True
