@@ -8,9 +8,11 @@ same bytes as one that was never frozen.
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean, mean
 from typing import Any
@@ -26,12 +28,15 @@ from planning.experiments.work import Work, seed_of
 from planning.forecasts.clock import seconds_until
 from planning.forecasts.opening import NoForecast, document_under, replay_of
 from planning.forecasts.record import Record, record_of
+from planning.forecasts.shared import Shared
 from scheduler_core.replay import Replay
 from traces import Trace, Unreadable, read_trace
 
 KEPT_PREFIXES = 4
 """So many frozen states are kept: a few megabytes each, of the families that were met last."""
 KEPT_TRACES = 32
+COLLECTED_AFTER = 10_000
+"""Python's collector looks at what a replay leaves behind after so many objects, not after 700."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class ForecastGrid(Grid):
         self.work = work
         self.continued = 0
         self._prefixes: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._shared = Shared()
         self._traces: OrderedDict[int | None, tuple[str, Trace]] = OrderedDict()
 
     def cell(self, combination: Combination, figures: Sequence[Figure]) -> Cell:
@@ -105,9 +111,11 @@ class ForecastGrid(Grid):
         Raises NoForecast and UnusableSetting.
         """
         options = self._options(combination, seed)
-        document, _ = document_under(self.changed(combination), self._drawn(seed)[1], options)
-        result = self._replayed(document, *self._family(combination, seed))
-        return record_of(document, result, jobs_only=jobs_only)
+        scenario, trace = self.changed(combination), self._drawn(seed)[1]
+        with _collected_seldom():
+            document, _ = document_under(scenario, trace, options, shared=self._shared)
+            result = self._replayed(document, *self._family(combination, seed))
+            return record_of(document, result, jobs_only=jobs_only)
 
     def _options(self, combination: Combination, seed: int | None) -> dict[str, Any]:
         levels = self.chosen(combination)
@@ -170,16 +178,30 @@ class ForecastGrid(Grid):
         if kept is not None:
             self._prefixes.move_to_end(family)
             self.continued += 1
-            return replay_of(document, json.loads(kept)).run()
+            return replay_of(document, json.loads(kept), self._shared).run()
         if not until:
-            return replay_of(document).run()
+            return replay_of(document, shared=self._shared).run()
 
         def watch(replay: Replay) -> None:
             """Keep the state before the first session that may find a difference."""
             if family not in self._prefixes and (replay.next_time is None or replay.next_time >= until):
                 self._prefixes[family] = encoded(replay.freeze())
 
-        result = replay_of(document).run(watch)
+        result = replay_of(document, shared=self._shared).run(watch)
         while len(self._prefixes) > KEPT_PREFIXES:
             self._prefixes.popitem(last=False)
         return result
+
+
+@contextmanager
+def _collected_seldom() -> Iterator[None]:
+    """Have Python's collector run seldom: most of what a replay makes lives as long as the replay.
+
+    When it runs changes no result, and that it runs keeps memory small in long replays, too.
+    """
+    _, *others = before = gc.get_threshold()
+    gc.set_threshold(COLLECTED_AFTER, *others)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planning.documents import items
-from scheduler_core.model.pod import pod_request
+from scheduler_core.model.pod import ShapeTable
 
 Json = Mapping[str, Any]
 GROUP_NAME = "scheduling.k8s.io/group-name"
@@ -54,8 +54,8 @@ def demand_of(document: Json, vcjobs: Mapping[str, Json]) -> Demand:
         The Jobs of its result, each with its PodGroup.
 
     """
-    default_requests = document.get("admission_defaults") is not False
-    groups, jobs = _Sums(default_requests), _Sums(default_requests)
+    shapes = ShapeTable(default_requests=document.get("admission_defaults") is not False)
+    groups, jobs = _Sums(shapes), _Sums(shapes)
     for pod in created(document, "pods"):
         group = (pod["metadata"].get("annotations") or {}).get(GROUP_NAME)
         if group:
@@ -115,8 +115,9 @@ def _job_specs(document: Json) -> dict[str, Json]:
 class _Sums:
     """Pods and what they request together, by key."""
 
-    def __init__(self, default_requests: bool) -> None:
-        self._default_requests = default_requests
+    def __init__(self, shapes: ShapeTable) -> None:
+        self._shapes = shapes
+        self._requests: dict[int, Request] = {}
         self._pods: dict[str, int] = {}
         self._amounts: dict[str, dict[str, float]] = {}
         self.kinds: Counter[Request] = Counter()
@@ -124,14 +125,19 @@ class _Sums:
     def add(self, key: str, spec: Json, count: int) -> None:
         """Count some pods of a specification."""
         amounts = self._amounts.setdefault(key, {})
-        request = {
-            resource: float(amount)
-            for resource, amount in pod_request(spec, default_requests=self._default_requests).items()
-        }
-        for resource, amount in request.items():
+        request = self._request_of(spec)
+        for resource, amount in request:
             amounts[resource] = amounts.get(resource, 0.0) + amount * count
-        self.kinds[tuple(sorted(request.items()))] += count
+        self.kinds[request] += count
         self._pods[key] = self._pods.get(key, 0) + count
+
+    def _request_of(self, spec: Json) -> Request:
+        """Return what a pod of a specification requests, worked out once for each shape."""
+        shape = self._shapes.shape_of(spec)
+        if shape.number not in self._requests:
+            pairs = [(resource, float(amount)) for resource, amount in shape.request.items()]
+            self._requests[shape.number] = tuple(sorted(pairs))
+        return self._requests[shape.number]
 
     def sizes(self) -> dict[str, JobSize]:
         """Return the number of pods of each key, and the mean of what they request."""

@@ -83,6 +83,35 @@ class Forecast:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Arrivals:
+    """The work of a forecast as it arrives.
+
+    Attributes
+    ----------
+    events : tuple of mapping
+        Events of a replay by time; forecasts that share them must not edit them.
+    notes : tuple of str
+        What was assumed about the work, or left out of it.
+
+    """
+
+    events: tuple[Json, ...]
+    notes: tuple[str, ...]
+
+
+def arrivals_of(trace: Trace, times: Times) -> Arrivals:
+    """Return what arrives of a trace during a forecast; submissions after the horizon are left out."""
+    window = cut(trace, 0.0, times.horizon)
+    events, notes = events_of(window, default_run_seconds=times.default_run)
+    left = len(trace.jobs) - len(window.jobs)
+    if left:
+        notes.append(
+            f"Left out: {left:,} job{'' if left == 1 else 's'} submitted after the end of the forecast."
+        )
+    return Arrivals(tuple(events), tuple(notes))
+
+
 def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
     """Return a problem for each change after the end of the forecast."""
     return [
@@ -101,14 +130,21 @@ def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
 def forecast_of(
     document: Json, trace: Trace, times: Times, changes: Sequence[Json] = ()
 ) -> tuple[Forecast, list[Problem]]:
+    """Return `forecast_with` what arrives of a trace, whose queues are those of the scenario."""
+    return forecast_with(document, arrivals_of(trace, times), times, changes)
+
+
+def forecast_with(
+    document: Json, arrivals: Arrivals, times: Times, changes: Sequence[Json] = ()
+) -> tuple[Forecast, list[Problem]]:
     """Return the forecast of a scenario under a workload with timed changes, and every problem that it has.
 
     Parameters
     ----------
     document : mapping
         The scenario.
-    trace : Trace
-        Its workload, whose queues are those of the scenario; submissions after the horizon are left out.
+    arrivals : Arrivals
+        Its workload.
     times : Times
         Clock, delays and what an eviction costs.
     changes : sequence of mapping
@@ -118,15 +154,8 @@ def forecast_of(
     known = run_times(document, times.default_run)
     timed, problems = timed_changes(document, changes, str(document.get("now") or ""))
     problems += late_problems(timed, times.horizon)
-    window = cut(trace, 0.0, times.horizon)
-    arrivals, notes = events_of(window, default_run_seconds=times.default_run)
-    events = sorted([*arrivals, *(change.event for change in timed)], key=lambda event: float(event["at"]))
+    changed = [change.event for change in timed]
+    events = sorted([*arrivals.events, *changed], key=lambda event: float(event["at"]))
     whole = with_run_times(document, known) | {"replay": {**times.as_replay(), "events": events}}
-    left = len(trace.jobs) - len(window.jobs)
-    if left:
-        notes.append(
-            f"Left out: {left:,} job{'' if left == 1 else 's'} submitted after the end of the forecast."
-        )
-    return Forecast(
-        whole, tuple(timed), tuple(known), (*notes, *notes_of(known, times.default_run))
-    ), problems
+    notes = (*arrivals.notes, *notes_of(known, times.default_run))
+    return Forecast(whole, tuple(timed), tuple(known), notes), problems

@@ -6,8 +6,9 @@ from math import ceil
 from typing import Any
 
 import manifests
-from planning.forecasts.document import Times, forecast_of
-from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues
+from planning.forecasts.document import Times, forecast_with
+from planning.forecasts.shared import Shared
+from planning.forecasts.workload import Fitting, drawn_from, leaf_queues
 from scheduler_core.replay import Replay
 from scheduler_core.validate import Inspection
 from traces import Trace, Unreadable, read_trace
@@ -39,9 +40,11 @@ def opened(
     return Opened(replay_of(document, frozen), document, notes)
 
 
-def replay_of(document: Json, frozen: Json | None = None) -> Replay:
+def replay_of(document: Json, frozen: Json | None = None, shared: Shared | None = None) -> Replay:
     """Return the replay of a document at its beginning, or where it was frozen. Raises NoForecast."""
-    inspection = Inspection(document)
+    inspection = Inspection(document, None if shared is None else shared.inspection)
+    if shared is not None:
+        shared.inspection = inspection
     errors = [problem.message for problem in inspection.errors()]
     if errors or inspection.conf is None:
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
@@ -79,9 +82,15 @@ def forecast_document(
 
 
 def document_under(
-    scenario: Json, work: Trace, options: Json, fitting: Fitting | None = None
+    scenario: Json,
+    work: Trace,
+    options: Json,
+    fitting: Fitting | None = None,
+    shared: Shared | None = None,
 ) -> tuple[Json, list[str]]:
     """Return the document of a replay under a trace that is read; without `fitting` the options fit it.
+
+    `shared` is what forecasts of variants of the scenario share.
 
     Raises NoForecast.
     """
@@ -89,9 +98,10 @@ def document_under(
         document = manifests.resolve(dict(scenario))
     except manifests.Unreadable as error:
         raise NoForecast(f"The scheduler configuration cannot be read: {error}.") from None
-    trace, problems = fitted_to(work, leaf_queues(document), fitting or _fitting(options))
+    times, fitting = _times(options), fitting or _fitting(options)
+    arrivals, problems = (shared or Shared()).arrivals(work, leaf_queues(document), fitting, times)
     if not problems:
-        forecast, problems = forecast_of(document, trace, _times(options), options["changes"])
+        forecast, problems = forecast_with(document, arrivals, times, options["changes"])
     if problems:
         first = problems[0]
         raise NoForecast(f"{first.path}: {first.message}.")

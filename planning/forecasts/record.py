@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from planning.documents import items
-from planning.forecasts.demand import JobSize, demand_of, pod_jobs
+from planning.forecasts.demand import Demand, JobSize, demand_of, pod_jobs
 from planning.forecasts.fragmentation import Room, rooms_of
 from planning.forecasts.machines import Pool, pools_of
 from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, total
@@ -182,11 +182,11 @@ class Record:
 def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Record:
     """Return what is kept of the result of a replay of a document.
 
-    With `jobs_only` the amounts of queues and nodes over time are left out: there are no queues, pools and
-    rooms, which take most of the work.
+    With `jobs_only` the amounts of jobs, and of queues and nodes over time are left out: jobs have no pods
+    and sizes, and there are no queues, pools and rooms, which take most of the work.
     """
     vcjobs = result.get("vcjobs") or {}
-    demand = demand_of(document, vcjobs)
+    demand = Demand({}, {}) if jobs_only else demand_of(document, vcjobs)
     jobs = _jobs(result["jobs"], demand.sizes, metrics.podgroup_ends(result))
     replay = document["replay"]
     end = float(replay["horizon_seconds"])
@@ -200,7 +200,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         period=float(replay.get("period_seconds") or 1),
         sessions=int(result["sessions"]),
         jobs=jobs,
-        evictions=_evictions(result["log"], jobs, pod_jobs(document, vcjobs)),
+        evictions=_evictions(result["log"], jobs, lambda: pod_jobs(document, vcjobs)),
         queues={name: _queue_steps(spans) for name, spans in rows.items()},
         leaves=tuple(name for name in named if name not in parents),
         pools=() if jobs_only else tuple(pools_of(document, end)),
@@ -241,8 +241,11 @@ def _jobs(rows: Mapping[str, Json], sizes: Mapping[str, JobSize], ends: Mapping[
     )
 
 
-def _evictions(log: Iterable[Json], jobs: Jobs, job_of: Callable[[str], str]) -> Evictions:
-    """Return the evictions; how long a pod had run is counted from its last bind, else from time 0."""
+def _evictions(log: Iterable[Json], jobs: Jobs, pods_of: Callable[[], Callable[[str], str]]) -> Evictions:
+    """Return the evictions; how long a pod had run is counted from its last bind, else from time 0.
+
+    `pods_of` returns a function that gives a pod's job; it is called when anything was evicted.
+    """
     row_of = {name: row for row, name in enumerate(jobs.names)}
     bound: dict[str, float] = {}
     rows: list[tuple[float, int, str, str, float]] = []
@@ -256,6 +259,7 @@ def _evictions(log: Iterable[Json], jobs: Jobs, job_of: Callable[[str], str]) ->
             elif decision["op"] == "evict":
                 ran = entry["t"] - bound.pop(pod, 0.0)
                 rows.append((entry["t"], row, pod, decision.get("for", ""), ran))
+    job_of = pods_of() if rows else str
     return Evictions(
         times=np.array([row[0] for row in rows], dtype=np.float64),
         victims=np.array([row[1] for row in rows], dtype=np.int64),

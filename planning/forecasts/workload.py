@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,6 +39,12 @@ class Fitting:
     rate: float = 1.0
     size: float = 1.0
     run_time: float = 1.0
+
+    @property
+    def key(self) -> Hashable:
+        """Return what tells it apart from others."""
+        queues = frozenset(self.queues.items())
+        return queues, self.rest, self.begin, self.end, self.rate, self.size, self.run_time
 
 
 def leaf_queues(document: Json) -> list[str]:

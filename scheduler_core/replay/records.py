@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from scheduler_core.decision import Decision
@@ -27,6 +27,9 @@ class JobRecord:
     finished: float | None = None
     evictions: int = 0
     lost_seconds: float = 0.0
+
+
+_OF_JOB = tuple(entry.name for entry in fields(JobRecord))
 
 
 @dataclass(slots=True)
@@ -124,8 +127,8 @@ class Records:
         """Return the records that were frozen."""
         records = cls()
         records.log, records.queues = list(frozen["log"]), list(frozen["queues"])
-        records.jobs = {key: JobRecord(**fields) for key, fields in frozen["jobs"].items()}
-        records.vcjobs = {key: VcjobRecord(**fields) for key, fields in frozen["vcjobs"].items()}
+        records.jobs = {key: JobRecord(**life) for key, life in frozen["jobs"].items()}
+        records.vcjobs = {key: VcjobRecord(**life) for key, life in frozen["vcjobs"].items()}
         records._last_rows = dict(frozen["last_rows"])
         records.free_room = FreeRoom(frozen["nodes"])
         return records
@@ -135,7 +138,7 @@ class Records:
         return {
             "log": self.log,
             "jobs": {
-                key: {name: _plain(value) for name, value in asdict(record).items()}
+                key: {name: _plain(getattr(record, name)) for name in _OF_JOB}
                 for key, record in sorted(self.jobs.items())
             },
             "queues": self.queues,
@@ -160,6 +163,4 @@ def _plain_phases(phases: Iterable[Iterable[Any]]) -> list[list[Any]]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Resource):
-        return amounts(value)
     return number(value) if isinstance(value, float) else value

@@ -15,6 +15,7 @@ from scheduler_core.validate.fields import (
     list_of,
     map_of,
     number,
+    once,
     one_of,
     record,
     text,
@@ -117,7 +118,7 @@ _FIELDS = record(
         "terminal_phase_first": flag,
         "exit_code_on_termination": whole(0, 255),
         "targeted_restart_keeps_podgroup": flag,
-        "events": list_of(EVENT),
+        "events": list_of(once(EVENT)),
     },
     required=["horizon_seconds"],
 )

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from scheduler_core.problem import Place, Problem, Severity, spell
@@ -24,10 +25,19 @@ class Report:
         The place of that object.
     sound_amounts : set
         Resources with amounts about which there was nothing to say.
+    sound : dict
+        Objects about which there was nothing to say whatever their place, by identity.
+
+    Parameters
+    ----------
+    sound_before : mapping
+        The same of another report.
 
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sound_before: Mapping[int, Any] = MappingProxyType({})) -> None:
+        self.sound: dict[int, Any] = {}
+        self.sound_before = sound_before
         self.problems: list[Problem] = []
         self.left_out = 0
         self._counts: Counter[Severity] = Counter()
@@ -47,6 +57,13 @@ class Report:
     def found(self) -> int:
         """Return how many problems were found so far, those left out among them."""
         return len(self.problems) + self.left_out
+
+    def is_sound(self, thing: Any) -> bool:
+        """Return whether there was nothing to say about the very same object; it is remembered again."""
+        name = id(thing)
+        if name not in self.sound and name in self.sound_before:
+            self.sound[name] = thing
+        return name in self.sound
 
     def include(self, other: Report) -> None:
         """Add what another report says."""

@@ -65,7 +65,7 @@ class Inspection:
     document : mapping
         A scenario.
     before : Inspection, optional
-        That of another one; lists that are the very same are not checked again.
+        That of another one; lists and events that are the very same are not checked again.
     release : Release, optional
         The release that reads the configuration; None: the one that the scenario names.
 
@@ -78,7 +78,7 @@ class Inspection:
         release: Release | None = None,
     ) -> None:
         self.document = document
-        self.settings = Report()
+        self.settings: Report = Report() if before is None else Report(before.settings.sound)
         _SETTINGS(document, (), self.settings)
         self.conf = _conf(document.get("scheduler_conf"), release or release_of(document), self.settings)
         self.lists: dict[str, LookedAt] = {

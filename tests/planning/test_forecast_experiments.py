@@ -109,6 +109,7 @@ def check_every_cell(on: ForecastGrid) -> None:
         assert (cell.over or (cell.figures,)) == tuple(figures)
 
 
+EVICTED = ("restart", "resume", "restart-job", "delete")
 WEIGHT = {"queue": "b", "field": "weight", "values": [2, 4]}
 NODES = {"like": "n0", "values": [1, 2]}
 SEED = {"forecast": "seed", "values": [2]}
@@ -118,6 +119,25 @@ GOALS = [{"figure": "evictions", "at_most": 1}]
 def test_a_cell_is_the_same_forecast_alone() -> None:
     rates = {"forecast": "rate", "values": [0.5, 2]}
     check_every_cell(grid(experiment([WEIGHT, NODES, rates])))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cells_of_any_settings_share_what_arrives_and_are_the_same_forecasts_alone(seed: int) -> None:
+    dice = random.Random(seed)
+    settings = [
+        WEIGHT,
+        NODES,
+        {"queue": "a", "field": "capability", "resource": "cpu", "values": ["3"]},
+        {"queue": "b", "field": "reclaimable", "values": [False]},
+        {"plugin": "predicates", "argument": "predicate.TaintEnable", "values": ["false"]},
+        {"actions": True, "values": ["enqueue, allocate, backfill"]},
+    ]
+    rates = {"forecast": "rate", "values": [2.5]}
+    changes = [{"at": "20m", "queue": "a", "set": {"weight": 5}}]
+    chosen = [*dice.sample(settings, 3), rates]
+    on = grid(experiment(chosen, changes=dice.choice([[], changes]), evicted=dice.choice(EVICTED)), seed)
+    check_every_cell(on)
+    assert on._shared.fitted == 2
 
 
 def test_figures_of_jobs_are_the_same_whatever_else_is_measured() -> None:

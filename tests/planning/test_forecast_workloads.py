@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from planning.forecasts.changes import timed_changes
-from planning.forecasts.document import Times, forecast_of
+from planning.forecasts.document import Times, arrivals_of, forecast_of
 from planning.forecasts.preview import preview
 from planning.forecasts.run_times import run_times, sources_of, with_run_times
+from planning.forecasts.shared import Shared
 from planning.forecasts.workload import Fitting, fitted_to, leaf_queues, more_of, own_trace
 from scheduler_core.replay import replay_document
 from tests.builders import Object, conf, job, node, podgroup, pods, queue, scenario
@@ -64,6 +66,38 @@ def test_jobs_without_a_queue_are_an_error_unless_the_rest_goes_somewhere() -> N
     assert [problem.message for problem in problems] == [
         "the scenario has no queue for vc1, vc2 of the trace"
     ]
+
+
+def test_what_arrives_is_shared_where_queues_and_fitting_are_the_same_and_nowhere_else() -> None:
+    shared, times = Shared(), Times(horizon=8000)
+    fittings = [
+        Fitting(rest="batch"),
+        Fitting(rest="batch", rate=2.0),
+        Fitting(rest="batch", size=3.0),
+        Fitting(rest="batch", run_time=0.5),
+        Fitting(rest="batch", begin=5.0),
+        Fitting(rest="batch", end=100.0),
+        Fitting(queues={"vc1": "batch"}, rest="a"),
+        Fitting(),
+        Fitting(queues={"vc1": "nobody"}, rest="a"),
+    ]
+    asked = [
+        (work, queues, fitting, clock)
+        for work in (WORK, trace(("a", 5, None, 2)))
+        for queues in (["a", "batch"], ["a", "batch", "vc1"])
+        for fitting in fittings
+        for clock in (times, replace(times, horizon=50), replace(times, default_run=7))
+    ]
+    first = [shared.arrivals(*one) for one in asked]
+    for (work, queues, fitting, clock), (arrivals, problems) in zip(asked, first, strict=True):
+        alone, expected = fitted_to(work, queues, fitting)
+        assert problems == expected
+        assert problems or arrivals == arrivals_of(alone, clock)
+    again = [shared.arrivals(*one) for one in asked]
+    assert all(
+        problems or one[0] is other[0]
+        for one, other, problems in zip(first, again, [found for _, found in first], strict=True)
+    )
 
 
 def test_a_window_is_cut_before_rate_and_size_scale_it() -> None:

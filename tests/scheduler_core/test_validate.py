@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from random import Random
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 from scheduler_core import Problem, encode, problems, simulate_document
 from scheduler_core.admission import Admission
+from scheduler_core.validate import Inspection
 from tests.builders import Object, amounts, conf, job, node, pod, podgroup, priority_class, queue, scenario
+from tests.scheduler_core.replays import small_replay
 
 Document = dict[str, Any]
 
@@ -341,6 +344,29 @@ def test_a_thousand_problems_are_enough() -> None:
     found = problems(document)
     assert len(found) == 1001
     assert "500 more problems" in found[-1].message
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_event_is_looked_at_once_and_a_broken_one_each_time(seed: int) -> None:
+    dice = Random(seed)
+    given = small_replay(seed)
+    broken = [
+        {"at": -1},
+        {"at": 1, "create": {"pods": [{"metadata": {"name": ""}}]}},
+        {"at": 1, "create": {"pods": [pod("x", cpu="much")]}},
+        {"at": 1, "delete": {"nodes": [1]}},
+        {"at": 1, "replace": {"queues": [queue("a", weight=-1)]}},
+        {"at": 1, "scheduler_conf": {"tiers": 5}},
+        {"at": 1, "create": {"nodes": [node("n", **{"no domain": 1})]}},
+        5,
+    ]
+    known = [*given["replay"]["events"], *broken]
+    before: Inspection | None = None
+    for _ in range(4):
+        events = dice.sample(known, dice.randrange(len(known)))
+        document = {**given, "replay": {**given["replay"], "events": [*events, *events[:2]]}}
+        before = Inspection(document, before)
+        assert before.problems() == Inspection(json.loads(json.dumps(document))).problems()
 
 
 def test_a_pod_is_looked_at_again_when_it_differs() -> None:

@@ -1,0 +1,62 @@
+"""What do forecasts of variants of one scenario share? What arrives, and what was found sound of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+
+from planning.forecasts.document import Arrivals, Times, arrivals_of
+from planning.forecasts.workload import Fitting, fitted_to
+from planning.rows import Problem
+from scheduler_core.validate import Inspection
+from traces import Trace
+
+KEPT_EVENTS = 50_000
+"""Events of so many arrivals are kept, some 2 kB each, of the workloads that were met last."""
+
+
+class Shared:
+    """What was read for the forecasts of some variants, and holds for the next one.
+
+    Arrivals are shared by forecasts of one trace that fit it alike. That is sound, as they follow from the
+    trace, the queues that may have jobs, the fitting, the horizon and the default run time alone, and nobody
+    edits an event.
+
+    Attributes
+    ----------
+    inspection : Inspection or None
+        Of the variant that was inspected last: objects that the next one has, too, are not checked again.
+
+    """
+
+    def __init__(self) -> None:
+        self.inspection: Inspection | None = None
+        self._known: OrderedDict[Hashable, tuple[Trace, Arrivals]] = OrderedDict()
+
+    def arrivals(
+        self, trace: Trace, queues: Sequence[str], fitting: Fitting, times: Times
+    ) -> tuple[Arrivals, list[Problem]]:
+        """Return what arrives of a trace during a forecast, or why the trace cannot be fitted.
+
+        `queues` are those of the scenario that may have jobs.
+        """
+        key = (id(trace), tuple(queues), fitting.key, times.horizon, times.default_run)
+        if key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key][1], []
+        work, problems = fitted_to(trace, queues, fitting)
+        if problems:
+            return Arrivals((), ()), problems
+        made = arrivals_of(work, times)
+        self._known[key] = trace, made
+        while len(self._known) > 1 and self._count() > KEPT_EVENTS:
+            self._known.popitem(last=False)
+        return made, []
+
+    @property
+    def fitted(self) -> int:
+        """Return how many arrivals are kept."""
+        return len(self._known)
+
+    def _count(self) -> int:
+        return sum(len(arrivals.events) for _, arrivals in self._known.values())
