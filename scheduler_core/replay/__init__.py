@@ -3,6 +3,7 @@
 Every session decides as `scheduler_core.simulate_document` would; between sessions only time passes.
 """
 
+from scheduler_core.replay.calm import may_be_calm
 from scheduler_core.replay.engine import Replay, Step, replay_document
 
-__all__ = ["Replay", "Step", "replay_document"]
+__all__ = ["Replay", "Step", "may_be_calm", "replay_document"]

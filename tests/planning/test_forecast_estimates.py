@@ -28,6 +28,25 @@ def test_a_configuration_that_evicts_may_take_longer() -> None:
     assert estimated(evicts).says.endswith("sessions, longer when many pods are evicted.")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scheduler_conf": {"actions": "enqueue, allocate", "tiers": [{"plugins": [{"name": "sla"}]}]}},
+        {"controllers": True},
+        {"start_delay_seconds": 3},
+    ],
+    ids=["plugin", "controllers", "start delay"],
+)
+def test_a_forecast_without_calm_sessions_takes_longer(change: dict[str, Any]) -> None:
+    plugins = [{"name": name} for name in ("gang", "predicates", "capacity")]
+    conf = {"actions": "enqueue, allocate", "tiers": [{"plugins": plugins}]}
+    document: Any = {**small_replay(1), "scheduler_conf": conf}
+    changed = {**document, **change}
+    if "start_delay_seconds" in change:
+        changed = {**document, "replay": {**document["replay"], **change}}
+    assert estimated(changed).seconds > 1.5 * estimated(document).seconds
+
+
 @pytest.mark.skipif(not PHILLY.is_file(), reason=f"no Philly at {PHILLY} (QUEUECAST_SHARED)")
 @pytest.mark.parametrize("name", [name for name in WINDOWS if name.startswith("2 h")])
 def test_the_sessions_of_a_window_of_philly_are_estimated_within_a_factor_of_two(name: str) -> None:

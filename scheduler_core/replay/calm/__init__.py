@@ -12,6 +12,7 @@ it was: equal jobs behind one that was refused, classes that fit no node until a
 which nothing moved.
 """
 
+from scheduler_core.replay.calm.conditions import may_be_calm
 from scheduler_core.replay.calm.sessions import Calm
 
-__all__ = ["Calm"]
+__all__ = ["Calm", "may_be_calm"]

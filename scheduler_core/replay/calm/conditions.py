@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.conf import SchedulerConf
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 
@@ -24,19 +28,37 @@ ACTIONS = frozenset({"enqueue", "allocate", "preempt", "reclaim", "backfill"})
 EXACT = 2.0**52
 
 
-def is_simple(session: Session) -> bool:
-    """Return whether only plugins and actions take part that ask nothing else in a calm session.
+def may_be_calm(document: Mapping[str, Any], conf: SchedulerConf) -> bool:
+    """Return whether a replay has calm sessions under a configuration, if its jobs are simple."""
+    return places_at_once(document) and _has_simple_plugins(conf)
 
-    All amounts have to be whole numbers, which add up exactly in any order; pods have to count on their nodes
-    by their number and amounts alone.
-    """
-    conf, nodes = session.conf, session.nodes
+
+def places_at_once(document: Mapping[str, Any]) -> bool:
+    """Return whether pods run as soon as they are bound, and nobody but the scheduler acts for them."""
+    replay = document["replay"]
+    delays = float(replay.get("start_delay_seconds") or 0) or replay.get("pull_seconds")
+    return not delays and document.get("controllers") is not True
+
+
+def _has_simple_plugins(conf: SchedulerConf) -> bool:
     names = {option.name for option in conf.options()}
     return (
         names <= PLUGINS
         and "predicates" in names
         and set(conf.actions) <= ACTIONS
         and conf.actions[:2] == ("enqueue", "allocate")
+    )
+
+
+def is_simple(session: Session) -> bool:
+    """Return whether only plugins and actions take part that ask nothing else in a calm session.
+
+    All amounts have to be whole numbers, which add up exactly in any order; pods have to count on their nodes
+    by their number and amounts alone.
+    """
+    nodes = session.nodes
+    return (
+        _has_simple_plugins(session.conf)
         and session.is_renewable
         and not session.reasons
         and session.has_sound_parents

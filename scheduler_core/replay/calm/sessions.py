@@ -15,7 +15,7 @@ from scheduler_core.plugins.capacity.account import CapacityAccount
 from scheduler_core.replay.agenda import Due, Kind
 from scheduler_core.replay.calm.actions import CalmActions, NotCalmError
 from scheduler_core.replay.calm.arrivals import Arrival, arrival_of
-from scheduler_core.replay.calm.conditions import is_simple
+from scheduler_core.replay.calm.conditions import is_simple, places_at_once
 from scheduler_core.replay.calm.jobs import CalmJobs, Places
 from scheduler_core.replay.calm.kinds import JobKinds
 from scheduler_core.replay.course import Course
@@ -50,13 +50,7 @@ class Calm:
         self._rest = self._rests = self._lasted = 0
         self._obstacle = ""
         self._made_for: tuple[object, ...] = (None, None, None)
-        timeline = self.world.timeline
-        self._is_possible = (
-            simulation.state is not None
-            and timeline.start_delay == 0
-            and not timeline.pull
-            and self.world.admission.document.get("controllers") is not True
-        )
+        self._is_possible = simulation.state is not None and places_at_once(self.world.admission.document)
 
     # what happens
 
