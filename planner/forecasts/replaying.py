@@ -17,6 +17,7 @@ from typing import Any
 
 from planner.work.subprocess_worker import Failed, Laps, ended, tell, tell_progress, tell_so_far
 from planning.documents import encoded
+from planning.forecasts.estimate import estimated
 from planning.forecasts.kept import parts_of, summary_of
 from planning.forecasts.opening import NoForecast, Opened, cluster_at, opened
 from planning.forecasts.record import record_of
@@ -59,6 +60,7 @@ def _forecast(given: Json, result_file: int, freeze_seconds: float) -> None:
     first = int(frozen.get("seed", 1)) or seeds + 1
     for seed in range(first, seeds + 1):
         going = _opened(given, frozen if seed == frozen.get("seed") else None, seed)
+        watch.expect(going.document)
         result = going.replay.run(watch.of(going.replay, seed, drawn))
         drawn += seed_rows(record_of(going.document, result), seed)
         del going, result
@@ -66,6 +68,7 @@ def _forecast(given: Json, result_file: int, freeze_seconds: float) -> None:
         gc.collect()
     laps.lap("seeds_ms")
     going = _opened(given, frozen if frozen.get("seed") == 0 else None, 0)
+    watch.expect(going.document)
     laps.lap("load_ms")
     result = going.replay.run(watch.of(going.replay, 0, drawn))
     laps.lap("replay_ms")
@@ -112,6 +115,19 @@ class _Watch:
         self.freeze_seconds = freeze_seconds
         self.seeds = seeds
         self.reported = self.frozen = time.monotonic()
+        self.estimate: Json = {}
+
+    def expect(self, document: Json) -> None:
+        """Say how long all replays will take, each as long as the first one that is known."""
+        if self.estimate:
+            return
+        one, replays = estimated(document), self.seeds + 1
+        self.estimate = {
+            "seconds": round(one.seconds * replays, 3),
+            "sessions": one.sessions * replays,
+            "at_least": one.at_least,
+        }
+        tell_so_far({"estimate": self.estimate})
 
     def of(self, replay: Any, seed: int, drawn: Sequence[SeedRow]) -> Callable[[Any], None]:
         """Return what watches a replay: that of a seed, or the forecast itself (0) after all of them."""
@@ -130,6 +146,7 @@ class _Watch:
         which = f"drawn workload {self.seed} of {self.seeds}, " if self.seed else ""
         tell_progress(done, f"{which}at {replay.end:,.0f} s of {horizon:,.0f} s")
         found: dict[str, Any] = {
+            "estimate": self.estimate,
             "simulated_seconds": replay.end,
             "jobs_done": sum(job.finished is not None for job in replay.records.jobs.values()),
             "sessions_per_second": round((replay.computed - self.computed) / max(now - self.begun, 1e-3), 1),

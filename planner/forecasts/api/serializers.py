@@ -76,22 +76,37 @@ class SummarySerializer(serializers.Serializer[Any]):
     result_sha256 = serializers.CharField(help_text="Of the core's whole result.")
 
 
+class EstimateSerializer(serializers.Serializer[Any]):
+    """How long a forecast will take, worked out from its input when it begins."""
+
+    seconds = serializers.FloatField(help_text="Processor seconds of one core.")
+    sessions = serializers.IntegerField(help_text="How many will be computed, drawn workloads included.")
+    at_least = serializers.BooleanField(
+        help_text="Whether it may take much longer: the configuration evicts, and nobody knows how often."
+    )
+
+
 class ForecastSerializer(serializers.ModelSerializer[Forecast]):
     """One replay of a scenario's revision under a workload."""
 
     owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
     options = serializers.DictField()
     notes = serializers.ListField(child=serializers.CharField())
+    estimate = serializers.SerializerMethodField()
     summary = serializers.SerializerMethodField()
 
     class Meta:
         model = Forecast
         fields = [
             "id", "state", "scenario", "scenario_revision", "trace", "trace_name", "owner", "options",
-            "progress", "doing", "error", "simulated_seconds", "jobs_done", "sessions_per_second",
+            "progress", "doing", "error", "estimate", "simulated_seconds", "jobs_done", "sessions_per_second",
             "resumed_at", "attempt", "cancel_requested", "engine_version", "created", "started", "finished",
             "notes", "summary", "timings",
         ]  # fmt: skip
+
+    def get_estimate(self, forecast: Forecast) -> "EstimateBody":
+        """Return how long it will take; null until it begins."""
+        return EstimateSerializer(forecast.estimate).data if forecast.estimate else None
 
     def get_summary(self, forecast: Forecast) -> "SummaryBody":
         """Return its figures; null until it succeeded."""
@@ -99,6 +114,7 @@ class ForecastSerializer(serializers.ModelSerializer[Forecast]):
 
 
 SummaryBody = dict[str, Any] | None
+EstimateBody = dict[str, Any] | None
 
 
 class WaitRowSerializer(serializers.Serializer[Any]):

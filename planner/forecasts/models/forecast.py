@@ -31,6 +31,9 @@ class Forecast(Work):
     )
     options = models.JSONField(default=dict, help_text="Clock, delays, evictions, mapping, changes, targets.")
 
+    estimate = models.JSONField(
+        default=dict, help_text="How long it will take, said when it begins; empty before."
+    )
     simulated_seconds = models.FloatField(default=0.0, help_text="How far the virtual clock is.")
     jobs_done = models.PositiveIntegerField(default=0)
     sessions_per_second = models.FloatField(default=0.0)

@@ -27,6 +27,9 @@ from planner.work.watch import Watch, limits, retry_on_db_error, unless_away
 from planning.documents import encoded
 from planning.version import ENGINE_VERSION
 
+REPORTED = "estimate", "simulated_seconds", "jobs_done", "sessions_per_second"
+"""What a child reports on the way and a forecast keeps."""
+
 logger = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
@@ -97,12 +100,8 @@ def frozen_state(forecast: Forecast) -> Json | None:
 
 @transaction.atomic
 def state_keep(*, claim: Claim[Forecast], found: Mapping[str, Any]) -> None:
-    """Keep how far a forecast is, and now and then the state from which another worker can go on."""
-    kept = claim.mine().update(
-        simulated_seconds=found["simulated_seconds"],
-        jobs_done=found["jobs_done"],
-        sessions_per_second=found["sessions_per_second"],
-    )
+    """Keep what a forecast reports, and now and then the state from which another worker can go on."""
+    kept = claim.mine().update(**{name: found[name] for name in REPORTED if name in found})
     if kept and "frozen" in found:
         ForecastPart.objects.update_or_create(
             forecast_id=claim.id,

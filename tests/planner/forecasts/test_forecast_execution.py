@@ -14,6 +14,7 @@ from planner.forecasts.selectors.forecasts import drawn_waits, record_of
 from planner.work.execution import work_execute
 from planner.work.lifecycle import work_cancel
 from planner.work.turns import Turn
+from planning.forecasts.estimate import estimated
 from planning.forecasts.opening import opened
 from tests import factories
 
@@ -57,6 +58,19 @@ def test_it_ends_succeeded_with_what_it_found() -> None:
         started = record.jobs.started[row]
         assert (None if isnan(started) else started) == expected["jobs"][name]["started"]
     assert forecast.jobs_done == sum(job["finished"] is not None for job in expected["jobs"].values())
+
+
+def test_it_says_when_it_begins_how_long_all_its_replays_will_take() -> None:
+    alone, drawn = executed(factories.forecast()), executed(factories.forecast(seeds=2))
+    one = estimated(opened(alone.input.document(), alone.workload.content().decode(), alone.options).document)
+    assert alone.estimate == {
+        "seconds": round(one.seconds, 3),
+        "sessions": one.sessions,
+        "at_least": one.at_least,
+    }
+    assert drawn.estimate["sessions"] > one.sessions
+    assert drawn.estimate["sessions"] % 3 == 0, "drawn workloads are like the one that is drawn first"
+    assert factories.forecast().estimate == {}, "nobody has read its input yet"
 
 
 def test_the_same_forecast_gives_the_same_bytes() -> None:

@@ -123,6 +123,18 @@ def test_the_page_tells_the_verdict_first_then_figures_and_tables(browser: Clien
     assert "trace/second" in content
 
 
+def test_a_running_forecast_says_how_long_it_will_take_on_its_page_and_in_the_api(
+    browser: Client, api: APIClient
+) -> None:
+    forecast = factories.forecast()
+    estimate = {"seconds": 125.0, "sessions": 7600, "at_least": True}
+    Forecast.objects.filter(pk=forecast.pk).update(state="running", estimate=estimate)
+    content = " ".join(browser.get(f"/forecasts/{forecast.pk}/").content.decode().split())
+    says = "2 min 5 s of computing for 7,600 sessions, longer when many pods are evicted."
+    assert f"Estimated when it began: {says}" in content
+    assert api.get(f"/api/forecasts/{forecast.pk}/").json()["estimate"] == estimate
+
+
 def test_page_and_api_say_the_same(browser: Client, api: APIClient, done: Forecast) -> None:
     content = browser.get(f"/forecasts/{done.pk}/").content.decode()
     verdict = api.get(f"/api/v1/forecasts/{done.pk}/verdict/").json()
