@@ -132,7 +132,7 @@ def test_a_running_forecast_says_how_long_it_will_take_on_its_page_and_in_the_ap
     content = " ".join(browser.get(f"/forecasts/{forecast.pk}/").content.decode().split())
     says = "2 min 5 s of computing for 7,600 sessions, longer when many pods are evicted."
     assert f"Estimated when it began: {says}" in content
-    assert api.get(f"/api/forecasts/{forecast.pk}/").json()["estimate"] == estimate
+    assert api.get(f"/api/v1/forecasts/{forecast.pk}/").json()["estimate"] == estimate
 
 
 def test_page_and_api_say_the_same(browser: Client, api: APIClient, done: Forecast) -> None:
