@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
+from django import forms
 
+from planner.errors import Invalid
+from planner.web.forms import ReadField, TypedForm
 from planning.experiments.written import experiment_read
-from planning.rows import Problem
 from planning.units import resource_label
 
 Texts = Mapping[str, str]
@@ -15,6 +17,7 @@ PLACES = ("first", "second")
 CYCLES = 3
 """How long the short form simulates: by then evicted pods are gone, and others are bound."""
 QUEUE_FIELDS = ("weight", "priority")
+GOALS = {"waiting_pods": "Goal: waiting pods, at most", "evictions": "Goal: evictions, at most"}
 AMOUNT_FIELDS = ("deserved", "capability", "guarantee")
 
 
@@ -37,48 +40,85 @@ def setting_choices(
     return [(json.dumps(setting), message) for setting, message in found]
 
 
-def short_written(typed: Texts, scenario: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the experiment that the short form describes, and what cannot be read."""
-    settings, problems = [], []
-    for place in PLACES:
-        if not typed.get(f"{place}.setting"):
-            continue
-        values = [part.strip() for part in typed.get(f"{place}.values", "").split(",") if part.strip()]
-        if not values:
-            message = "Write the values to try, separated by commas."
-            problems.append(_problem(f"{place}.values", "A setting has no values.", message))
-        try:
-            setting = json.loads(typed[f"{place}.setting"])
-        except ValueError:
-            problems.append(_problem(f"{place}.setting", "The setting is none.", "Choose one of the list."))
-            continue
-        settings.append({**setting, "values": [_value(value, setting) for value in values]})
-    written: dict[str, Any] = {
-        "name": typed.get("name", "").strip() or "experiment",
-        "scenario": scenario,
-        "settings": settings,
-        "figures": [
-            {"figure": "waiting_pods", "better": "less"},
-            {"figure": "waiting_jobs", "better": "less"},
-            {"figure": "evictions", "better": "less"},
-        ],
-        "run": {"cycles": CYCLES},
-    }
-    goals = []
-    for name in ("waiting_pods", "evictions"):
-        text = typed.get(f"goal.{name}", "").strip()
-        if text and not text.isdecimal():
-            problems.append(_problem(f"goal.{name}", f"{text!r} is not a count.", "Write a whole number."))
-        elif text:
-            goals.append({"figure": name, "at_most": int(text)})
-    if goals:
-        written["goals"] = goals
-    return written, problems
+class ExperimentForm(TypedForm):
+    """One or two settings with the values to try, and what is to be reached."""
+
+    name = forms.CharField(label="Name of the experiment", max_length=253, required=False)
+
+    def __init__(self, choices: Sequence[tuple[str, str]], data: Texts | None = None) -> None:
+        super().__init__(data)
+        self._add_setting("first", "Setting", choices, "1, 2, 4, 8")
+        self._add_setting("second", "Second setting", [("", "none"), *choices], "none")
+        for figure, label in GOALS.items():
+            goal = ReadField(_count, "{text!r} is not a count. Write a whole number.", label=label)
+            goal.widget.attrs |= {"placeholder": "no goal", "inputmode": "numeric"}
+            self.add_field(f"goal.{figure}", goal)
+
+    def _add_setting(self, place: str, label: str, choices: Sequence[tuple[str, str]], like: str) -> None:
+        refused = {"invalid_choice": "The setting is none. Choose one of the list."}
+        values = forms.CharField(label=f"Values of the {label.lower()}", required=False)
+        values.widget.attrs |= {"placeholder": like, "spellcheck": "false"}
+        self.add_field(
+            f"{place}.setting",
+            forms.ChoiceField(label=label, choices=choices, required=False, error_messages=refused),
+        )
+        self.add_field(f"{place}.values", values)
+
+    def clean(self) -> dict[str, Any]:
+        """A setting needs values."""
+        for place in PLACES:
+            if self.cleaned_data.get(f"{place}.setting") and not _parts(self.cleaned_data[f"{place}.values"]):
+                message = "A setting has no values. Write the values to try, separated by commas."
+                self.add_error(f"{place}.values", message)
+        return self.cleaned_data
+
+    def written(self, scenario: str) -> dict[str, Any]:
+        """Return the experiment as a document has it; raise Invalid."""
+        typed = self.typed()
+        settings = []
+        for place in PLACES:
+            if typed[f"{place}.setting"]:
+                setting = json.loads(typed[f"{place}.setting"])
+                values = [_value(value, setting) for value in _parts(typed[f"{place}.values"])]
+                settings.append({**setting, "values": values})
+        most = {figure: typed[f"goal.{figure}"] for figure in GOALS}
+        goals = [{"figure": figure, "at_most": count} for figure, count in most.items() if count is not None]
+        return {
+            "name": typed["name"] or "experiment",
+            "scenario": scenario,
+            "settings": settings,
+            "figures": [
+                {"figure": "waiting_pods", "better": "less"},
+                {"figure": "waiting_jobs", "better": "less"},
+                {"figure": "evictions", "better": "less"},
+            ],
+            "run": {"cycles": CYCLES},
+            **({"goals": goals} if goals else {}),
+        }
 
 
-def document_written(text: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the experiment of a document in YAML or JSON, and every problem with its line."""
-    return experiment_read(text)
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _count(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 9 else None
+
+
+class DocumentForm(TypedForm):
+    """An experiment as a document."""
+
+    document = forms.CharField(
+        label="Experiment, as YAML or JSON", strip=False, required=False, widget=forms.Textarea
+    )
+    document.widget.attrs |= {"class": "code experiment__text", "rows": "16", "spellcheck": "false"}
+
+    def written(self, scenario: str) -> dict[str, Any]:
+        """Return the experiment that it is; raise Invalid with every problem and its line."""
+        written, problems = experiment_read(self.typed()["document"])
+        if problems:
+            raise Invalid(problems)
+        return written
 
 
 def example(scenario: str, queue: str, node: str) -> str:
@@ -105,7 +145,3 @@ def _value(text: str, setting: Mapping[str, Any]) -> Any:
     if "resource" in setting:
         return text
     return int(text) if text.isdecimal() else text
-
-
-def _problem(path: str, message: str, fix: str) -> Problem:
-    return Problem("experiment.form", "error", message, path=path, fix=fix)

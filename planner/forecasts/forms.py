@@ -10,9 +10,11 @@ from django.utils.formats import date_format
 
 from planner.clusters.models import Snapshot
 from planner.web.forms import ReadField, TypedForm
+from planner.web.templatetags.durations import typed_time
+from planner.web.templatetags.quantities import counted
 from planning.forecasts.clock import duration
 from planning.forecasts.costs import Prices
-from planning.forecasts.options import DEFAULTS
+from planning.forecasts.options import DEFAULTS, EVICTED
 from planning.forecasts.seeds import MOST_SEEDS
 from planning.forecasts.typed_changes import TypedChange, change_of
 from planning.rows import Problem
@@ -34,50 +36,9 @@ FACTORS = (("rate", "Jobs"), ("size", "Pods of a job"), ("run_time", "Run times"
 MOST_PRICE = 1e9
 LONGEST_NAME = 253
 MOST_CHANGES = 100
-_FIX = "Write a time such as 90s, 10m, 8h or 2d."
-
-
-def options_typed(typed: Texts, trace_queues: Sequence[str]) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the options of a forecast as they were typed, and what cannot be read."""
-    options: dict[str, Any] = {
-        "evicted": typed.get("evicted") or DEFAULTS["evicted"],
-        "rest": typed.get("rest", "").strip(),
-    }
-    problems = []
-    for name, label, default in TIMES:
-        seconds = duration(typed.get(name, "").strip() or default)
-        if seconds is None:
-            problems.append(_unreadable(name, label, typed[name], _FIX))
-        else:
-            options[name] = seconds
-    for name, label in FACTORS:
-        text = typed.get(name, "").strip() or "1"
-        try:
-            options[name] = float(text)
-        except ValueError:
-            problems.append(_unreadable(name, label, text, "Write a number such as 0.5 or 2."))
-    text = typed.get("seeds", "").strip() or "0"
-    if text.isdecimal():
-        options["seeds"] = int(text)
-    else:
-        fix = f"Write 0, or a number from 2 to {MOST_SEEDS}."
-        problems.append(_unreadable("seeds", "The number of drawn workloads", text, fix))
-    chosen = {name: typed.get(f"queue.{name}", "") for name in trace_queues}
-    options["queues"] = {name: queue for name, queue in chosen.items() if queue}
-    return options, problems
-
-
-def targets_typed(typed: Texts, queues: Sequence[str]) -> tuple[dict[str, float], list[Problem]]:
-    """Return the wait targets as they were typed, an empty field for none, and what cannot be read."""
-    targets, problems = {}, []
-    for queue in queues:
-        text = typed.get(f"target.{queue}", "").strip()
-        seconds = duration(text) if text else None
-        if text and not seconds:
-            problems.append(_unreadable(f"target.{queue}", f"The wait target of {queue}", text, _FIX))
-        elif seconds:
-            targets[queue] = seconds
-    return targets, problems
+_TIME = "{text!r} cannot be read. Write a time such as 90s, 10m, 8h or 2d."
+_FACTOR = "{text!r} cannot be read. Write a number such as 0.5 or 2."
+_SEEDS = f"{{text!r}} cannot be read. Write 0, or a number from 2 to {MOST_SEEDS}."
 
 
 def changes_typed(typed: Texts) -> tuple[list[TypedChange], list[dict[str, Any]], list[Problem]]:
@@ -98,8 +59,81 @@ def changes_typed(typed: Texts) -> tuple[list[TypedChange], list[dict[str, Any]]
     return rows, changes, problems
 
 
-def _unreadable(path: str, label: str, text: str, fix: str) -> Problem:
-    return Problem("forecast.form", "error", f"{label}: {text!r} cannot be read.", path=path, fix=fix)
+class ForecastForm(TypedForm):
+    """How a forecast replays a trace: times, factors, drawn workloads, and which queues its jobs go to."""
+
+    def __init__(
+        self, trace_queues: Mapping[str, int], leaves: Sequence[str], data: Texts | None = None
+    ) -> None:
+        super().__init__(data)
+        self.trace_queues = trace_queues
+        for name, label, default in TIMES:
+            self.add_field(name, ReadField(duration, _TIME, default, label=label))
+        self.add_field("evicted", _select("Evicted pods", [*EVICTED.items()]))
+        self.add_field("seeds", ReadField(_count, _SEEDS, "0", label="Drawn workloads, for intervals"))
+        for name, label in FACTORS:
+            self.add_field(name, ReadField(float, _FACTOR, "1", label=f"{label}, times"))
+        self._whole = list(self.fields)
+        choices = [(leaf, leaf) for leaf in leaves]
+        for name, jobs in trace_queues.items():
+            own = f"queue {name}" if name in leaves else "queue for the rest"
+            label = f"{name or 'no queue'}, {counted(jobs, 'job')}"
+            self.add_field(f"queue.{name}", _select(label, [("", own), *choices]))
+        self.add_field("rest", _select("Queue for the rest", [("", "none"), *choices]))
+        self.fields["seeds"].widget.attrs |= {"inputmode": "numeric", "aria-describedby": "seeds-help"}
+
+    @property
+    def of_all_jobs(self) -> list[forms.BoundField]:
+        """The fields but those that choose queues."""
+        return [self[name] for name in self._whole]
+
+    @property
+    def of_queues(self) -> list[forms.BoundField]:
+        """For each queue of the trace the field that says to which queue its jobs go."""
+        return [self[f"queue.{name}"] for name in self.trace_queues]
+
+    def options(self) -> dict[str, Any]:
+        """Return the options that were typed; raise Invalid."""
+        typed = self.typed()
+        chosen = {name: typed[f"queue.{name}"] for name in self.trace_queues}
+        return {
+            **{name: typed[name] for name in (*self._whole, "rest")},
+            "evicted": typed["evicted"] or DEFAULTS["evicted"],
+            "queues": {name: queue for name, queue in chosen.items() if queue},
+        }
+
+
+class TargetsForm(TypedForm):
+    """How long jobs of each queue may wait; an empty field: no target."""
+
+    def __init__(
+        self, kept: Mapping[str, float | None], *, may_edit: bool = True, data: Texts | None = None
+    ) -> None:
+        super().__init__(data)
+        self.queues = list(kept)
+        for queue, seconds in kept.items():
+            field = ReadField(_above_zero_seconds, _TIME, label=queue, disabled=not may_edit)
+            field.initial = typed_time(seconds) if seconds else ""
+            field.widget.attrs |= {"placeholder": "none", "spellcheck": "false"}
+            self.add_field(f"target.{queue}", field)
+
+    def targets(self) -> dict[str, float]:
+        """Return the targets that were typed; raise Invalid."""
+        typed = self.typed()
+        return {queue: seconds for queue in self.queues if (seconds := typed[f"target.{queue}"])}
+
+
+def _select(label: str, choices: Sequence[tuple[str, str]]) -> forms.CharField:
+    """Return a choice; the service behind the form knows which are possible."""
+    return forms.CharField(label=label, required=False, widget=forms.Select(choices=choices))
+
+
+def _above_zero_seconds(text: str) -> float | None:
+    return duration(text) or None
+
+
+def _count(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 9 else None
 
 
 class TraceForm(TypedForm):

@@ -1,5 +1,6 @@
 """How is an experiment begun, followed, stopped and read, and how does a cell become a scenario?"""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,10 +12,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from planner.accounts.models import Role
 from planner.errors import Invalid
-from planner.experiments.forms import document_written, example, setting_choices, short_written
+from planner.experiments.forms import DocumentForm, ExperimentForm, example, setting_choices
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.experiments import experiments, get_experiment, scenario_experiments
-from planner.experiments.selectors.offers import offered
+from planner.experiments.selectors.offers import Offer, offered
 from planner.experiments.services.cells import cell_open
 from planner.experiments.services.experiments import experiment_delete
 from planner.experiments.services.settling import experiment_cancel
@@ -26,6 +27,7 @@ from planner.web.views.following import UNCHANGED
 from planner.web.views.found import scenario_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
+from planning.rows import Problem
 
 PARTS = {"experiment": "experiments/_experiment.html"}
 
@@ -46,16 +48,17 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     if request.method == "GET":
         return _begin_page(request, scenario)
     is_document = "document" in request.POST
+    form = (
+        DocumentForm(request.POST)
+        if is_document
+        else ExperimentForm(_choices(offered(scenario)), request.POST)
+    )
     try:
-        if is_document:
-            written, problems = document_written(request.POST["document"])
-        else:
-            written, problems = short_written(request.POST, scenario.name)
-        if problems:
-            raise Invalid(problems)
+        written = form.written(scenario.name)
         experiment = submit_experiment(scenario=scenario, written=written, user=caller(request))
     except Invalid as error:
-        return _begin_page(request, scenario, problems=error.problems, status=INVALID)
+        form.refuse(error.problems)
+        return _begin_page(request, scenario, form, problems=error.problems, status=INVALID)
     return redirect("planner:experiment", experiment.pk)
 
 
@@ -121,18 +124,28 @@ def experiment_or_404(request: HttpRequest, experiment_id: UUID) -> Experiment:
     return found_or_404(request, get_experiment, experiment_id)
 
 
+def _choices(offer: Offer) -> list[tuple[str, str]]:
+    return setting_choices(offer.queues, offer.nodes, offer.resources)
+
+
 def _begin_page(
-    request: HttpRequest, scenario: Scenario, *, problems: Any = (), status: int = 200
+    request: HttpRequest,
+    scenario: Scenario,
+    form: ExperimentForm | DocumentForm | None = None,
+    *,
+    problems: Sequence[Problem] = (),
+    status: int = 200,
 ) -> HttpResponse:
     offer = offered(scenario)
     leaf = offer.queues[0] if offer.queues else "default"
+    document = example(scenario.name, leaf, next(iter(offer.nodes), ""))
     context = {
         "scenario": scenario,
         "experiments": scenario_experiments(scenario),
-        "choices": setting_choices(offer.queues, offer.nodes, offer.resources),
-        "document": request.POST.get("document") or example(scenario.name, leaf, next(iter(offer.nodes), "")),
-        "typed": request.POST,
+        "form": form if isinstance(form, ExperimentForm) else ExperimentForm(_choices(offer)),
+        "text": form if isinstance(form, DocumentForm) else DocumentForm(initial={"document": document}),
         "problems": problems,
+        "is_refused": form is not None,
         "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # annotated by `visible`
     }
     return render(request, "experiments/begin.html", context, status=status)

@@ -1,6 +1,6 @@
 """How is a forecast begun, followed, stopped and read?"""
 
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from planner.accounts.models import Role
 from planner.clusters.services.deletion import thing_delete
 from planner.errors import Invalid
-from planner.forecasts.forms import FACTORS, TIMES, options_typed, targets_typed
+from planner.forecasts.forms import ForecastForm, TargetsForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import get_forecast, scenario_forecasts, scenario_leaves
 from planner.forecasts.selectors.traces import traces
@@ -26,7 +26,7 @@ from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
 from planner.work.lifecycle import work_cancel
-from planning.forecasts.options import EVICTED
+from planning.rows import Problem
 
 PARTS = {"forecast": "forecasts/_forecast.html"}
 CHANGES = {"changes": "forecasts/_changes.html", "timeline": "forecasts/_timeline.html"}
@@ -40,15 +40,16 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     if request.method == "GET":
         return _begin_page(request, scenario)
     trace = trace_or_404(request, request.POST.get("trace", ""))
-    options, problems = options_typed(request.POST, list(trace.queues))
+    form = ForecastForm(trace.queues, scenario_leaves(scenario), request.POST)
     timed = TypedChanges(scenario, request.POST, [])
-    options["changes"] = timed.changes
     try:
-        if problems or timed.unread:
-            raise Invalid([*problems, *timed.problems])
+        if timed.unread or not form.is_valid():
+            raise Invalid(timed.problems)
+        options = {**form.options(), "changes": timed.changes}
         forecast = submit_forecast(scenario=scenario, trace=trace, options=options, user=caller(request))
     except Invalid as error:
-        return _begin_page(request, scenario, problems=error.problems, status=INVALID)
+        form.refuse(error.problems)
+        return _begin_page(request, scenario, form=form, problems=error.problems, status=INVALID)
     return redirect("planner:forecast", forecast.pk)
 
 
@@ -64,10 +65,10 @@ def changes(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def targets(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Set how long jobs of the scenario's queues may wait."""
     scenario = scenario_or_404(request, scenario_id)
-    found, problems = targets_typed(request.POST, scenario_leaves(scenario))
-    if problems:
-        return _begin_page(request, scenario, problems=problems, status=INVALID)
-    targets_set(scenario=scenario, targets=found, user=caller(request))
+    form = TargetsForm(dict.fromkeys(scenario_leaves(scenario)), data=request.POST)
+    if not form.is_valid():
+        return _begin_page(request, scenario, form=form, status=INVALID)
+    targets_set(scenario=scenario, targets=form.targets(), user=caller(request))
     messages.success(request, "Wait targets are saved; the next forecast is judged by them.")
     return redirect("planner:scenario-forecasts", scenario.pk)
 
@@ -124,28 +125,34 @@ def ended_or_404(request: HttpRequest, forecast_id: UUID) -> Forecast:
 
 
 def _begin_page(
-    request: HttpRequest, scenario: Scenario, *, problems: Any = (), status: int = 200
+    request: HttpRequest,
+    scenario: Scenario,
+    *,
+    form: ForecastForm | TargetsForm | None = None,
+    problems: Sequence[Problem] = (),
+    status: int = 200,
 ) -> HttpResponse:
     user = caller(request)
     known = list(traces(user).filter(workspace=scenario.workspace))
     chosen = request.POST.get("trace") or request.GET.get("trace", "")
     trace = next((trace for trace in known if str(trace.pk) == chosen), known[0] if known else None)
     leaves = scenario_leaves(scenario)
-    kept = {target.queue: target.seconds for target in scenario.wait_targets.all()}
+    may_edit = scenario.role != Role.VIEWER  # type: ignore[attr-defined]  # annotated by `visible`
+    seconds = {target.queue: target.seconds for target in scenario.wait_targets.all()}
+    kept = {queue: seconds.get(queue) for queue in leaves}
+    trace_queues = trace.queues if trace else {}
+    sent = request.POST if "trace" in request.POST else None
     context = {
         "scenario": scenario,
         "forecasts": scenario_forecasts(scenario),
         "traces": known,
         "trace": trace,
         "leaves": leaves,
-        "targets": [(queue, kept.get(queue)) for queue in leaves],
-        "mapped": [(name, jobs, name in leaves) for name, jobs in trace.queues.items()] if trace else [],
-        "times": [(name, label, request.POST.get(name, default)) for name, label, default in TIMES],
-        "factors": [(name, label, request.POST.get(name, "1")) for name, label in FACTORS],
-        "evicted": EVICTED,
+        "targets": form if isinstance(form, TargetsForm) else TargetsForm(kept, may_edit=may_edit),
+        "form": form if isinstance(form, ForecastForm) else ForecastForm(trace_queues, leaves, sent),
         "timed": TypedChanges(scenario, request.POST, leaves),
-        "typed": request.POST,
         "problems": problems,
-        "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # annotated by `visible`
+        "is_refused": form is not None,
+        "may_edit": may_edit,
     }
     return page_or_part(request, "forecasts/begin.html", CHANGES, context, status=status)

@@ -44,7 +44,7 @@ def test_an_experiment_begins_by_the_short_form(browser: Client) -> None:
 def test_the_example_of_the_page_works_as_it_is(browser: Client) -> None:
     scenario = factories.scenario()
     page = f"/scenarios/{scenario.pk}/experiments/"
-    content = browser.get(page).context["document"]
+    content = browser.get(page).context["text"]["document"].value()
     assert browser.post(page, {"document": content}).status_code == 302
     experiment = experiment_done(Experiment.objects.get())
     assert experiment.state == "succeeded"
