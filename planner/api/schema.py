@@ -1,8 +1,10 @@
 """What does the schema say about parameters and failures that many calls share?"""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, inline_serializer
 from rest_framework import serializers
@@ -61,6 +63,20 @@ FAILURES: dict[int, OpenApiResponse] = {
     428: OpenApiResponse(ErrorSerializer, "If-Match is missing."),
     429: OpenApiResponse(ErrorSerializer, "Too many writes; Retry-After says how long to wait."),
 }
+
+
+class SchemaOfAll(SchemaGenerator):
+    """The schema, generated once in each process: it is the same for everybody and takes seconds."""
+
+    def get_schema(self, request: Any = None, public: bool = False) -> Any:
+        """Return the schema; nobody may write it."""
+        return _schema()
+
+
+@cache
+def _schema() -> Any:
+    generator = SchemaGenerator()  # type: ignore[no-untyped-call]
+    return generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
 
 
 def answers(success: Mapping[Any, Any], *failures: int) -> dict[Any, Any]:
