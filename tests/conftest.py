@@ -11,8 +11,8 @@ from pytest_django import DjangoDbBlocker
 
 from planner.accounts.models import Workspace
 from tests import factories
+from tests.kept import empty_database
 from tests.needs import unavailable
-from tests.tables import empty_database
 
 # The same examples every time, however busy the machine is; QUEUECAST_EXAMPLES=1000 searches further, from a
 # new start.

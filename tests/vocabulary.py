@@ -94,17 +94,17 @@ def in_script(text: str) -> Iterator[Found]:
 
 def in_module(text: str, *, docstrings: bool) -> Iterator[Found]:
     """Yield the sentences among the strings of a Python module; with `docstrings` also those."""
-    tree = ast.parse(text)
-    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = list(ast.walk(ast.parse(text)))
+    silent = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     inside: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             inside.update(map(id, node.values))
             parts = (part.value if isinstance(part, ast.Constant) else " … " for part in node.values)
             yield node.lineno, "".join(map(str, parts))
         elif docstrings and isinstance(node, ast.ClassDef | ast.FunctionDef) and _is_shown(node):
             yield node.lineno, ast.get_docstring(node) or ""
-    for node in ast.walk(tree):
+    for node in nodes:
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
         if is_text and id(node) not in inside | silent and " " in node.value:
             yield node.lineno, node.value

@@ -39,7 +39,7 @@ HEADS = [
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     """The web server as `make run` starts it."""
     installation = Installation(tmp_path_factory.mktemp("web"), {})
-    installation.manage("collectstatic", "--noinput", "--verbosity", "0")
+    installation.collect_static()
     server = Web(installation, services.free_port())
     yield server
     server.kill()

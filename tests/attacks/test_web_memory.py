@@ -118,7 +118,7 @@ ATTACKS: dict[str, Callable[[], Attack]] = {
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Web, Member]]:
     installation = Installation(tmp_path_factory.mktemp("web"), {"QUEUECAST_LOG_LEVEL": "CRITICAL"})
-    installation.manage("collectstatic", "--noinput", "--verbosity", "0")
+    installation.collect_static()
     installation.drive("admin")
     member = Member(installation.manage("token", "admin").strip())
     server = Web(installation, services.free_port())
@@ -201,7 +201,7 @@ def main() -> None:
         for caller in ("anonymous", "member"):
             with tempfile.TemporaryDirectory() as folder:
                 installation = Installation(Path(folder), {"QUEUECAST_LOG_LEVEL": "CRITICAL"})
-                installation.manage("collectstatic", "--noinput", "--verbosity", "0")
+                installation.collect_static()
                 installation.drive("admin")
                 token = installation.manage("token", "admin").strip()
                 web = Web(installation, services.free_port())

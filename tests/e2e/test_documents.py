@@ -16,6 +16,7 @@ from tests import factories
 from tests.e2e.product import Product
 from tests.e2e.test_api_examples import DOCS_ADDRESS, program
 from tests.e2e.test_scripts import call
+from tests.kept import DATABASE, empty_database
 from tests.needs import unavailable
 from tests.processes.installation import ROOT
 
@@ -32,10 +33,10 @@ WORDS = {"docs/operations.md": {"USER": "admin", "ROLE": "admin", "NAME": "defau
 TYPED = {"docs/operations.md": "another-long-phrase-8\nanother-long-phrase-8\n"}
 """What a reader types when asked, where it is not the token."""
 MANAGE = """\
-case "$1 $2" in "restore queuecast"*) mkdir -p {empty}; export QUEUECAST_VAR={empty};; esac
+case "$1 $2" in "restore queuecast"*) export QUEUECAST_VAR={empty};; esac
 exec {python} {manage} "$@"\
 """
-"""Restores into an installation that is empty; all else is for the one that runs."""
+"""Restores into an installation that has tables only; all else is for the one that runs."""
 QUEUE = """\
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
@@ -86,7 +87,10 @@ def folder(tmp_path: Path) -> Path:
         'case "$*" in *configmap*) of=scheduler;; *) of=cluster;; esac; exec cat of-the-cluster-$of.yaml'
     )
     program(programs / "kubectl", cluster)
-    manage = MANAGE.format(python=sys.executable, manage=ROOT / "manage.py", empty=tmp_path / "empty")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    shutil.copy(empty_database(), empty / DATABASE)
+    manage = MANAGE.format(python=sys.executable, manage=ROOT / "manage.py", empty=empty)
     for name, line in (
         ("queuecast", python.replace('"$@"', '-m queuecast "$@"')),
         ("pip", "exit 0"),  # tests/queuecast/test_local.py installs the client

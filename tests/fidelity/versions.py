@@ -39,10 +39,13 @@ def recordings(release: str, *, with_same: bool) -> Iterator[Recording]:
         for line in lines:
             entry = json.loads(line)
             different[entry["family"], entry["scenario_name"]] = entry
+    families = {family for family, _ in different}
     same = set((VERSIONS / f"{release}.same.txt").read_text().split())
     for path in sorted(GOLDEN.glob("*.jsonl.gz")):
         family = path.name.removesuffix(".jsonl.gz")
-        for entry in entries(str(path)):
+        if not with_same and family not in families:
+            continue
+        for entry in entries(str(path), with_recorded=with_same):
             name = entry.scenario.get("name")
             recorded = different.get((family, name))
             scenario = {**entry.scenario, "release": release}

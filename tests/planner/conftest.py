@@ -1,17 +1,19 @@
 """Fixtures of the product's tests: a script with a token, and one without."""
 
-import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
-from planner.accounts.models import User
+from planner.accounts.models import User, Workspace
 from planner.runs.models import Run
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
+from tests.planner.recorded import executed
 
 
 @pytest.fixture
@@ -34,14 +36,27 @@ def browser(client: Client, editor: User) -> Client:
     return client
 
 
+@pytest.fixture(scope="module")
+def rows_of_module(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A transaction around a module: its fixtures store for all tests, what a test stores is undone.
+
+    A call ends without the connection of that transaction.
+    """
+    ends = (request_started, request_finished)
+    for end in ends:
+        end.disconnect(close_old_connections)
+    with django_db_blocker.unblock(), transaction.atomic():
+        Workspace.objects.get_or_create(name=Workspace.DEFAULT)
+        yield
+        transaction.set_rollback(True)
+    for end in ends:
+        end.connect(close_old_connections)
+
+
 @pytest.fixture
 def finished_run(transactional_db: None) -> Run:
-    """A run that a worker has executed: one queue reclaims from the other."""
-    run = factories.run()
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    run.refresh_from_db()
-    assert run.state == "succeeded", run.error
-    return run
+    """A run as a worker ends it: one queue reclaims from the other."""
+    return executed(factories.run())
 
 
 def _client(**headers: Any) -> APIClient:

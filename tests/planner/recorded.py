@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ from planner.experiments.services.settling import experiment_settle
 from planner.forecasts.models import Forecast, ForecastPart
 from planner.forecasts.services.replays import forecast_finish
 from planner.runs.models import Run
+from planner.runs.services.baselines import baseline_create
 from planner.runs.services.runs import run_finish
+from planner.runs.services.simulation_process import Simulated, simulate
 from planner.scenarios.models import Scenario
 from planner.work.lifecycle import work_claim, work_end
+from planner.work.watch import limits
 from planning.documents import encoded
 from planning.experiments.outcomes import Measurer
 from planning.experiments.written import Definition, grid_of
@@ -38,7 +42,12 @@ def finished_run(family: str, index: int = 0) -> Run:
 def simulated_run(family: str, index: int = 0) -> Run:
     """Return a succeeded run of a recorded scenario with what the core makes of it, explanations included."""
     scenario = recorded(family, index)["scenario"]
-    return run_of(scenario, simulate_document(scenario))
+    return run_of(scenario, json.loads(_result_of(family, index)))
+
+
+@lru_cache(maxsize=16)
+def _result_of(family: str, index: int) -> bytes:
+    return encoded(simulate_document(recorded(family, index)["scenario"]))
 
 
 def recorded(family: str, index: int) -> dict[str, Any]:
@@ -54,15 +63,36 @@ def run_of(scenario: dict, result: dict) -> Run:
 
 def finish(run: Run, result: dict) -> Run:
     """Store a result as a worker would."""
+    return _kept(run, Simulated(encoded(result), "test", {}, None))
+
+
+def executed(run: Run) -> Run:
+    """Return a run as a worker ends it; the child process that simulates it starts once for equal inputs."""
+    simulated = _simulated(run.input.content(), json.dumps(run.question), run.options["explain"])
+    assert simulated.error is None, simulated.error
+    _kept(run, simulated)
+    baseline_create(run=run)
+    return run
+
+
+@lru_cache(maxsize=16)
+def _simulated(document: bytes, question: str, explain: bool) -> Simulated:
+    return simulate(
+        document, explain=explain, limits=limits(), beat=lambda *_: True, question=json.loads(question)
+    )
+
+
+def _kept(run: Run, simulated: Simulated) -> Run:
     claim = work_claim(kind=Run, id=run.pk, worker="test")
     assert claim is not None
+    result = json.loads(simulated.result)
     assert run_finish(
         claim=claim,
-        result=Blob.of(encoded(result)),
-        rows=rows_of(result, run.input.document()),
+        result=Blob.of(simulated.result),
+        rows=None if run.question else rows_of(result, run.input.document()),
         notes=result.get("notes", []),
-        timings={},
-        engine_version="test",
+        timings=simulated.timings,
+        engine_version=simulated.engine_version,
     )
     run.refresh_from_db()
     return run

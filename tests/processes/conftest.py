@@ -15,7 +15,7 @@ Databases = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+def databases() -> Iterator[Databases]:
     """What gives a database with tables and no rows: the address of a new one with each call.
 
     With `template="template1"` it has no tables either.
@@ -25,7 +25,6 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
         unavailable("PostgreSQL is not installed (scripts/install-test-services installs it)")
     assert programs is not None
     with services.postgresql(programs) as server:
-        Installation(tmp_path_factory.mktemp("tables"), {"DATABASE_URL": server.url}).close()
         names = (f"copy_{number}" for number in count())
         yield lambda **options: server.create_database(next(names), **options)
 

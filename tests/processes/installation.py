@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from tests.tables import DATABASE, empty_database
+from tests.kept import DATABASE, empty_database, static_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -136,6 +136,10 @@ class Installation:
             shutil.copy(empty_database(), folder / DATABASE)
         elif not has_tables:
             self.manage("migrate", "--verbosity", "0")
+
+    def collect_static(self) -> None:
+        """Have the static files, as `manage.py collectstatic` leaves them."""
+        shutil.copytree(static_files(), self.folder / "static", dirs_exist_ok=True)
 
     def manage(self, *arguments: str) -> str:
         """Return what a command of manage.py prints."""

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import redis as redis_client
 
+from tests.kept import kept, migrate, tables_version
+
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -72,21 +74,35 @@ class Redis:
 
 
 class PostgreSQL:
-    """A PostgreSQL with one empty database; as root it runs under its own user."""
+    """A PostgreSQL with one database, which has tables and no rows; as root it runs under its own user."""
 
     def __init__(self, programs: Path, folder: Path) -> None:
         self._programs, self._folder = programs, folder
         self._port = free_port()
         user = _own_user(folder)
         self._as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
+        self.url = self._address("queuecast")
+
+    def fill(self) -> None:
+        """Make the database and its tables."""
         self._call("initdb", "-D", self._data, "-A", "trust", "-U", "queuecast", "-E", "UTF8", "--no-sync")
         self.start()
-        self.url = self.create_database("queuecast", template="template1")
+        self.create_database("queuecast", template="template1")
+        with tempfile.TemporaryDirectory() as folder:
+            migrate(Path(folder), DATABASE_URL=self.url)
+        self._call("pg_ctl", "-D", self._data, "-m", "fast", "stop")
+
+    def copy(self, data: Path) -> None:
+        """Begin with what another one has stored."""
+        subprocess.run(["cp", "-a", data, self._data], check=True)
 
     def create_database(self, name: str, *, template: str = "queuecast") -> str:
         """Make a database that is a copy of another one; return its address."""
         server = ("-h", "127.0.0.1", "-p", str(self._port), "-U", "queuecast")
         self._call("createdb", *server, "-T", template, name)
+        return self._address(name)
+
+    def _address(self, name: str) -> str:
         return f"postgres://queuecast@127.0.0.1:{self._port}/{name}"
 
     @property
@@ -120,10 +136,25 @@ def postgresql(programs: Path) -> Iterator[PostgreSQL]:
     """Run a PostgreSQL of our own."""
     with tempfile.TemporaryDirectory(prefix="queuecast-postgresql-", dir="/tmp") as folder:
         server = PostgreSQL(programs, Path(folder))
+        server.copy(_stored(programs))
+        server.start()
         try:
             yield server
         finally:
             server.stop()
+
+
+def _stored(programs: Path) -> Path:
+    """Return what a PostgreSQL stores whose database has tables and no rows."""
+
+    def make(folder: Path) -> Path:
+        with tempfile.TemporaryDirectory(prefix="queuecast-postgresql-", dir="/tmp") as place:
+            server = PostgreSQL(programs, Path(place))
+            server.fill()
+            subprocess.run(["cp", "-a", f"{place}/data", folder], check=True)
+        return folder / "data"
+
+    return kept("postgresql", f"{programs.parent.name}-{tables_version()}", make)
 
 
 def _own_user(folder: Path) -> str | None:

@@ -35,7 +35,7 @@ def test_what_was_backed_up_looks_the_same_on_another_database(
     )
     old = Installation(tmp_path / "old", of_old, has_tables=True)
     try:
-        old.manage("collectstatic", "--noinput", "--verbosity", "0")
+        old.collect_static()
         old.start_worker()
         [run] = old.drive("submit", "1", "1")
         old.drive("over", run)
@@ -51,7 +51,7 @@ def test_what_was_backed_up_looks_the_same_on_another_database(
     # A database without tables: `restore` makes them.
     new = Installation(tmp_path / "new", of_new, has_tables=True)
     try:
-        new.manage("collectstatic", "--noinput", "--verbosity", "0")
+        new.collect_static()
         assert "is whole" in new.manage("restore", "--check", str(file))
         assert "Restored 1 accounts" in new.manage("restore", str(file))
         assert new.drive("result", run) == content

@@ -16,7 +16,7 @@ TESTS = ("attacks/test_bundles.py", "attacks/test_logins.py", "planner/test_cons
 @pytest.mark.service
 def test_attacks_and_constraints_end_there_as_on_sqlite(databases: Databases) -> None:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("QUEUECAST_")}
-    own = {"DATABASE_URL": databases(template="template1"), "DJANGO_SETTINGS_MODULE": "config.settings_test"}
+    own = {"DATABASE_URL": databases(), "DJANGO_SETTINGS_MODULE": "config.settings_test"}
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not long", "--color", "no",

@@ -57,7 +57,7 @@ def test_what_is_written_is_for_its_owner_only(tmp_path: Path) -> None:
 
 def test_an_upload_of_a_killed_web_process_is_removed(tmp_path: Path) -> None:
     installed = Installation(tmp_path, {})
-    installed.manage("collectstatic", "--noinput", "--verbosity", "0")
+    installed.collect_static()
     token = installed.manage("shell", "--verbosity", "0", "--command", TOKEN).strip()
     server = Web(installed, services.free_port())
     try:

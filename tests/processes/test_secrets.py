@@ -54,7 +54,7 @@ def test_a_planted_secret_is_in_no_process_file_answer_or_store(tmp_path: Path, 
         installed = Installation(tmp_path / "var", variables, has_tables=True)
         installed.patience = 300.0
         try:
-            installed.manage("collectstatic", "--noinput", "--verbosity", "0")
+            installed.collect_static()
             token = installed.manage("shell", "--verbosity", "0", "--command", TOKEN).split()[-1]
             with (tmp_path / "web.log").open("wb") as log:
                 server = Web(installed, services.free_port(), log)

@@ -16,10 +16,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.kept import DATABASE, empty_database
 from tests.processes.installation import ROOT, SHORT
 from tests.processes.services import free_port
 from tests.processes.test_supervisor import wait_until_dead
-from tests.tables import DATABASE, empty_database
 
 PATIENCE = 90.0
 

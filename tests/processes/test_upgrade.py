@@ -39,8 +39,8 @@ def test_an_installed_database_keeps_its_rows_and_says_what_it_said(tmp_path: Pa
     today.patience = upgraded.patience = 400.0
     file = tmp_path / "rows.jsonl.gz"
     try:
-        today.manage("collectstatic", "--noinput", "--verbosity", "0")
-        upgraded.manage("collectstatic", "--noinput", "--verbosity", "0")
+        today.collect_static()
+        upgraded.collect_static()
         named = today.drive("furnish")
         today.manage("backup", str(file))
         said = today.drive("answers", named)

@@ -60,6 +60,7 @@ def test_the_stored_bytes_are_what_the_core_prints_for_the_frozen_input(installa
     assert len(json.loads(printed)["cycles"]) == 2
 
 
+@DEFAULTS_LATER
 def test_a_worker_that_is_asked_to_go_puts_its_run_back(installation: Installation) -> None:
     worker = installation.start_worker()
     [run] = installation.drive("struck", "1", SECONDS)

@@ -75,13 +75,15 @@ class Topology:
         self.redis = stack.enter_context(services.redis(redis))
         self.database = stack.enter_context(services.postgresql(programs))
         self.installation = Installation(
-            folder, {"REDIS_URL": self.redis.url, "DATABASE_URL": self.database.url, **variables}
+            folder,
+            {"REDIS_URL": self.redis.url, "DATABASE_URL": self.database.url, **variables},
+            has_tables=True,
         )
         self._stack = stack
         stack.callback(self.installation.close)
 
     def start_web(self) -> Web:
-        self.installation.manage("collectstatic", "--noinput", "--verbosity", "0")
+        self.installation.collect_static()
         web = Web(self.installation, services.free_port())
         self._stack.callback(web.kill)
         return web

@@ -1,14 +1,8 @@
 """Every operation of the API, tried from its own schema: no fault of ours, and every answer as described."""
 
-from collections.abc import Iterator
-
 import pytest
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, transaction
-from pytest_django import DjangoDbBlocker
 from schemathesis.schemas import APIOperation
 
-from planner.accounts.models import Workspace
 from tests.planner.api.fuzzing import OPERATIONS, World, boundaries, generated
 
 pytestmark = pytest.mark.django_db
@@ -18,17 +12,9 @@ FEW, MANY = 3, 20
 
 
 @pytest.fixture(scope="module")
-def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    """A world for all operations: each call is undone. It ends without the connection of its transaction."""
-    ends = (request_started, request_finished)
-    for end in ends:
-        end.disconnect(close_old_connections)
-    with django_db_blocker.unblock(), transaction.atomic():
-        Workspace.objects.get_or_create(name=Workspace.DEFAULT)
-        yield World()
-        transaction.set_rollback(True)
-    for end in ends:
-        end.connect(close_old_connections)
+def world(rows_of_module: None) -> World:
+    """A world for all operations: each call is undone."""
+    return World()
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)

@@ -1,30 +1,23 @@
 """Calls that are repeated, calls that wait, answers that are compressed."""
 
 import gzip
-import re
 import threading
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
-from django.test import Client
 from django.utils import timezone
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
-from planner.accounts.models import Role
 from planner.api import waiting
 from planner.api.models import IdempotencyKey
-from planner.api.urls import urlpatterns
 from planner.clusters.models import Snapshot
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 from planner.work.execution import work_execute
 from planner.work.turns import Turn
 from tests import factories
-from tests.planner import calls
 
 ONCE = {"Idempotency-Key": "mine"}
 
@@ -41,49 +34,6 @@ def test_a_repeated_call_makes_nothing_and_is_answered_the_same(
     assert (second.status_code, second.json(), second["ETag"]) == (201, first.json(), first["ETag"])
     assert second["Idempotency-Replayed"] == "true"
     assert Scenario.objects.count() == 1
-
-
-def creating() -> list[Any]:
-    """The routes of every call that makes something, by the schema."""
-    schema = SchemaGenerator().get_schema(public=True)
-    by_address = {
-        "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)): route for route in urlpatterns
-    }
-    return [
-        pytest.param(by_address[path].name, path, id=by_address[path].name)
-        for path, calls in schema["paths"].items()
-        if {"201", "202"} & set(calls.get("post", {}).get("responses", ()))
-    ]
-
-
-@pytest.mark.parametrize(("name", "path"), creating())
-def test_every_call_that_makes_something_makes_it_once(name: str, path: str, finished_run: Run) -> None:
-    admin = factories.user("admin", role=Role.ADMIN)
-    factories.user("viewer", role=Role.VIEWER)
-    caller = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(admin)}")
-    sent = calls.bodies(finished_run)["post", name]
-    scenario = calls.edited(finished_run.scenario)
-    Client().force_login(admin)  # a session to name
-    named = calls.of_route(finished_run, scenario).get(f"api:{name}", {})
-    address = path.format(**{**calls.things(finished_run, scenario), **named})
-
-    def call(body: Any) -> Any:
-        body, how = calls.uploaded(body), calls.form(name)
-        return caller.post(address, body, format=how, headers={**ONCE, "If-Match": str(scenario.revision)})
-
-    first, second = call(sent), call(sent)
-    assert first.status_code in (201, 202), first.json()
-    assert second.status_code == first.status_code
-    assert second["Idempotency-Replayed"] == "true"
-    told, again = first.json(), second.json()
-    assert {key: value for key, value in told.items() if again[key] is not None} == {
-        key: value for key, value in again.items() if value is not None
-    }
-    secret = {"tokens": "text", "invitations": "address", "run-links": "address"}.get(name)
-    assert secret is None or (told[secret] and again[secret] is None)
-    other = call({"file": b"another"} if name == "bundles" else {**(sent or {}), "another": 1})
-    assert other.status_code == 422
-    assert other.json()["problems"][0]["rule"] == "request.idempotency_key_reused"
 
 
 def test_the_same_key_with_another_body_is_refused(api: APIClient, asked: dict[str, str]) -> None:

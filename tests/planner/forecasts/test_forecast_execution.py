@@ -22,10 +22,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 MANY = "name,queue,submit_seconds,run_seconds,cpu,memory\n" + "".join(
     f"j{number},{('busy', 'waits')[number % 2]},{number * 7},{50 + number % 90},1,{1000 + number}Mi\n"
-    for number in range(1500)
+    for number in range(700)
 )
 """Work that takes a child some seconds: no two jobs are equal."""
-LONG = {"horizon_seconds": 15_000.0, "period_seconds": 1.0}
+LONG = {"horizon_seconds": 7_000.0, "period_seconds": 1.0}
 
 
 def long_forecast() -> Forecast:

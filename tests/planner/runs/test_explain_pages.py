@@ -103,7 +103,7 @@ def test_page_and_api_say_where_a_pod_stands_as_the_core_does(
     document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
     kinds = set()
     for group in result["cycles"][-1]["podgroups"]:
-        for task in group["tasks"]:
+        for task in group["tasks"][:: max(1, len(group["tasks"]) - 1)]:  # the first and the last
             want = pod_story(document, result, task["pod"])["reason"]
             assert ask(api, run, f"pods/{task['pod']}/")["reason"] == want
             assert escape(want["sentence"]) in show(browser, "run-pod", run, *task["pod"].split("/"))

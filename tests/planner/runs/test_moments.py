@@ -12,7 +12,9 @@ from tests.planner.recorded import simulated_run
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("index", range(6))
+@pytest.mark.parametrize(
+    "index", [0, 1, 2, *(pytest.param(more, marks=pytest.mark.long) for more in (3, 4, 5))]
+)
 @pytest.mark.parametrize(
     "family", ["proportion_reclaim", "capacity_hierarchy", "preempt", "mixed", "hdrf", "gang", "cycles"]
 )

@@ -24,16 +24,10 @@ from planner.work.turns import Turn
 from planner.work.watch import limits
 from tests import factories
 from tests.planner.pages import part, text_of
+from tests.planner.recorded import executed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JOB = "default/wait"
-
-
-def execute(run: Run) -> Run:
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    run.refresh_from_db()
-    assert run.state == "succeeded", run.error
-    return run
 
 
 @pytest.fixture
@@ -42,13 +36,13 @@ def run(db: None) -> Run:
     document = factories.cluster(waiting=14)
     document["podgroups"][1]["spec"]["minMember"] = 14
     del document["queues"][0]["spec"]["reclaimable"]
-    return execute(factories.run(factories.scenario(document=document)))
+    return executed(factories.run(factories.scenario(document=document)))
 
 
 @pytest.fixture
 def search(run: Run, editor: User) -> Run:
     """A search that came to its answer."""
-    return execute(search_create(run=run, job=JOB, user=editor)[0])
+    return executed(search_create(run=run, job=JOB, user=editor)[0])
 
 
 def job_page(run: Run) -> str:
@@ -73,7 +67,7 @@ def test_a_change_that_is_tried_really_lets_the_job_run(search: Run, editor: Use
     for number, change in enumerate(told.changes):
         branch = change_try(search=search, number=number, user=editor)
         assert branch.parent == search.scenario
-        again = execute(run_create(scenario=branch, user=editor))
+        again = executed(run_create(scenario=branch, user=editor))
         job = again.job_outcomes.get(job=JOB)
         assert job.ready or job.pipelined, change.id
     assert Scenario.objects.get(pk=search.scenario_id).revision == 1
@@ -102,7 +96,7 @@ def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
     ]
     tree = "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - {name: drf, enableHierarchy: true}\n"
     scenario = factories.scenario(document=document, conf=tree + "  - name: predicates\n")
-    search = execute(search_create(run=execute(factories.run(scenario)), job=JOB, user=editor)[0])
+    search = executed(search_create(run=executed(factories.run(scenario)), job=JOB, user=editor)[0])
     told = found(search)
     assert told is not None
     number = [change.id for change in told.changes].index("unblock.weight")
@@ -111,7 +105,7 @@ def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
         name: branch.queues.get(name=name).annotations["volcano.sh/hierarchy-weights"] for name in notes
     }
     assert weights == {"qa": "1/2/1", "qb": "1/2/1", "qc": "1/1"}
-    again = execute(run_create(scenario=branch, user=editor))
+    again = executed(run_create(scenario=branch, user=editor))
     assert again.job_outcomes.get(job=JOB).ready
 
 
@@ -142,7 +136,7 @@ def test_the_page_offers_to_find_out_follows_and_shows_what_was_found(browser: C
     assert 'hx-trigger="every 700ms"' in text_of(answer)
     search = search_of(run, JOB)
     assert search is not None
-    execute(search)
+    executed(search)
     told = found(search)
     assert told is not None
     shown = part(browser, address, "unblock")
@@ -210,8 +204,11 @@ def test_a_cancelled_search_keeps_what_it_has_found(browser: Client, half_found:
     assert "Search for changes" in page
 
 
-def test_a_search_that_ended_keeps_its_result_alone(search: Run) -> None:
-    assert search.found_so_far is None
+def test_a_search_that_ended_keeps_its_result_alone(run: Run, editor: User) -> None:
+    search, _ = search_create(run=run, job=JOB, user=editor)
+    assert work_execute(turn=Turn(Run, search.pk), worker="test", stopping=threading.Event())
+    search.refresh_from_db()
+    assert (search.state, search.found_so_far) == ("succeeded", None)
 
 
 def test_trying_a_change_leads_to_a_copy_of_the_scenario(browser: Client, search: Run) -> None:
@@ -231,7 +228,7 @@ def test_a_script_starts_a_search_and_reads_what_it_found(api: APIClient, run: R
     assert answer.json()["found"] is None
     search = search_of(run, JOB)
     assert search is not None
-    execute(search)
+    executed(search)
     told: dict[str, Any] = api.get(address).json()
     want = found(search)
     assert want is not None

@@ -1,0 +1,77 @@
+"""Every call that makes something, sent twice with one key: it makes it once."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role
+from planner.api.urls import urlpatterns
+from tests import factories
+from tests.planner import calls
+from tests.planner.recorded import executed
+
+pytestmark = pytest.mark.django_db
+
+ONCE = {"Idempotency-Key": "mine"}
+
+
+def creating() -> list[Any]:
+    """The routes of every call that makes something, by the schema."""
+    schema = SchemaGenerator().get_schema(public=True)
+    by_address = {
+        "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)): route for route in urlpatterns
+    }
+    return [
+        pytest.param(by_address[path].name, path, id=by_address[path].name)
+        for path, calls in schema["paths"].items()
+        if {"201", "202"} & set(calls.get("post", {}).get("responses", ()))
+    ]
+
+
+class World:
+    """A thing of each kind, what calls send, and who sends it."""
+
+    def __init__(self) -> None:
+        admin = factories.user("admin", role=Role.ADMIN)
+        factories.user("viewer", role=Role.VIEWER)
+        self.caller = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(admin)}")
+        run = executed(factories.run())
+        self.sent = calls.bodies(run)
+        self.scenario = calls.edited(run.scenario)
+        Client().force_login(admin)  # a session to name
+        self.named = calls.of_route(run, self.scenario)
+        self.things = calls.things(run, self.scenario)
+
+
+@pytest.fixture(scope="module")
+def world(rows_of_module: None) -> World:
+    """What each call meets; what it makes is undone."""
+    return World()
+
+
+@pytest.mark.parametrize(("name", "path"), creating())
+def test_every_call_that_makes_something_makes_it_once(name: str, path: str, world: World) -> None:
+    address = path.format(**{**world.things, **world.named.get(f"api:{name}", {})})
+    sent, revision = world.sent["post", name], str(world.scenario.revision)
+
+    def call(body: Any) -> Any:
+        body, how = calls.uploaded(body), calls.form(name)
+        return world.caller.post(address, body, format=how, headers={**ONCE, "If-Match": revision})
+
+    first, second = call(sent), call(sent)
+    assert first.status_code in (201, 202), first.json()
+    assert second.status_code == first.status_code
+    assert second["Idempotency-Replayed"] == "true"
+    told, again = first.json(), second.json()
+    assert {key: value for key, value in told.items() if again[key] is not None} == {
+        key: value for key, value in again.items() if value is not None
+    }
+    secret = {"tokens": "text", "invitations": "address", "run-links": "address"}.get(name)
+    assert secret is None or (told[secret] and again[secret] is None)
+    other = call({"file": b"another"} if name == "bundles" else {**(sent or {}), "another": 1})
+    assert other.status_code == 422
+    assert other.json()["problems"][0]["rule"] == "request.idempotency_key_reused"
