@@ -146,8 +146,8 @@ def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
                 **_whiskers(listed, column),
             }
             for name, meta, size, symbol, listed in (
-                ("Beaten by another", "request", 8, "circle-open", _measured(rows, front=False)),
-                ("Front: no other is better", "deserved", 10, "diamond", _measured(rows, front=True)),
+                ("Dominated", "request", 8, "circle-open", _measured(rows, front=False)),
+                ("Pareto front", "deserved", 10, "diamond", _measured(rows, front=True)),
             )
         ],
         "layout": {
