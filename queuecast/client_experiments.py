@@ -39,6 +39,11 @@ class Experiments(Connection):
         """Return the cells that are measured so far: settings, price, figures, front."""
         return list(self.server.rows(f"{self._experiment(experiment)}cells/"))
 
+    def experiment_cells_parquet(self, experiment: str) -> bytes:
+        """Return the same cells as a Parquet file, units in the names of its columns."""
+        path = f"{self._experiment(experiment)}cells/"
+        return self.server.call("GET", path, headers={"Accept": "application/vnd.apache.parquet"}).body
+
     def experiment_cancel(self, experiment: str) -> Json:
         """Stop an experiment; what is measured stays. Return it."""
         return dict(self.server.call("POST", f"{self._experiment(experiment)}cancel/").json)

@@ -17,7 +17,7 @@ from planning.experiments.written import DIRECTIONS, LIMIT, SEARCH, SWEEP, Defin
 from queuecast.client import Client
 from queuecast.desk import Desk, Json
 from queuecast.effects import changes
-from queuecast.experiment_tables import cells_csv, cells_table, missed_table, verdict_parts
+from queuecast.experiment_tables import cells_table, is_parquet, missed_table, verdict_parts, write_cells
 from queuecast.experiments import Experiment
 from queuecast.plans import introduced
 from queuecast.problems import Refused
@@ -35,7 +35,12 @@ def sweep(desk: Desk, args: argparse.Namespace) -> Output:
     experiment = Experiment.read(args.experiment)
     written = experiment.part("figures")
     if isinstance(desk, Client) and not args.processes:
-        return _swept(*_on_server(desk, experiment, SWEEP), args)
+        head, rows = _on_server(desk, experiment, SWEEP)
+        if args.to:
+            write_cells(args.to, rows, lambda: desk.experiment_cells_parquet(head["experiment"]))
+        return _swept(head, rows)
+    if args.to and is_parquet(args.to):
+        raise Refused("Only a server writes Parquet. Leave out --local and --processes, or name a .csv file.")
     grid = experiment.grid(desk)
     question = Definition.of({**experiment.written, "goals": []})
     figures = [figure_of(one) for one in written]
@@ -49,12 +54,12 @@ def sweep(desk: Desk, args: argparse.Namespace) -> Output:
     cells = [known[combination] for combination in combinations]
     best = {cell.combination for cell in front(cells, [DIRECTIONS[one.get("better")] for one in written])}
     rows = [_row(grid, figures, cell) | {"front": cell.combination in best} for cell in cells]
-    return _swept({"grid_size": grid.size}, rows, args)
-
-
-def _swept(head: Json, rows: list[Json], args: argparse.Namespace) -> Output:
     if args.to:
-        args.to.write_text(cells_csv(rows), encoding="utf-8")
+        write_cells(args.to, rows)
+    return _swept({"grid_size": grid.size}, rows)
+
+
+def _swept(head: Json, rows: list[Json]) -> Output:
     return Output({**head, "cells": rows}, [cells_table(rows)])
 
 

@@ -1,8 +1,9 @@
-"""How are cells of an experiment, and what a search came to, shown in a terminal and as CSV?"""
+"""How are cells of an experiment, and what a search came to, shown in a terminal and kept in a file?"""
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from planning.experiments.verification import sentence as verification_sentence
@@ -63,6 +64,20 @@ def _told(row: Json, name: str) -> str:
 
 def _number(value: float | None) -> str:
     return "unlimited" if value is None else f"{value:g}"
+
+
+def is_parquet(file: Path) -> bool:
+    """Does the name of a file ask for Parquet?"""
+    return file.suffix == ".parquet"
+
+
+def write_cells(file: Path, rows: Sequence[Json], parquet: Callable[[], bytes] | None = None) -> None:
+    """Write cells to a file: as CSV, or as Parquet, which a server answers, where the name asks for it."""
+    if is_parquet(file):
+        assert parquet is not None, "who has no server is refused before"
+        file.write_bytes(parquet())
+    else:
+        file.write_text(cells_csv(rows), encoding="utf-8")
 
 
 def cells_csv(rows: Sequence[Json]) -> str:

@@ -162,4 +162,10 @@ def _add_experiments(groups: Groups) -> None:
         command.add_argument("experiment", type=Path, help="the experiment, as YAML or JSON")
         command.add_argument("--processes", type=int, metavar="N", help="simulate here, by N processes")
         if name == "sweep":
-            command.add_argument("--to", type=Path, metavar="FILE", help="write the cells as CSV, too")
+            add_cells_file(command)
+
+
+def add_cells_file(command: argparse.ArgumentParser) -> None:
+    """Give a command that tables cells the file that it writes them to."""
+    written = "write the cells, too: as CSV, or as Parquet where the name ends in .parquet"
+    command.add_argument("--to", type=Path, metavar="FILE", help=written)

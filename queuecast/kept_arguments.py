@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from queuecast import answer_commands, kept_commands, kept_experiments
+from queuecast.forecast_arguments import add_cells_file
 from queuecast.parsing import Groups, add_command, add_group
 
 
@@ -68,3 +69,5 @@ def _add_experiments(groups: Groups) -> None:
             command.add_argument("number", type=int, help="of the combination, as `cells -o json` has it")
         if name == "open":
             command.add_argument("--name", default="", help="name of the new scenario")
+        if name == "cells":
+            add_cells_file(command)

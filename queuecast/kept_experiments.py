@@ -5,7 +5,7 @@ import argparse
 from queuecast.client import on_server
 from queuecast.commands import scenarios
 from queuecast.desk import Desk, Json
-from queuecast.experiment_tables import cells_table, verdict_parts
+from queuecast.experiment_tables import cells_table, verdict_parts, write_cells
 from queuecast.shown import Output, Table
 
 
@@ -26,7 +26,10 @@ def experiment_show(desk: Desk, args: argparse.Namespace) -> Output:
 
 def experiment_cells(desk: Desk, args: argparse.Namespace) -> Output:
     """List the combinations that are measured so far: settings, price, figures."""
-    found = on_server(desk, "experiments").experiment_cells(args.experiment)
+    client = on_server(desk, "experiments")
+    found = client.experiment_cells(args.experiment)
+    if args.to:
+        write_cells(args.to, found, lambda: client.experiment_cells_parquet(args.experiment))
     return Output(found, [cells_table(found)])
 
 

@@ -97,6 +97,7 @@ BROKEN_BY = {
     ),
     "Only planner.runs.charts speaks Plotly": ("planner.runs.views.runs", "plotly"),
     "Only planner.work.tasks and config speak Celery": ("planner.runs.tasks", "celery"),
+    "Only planner.api.parquet_files speaks pyarrow": ("planner.api.tables", "pyarrow"),
 }
 """An import, importer first, that breaks each contract."""
 PER_FEATURE = {

@@ -6,6 +6,8 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 
+from planner.api.table_files import TableFile
+
 
 class Pages(PageNumberPagination):
     """Pages of ``{"count", "next", "previous", "results"}``, numbered from 1."""
@@ -16,8 +18,7 @@ class Pages(PageNumberPagination):
 
     def get_page_size(self, request: Request) -> int | None:
         """Return how many rows a page has: the requested number, or all of them for a table."""
-        renderer = getattr(request, "accepted_renderer", None)
-        if renderer is not None and renderer.format == "csv":
+        if isinstance(getattr(request, "accepted_renderer", None), TableFile):
             return sys.maxsize
         text = request.query_params.get(self.page_size_query_param)
         if text is not None and not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):

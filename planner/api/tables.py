@@ -1,9 +1,6 @@
-"""How does a table leave as CSV? `?format=csv`, or `Accept: text/csv`, on whatever answers with rows."""
+"""How does a table leave as a file? By the format that is asked for, on whatever answers with rows."""
 
-import csv
-import io
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -15,25 +12,15 @@ from rest_framework.response import Response
 
 from planner.accounts.models import Workspace
 from planner.api.access import WorkspaceView
+from planner.api.columns import Row, Rows
 from planner.api.filters import refuse_fractions
 from planner.api.sparse import only_requested
+from planner.api.table_files import CsvFile, ParquetFile, TableFile
 from planner.experiments.models import Experiment
 from planner.forecasts.models import Forecast
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 
-FORMAT = "csv"
-UNITS = {
-    "share": "ratio", "share_at_open": "ratio", "progress": "ratio", "work_lost": "pod-seconds",
-    "ran_seconds": "s", "pods": "pods", "pending": "pods", "running": "pods", "replicas": "pods",
-    "bound": "pods", "pipelined": "pods", "work_lost_seconds": "pod-seconds",
-}  # fmt: skip
-"""The units of plain numbers, by the last part of their name; an amount brings its own."""
-_AMOUNT = {"value", "unit", "unlimited"}
-_RUN_BY_RUN = ("runs", "values", "deltas")
-"""Lists that become columns, one for each run in the requested order; other lists are JSON in one cell."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What makes a spreadsheet compute a text; a quote before it says that it is a text."""
 _CHUNK = 500
 _KINDS: Mapping[str, Any] = {
     "run_id": Run,
@@ -44,38 +31,35 @@ _KINDS: Mapping[str, Any] = {
 }
 """What an address may name, by its part."""
 
-Row = Mapping[str, Any]
-
-
-class CsvTable(BaseRenderer):
-    """Declares the format; rows are streamed by `table`, only what failed is rendered here."""
-
-    media_type = "text/csv"
-    format = FORMAT
-    charset = "utf-8"
-
-    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> str:
-        """Return one row."""
-        return "".join(lines(lambda: [data]))
-
 
 class TableView(WorkspaceView):
     """A call that answers with a body one of whose lists is a table."""
 
-    renderer_classes = [JSONRenderer, CsvTable]
+    renderer_classes = [JSONRenderer, CsvFile, ParquetFile]
     rows_in = "results"
 
     def get_renderers(self) -> list[BaseRenderer]:
         """Return in what forms the call answers: a table is what can be read, not what is made."""
         forms = super().get_renderers()
-        return forms if self.request.method == "GET" else [form for form in forms if form.format != FORMAT]
+        return (
+            forms
+            if self.request.method == "GET"
+            else [form for form in forms if not isinstance(form, TableFile)]
+        )
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Return what failed; a Parquet file cannot say it."""
+        if isinstance(getattr(self.request, "accepted_renderer", None), ParquetFile):
+            self.request.accepted_renderer = JSONRenderer()
+            self.request.accepted_media_type = JSONRenderer.media_type
+        return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Return only the rows when the response is a table."""
         is_answer = isinstance(response, Response) and response.status_code == 200
         if is_answer and request.method == "GET" and is_table(request):
             rows: list[Row] = response.data[self.rows_of(request)]
-            response = table(self.name_of(request), lambda: rows)
+            response = table(request, self.name_of(request), lambda: rows)
         if isinstance(response, StreamingHttpResponse):
             self._note_export(request)
         return super().finalize_response(request, response, *args, **kwargs)
@@ -88,7 +72,7 @@ class TableView(WorkspaceView):
                 thing = kind._default_manager.get(pk=self.kwargs[key])
                 about = f"{thing._meta.verbose_name} {thing.pk}: "
                 workspace = thing if isinstance(thing, Workspace) else thing.workspace
-        self.note_export(workspace, f"{about}{self.name_of(request)} as CSV")
+        self.note_export(workspace, f"{about}{self.name_of(request)} as {form_of(request).title}")
 
     def rows_of(self, request: Request) -> str:
         """Return the requested list of the body."""
@@ -104,7 +88,7 @@ class TableList(TableView, ListAPIView[Any]):
     """A list that is read from the database while it is sent."""
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Return a page, or the whole table as CSV."""
+        """Return a page, or the whole table as a file."""
         if not is_table(request):
             return super().list(request, *args, **kwargs)
         refuse_fractions(request.query_params, ("page", "page_size"))
@@ -116,7 +100,7 @@ class TableList(TableView, ListAPIView[Any]):
             row: Row = only_requested(request, self, {"results": [serializer.to_representation(instance)]})
             return row["results"][0]  # type: ignore[no-any-return]  # a body is JSON
 
-        return table(self.name_of(request), lambda: map(body, _each(found)))
+        return table(request, self.name_of(request), lambda: map(body, _each(found)))
 
 
 def _each(found: Any) -> Iterable[Any]:
@@ -125,72 +109,20 @@ def _each(found: Any) -> Iterable[Any]:
 
 
 def is_table(request: Request) -> bool:
-    """Is CSV asked for?"""
-    renderer = getattr(request, "accepted_renderer", None)
-    return renderer is not None and renderer.format == FORMAT
+    """Is a table asked for, whole and as a file?"""
+    return isinstance(getattr(request, "accepted_renderer", None), TableFile)
 
 
-def table(name: str, rows: Callable[[], Iterable[Row]]) -> HttpResponseBase:
-    """Return rows as a file that is written while it is sent."""
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return StreamingHttpResponse(lines(rows), content_type="text/csv; charset=utf-8", headers=headers)
+def form_of(request: Request) -> TableFile:
+    """Return the form of the table that is asked for."""
+    form = request.accepted_renderer
+    assert isinstance(form, TableFile), "is_table holds"
+    return form
 
 
-def lines(rows: Callable[[], Iterable[Row]]) -> Iterator[str]:
-    r"""Yield the lines of a table; `rows` is asked twice, first for the columns that any row has.
-
-    >>> cpu = {"value": 1000.0, "unit": "millicores", "unlimited": False}
-    >>> list(lines(lambda: [{"name": "=1", "share": 0.5, "deserved": {"cpu": cpu}}]))
-    ['name,share (ratio),deserved.cpu (millicores)\r\n', "'=1,0.5,1000.0\r\n"]
-    """
-    columns: dict[str, None] = {}
-    for row in rows():
-        columns.update(dict.fromkeys(name for name, _ in _cells(row)))
-    if not columns:
-        return
-    written = io.StringIO(newline="")
-    writer = csv.writer(written)
-    for cells in _all_cells(rows, columns):
-        writer.writerow(cells)
-        yield written.getvalue()
-        written.seek(0)
-        written.truncate()
-
-
-def _all_cells(rows: Callable[[], Iterable[Row]], columns: Iterable[str]) -> Iterator[list[Any]]:
-    yield [_text(name) for name in columns]
-    for row in rows():
-        cells = dict(_cells(row))
-        yield [cells.get(name, "") for name in columns]
-
-
-def _cells(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the columns of a row with what stands in them."""
-    if isinstance(value, Mapping):
-        if value.keys() == _AMOUNT:
-            yield f"{path} ({value['unit']})", "unlimited" if value["unlimited"] else value["value"]
-            return
-        for name, inner in value.items():
-            yield from _cells(inner, f"{path}.{name}".lstrip("."))
-    elif isinstance(value, list) and path in _RUN_BY_RUN:
-        for number, inner in enumerate(value, start=1):
-            if inner is not None:
-                yield from _cells(inner, f"{path}[{number}]")
-    else:
-        last = path.rpartition(".")[2]
-        yield (f"{path} ({UNITS[last]})" if last in UNITS else path), _cell(value)
-
-
-def _cell(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return value
-    return _text(json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value))
-
-
-def _text(text: str) -> str:
-    """Return a text that no spreadsheet computes."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+def table(request: Request, name: str, rows: Rows) -> HttpResponseBase:
+    """Return rows as a file in the requested form that is written while it is sent."""
+    form = form_of(request)
+    kind = f"{form.media_type}; charset={form.charset}" if form.charset else form.media_type
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form.format}"'}
+    return StreamingHttpResponse(form.parts(rows), content_type=kind, headers=headers)

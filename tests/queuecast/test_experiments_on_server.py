@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 import yaml
 from django.db import connection
@@ -69,6 +70,26 @@ def test_a_server_sweeps_as_this_machine_does(
     assert [{key: row[key] for key in here["cells"][0]} for row in there["cells"]] == here["cells"]
     assert len((folder / "cells.csv").read_text().splitlines()) == 13
     assert Client().experiment(factories.SWEEP["name"])["id"] == there["experiment"]
+
+
+def test_a_server_writes_the_cells_as_parquet(
+    folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = told(capsys, "sweep", written(folder, factories.SWEEP, scenario="plan"), "--to", "cells.parquet")
+    table = pyarrow.parquet.read_table(folder / "cells.parquet")
+    assert table["number"].to_pylist() == [row["number"] for row in there["cells"]]
+    assert table["figures.evictions"].to_pylist() == [row["figures"]["evictions"] for row in there["cells"]]
+    told(capsys, "experiments", "cells", there["experiment"], "--to", "again.parquet")
+    assert (folder / "again.parquet").read_bytes() == (folder / "cells.parquet").read_bytes()
+    told(capsys, "experiments", "cells", there["experiment"], "--to", "again.csv")
+    assert len((folder / "again.csv").read_text().splitlines()) == 13
+
+
+def test_this_machine_writes_no_parquet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = written(folder, factories.SWEEP, scenario="plan")
+    assert main(["sweep", name, "--processes", "1", "--to", "cells.parquet"]) == 2
+    assert "Only a server writes Parquet." in capsys.readouterr().err
+    assert not (folder / "cells.parquet").exists()
 
 
 def test_a_server_searches_as_this_machine_does(

@@ -215,6 +215,11 @@ class TablePage:
         return given.urlencode()
 
     @property
+    def query_of_file(self) -> str:
+        """What the API is requested the same rows, or groups, as a file."""
+        return "&".join(filter(None, (f"{BY}={self.by}" if self.by else "", self.query)))
+
+    @property
     def route(self) -> str:
         """The API's list of the same rows."""
         return self.kind.route

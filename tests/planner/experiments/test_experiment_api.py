@@ -4,6 +4,7 @@ import csv
 import io
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from rest_framework.test import APIClient
 
@@ -102,6 +103,15 @@ def test_cells_are_paged_ordered_filtered_and_exported(api: APIClient) -> None:
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == 12
     assert rows[0]["settings.waits.weight"] == "1"
+    file = b"".join(api.get(cells, {"format": "parquet"}).streaming_content)  # type: ignore[attr-defined]
+    table = pyarrow.parquet.read_table(io.BytesIO(file))
+    assert table.column_names == list(rows[0])
+    told = api.get(cells).data["results"]
+    assert table["settings.waits.weight"].to_pylist() == [row["settings"]["waits.weight"] for row in told]
+    assert table["figures.evictions"].to_pylist() == [row["figures"]["evictions"] for row in told]
+    types = {field.name: str(field.type) for field in table.schema}
+    assert (types["number"], types["front"], types["error"]) == ("int64", "bool", "string")
+    assert (types["settings.waits.weight"], types["figures.evictions"]) == ("int64", "double")
 
 
 def test_a_search_tells_its_verdict(api: APIClient) -> None:

@@ -1,0 +1,50 @@
+"""In which forms does a table leave as a file? `?format=csv` or `?format=parquet`, or the header Accept."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rest_framework.renderers import BaseRenderer
+
+from planner.api.columns import Rows
+from planner.api.csv_files import lines
+from planner.api.parquet_files import parquet
+
+
+class TableFile(BaseRenderer):
+    """Declares a form; `parts` makes the file."""
+
+    title: ClassVar[str]
+
+    def parts(self, rows: Rows) -> Iterator[str | bytes]:
+        """Yield the file while it is written."""
+        raise NotImplementedError
+
+
+class CsvFile(TableFile):
+    """CSV, for spreadsheets and scripts."""
+
+    media_type = "text/csv"
+    format = "csv"
+    charset = "utf-8"
+    title = "CSV"
+
+    def parts(self, rows: Rows) -> Iterator[str | bytes]:
+        """Yield the lines."""
+        yield from lines(rows)
+
+    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> str:
+        """Return what failed, as one row."""
+        return "".join(lines(lambda: [data]))
+
+
+class ParquetFile(TableFile):
+    """Parquet, for notebooks and databases; what fails is said as JSON."""
+
+    media_type = "application/vnd.apache.parquet"
+    format = "parquet"
+    charset = None
+    title = "Parquet"
+
+    def parts(self, rows: Rows) -> Iterator[str | bytes]:
+        """Yield the file as a whole: its index is at its end."""
+        yield parquet(rows)

@@ -1,0 +1,175 @@
+"""Every table as Parquet: the figures of the API and of the CSV, typed columns, the same bytes each time."""
+
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from django.test import Client
+from pyarrow import Table
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Event
+from planner.api.columns import Row
+from planner.api.parquet_files import parquet
+from planner.runs.models import Run
+from tests import factories
+from tests.planner.api.test_csv import of_run, rows
+from tests.planner.pages import text_of
+
+MEDIA_TYPE = "application/vnd.apache.parquet"
+
+
+def content(api: APIClient, address: str) -> bytes:
+    answer: Any = api.get(address, HTTP_ACCEPT="*/*")
+    assert answer.status_code == 200, answer.content
+    assert answer.headers["Content-Type"] == MEDIA_TYPE
+    assert answer.headers["Content-Disposition"].endswith('.parquet"')
+    return bytes(answer.getvalue())
+
+
+def read(file: bytes) -> Table:
+    return pyarrow.parquet.read_table(io.BytesIO(file))
+
+
+def kinds(table: Table) -> dict[str, str]:
+    return {field.name: str(field.type) for field in table.schema}
+
+
+def as_csv(cell: Any) -> str:
+    """Return how the CSV writes what stands in a cell."""
+    if cell is None or isinstance(cell, bool):
+        return {None: "", True: "true", False: "false"}[cell]
+    text = "unlimited" if cell == float("inf") else str(cell)
+    return f"'{text}" if isinstance(cell, str) and text.startswith(tuple("=+-@\t\r\n")) else text
+
+
+@pytest.mark.parametrize("part", ["queues", "jobs", "victims", "decisions", "nodes"])
+def test_it_holds_what_the_csv_holds(api: APIClient, finished_run: Run, part: str) -> None:
+    table = read(content(api, of_run(finished_run, part, "format=parquet")))
+    lines = rows(api, of_run(finished_run, part))
+    assert lines
+    assert table.column_names == list(lines[0])
+    for cells, line in zip(table.to_pylist(), lines, strict=True):
+        for name, cell in cells.items():
+            is_number = isinstance(cell, float) and line[name] != "unlimited"
+            assert (float(line[name]) == cell) if is_number else (line[name] == as_csv(cell)), name
+
+
+def test_the_figures_are_those_of_the_api_in_columns_of_one_type(api: APIClient, finished_run: Run) -> None:
+    told = api.get(of_run(finished_run, "queues", "")).json()["results"]
+    table = read(content(api, of_run(finished_run, "queues", "format=parquet")))
+    known = kinds(table)
+    assert known["queue"] == "string"
+    assert known["share (ratio)"] == "double"
+    assert known["weight"] == "int64"
+    assert table["weight"].to_pylist() == [row["weight"] for row in told]
+    assert table["parent"].to_pylist() == [row["parent"] for row in told]
+    for line, body in zip(table.to_pylist(), told, strict=True):
+        for resource, amount in body["capability"].items():
+            value = float("inf") if amount["unlimited"] else amount["value"]
+            assert line[f"capability.{resource} ({amount['unit']})"] == value
+
+
+def test_the_same_rows_give_the_same_bytes(api: APIClient, finished_run: Run) -> None:
+    address = of_run(finished_run, "jobs", "format=parquet&ordering=-job")
+    assert content(api, address) == content(api, address)
+
+
+def test_filters_and_fields_hold_for_it_too(api: APIClient, finished_run: Run) -> None:
+    table = read(content(api, of_run(finished_run, "jobs", "format=parquet&queue=waits&fields=job,queue")))
+    assert table.to_pylist() == [{"job": "default/wait", "queue": "waits"}]
+
+
+def test_it_is_asked_for_by_the_header_accept_too(api: APIClient, finished_run: Run) -> None:
+    answer: Any = api.get(of_run(finished_run, "jobs", ""), HTTP_ACCEPT=MEDIA_TYPE)
+    assert bytes(answer.getvalue()) == content(api, of_run(finished_run, "jobs", "format=parquet"))
+
+
+def test_what_is_refused_is_said_as_json(api: APIClient, stranger: APIClient, finished_run: Run) -> None:
+    unknown = api.get(of_run(finished_run, "jobs", "format=parquet&fields=jbo"))
+    assert unknown.status_code == 422
+    assert unknown.headers["Content-Type"] == "application/json"
+    assert unknown.json()["problems"]
+    refused = stranger.get(of_run(finished_run, "queues", "format=parquet"))
+    assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
+    assert not Event.objects.filter(kind="export").exists()
+
+
+def test_a_file_that_leaves_is_noted_as_an_export(api: APIClient, finished_run: Run) -> None:
+    content(api, of_run(finished_run, "victims", "format=parquet"))
+    noted = Event.objects.get(kind="export")
+    assert noted.subject == f"run {finished_run.pk}: run-victims as Parquet"
+
+
+def test_it_stands_beside_every_csv_of_a_page(browser: Client, finished_run: Run) -> None:
+    other = factories.run(finished_run.scenario)
+    run, at = f"/runs/{finished_run.pk}/", f"/scenarios/{finished_run.scenario_id}/"
+    for page in (
+        run, f"{run}jobs/?by=queue", f"{run}nodes/", f"/compare/?runs={finished_run.pk},{other.pk}",
+        at, f"{at}changes/", "/account/",
+    ):  # fmt: skip
+        seen = text_of(browser.get(page))
+        links = re.findall(r'href="([^"]*format=parquet[^"]*)"', seen)
+        assert links, page
+        assert re.findall(r'href="([^"]*format=csv[^"]*)"', seen) == [
+            link.replace("format=parquet", "format=csv") for link in links
+        ]
+        for link in links:
+            assert browser.get(link.replace("&amp;", "&")).headers["Content-Type"] == MEDIA_TYPE, link
+
+
+def typed(*values: Any) -> tuple[str, list[Any]]:
+    """Return the type and the cells of a column with these values."""
+    table = read(parquet(lambda: [{"a": value} for value in values]))
+    return str(table.schema.field("a").type), table["a"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "held"),
+    [
+        ((1, None, -(2**63)), "int64", [1, None, -(2**63)]),
+        ((1, 2.5), "double", [1.0, 2.5]),
+        ((2**53 + 1, 0.5), "double", [2.0**53, 0.5]),
+        ((True, None), "bool", [True, None]),
+        (("=1", None, ""), "string", ["=1", None, ""]),
+        ((True, 1, 0.5, "x"), "string", ["true", "1", "0.5", "x"]),
+        ((2**63,), "string", ["9223372036854775808"]),
+        (([1, "é"],), "string", ['[1, "é"]']),
+        ((None,), "null", [None]),
+    ],
+)  # fmt: skip
+def test_a_column_has_the_narrowest_type_that_holds_it(values: Any, kind: str, held: list[Any]) -> None:
+    assert typed(*values) == (kind, held)
+
+
+def test_an_amount_without_limit_is_infinity() -> None:
+    amounts = [{"value": value, "unit": "bytes", "unlimited": value is None} for value in (None, 5)]
+    table = read(parquet(lambda: [{"memory": amount} for amount in amounts]))
+    assert table.to_pydict() == {"memory (bytes)": [float("inf"), 5.0]}
+
+
+def test_a_long_table_is_written_in_groups_of_rows() -> None:
+    table = read(parquet(lambda: ({"number": number} for number in range(25_000))))
+    assert table["number"].to_pylist() == list(range(25_000))
+
+
+def test_without_rows_it_has_no_columns() -> None:
+    assert read(parquet(list)).shape == (0, 0)
+
+
+def test_what_comes_while_it_is_written_does_not_break_it() -> None:
+    readings: Iterator[list[Row]] = iter([[{"a": 1, "b": None}], [{"a": "x", "b": 2, "c": 3}, {"a": 4}]])
+    assert read(parquet(lambda: next(readings))).to_pylist() == [{"a": None, "b": None}, {"a": 4, "b": None}]
+
+
+def test_no_process_loads_pyarrow_before_a_file_is_asked_for() -> None:
+    code = (
+        "import os, sys, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings_test';"
+        "django.setup(); import config.urls, planner.work.tasks; sys.exit('pyarrow' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
