@@ -31,6 +31,7 @@ from scheduler_core.model.pod_affinity import (
     raw_terms,
 )
 from scheduler_core.model.pod_amounts import incoming_amounts, node_amounts
+from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.taints import tolerations_of
 from scheduler_core.model.topology_spread import SpreadConstraint, raw_constraints
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 Counts = NDArray[np.int64]
 NO_AFFINITY = PodAffinity()
+# So many kinds of pods, and counts of them, are kept beyond the kinds that were there at first.
+MOST_ADDED = 512
 
 
 class SelectorClass:
@@ -53,21 +56,39 @@ class SelectorClass:
         Namespace and labels: all that selectors see.
     deleting : bool
         The pods were terminating when the session opened.
+    relates : bool
+        The pods mention other pods at all.
     on_nodes : dict
         How many of them there are, by number of the node.
 
     """
 
-    __slots__ = ("affinity", "deleting", "identity", "labels", "listeners", "namespace", "on_nodes")
+    __slots__ = (
+        "affinity",
+        "deleting",
+        "identity",
+        "labels",
+        "listeners",
+        "namespace",
+        "on_nodes",
+        "relates",
+    )
 
     def __init__(
-        self, namespace: str, labels: Mapping[str, str], deleting: bool, affinity: PodAffinity
+        self,
+        namespace: str,
+        labels: Mapping[str, str],
+        affinity: PodAffinity,
+        *,
+        deleting: bool,
+        relates: bool,
     ) -> None:
         self.identity = namespace, tuple(labels.items())
         self.namespace = namespace
         self.labels = labels
         self.deleting = deleting
         self.affinity = affinity
+        self.relates = relates
         self.on_nodes: dict[int, int] = {}
         self.listeners: list[tuple[Counts, int]] = []
 
@@ -110,27 +131,29 @@ class K8sNodeSnapshot:
         self.services = [_Service(service) for service in cluster.services]
         self._reader = AffinityReader(self.namespaces, merges_label_keys=self.default_requests)
         shapes = snapshot.shapes
-        self._keys = frozenset(key for shape in shapes for key in shape.fact("selected", _selected_keys))
-        self._keys |= {key for service in self.services for key in service.selector.labels()}
-        self.selecting = bool(self._keys) or any(has_pod_affinity(shape.spec) for shape in shapes)
+        keys = {key for shape in shapes for key in shape.fact("selected", _selected_keys)}
+        keys |= {key for service in self.services for key in service.selector.labels()}
+        self._keys = tuple(sorted(keys))
+        self.selecting = bool(keys) or any(has_pod_affinity(shape.spec) for shape in shapes)
         self.preferring = any(prefers_pods(shape.spec) for shape in shapes)
         self.ports = list({port: None for shape in shapes for port in shape.fact("host_ports", host_ports)})
         self.repelling_keys: dict[str, None] = {}
         self.preferring_keys: dict[str, None] = {}
         self._kinds: dict[Hashable, SelectorClass] = {}
-        self._kind_of: dict[str, SelectorClass] = {}
+        self._kinds_on: list[set[SelectorClass]] = [set() for _ in nodes.names]
         self._listeners: dict[Hashable, tuple[Counts, Callable[[SelectorClass], int]]] = {}
         self._required: dict[Hashable, Mask] = {}
         self._pairs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
-        self._shapes_known = 0
+        self._shapes_known = len(shapes)
         self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
         self.repelling = np.zeros(len(nodes), dtype=np.bool_)
         self.relating = np.zeros(len(nodes), dtype=np.bool_)
         self.changes = ChangeLog(len(nodes))
         self._limits = facts.pod_limits
         self._take_in(snapshot.tasks)
+        self._kinds_at_first = len(self._kinds)
 
     def _take_in(self, tasks: TaskTable) -> None:
         """Count the pods that are on the nodes."""
@@ -148,31 +171,44 @@ class K8sNodeSnapshot:
         self._taken: RowTable[list[int], np.int64] = RowTable(sums, self.changes)
         self.room_of, self.taken_of = self._room.rows, self._taken.rows
         if self.ports or self.selecting:
-            for number, on_node in enumerate(self.nodes.tasks):
-                for task in on_node.values():
-                    self._find_in_place(task, number)
+            for number, node in zip(found.tolist(), node_of.tolist(), strict=True):
+                self._find(tasks.pods[number], tasks.shape_of(number), node)
 
-    def _find_in_place(self, task: TaskInfo, number: int) -> None:
+    def _find(self, info: PodInfo, shape: PodShape, node: int) -> None:
+        """Count a pod that is on a node by its ports and by what selectors see of it."""
         if self.ports:
-            self.used_ports[self.port_rows(task.shape), number] = True
+            self.used_ports[self.port_rows(shape), node] = True
         if self.selecting:
-            kind = self.kind_of(task)
-            kind.on_nodes[number] = kind.on_nodes.get(number, 0) + 1
-            self.repelling[number] |= kind.affinity.repels
-            self.relating[number] |= bool(task.shape.fact("pod_affinity_key", pod_affinity_key))
+            kind = self._kind(info, shape)
+            self._count_kind(kind, node, 1)
+            if kind.affinity.repels:
+                self.repelling[node] = True
+            if kind.relates:
+                self.relating[node] = True
+
+    def _forget(self, node: int) -> None:
+        """Count no pod on a node by its ports and by what selectors see of it."""
+        self.used_ports[:, node] = self.repelling[node] = self.relating[node] = False
+        for kind in self._kinds_on[node]:
+            pods = kind.on_nodes.pop(node)
+            for counts, weight in kind.listeners:
+                counts[node] -= weight * pods
+        self._kinds_on[node].clear()
 
     def renew(self, tasks: TaskTable, nodes: Mapping[int, Sequence[int]]) -> bool:
         """Count anew the pods on nodes that were made anew; False: all is to be counted anew.
 
-        Sound where pods count by their number and amounts alone, so that nodes do not depend on each other.
+        Sound, as what is counted of a node follows from the pods on it alone. What holds for the whole
+        session has to stay as plugins found it: which labels selectors look at, which ports pods use, and
+        whether any pod at all repels others, or relates to them.
         """
-        if not self.counts_amounts:
-            return False
-        if not all(map(_only_amounts, tasks.shapes[self._shapes_known :])):
+        if not all(map(self._knows, tasks.shapes[self._shapes_known :])) or self._keeps_too_much():
             return False
         self._shapes_known = len(tasks.shapes)
         self._copies.clear()
         self._gone.clear()
+        before = self._relations()
+        finds = bool(self.ports) or self.selecting
         for node, found in nodes.items():
             taken, pairs_of = [0] * 5, self._pairs
             for shape in map(tasks.shape_of, found):
@@ -181,9 +217,31 @@ class K8sNodeSnapshot:
                     taken[position] += amount
             self.room_of[node] = int(self._limits[node]) - len(found)
             self.taken_of[node] = taken
+            if finds:
+                self._forget(node)
+                for number in found:
+                    self._find(tasks.pods[number], tasks.shape_of(number), node)
             self.changes.add(node)
         self.changes.trim()
-        return True
+        return self._relations() == before
+
+    def _knows(self, shape: PodShape) -> bool:
+        """Return whether pods of a shape use, select and prefer nothing that was not known at first."""
+        spec = shape.spec
+        return (
+            shape.fact("selected", _selected_keys).issubset(self._keys)
+            and set(shape.fact("host_ports", host_ports)).issubset(self.ports)
+            and (self.selecting or not has_pod_affinity(spec))
+            and (self.preferring or not prefers_pods(spec))
+        )
+
+    def _keeps_too_much(self) -> bool:
+        """Return whether too many kinds of pods, and counts of them, were added that may serve no more."""
+        return len(self._kinds) - self._kinds_at_first + len(self._listeners) > MOST_ADDED
+
+    def _relations(self) -> tuple[bool, bool]:
+        """Return whether any node has pods that repel others, and pods that relate to others."""
+        return self.selecting and bool(self.repelling.any()), self.selecting and bool(self.relating.any())
 
     @property
     def counts_amounts(self) -> bool:
@@ -232,10 +290,14 @@ class K8sNodeSnapshot:
         if self.ports:
             self.used_ports[self.port_rows(task.shape), number] = sign > 0
         if self.selecting:
-            kind = self.kind_of(task)
-            kind.on_nodes[number] = kind.on_nodes.get(number, 0) + sign
-            for counts, weight in kind.listeners:
-                counts[number] += sign * weight
+            self._count_kind(self.kind_of(task), number, sign)
+
+    def _count_kind(self, kind: SelectorClass, number: int, sign: int) -> None:
+        """Count a pod of a kind on a node, 1, or no longer, -1."""
+        kind.on_nodes[number] = kind.on_nodes.get(number, 0) + sign
+        self._kinds_on[number].add(kind)
+        for counts, weight in kind.listeners:
+            counts[number] += sign * weight
 
     # what is known of a shape
 
@@ -303,26 +365,32 @@ class K8sNodeSnapshot:
 
     def kind_of(self, task: TaskInfo) -> SelectorClass:
         """Return the kind of a task."""
-        kind = self._kind_of.get(task.uid)
-        if kind is None:
-            kind = self._kind_of[task.uid] = self._make_kind(task)
-        return kind
+        return self._kind(task.info, task.shape)
 
-    def _make_kind(self, task: TaskInfo) -> SelectorClass:
-        labels = {key: value for key, value in sorted(task.labels().items()) if key in self._keys}
-        deleting = bool(task.pod["metadata"].get("deletionTimestamp"))
-        wish = task.shape.fact("pod_affinity_key", pod_affinity_key)
-        key = (task.namespace, tuple(labels.items()), deleting, wish)
+    def _kind(self, info: PodInfo, shape: PodShape) -> SelectorClass:
+        """Return the kind of a pod."""
+        metadata = info.given["metadata"]
+        all_labels: Mapping[str, str] = metadata.get("labels") or {}
+        labels = tuple([(key, all_labels[key]) for key in self._keys if key in all_labels])
+        deleting = bool(metadata.get("deletionTimestamp"))
+        wish = shape.fact("pod_affinity_key", pod_affinity_key)
+        key = (info.namespace, labels, deleting, wish)
         kind = self._kinds.get(key)
         if kind is None:
-            affinity = self._reader.read(task.shape.spec, task.namespace, labels) if wish else NO_AFFINITY
-            kind = self._kinds[key] = SelectorClass(task.namespace, labels, deleting, affinity)
-            self.repelling_keys.update((term.key, None) for term in affinity.required_anti)
-            preferred = (*affinity.preferred, *affinity.preferred_anti)
-            self.preferring_keys.update((term.key, None) for term in preferred)
+            kind = self._make_kind(info.namespace, dict(labels), shape, deleting=deleting, relates=bool(wish))
+            self._kinds[key] = kind
             for counts, weight_of in self._listeners.values():
                 _listen(kind, counts, weight_of)
         return kind
+
+    def _make_kind(
+        self, namespace: str, labels: Mapping[str, str], shape: PodShape, *, deleting: bool, relates: bool
+    ) -> SelectorClass:
+        affinity = self._reader.read(shape.spec, namespace, labels) if relates else NO_AFFINITY
+        self.repelling_keys.update((term.key, None) for term in affinity.required_anti)
+        preferred = (*affinity.preferred, *affinity.preferred_anti)
+        self.preferring_keys.update((term.key, None) for term in preferred)
+        return SelectorClass(namespace, labels, affinity, deleting=deleting, relates=relates)
 
     def live_counts(self, name: Hashable, weight_of: Callable[[SelectorClass], int]) -> Counts:
         """Return the weighted number of pods on each node, (N,), which follows the nodes from now on.
@@ -384,21 +452,12 @@ class _Service:
 
 
 def _listen(kind: SelectorClass, counts: Counts, weight_of: Callable[[SelectorClass], int]) -> None:
+    """Count the pods of a kind from now on."""
     weight = weight_of(kind)
     if weight:
         kind.listeners.append((counts, weight))
         for number, pods in kind.on_nodes.items():
             counts[number] += weight * pods
-
-
-def _only_amounts(shape: PodShape) -> bool:
-    """Return whether nothing but amounts of pods of a shape matters to other pods."""
-    known: bool = shape.fact("only_amounts", _has_only_amounts)
-    return known
-
-
-def _has_only_amounts(spec: Mapping[str, Any]) -> bool:
-    return not (host_ports(spec) or has_pod_affinity(spec) or raw_constraints(spec))
 
 
 def _selected_keys(spec: Mapping[str, Any]) -> set[str]:

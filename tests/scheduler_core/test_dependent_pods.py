@@ -1,0 +1,80 @@
+"""Does the Kubernetes view of the nodes, renewed from session to session, stay what it would be made anew?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from scheduler_core.model import k8s_nodes
+from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
+from scheduler_core.replay import Replay
+from scheduler_core.validate import Inspection
+from tests.builders import Object
+from tests.scheduler_core.dependent import dependent_replay
+
+SEEDS = range(6)
+
+
+def opened(document: Object, *, anew: bool = False) -> Replay:
+    return Replay(document, Inspection(document), anew=anew)
+
+
+def told(view: K8sNodeSnapshot) -> dict[str, Any]:
+    """Return all that is counted by node; a kind of which there is no pod is as one that was never seen."""
+    return {
+        "room": view.room_of,
+        "taken": view.taken_of,
+        "ports": [{port for row, port in enumerate(view.ports) if used[row]} for used in view.used_ports.T],
+        "repelling": view.repelling.tolist(),
+        "relating": view.relating.tolist(),
+        "kinds": {
+            key: there
+            for key, kind in view._kinds.items()
+            if (there := {node: pods for node, pods in kind.on_nodes.items() if pods})
+        },
+    }
+
+
+def counts_of(view: K8sNodeSnapshot, of: K8sNodeSnapshot) -> list[list[int]]:
+    """Return what a view counts under the names of another one's counts."""
+    return [view.live_counts(name, weight_of).tolist() for name, (_, weight_of) in of._listeners.items()]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_session_finds_the_view_that_would_be_made_anew(seed: int) -> None:
+    replay, compared = opened(dependent_replay(seed)), 0
+    for _ in replay.steps():
+        replay.moment()
+        view = replay.simulation.open_session().k8s_nodes
+        again = K8sNodeSnapshot(replay.simulation.open_session().snapshot)
+        assert told(view) == told(again)
+        assert counts_of(view, view) == counts_of(again, view)
+        compared += bool(view._listeners)
+    assert compared > 10
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_kept_changes_no_byte_of_a_replay(seed: int) -> None:
+    document = dependent_replay(seed)
+    assert json.dumps(opened(document).run()) == json.dumps(opened(document, anew=True).run())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nor_does_it_matter_how_much_is_kept(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = dependent_replay(seed)
+    kept = json.dumps(opened(document).run())
+    monkeypatch.setattr(k8s_nodes, "MOST_ADDED", 2)
+    assert json.dumps(opened(document).run()) == kept
+
+
+def test_most_sessions_are_those_that_were_before() -> None:
+    sessions = renewed = 0
+    for seed in SEEDS:
+        last = None
+        for step in opened(dependent_replay(seed)).steps():
+            sessions += 1
+            renewed += step.session is last
+            last = step.session
+    assert renewed > sessions * 0.7
