@@ -23,15 +23,15 @@ Texts = Mapping[str, str]
 
 TIMES = (
     ("horizon_seconds", "Horizon", "1d"),
-    ("period_seconds", "Time between sessions", "1s"),
-    ("start_delay_seconds", "From bind to running", "0s"),
-    ("window_begin_seconds", "Begin in the trace at", "0s"),
-    ("default_run_seconds", "Run time where none is known", "1h"),
-    ("checkpoint_seconds", "Work between checkpoints", "0s"),
-    ("restore_seconds", "Reading a checkpoint", "0s"),
+    ("period_seconds", "Schedule period", "1s"),
+    ("start_delay_seconds", "Start delay", "0s"),
+    ("window_begin_seconds", "Trace offset", "0s"),
+    ("default_run_seconds", "Default run time", "1h"),
+    ("checkpoint_seconds", "Checkpoint interval", "0s"),
+    ("restore_seconds", "Checkpoint restore", "0s"),
 )
 """Fields that hold a length of time, with label and what stands in them at first."""
-FACTORS = (("rate", "Jobs"), ("size", "Pods of a job"), ("run_time", "Run times"))
+FACTORS = (("rate", "Scale jobs by"), ("size", "Scale pods per job by"), ("run_time", "Scale run times by"))
 """Fields that multiply what the trace says."""
 MOST_PRICE = 1e9
 LONGEST_NAME = 253
@@ -70,9 +70,9 @@ class ForecastForm(TypedForm):
         for name, label, default in TIMES:
             self.add_field(name, ReadField(duration, _TIME, default, label=label))
         self.add_field("evicted", _select("Evicted pods", [*EVICTED.items()]))
-        self.add_field("seeds", ReadField(_count, _SEEDS, "0", label="Drawn workloads, for intervals"))
+        self.add_field("seeds", ReadField(_count, _SEEDS, "0", label="Drawn workloads"))
         for name, label in FACTORS:
-            self.add_field(name, ReadField(float, _FACTOR, "1", label=f"{label}, times"))
+            self.add_field(name, ReadField(float, _FACTOR, "1", label=label))
         self._whole = list(self.fields)
         choices = [(leaf, leaf) for leaf in leaves]
         for name, jobs in trace_queues.items():

@@ -33,7 +33,7 @@ def test_a_sweep_from_the_form_to_the_run_of_a_combination(page: Page, running: 
     page.get_by_label("Values of the setting").fill("2, 3, 4")
     page.get_by_label("Second setting", exact=True).select_option(label="further nodes like gpu-h100-01")
     page.get_by_label("Values of the second setting").fill("1, 2")
-    page.get_by_role("button", name="Begin the experiment").click()
+    page.get_by_role("button", name="Start the experiment").click()
     expect(page.get_by_role("status").first).to_have_text("Succeeded", timeout=PATIENCE)
 
     id_of = re.search(r"/experiments/([0-9a-f-]+)/", page.url)[1]  # type: ignore[index]

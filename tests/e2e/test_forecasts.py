@@ -82,7 +82,7 @@ def forecast_a_day(page: Page, scenario: str) -> str:
     page.goto(scenario)
     page.get_by_role("link", name="Forecasts", exact=True).click()
     page.get_by_label("Horizon").fill("1d")
-    page.get_by_label("Time between sessions").fill("30s")
+    page.get_by_label("Schedule period").fill("30s")
     page.get_by_role("button", name="Forecast this scenario").click()
     page.get_by_role("heading", name="Verdict").wait_for(timeout=RUN_PATIENCE)
     found = re.search(r"/forecasts/([0-9a-f-]{36})/", page.url)
