@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -30,6 +30,9 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_cir
 _key = attrgetter("key")
 _ALWAYS = frozenset({CPU, MEMORY})
 _CONDITION = ("type", "status", "reason", "message")
+BRIEF_PARTS = ("at_end", "decisions", "nodes", "podgroups")
+"""Parts of a cycle that a brief result may have: at the end the queues only, and of PodGroups their names,
+queues, whether they are ready, and the status of each task."""
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
 
 
@@ -47,9 +50,40 @@ def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[s
     return {
         "at_open": at_open,
         "at_end": at_end,
-        "decisions": [d.as_dict() for d in session.decisions if d.state != ROLLED_BACK],
+        "decisions": decisions_of(session),
         "nodes": nodes_of(session),
     }
+
+
+def brief_before_close(session: Session, shows: Collection[str]) -> dict[str, Any]:
+    """Return some parts of a session after its last action, those that do not come later."""
+    brief: dict[str, Any] = dict.fromkeys(part for part in BRIEF_PARTS if part in shows)
+    if "at_end" in brief:
+        reports = [report() for report in session.registry.reports]
+        queues = [reported["queues"] for reported in reports if "queues" in reported]
+        brief["at_end"] = {"queues": plain(queues[-1])} if queues else {}
+    if "podgroups" in brief:
+        brief["podgroups"] = [
+            {"name": job.key, "queue": job.queue, "ready": job.is_ready()} for job in session.jobs.values()
+        ]
+    return brief
+
+
+def brief_after_close(session: Session, brief: dict[str, Any]) -> dict[str, Any]:
+    """Complete parts of a session with what is known once it is closed."""
+    if "decisions" in brief:
+        brief["decisions"] = decisions_of(session)
+    if "nodes" in brief:
+        brief["nodes"] = nodes_of(session)
+    for entry, job in zip(brief.get("podgroups") or (), session.jobs.values(), strict=False):
+        counts = job.status_counts().items()
+        entry["tasks"] = [{"status": LABELS[status]} for status, count in counts for _ in range(count)]
+    return brief
+
+
+def decisions_of(session: Session) -> list[dict[str, Any]]:
+    """Return what a closed session decided."""
+    return [decision.as_dict() for decision in session.decisions if decision.state != ROLLED_BACK]
 
 
 def nodes_of(session: Session) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.fitting import fitting
 from scheduler_core.framework.session import Session, unobserved
 from scheduler_core.model.journal import PodGroups
+from scheduler_core.model.reuse import Reuse
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.state import State
 from scheduler_core.model.status import TaskStatus
@@ -74,6 +75,10 @@ class Options:
         Whether pods and PodGroups that wait say why; without it jobs that fit nowhere cost nothing.
     extender : callable, optional
         How plugin extender reaches its service, see `framework.extender_calls.Post`; without it calls fail.
+    reuse : Reuse, optional
+        What the session finds, shared by runs of one session each, one after the other.
+    shows : frozenset of str, optional
+        Each cycle of the result has only these of `result.BRIEF_PARTS`, in brief; None: everything.
 
     """
 
@@ -84,6 +89,8 @@ class Options:
     release: Release | None = None
     reasons: bool = True
     extender: Post | None = None
+    reuse: Reuse | None = None
+    shows: frozenset[str] | None = None
 
 
 class Simulation:
@@ -186,7 +193,10 @@ class Simulation:
         result["notes"] = self.notes
         result["cycles"] = []
         for cycle in range(1, self.cycles + 1):
-            result["cycles"].append(self._cycle(cycle))
+            shows = self.options.shows
+            result["cycles"].append(self._cycle(cycle) if shows is None else self._brief(cycle, shows))
+        if self.options.reuse is not None:
+            self.options.reuse.give_back()
         recurrence = self.afterwards.recurrence
         if recurrence is not None and recurrence.loop is not None:
             result["loops"] = [recurrence.loop._asdict()]
@@ -247,7 +257,8 @@ class Simulation:
     def _found(self) -> Snapshot:
         """Return what the next session finds."""
         if self._state is None:
-            return take_snapshot(self.cluster)
+            reuse = self.options.reuse
+            return take_snapshot(self.cluster) if reuse is None else reuse.lend(self.cluster)
         self._state.renew()
         self._session = None
         return self._state.snapshot
@@ -286,6 +297,19 @@ class Simulation:
             result["explain"] = explained
         if self.options.timer is not None:
             result["timing"] = _timing(self.conf, taken - started, opened - taken, times, closed - closing)
+        if cycle < self.cycles:
+            self.afterwards.advance(session, cycle)
+        return result
+
+    def _brief(self, cycle: int, shows: frozenset[str]) -> dict[str, Any]:
+        """Return some parts of a cycle in brief; nothing else is worked out, which changes no decision."""
+        session = self.open_anew(self._found())
+        for action in self.conf.actions:
+            session.action = action
+            ACTIONS[action](session)
+        brief = shown.brief_before_close(session, shows)
+        close_session(session)
+        result = {"cycle": cycle, **shown.brief_after_close(session, brief)}
         if cycle < self.cycles:
             self.afterwards.advance(session, cycle)
         return result

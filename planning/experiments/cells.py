@@ -15,18 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from planning.documents import items
 from planning.experiments.figures import Figure
 from planning.experiments.levels import Setting
 from planning.experiments.openings import Openings
 from planning.experiments.settings import changes
 from planning.experiments.space import Combination, Space
 from planning.forecasts.seeds import interval
-from scheduler_core import Options, Prepared, prepare
+from scheduler_core import Options, Prepared, Reuse, prepare
 
 Json = Mapping[str, Any]
-MOST_TOGETHER, PODS_TOGETHER = 16, 8_000
-"""What so many sessions of a cluster, or sessions with so many pods, left behind is collected at once."""
+COLLECTED_AFTER = 10_000
+"""Python's collector looks at what a simulation leaves behind after so many objects, not after 700."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Grid(Space):
         self.document, self.settings = document, tuple(settings)
         self._openings = Openings(document, self.settings)
         self._known: dict[tuple[str, tuple[Figure, ...]], tuple[tuple[float, ...], str]] = {}
-        self._simulated = 0
+        self._reuse = Reuse()
 
     @cached_property
     def _prepared(self) -> Prepared:
@@ -134,37 +133,26 @@ class Grid(Space):
 
     def _measured(self, parts: Json, figures: Sequence[Figure]) -> tuple[tuple[float, ...], str]:
         """Return the figures of a simulation, and its error."""
-        with self._collected_later():
-            result = self._prepared.simulate(parts, Options(explain=False))
+        with collected_seldom():
+            shows = frozenset[str]().union(*(figure.reads for figure in figures))
+            options = Options(explain=False, reuse=self._reuse, shows=shows)
+            result = self._prepared.simulate(parts, options)
             error = str(result.get("error") or "")
             return () if error else tuple(float(figure.of(result)) for figure in figures), error
 
-    @contextmanager
-    def _collected_later(self) -> Iterator[None]:
-        """Have what sessions leave behind collected once for some of them.
 
-        It refers to itself, and Python's collector would look through the whole cluster several times in each
-        session. When it runs changes no result; that memory stays small is why only single sessions wait.
-        """
-        if self._together == 1 or not gc.isenabled():
-            yield
-            return
-        gc.disable()
-        try:
-            yield
-        finally:
-            gc.enable()
-            self._simulated += 1
-            if self._simulated % self._together == 0:
-                gc.collect()
+@contextmanager
+def collected_seldom() -> Iterator[None]:
+    """Have Python's collector run seldom: most of what a simulation makes lives as long as the simulation.
 
-    @cached_property
-    def _together(self) -> int:
-        """Return of how many simulations what they left behind is collected at once."""
-        if self.document.get("cycles", 1) != 1:
-            return 1
-        pods = len(items(self.document.get("pods"))) or 1
-        return max(1, min(MOST_TOGETHER, PODS_TOGETHER // pods))
+    When it runs changes no result, and that it runs keeps memory small in long replays, too.
+    """
+    _, *others = before = gc.get_threshold()
+    gc.set_threshold(COLLECTED_AFTER, *others)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def front(cells: Sequence[Cell], directions: Sequence[int]) -> list[Cell]:

@@ -40,6 +40,11 @@ class Figure:
         of = f" of {self.queue}" if self.queue else ""
         return f"{self.kind}{f' {self.resource}' if self.resource else ''}{of}"
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """Return the parts of a cycle that the figure is made of."""
+        return PARTS[self.kind]
+
     def of(self, result: Json) -> float:
         """Return the number that a result of the core has; 0 for a queue that is in no session."""
         return MEASURES[self.kind](self, result)
@@ -153,6 +158,16 @@ MEASURES: Mapping[str, Callable[[Figure, Json], float]] = {
     "utilisation": _utilisation,
 }
 """Every kind of figure: committed evictions of all cycles; the others at the end of the last one."""
+
+
+_QUEUES = frozenset({"at_end"})
+PARTS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("deserved", "allocated", "deficit", "share"), _QUEUES),
+    **dict.fromkeys(("waiting_pods", "waiting_jobs"), frozenset({"podgroups"})),
+    "evictions": frozenset({"decisions", "podgroups"}),
+    "utilisation": frozenset({"nodes"}),
+}
+"""Which parts of a cycle each is made of; see `scheduler_core.result.BRIEF_PARTS`."""
 
 
 def _jobs(figure: Figure, result: Json) -> Iterator[Json]:

@@ -8,17 +8,15 @@ same bytes as one that was never frozen.
 
 from __future__ import annotations
 
-import gc
 import json
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, mean
 from typing import Any
 
 from planning.documents import encoded
-from planning.experiments.cells import Cell, Grid
+from planning.experiments.cells import Cell, Grid, collected_seldom
 from planning.experiments.figures import Figure
 from planning.experiments.forecast_figures import OF_JOBS, figure_of_forecast, highest
 from planning.experiments.levels import Json, Setting, UnusableSetting
@@ -35,8 +33,6 @@ from traces import Trace, Unreadable, read_trace
 KEPT_PREFIXES = 4
 """So many frozen states are kept: a few megabytes each, of the families that were met last."""
 KEPT_TRACES = 32
-COLLECTED_AFTER = 10_000
-"""Python's collector looks at what a replay leaves behind after so many objects, not after 700."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,7 @@ class ForecastGrid(Grid):
         """
         options = self._options(combination, seed)
         scenario, trace = self.changed(combination), self._drawn(seed)[1]
-        with _collected_seldom():
+        with collected_seldom():
             document, _ = document_under(scenario, trace, options, shared=self._shared)
             result = self._replayed(document, *self._family(combination, seed))
             return record_of(document, result, jobs_only=jobs_only)
@@ -191,17 +187,3 @@ class ForecastGrid(Grid):
         while len(self._prefixes) > KEPT_PREFIXES:
             self._prefixes.popitem(last=False)
         return result
-
-
-@contextmanager
-def _collected_seldom() -> Iterator[None]:
-    """Have Python's collector run seldom: most of what a replay makes lives as long as the replay.
-
-    When it runs changes no result, and that it runs keeps memory small in long replays, too.
-    """
-    _, *others = before = gc.get_threshold()
-    gc.set_threshold(COLLECTED_AFTER, *others)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)

@@ -165,8 +165,7 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     allocatable = cluster.nodes.allocatable
     axis = ResourceAxis([*allocatable, *(shape.request for shape in known_pods.shapes)])
     nodes = NodeTable(cluster.nodes.objects, allocatable, axis)
-    queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
-    queues = dict(sorted(queues.items()))
+    queues = queues_of(cluster)
     jobs = _jobs_of(cluster, queues)
     tasks = TaskTable(known_pods, axis, jobs, nodes.index)
     members = tasks.members()
@@ -174,6 +173,12 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
         job.load(tasks, members.get(key, ()))
     nodes.load(tasks)
     return Snapshot(cluster, axis, nodes, allocatable, tasks.shapes, queues, jobs, tasks)
+
+
+def queues_of(cluster: Cluster) -> dict[str, QueueInfo]:
+    """Return the queues of a cluster by name, ascending."""
+    queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
+    return dict(sorted(queues.items()))
 
 
 def _jobs_of(cluster: Cluster, queues: Mapping[str, QueueInfo]) -> Jobs:

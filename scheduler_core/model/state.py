@@ -16,7 +16,7 @@ from scheduler_core.model.job import NO_NODE, JobInfo
 from scheduler_core.model.journal import Journal
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.snapshot import Cluster, Snapshot, job_of, job_priorities, take_snapshot
+from scheduler_core.model.snapshot import Cluster, Snapshot, job_of, job_priorities, queues_of, take_snapshot
 from scheduler_core.model.task_table import TaskTable
 
 
@@ -136,6 +136,26 @@ class State:
         self._nodes.changes.trim()
         self._seen = len(self._nodes.changes)
         return renewal
+
+    def follow(self, cluster: Cluster) -> bool:
+        """Become what the session of another cluster finds; False where more than what queues say may differ.
+
+        Of what the session before has done nothing was written. Sound, as of a cluster's objects jobs, tasks
+        and nodes read no others than those that are compared here, and of queues whether they are there.
+        """
+        ours, queues = self.cluster, queues_of(cluster)
+        parts, others = (
+            [id(part) for part in (one.nodes, one.pods, one.podgroups, *one.priority_classes)]
+            for one in (ours, cluster)
+        )
+        if parts != others or queues.keys() != self.snapshot.queues.keys():
+            return False
+        self.cluster = self.snapshot.cluster = cluster
+        self._given, self.snapshot.queues = self._whole_lists(), queues
+        for job in self._tasks.touched.values():
+            job.moved = True
+        self.renew()
+        return True
 
     def places_of(self, job: str) -> list[tuple[int, PodShape]]:
         """Return on which nodes the pods of a job were found, with their shapes."""

@@ -190,6 +190,37 @@ def test_cells_that_open_alike_have_the_figures_of_the_same_run_alone(seed: int)
         assert on.cell(combination, figures).figures == tuple(figure.of(alone) for figure in figures)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_cells_over_one_state_have_the_figures_of_the_same_run_alone(seed: int) -> None:
+    """Queues and configuration, which leave the state as it is, and nodes, which do not, cell by cell."""
+    dice = random.Random(seed)
+    settings = [
+        {"queue": "c", "field": "deserved", "resource": "cpu", "values": ["2", "4", "12"]},
+        {"queue": "b", "field": "capability", "resource": "cpu", "values": ["1", "3"]},
+        {"queue": "a", "field": "reclaimable", "values": [False]},
+        {"queue": "a", "field": "guarantee", "resource": "cpu", "values": ["1", "2"]},
+        {"plugin": "overcommit", "argument": "overcommit-factor", "values": [1.0, 3.0]},
+        {"values": [*ACTIONS, "allocate, preempt"]},
+        {"like": "n0", "values": [1, 2]},
+    ]
+    plugins = (PLUGINS[0], ["predicates", "overcommit", dice.choice(("proportion", "capacity"))])
+    document = {**cluster(dice), "cycles": 1, "scheduler_conf": conf(dice.choice(ACTIONS), *plugins)}
+    on = Grid(document, [setting_of(one) for one in dice.sample(settings, 3)])
+    figures = [
+        Figure(kind, name, "cpu")
+        for kind in MEASURES
+        for name in (("",) if kind == "utilisation" else ("", "a", "c"))
+    ]
+    for combination in on.sample(14, seed):
+        alone = simulate_document(on.changed(combination), Options(explain=False))
+        assert "error" not in alone
+        assert on.cell(combination, figures).figures == tuple(figure.of(alone) for figure in figures)
+    few = dice.sample(figures, 2)
+    for combination in on.sample(6, seed):
+        alone = simulate_document(on.changed(combination), Options(explain=False))
+        assert on.cell(combination, few).figures == tuple(figure.of(alone) for figure in few)
+
+
 def test_results_that_are_shared_differ_in_nothing_but_the_weights() -> None:
     """What one simulation answers for is the same byte for byte, the quoted weights left out."""
     shared = 0

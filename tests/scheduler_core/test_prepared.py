@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
-from scheduler_core import Options, encode, prepare, simulate_document
+import pytest
+
+from scheduler_core import Options, Reuse, encode, prepare, simulate_document
 from scheduler_core.__main__ import entries
+from scheduler_core.result import BRIEF_PARTS
 from tests.builders import Object, node, pod, podgroup, queue, scenario
 from tests.shared import ROOT
 
@@ -147,6 +151,7 @@ ALL = (
     spoil,
     name_twice,
 )
+OF_QUEUES = (weigh, limit, close, drop_queue, configure)
 
 
 def from_scratch(document: Object, changes: Object, options: Options) -> bytes:
@@ -168,6 +173,75 @@ def test_variants_give_the_bytes_of_runs_from_scratch() -> None:
             assert encode(prepared.simulate(changes, options)) == expected, (document["name"], changes.keys())
             done += 1
     assert done >= 200
+
+
+def test_variants_over_one_state_give_the_bytes_of_runs_from_scratch() -> None:
+    dice = Random(6)
+    follows = 0
+    for document in documents():
+        prepared, reuse = prepare(document), Reuse()
+        for _ in range(EDITS):
+            edits = ALL if dice.random() < 0.4 else OF_QUEUES
+            changes: Object = {}
+            for edit in dice.sample(edits, dice.randrange(1, 4)):
+                changes |= edit({**document, **changes}, dice)
+            options = Options(explain=dice.random() < 0.3, cycles=1 if dice.random() < 0.9 else None)
+            expected = from_scratch(document, changes, options)
+            again = replace(options, reuse=reuse)
+            for _ in range(2):
+                assert encode(prepared.simulate(changes, again)) == expected, (document["name"], [*changes])
+            follows += options.cycles == 1 and b'"error"' not in expected
+    assert follows >= 100
+
+
+def test_a_brief_result_has_the_parts_of_the_whole_one() -> None:
+    dice = Random(7)
+    compared = 0
+    for document in documents():
+        prepared, reuse = prepare(document), Reuse()
+        for _ in range(2):
+            changes = dice.choice(OF_QUEUES)(document, dice)
+            shows = frozenset(dice.sample(BRIEF_PARTS, dice.randrange(1, 5)))
+            whole = prepared.simulate(changes, Options(explain=False))
+            brief = prepared.simulate(changes, Options(explain=False, reuse=reuse, shows=shows))
+            assert brief.get("error") == whole.get("error")
+            for cycle, shown in zip(whole.get("cycles", ()), brief.get("cycles", ()), strict=True):
+                assert shown.keys() == {"cycle", *shows}
+                expected = in_brief(cycle, shown)
+                assert json.dumps(shown) == json.dumps(expected)
+                compared += 1
+    assert compared >= 50
+
+
+def in_brief(cycle: Object, like: Object) -> Object:
+    """Return the parts of a whole cycle that a brief one has, in its form; the tasks of both in order."""
+    groups = [
+        {
+            **{name: group[name] for name in ("name", "queue", "ready")},
+            "tasks": sorted(({"status": task["status"]} for task in group["tasks"]), key=json.dumps),
+        }
+        for group in cycle["podgroups"]
+    ]
+    for group in like.get("podgroups", ()):
+        group["tasks"].sort(key=json.dumps)
+    queues = {name: part for name, part in cycle["at_end"].items() if name == "queues"}
+    parts = {**cycle, "at_end": queues, "podgroups": groups}
+    return {name: parts[name] for name in like}
+
+
+def test_a_session_that_fails_leaves_nothing_for_the_next_one() -> None:
+    document = documents()[0]
+    prepared, reuse = prepare(document), Reuse()
+    options = Options(explain=False, reuse=reuse, cycles=1)
+    expected = encode(prepared.simulate(options=options))
+
+    def stop(done: float, what: str) -> None:
+        if done > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prepared.simulate(options=replace(options, progress=stop))
+    assert encode(prepared.simulate(options=options)) == expected
 
 
 def test_variants_leave_no_trace() -> None:
