@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planning.documents import items
-from planning.pod_clock import PodClock
+from planning.pods import PodClock
 from planning.rows import Decision, RunCounts, hangs_below, tree_order
 from planning.traces import LOOPS, VERDICT, VICTIMS, Part, packed_decisions, parts_of, payload_of
 from planning.unlimited import amounts

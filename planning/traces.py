@@ -9,7 +9,7 @@ from typing import Any
 
 from planning.documents import items
 from planning.nodes import pool_name
-from planning.requests import requests_of
+from planning.pods import requests_of
 from planning.rows import Decision
 from planning.unlimited import bounded
 from scheduler_core.explain.cycle_view import CycleView

@@ -6,7 +6,7 @@ from typing import Any
 
 from planning.documents import items
 from planning.nodes import pool_of
-from planning.requests import requests_of
+from planning.pods import requests_of
 from scheduler_core.resource import MIN_RESOURCE, PODS
 
 Json = Mapping[str, Any]

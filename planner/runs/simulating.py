@@ -1,6 +1,6 @@
 """What does a run's child process do? Read the frozen input, simulate, write the result, tell how far it is.
 
-Started by `planner.runs.services.simulation_process` as ``python -m planner.runs.simulating INPUT RESULT
+Started by `planner.runs.services.simulations` as ``python -m planner.runs.simulating INPUT RESULT
 EXPLAIN QUESTION
 HOST…``: two open files by number, the question as JSON (``{}``: one simulation; `job`: a search for what
 would unblock it; `from` and `to`: what changes between two releases; `probe`: where a pod fits), and the

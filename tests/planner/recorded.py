@@ -15,7 +15,7 @@ from planner.forecasts.services.replays import forecast_finish
 from planner.runs.models import Run
 from planner.runs.services.baselines import baseline_create
 from planner.runs.services.runs import run_finish
-from planner.runs.services.simulation_process import Simulated, simulate
+from planner.runs.services.simulations import Simulated, simulate
 from planner.scenarios.models import Scenario
 from planner.work.lifecycle import work_claim, work_end
 from planner.work.watch import limits

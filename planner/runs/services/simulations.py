@@ -2,7 +2,10 @@
 
 import json
 import logging
+import tempfile
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -11,13 +14,31 @@ from planner.clusters.models import Blob
 from planner.runs.models import Run
 from planner.runs.services.baselines import baseline_create
 from planner.runs.services.runs import run_fail, run_finish, run_share
-from planner.runs.services.simulation_process import Simulated, simulate
 from planner.work.lifecycle import Claim
+from planner.work.subprocess_runner import (
+    Beat,
+    Limits,
+    OnReport,
+    Task,
+    child_answer,
+    room_on_disk,
+    unreported,
+)
 from planner.work.watch import Watch, limits, retry_on_db_error, unless_away
 from planning.outcomes import Rows, rows_of
 from planning.version import ENGINE_VERSION
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What the child gave back; `error` is the sentence of a scenario that cannot be simulated."""
+
+    result: bytes
+    engine_version: str
+    timings: dict[str, float]
+    error: str | None
 
 
 def run_simulate(claim: Claim[Run], watch: Watch) -> None:
@@ -62,6 +83,33 @@ def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
         retry_on_db_error(lambda: run_fail(error=error, **facts))
     else:
         retry_on_db_error(lambda: run_finish(rows=rows, **facts))
+
+
+def simulate(
+    document: bytes,
+    *,
+    explain: bool,
+    limits: Limits,
+    beat: Beat,
+    on_report: OnReport = unreported,
+    question: Mapping[str, str] | None = None,
+) -> Simulated:
+    """Simulate a frozen scenario document in a child process.
+
+    The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`; with a
+    question (`Run.question`) it is the answer to that, and `on_report` is called with what is found on the way.
+
+    Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
+    """
+    task = Task(
+        "The simulation",
+        "planner.runs.simulating",
+        ["explain" if explain else "decisions", json.dumps(question or {}), *limits.extender_hosts],
+    )
+    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
+        source.write(document)
+        answer = child_answer(task, source, result, limits, beat, on_report)
+        return Simulated(result.read(), answer["engine_version"], answer["timings"], answer["error"])
 
 
 def found_keep(*, claim: Claim[Run], found: Any) -> None:

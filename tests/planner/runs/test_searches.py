@@ -15,8 +15,7 @@ from planner.runs.selectors.runs import runs
 from planner.runs.selectors.searches import found, search_of
 from planner.runs.services.runs import run_create
 from planner.runs.services.searches import change_try, search_create
-from planner.runs.services.simulation_process import simulate
-from planner.runs.services.simulations import found_keep
+from planner.runs.services.simulations import found_keep, simulate
 from planner.scenarios.models import Scenario
 from planner.work.execution import work_execute
 from planner.work.lifecycle import work_claim

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.runs.services.simulation_process import simulate
+from planner.runs.services.simulations import simulate
 from planner.work.subprocess_runner import ChildFailed, ChildStopped, Limits
 from planning.documents import encoded
 from tests import factories

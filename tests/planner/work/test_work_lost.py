@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from planning.pod_clock import PodClock
+from planning.pods import PodClock
 
 NOW = "2026-01-01T01:00:00Z"
 

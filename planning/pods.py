@@ -1,12 +1,36 @@
-"""How much work is lost when a pod is evicted? The seconds for which it had run."""
+"""What do the pods of a document take, and how much work is lost when one is evicted?"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from planning.documents import items
+from scheduler_core.admission import Admission
+from scheduler_core.model.pod import pod_request
 from scheduler_core.model.timestamps import parse_time
 
 Json = Mapping[str, Any]
+
+
+def requests_of(document: Json, wanted: Collection[str]) -> dict[str, dict[str, float]]:
+    """Return what the `wanted` pods of a scenario take, in the scheduler's units.
+
+    Those that controllers make are among them.
+    """
+    found = {key: pod for pod in items(document.get("pods")) if (key := pod_key(pod)) in wanted}
+    if len(found) < len(wanted):
+        made = ((pod_key(pod), pod) for pod in Admission(document).cluster().pods.values())
+        found |= {key: pod for key, pod in made if key in wanted and key not in found}
+    default_requests = document.get("admission_defaults") is not False
+    return {
+        key: dict(pod_request(pod.get("spec") or {}, default_requests=default_requests).items())
+        for key, pod in found.items()
+    }
+
+
+def pod_key(pod: Json) -> str:
+    """Return namespace/name of a pod."""
+    metadata = pod["metadata"]
+    return f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
 
 
 class PodClock:
@@ -15,7 +39,7 @@ class PodClock:
     def __init__(self, document: Json, steps: Iterable[tuple[int, Json]]) -> None:
         self._now = document.get("now") or _newest(document)
         self._cycle_seconds = float(document.get("cycle_seconds") or 1)
-        self._pods = {_key(pod): pod for pod in items(document.get("pods"))}
+        self._pods = {pod_key(pod): pod for pod in items(document.get("pods"))}
         self._bound = {step["pod"]: cycle for cycle, step in steps if step["op"] == "bind"}
 
     def ran_seconds(self, pod: str, cycle: int) -> float | None:
@@ -43,8 +67,3 @@ def _newest(document: Json) -> str | None:
 def _made(thing: Json) -> str | None:
     made: str | None = (thing.get("metadata") or {}).get("creationTimestamp")
     return made
-
-
-def _key(pod: Json) -> str:
-    metadata = pod["metadata"]
-    return f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
