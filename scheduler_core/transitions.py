@@ -22,14 +22,26 @@ def write_status(podgroups: MutableMapping[str, Object], job: JobInfo) -> None:
     Of a job of which nothing moved but perhaps its phase, only that and counts may differ, of which no job is
     made: it need not be made anew for them.
     """
-    after = podgroup_after(job)
-    if after == job.podgroup:
+    if _says(job.podgroup.get("status") or {}, job):
         return
+    after = podgroup_after(job)
     if job.moved or not isinstance(podgroups, PodGroups):
         podgroups[job.key] = after
     else:
         podgroups.write(job.key, after)
         job.podgroup = after
+
+
+def _says(status: Mapping[str, Any], job: JobInfo) -> bool:
+    """Return whether a PodGroup's status says what the closed session gave it."""
+    counts = job.status_counts()
+    return (
+        status.get("phase") == job.phase
+        and status.get("running") == counts.get(TaskStatus.RUNNING, 0)
+        and status.get("succeeded") == counts.get(TaskStatus.SUCCEEDED, 0)
+        and status.get("failed") == counts.get(TaskStatus.FAILED, 0)
+        and status.get("conditions") == job.conditions
+    )
 
 
 def podgroup_after(job: JobInfo) -> Object:

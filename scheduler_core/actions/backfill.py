@@ -55,6 +55,8 @@ def _jobs_to_look_at(session: Session) -> list[JobInfo]:
     """Return the active jobs of which anything waits; without reasons only those with best-effort tasks."""
     if session.reasons:
         return active_waiting_jobs(session)
+    if not any(shape.best_effort for shape in session.snapshot.tasks.shapes):
+        return []
     apart = session.lines.apart(session.snapshot.tasks.touched)
     jobs = [job for job in apart if job.pending_best_effort or job.waiting_count]
     return [job for job in jobs if not job.is_pending and session.job_valid(job) is None]

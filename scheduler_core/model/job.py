@@ -72,6 +72,8 @@ class TaskInfo:
     ----------
     number : int
         Its number among the tasks of the snapshot.
+    nominated : str
+        The node that an earlier cycle nominated for the pod, empty when none did.
 
     """
 
@@ -89,6 +91,7 @@ class TaskInfo:
         "node",
         "node_name",
         "node_status",
+        "nominated",
         "number",
         "preemptable",
         "priority",
@@ -113,6 +116,7 @@ class TaskInfo:
         self.role = kind.role
         self.priority = kind.priority
         self.preemptable = kind.preemptable
+        self.nominated: str = (info.given.get("status") or {}).get("nominatedNodeName") or ""
         self.find(NO_NODE)
 
     def find(self, node: int) -> None:
@@ -132,11 +136,6 @@ class TaskInfo:
         if self._pod is None:
             self._pod = self.kind.admit(self.info.given)
         return self._pod
-
-    @property
-    def nominated(self) -> str:
-        """Return the node that an earlier cycle nominated for the pod, empty when none did."""
-        return (self.info.given.get("status") or {}).get("nominatedNodeName") or ""
 
     @property
     def best_effort(self) -> bool:
