@@ -97,7 +97,7 @@ def simulate(
     """Simulate a frozen scenario document in a child process.
 
     The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`; with a
-    question (`Run.question`) it is the answer to that, and `on_report` is called with what is found on the way.
+    question (`Run.question`) it is the answer to that, and `on_report` gets what is found meanwhile.
 
     Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
     """
