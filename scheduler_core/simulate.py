@@ -195,7 +195,7 @@ class Simulation:
         for cycle in range(1, self.cycles + 1):
             shows = self.options.shows
             result["cycles"].append(self._cycle(cycle) if shows is None else self._brief(cycle, shows))
-        if self.options.reuse is not None:
+        if self._state is None and self.options.reuse is not None:
             self.options.reuse.give_back()
         recurrence = self.afterwards.recurrence
         if recurrence is not None and recurrence.loop is not None:
