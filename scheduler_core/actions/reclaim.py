@@ -73,12 +73,22 @@ class Reclaim:
             return
         self.work = WorkList(session, settled=False)
         active = active_waiting_jobs(session)
-        for queue in session.snapshot.index.queues_of(active):
-            self.work.add_queue(queue)
         for job in active:
             if session.job_starving(job):
                 self.work.add_job(job)
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
+        for queue in self._queues(active):
+            self.work.add_queue(queue)
+
+    def _queues(self, active: Iterable[JobInfo]) -> Iterable[str]:
+        """Return the queues that have active jobs, or only the one that has jobs that starve.
+
+        Sound, as turns of the others do nothing, and one queue alone needs no order.
+        """
+        session = self.session
+        if len(self.work.jobs) == 1 and not session.reasons and session.has_sound_parents:
+            return list(self.work.jobs)
+        return session.snapshot.index.queues_of(active)
 
     @property
     def bound(self) -> Bound:
