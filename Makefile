@@ -12,13 +12,13 @@ run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
 
 # Files start in the order in which they are named: by default those with few tests, which may be the longest, would start
-# last. The longest ones are of processes.
-BALANCED := -n 2 --dist loadfile --no-loadscope-reorder
+# last. The longest ones are of processes, which wait a quarter of their time: three at once keep two processors busy.
+BALANCED := --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP) services  ## Everything that a contributor needs to trust a change
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types docs contracts form models
-	$(BIN)/pytest $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
-	$(BIN)/pytest $(BALANCED) -m "not long" tests/processes tests/e2e
+	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/pytest -n 3 $(BALANCED) -m "not long" tests/processes tests/e2e
 
 form: $(STAMP)  ## Is everything in the form that `make format` gives it?
 	$(BIN)/ruff check

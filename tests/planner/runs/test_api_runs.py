@@ -127,8 +127,10 @@ def test_the_result_is_what_the_core_prints_for_the_input(
     assert api.get(f"{address(finished_run)}result/").content == printed.stdout
 
 
-def test_a_finished_run_tells_its_times(api: APIClient, finished_run: Run) -> None:
-    run = api.get(address(finished_run)).json()
+def test_a_finished_run_tells_its_times(transactional_db: None, api: APIClient) -> None:
+    queued = factories.run()
+    assert work_execute(turn=Turn(Run, queued.pk), worker="test", stopping=threading.Event())
+    run = api.get(address(queued)).json()
     assert (run["state"], run["progress"], run["error"]) == ("succeeded", 1.0, "")
     assert run["engine_version"]
     assert run["started"] <= run["finished"]
