@@ -12,7 +12,7 @@ from planning.demands import Demand, demand_of
 from planning.reach.kinds import DOUBLED, WEIGHT, Grid, Kind, Move, amount_sizes, request_sizes
 from planning.reach.questions import DESERVED, Question
 from planning.unlimited import amounts
-from scheduler_core import Options, prepare
+from scheduler_core import Options, Reuse, prepare
 from scheduler_core.conf import SchedulerConf, parse_conf
 from scheduler_core.demand import queues_at_open
 from scheduler_core.errors import InputError
@@ -220,6 +220,7 @@ class JobFigure:
     def __init__(self, document: Json, question: Question) -> None:
         self.document = {**document, "cycles": 1}
         self._prepared = prepare(self.document)
+        self._options = replace(_BARE, reuse=Reuse(), shows=frozenset({"podgroups"}))
         result = self._prepared.simulate(options=_BARE)
         if "error" in result:
             raise Unanswered(str(result["error"]))
@@ -252,7 +253,7 @@ class JobFigure:
         parts = kind.parts(self.document, move)
         if kind.field == WEIGHT and self._opens_as_before(parts):
             return Value(self.now)
-        result = self._prepared.simulate(parts, _BARE)
+        result = self._prepared.simulate(parts, self._options)
         if "error" in result:
             return Value(None, str(result["error"]))
         entries = result["cycles"][-1]["podgroups"]

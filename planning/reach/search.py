@@ -20,6 +20,8 @@ from scheduler_core.explain.changes import refusals
 from scheduler_core.queue_fields import unread_fields
 
 Json = Mapping[str, Any]
+TURN = 6
+"""So many moves of a kind are tried in its turn: all of a job's grid, so that kinds are decided in order."""
 Status = Literal["found", "none", "undecided"]
 
 
@@ -139,13 +141,16 @@ def _search(
     found: Sequence[Found],
     is_late: Callable[[], bool],
 ) -> None:
-    """Try the kinds by turns, each from its smallest move on, so that no kind takes all the time."""
+    """Try the kinds by turns of some moves, each from its smallest on, so that no kind takes all the time."""
     open_ones = list(found)
     while open_ones:
         for one in open_ones:
-            if is_late():
-                return
-            _try_next(document, question, figure, one)
+            for _ in range(TURN):
+                if one.status != "undecided":
+                    break
+                if is_late():
+                    return
+                _try_next(document, question, figure, one)
         open_ones = [one for one in open_ones if one.status == "undecided"]
 
 

@@ -12,11 +12,20 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from operator import is_
 
+from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.job import NO_NODE, JobInfo
 from scheduler_core.model.journal import Journal
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.snapshot import Cluster, Snapshot, job_of, job_priorities, queues_of, take_snapshot
+from scheduler_core.model.snapshot import (
+    Cluster,
+    NodeList,
+    Snapshot,
+    job_of,
+    job_priorities,
+    queues_of,
+    take_snapshot,
+)
 from scheduler_core.model.task_table import TaskTable
 
 
@@ -79,12 +88,16 @@ class State:
         self._given = self._whole_lists()
         self.snapshot: Snapshot = take_snapshot(self.cluster)
         self._tasks: TaskTable = self.snapshot.tasks
-        self._nodes: NodeTable = self.snapshot.nodes
         self._priorities = job_priorities(self.cluster.priority_classes)
-        self._seen = len(self._nodes.changes)
-        self._counted: set[int] = set()
         self._number_of = {info.key: number for number, info in enumerate(self._tasks.pods)}
         self._members = self._tasks.members()
+        self._take_nodes()
+
+    def _take_nodes(self) -> None:
+        """Know which tasks are found on which of the snapshot's nodes."""
+        self._nodes: NodeTable = self.snapshot.nodes
+        self._seen = len(self._nodes.changes)
+        self._counted: set[int] = set()
         self._found: list[set[int]] = [set() for _ in self._nodes.names]
         for number, node in enumerate(self._tasks.node_of.tolist()):
             if node != NO_NODE:
@@ -138,24 +151,42 @@ class State:
         return renewal
 
     def follow(self, cluster: Cluster) -> bool:
-        """Become what the session of another cluster finds; False where more than what queues say may differ.
+        """Become what the session of another cluster finds; False where more than queues and nodes differs.
 
         Of what the session before has done nothing was written. Sound, as of a cluster's objects jobs, tasks
         and nodes read no others than those that are compared here, and of queues whether they are there.
+        Other nodes are made anew all together: of nodes jobs know nothing but the numbers of their tasks'.
         """
         ours, queues = self.cluster, queues_of(cluster)
         parts, others = (
-            [id(part) for part in (one.nodes, one.pods, one.podgroups, *one.priority_classes)]
-            for one in (ours, cluster)
+            [id(part) for part in (one.pods, one.podgroups, *one.priority_classes)] for one in (ours, cluster)
         )
-        if parts != others or queues.keys() != self.snapshot.queues.keys():
+        if parts != others or queues.keys() != self.snapshot.queues.keys() or not self._has_axis_of(cluster):
             return False
         self.cluster = self.snapshot.cluster = cluster
         self._given, self.snapshot.queues = self._whole_lists(), queues
         for job in self._tasks.touched.values():
             job.moved = True
         self.renew()
+        if cluster.nodes is not ours.nodes:
+            self._stand_on(cluster.nodes)
         return True
+
+    def _has_axis_of(self, cluster: Cluster) -> bool:
+        """Return whether the nodes and pods of a cluster have the resources that the columns are of."""
+        if cluster.nodes is self.cluster.nodes:
+            return True
+        requests = [shape.request for shape in cluster.pods.known_pods().shapes]
+        return ResourceAxis([*cluster.nodes.allocatable, *requests]).names == self.snapshot.axis.names
+
+    def _stand_on(self, nodes: NodeList) -> None:
+        """Put the pods, none of which moved since the last renewal, on other nodes."""
+        snapshot = self.snapshot
+        snapshot.allocatable = nodes.allocatable
+        snapshot.nodes = NodeTable(nodes.objects, nodes.allocatable, snapshot.axis)
+        self._tasks.find_on(snapshot.nodes.index)
+        snapshot.nodes.load(self._tasks)
+        self._take_nodes()
 
     def places_of(self, job: str) -> list[tuple[int, PodShape]]:
         """Return on which nodes the pods of a job were found, with their shapes."""

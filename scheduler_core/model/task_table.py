@@ -80,15 +80,29 @@ class TaskTable:
         self.kind_numbers: NDArray[np.intp] = np.array(known_pods.numbers, dtype=np.intp)
         statuses = np.fromiter([info.status for info in self.pods], dtype=np.intp, count=count)
         self.statuses: NDArray[np.intp] = statuses
-        named = np.fromiter(
-            [nodes.get(info.node_name, NO_NODE) for info in self.pods], dtype=np.intp, count=count
-        )
-        self.node_of: NDArray[np.intp] = np.where(np.isin(statuses, list(COMPLETED_STATUSES)), NO_NODE, named)
+        self.node_of: NDArray[np.intp] = self._places()
         numbers = np.array([shape.number for _, shape in self._made_of], dtype=np.intp)
         self.shape_numbers = numbers[self.kind_numbers]
         self.leaving = statuses == TaskStatus.RELEASING
         self._sorts: list[int] = (self.shape_numbers * _STATUS_BITS + statuses).tolist()
         self._totals: dict[tuple[int, ...], JobTotals] = {}
+
+    def _places(self) -> NDArray[np.intp]:
+        """Return the number of the node that each pod is found on, NO_NODE where it is on none, (T,)."""
+        nodes, count = self._nodes, len(self.pods)
+        named = np.fromiter(
+            [nodes.get(info.node_name, NO_NODE) for info in self.pods], dtype=np.intp, count=count
+        )
+        return np.where(np.isin(self.statuses, list(COMPLETED_STATUSES)), NO_NODE, named)
+
+    def find_on(self, nodes: Mapping[str, int]) -> None:
+        """Find the same pods on other nodes, given with their numbers; no pod may have come or gone."""
+        assert len(self.pods) == len(self.node_of), "no pod has come"
+        assert not self._free, "no pod has gone"
+        self._nodes = nodes
+        self.node_of = self._places()
+        for number in range(len(self._tasks)):
+            self.renew(number)
 
     def __getitem__(self, number: int) -> TaskInfo:
         """Return a task."""

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from manifests.pools import node_like, numbered_names
 from scheduler_core import Options, Reuse, encode, prepare, simulate_document
 from scheduler_core.__main__ import entries
 from scheduler_core.result import BRIEF_PARTS
@@ -192,6 +193,38 @@ def test_variants_over_one_state_give_the_bytes_of_runs_from_scratch() -> None:
                 assert encode(prepared.simulate(changes, again)) == expected, (document["name"], [*changes])
             follows += options.cycles == 1 and b'"error"' not in expected
     assert follows >= 100
+
+
+def add_nodes(document: Object, dice: Random) -> Object:
+    """Return the nodes with some more like one of them, whose names come between the others'."""
+    nodes = list(document.get("nodes") or [])
+    if not nodes:
+        return {"nodes": [node("n0", cpu=8, memory="32Gi")]}
+    like = dice.choice(nodes)
+    names = numbered_names(like["metadata"]["name"], 1 + dice.randrange(3), set(map(name_of, nodes)))
+    return {"nodes": [*nodes, *(node_like(like, name) for name in names)]}
+
+
+def name_of(thing: Object) -> str:
+    return str(thing["metadata"]["name"])
+
+
+def test_one_state_stands_on_other_nodes_as_a_run_from_scratch_finds_them() -> None:
+    dice = Random(8)
+    stood = 0
+    for document in documents():
+        prepared, reuse = prepare(document), Reuse()
+        for _ in range(EDITS):
+            changes = {
+                **dice.choice((add_nodes, add_nodes, drop_node, weigh))(document, dice),
+                **dice.choice((weigh, limit))(document, dice),
+            }
+            options = Options(explain=False, cycles=1, reasons=dice.random() < 0.5)
+            before = reuse._kept
+            told = prepared.simulate(changes, replace(options, reuse=reuse))
+            assert encode(told) == from_scratch(document, changes, options), (document["name"], [*changes])
+            stood += before is not None and reuse._kept is before and "nodes" in changes
+    assert stood >= 100
 
 
 def test_a_brief_result_has_the_parts_of_the_whole_one() -> None:
