@@ -22,7 +22,8 @@ def clusters(running: Product) -> dict[str, Cluster]:
 
 
 @pytest.fixture(scope="module")
-def window(running: Product, browser_window: Browser) -> Page:
+def window(clusters: dict[str, Cluster], running: Product, browser_window: Browser) -> Page:
+    """A window in which somebody is logged in, opened after the clusters, which need the loop."""
     page = browser_window.new_page()
     running.log_in(page)
     return page
