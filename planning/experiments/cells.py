@@ -5,9 +5,7 @@ Each cell is a run here, a forecast in `planning.experiments.forecast_cells`.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -15,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from planning.collecting import collected_seldom
 from planning.experiments.figures import Figure
 from planning.experiments.levels import Setting
 from planning.experiments.openings import Openings
@@ -24,8 +23,6 @@ from planning.forecasts.seeds import interval
 from scheduler_core import Options, Prepared, Reuse, prepare
 
 Json = Mapping[str, Any]
-COLLECTED_AFTER = 10_000
-"""Python's collector looks at what a simulation leaves behind after so many objects, not after 700."""
 
 
 @dataclass(frozen=True)
@@ -139,20 +136,6 @@ class Grid(Space):
             result = self._prepared.simulate(parts, options)
             error = str(result.get("error") or "")
             return () if error else tuple(float(figure.of(result)) for figure in figures), error
-
-
-@contextmanager
-def collected_seldom() -> Iterator[None]:
-    """Have Python's collector run seldom: most of what a simulation makes lives as long as the simulation.
-
-    When it runs changes no result, and that it runs keeps memory small in long replays, too.
-    """
-    _, *others = before = gc.get_threshold()
-    gc.set_threshold(COLLECTED_AFTER, *others)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def front(cells: Sequence[Cell], directions: Sequence[int]) -> list[Cell]:

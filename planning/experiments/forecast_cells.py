@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from statistics import fmean, mean
 from typing import Any
 
+from planning.collecting import collected_seldom
 from planning.documents import encoded
-from planning.experiments.cells import Cell, Grid, collected_seldom
+from planning.experiments.cells import Cell, Grid
 from planning.experiments.figures import Figure
 from planning.experiments.forecast_figures import OF_JOBS, figure_of_forecast, highest
 from planning.experiments.levels import Json, Setting, UnusableSetting

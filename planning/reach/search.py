@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from planning.collecting import collected_seldom
 from planning.demands import Demand
 from planning.reach.figures import Figure, JobFigure, QueueFigure, Value, conf_of
 from planning.reach.kinds import Kind, Move, node_kinds, queue_kinds
@@ -117,7 +118,8 @@ def reached(
     if question.is_met_by(figure.now):
         return Reached(question, figure.now)
     found = [Found(kind) for kind in kinds(document, question, figure) if kind.moves]
-    _search(document, question, figure, found, is_late)
+    with collected_seldom():
+        _search(document, question, figure, found, is_late)
     return Reached(question, figure.now, found)
 
 
