@@ -1,16 +1,19 @@
 """How long does a variant of a cluster take, and what does it gain to share the prepared document?
 
 ``python -m benchmarks.bench_experiments`` sweeps single-session variants of a generated cluster of 100 nodes
-and 500 pods on one core, and simulates some of them each from scratch: amounts, of which each is another
-session, and weights, which plugin capacity does not read, so that all open the same one. With ``--strict`` it
-returns 1 when 1,000 variants of the amounts would take more than 10 s of the processor.
+and 500 pods on one core, as a worker's child process does, and simulates some of them each from scratch:
+amounts, of which each is another session, and weights, which plugin capacity does not read, so that all open
+the same one. With ``--strict`` it returns 1 when 1,000 variants of the amounts would take more than 10 s of
+the processor.
 """
 
 import argparse
+import gc
 import sys
 from time import process_time
 
 from benchmarks.generator import Size, cluster
+from planning.collecting import collected_seldom
 from planning.experiments.cells import Grid
 from planning.experiments.figures import Figure
 from planning.experiments.settings import setting_of
@@ -30,6 +33,7 @@ WEIGHTS = {"field": "weight"}
 def measured(moved: dict[str, str]) -> tuple[float, float]:
     """Return the processor seconds of a variant among others that share, and of one that is alone."""
     document = cluster(SIZE)
+    gc.freeze()
     first, second = (queue["metadata"]["name"] for queue in document["queues"][-2:])
     grid = Grid(
         document,
@@ -40,7 +44,8 @@ def measured(moved: dict[str, str]) -> tuple[float, float]:
     )
     combinations = list(grid.product())[:MEASURED]
     begun = process_time()
-    shared = [grid.cell(one, FIGURES) for one in combinations]
+    with collected_seldom():
+        shared = [grid.cell(one, FIGURES) for one in combinations]
     together = (process_time() - begun) / MEASURED
     begun = process_time()
     for cell in shared[:: MEASURED // ALONE]:

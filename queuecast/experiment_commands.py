@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from math import isfinite
 
+from planning.collecting import collected_seldom
 from planning.experiments.cells import Cell, Grid, front, intervals_written
 from planning.experiments.figures import Figure, figure_of, goal_of
 from planning.experiments.forecast_cells import ForecastGrid
@@ -156,7 +157,8 @@ def _measuring(
     """Give what simulates combinations, in their order, by so many processes; each reads the cluster once."""
     count = min(processes or os.cpu_count() or 1, grid.size)
     if count == 1:
-        yield lambda combinations: (grid.cell(one, figures) for one in combinations)
+        with collected_seldom():
+            yield lambda combinations: (grid.cell(one, figures) for one in combinations)
         return
     with ProcessPoolExecutor(count, initializer=_begin, initargs=(grid,)) as pool:
 

@@ -11,6 +11,7 @@ import sys
 import time
 
 from planner.work.subprocess_worker import Failed, ended, tell, tell_progress, tell_so_far
+from planning.collecting import collected_seldom
 from planning.experiments.outcomes import Entry, Measurer
 from planning.experiments.written import Definition, grid_of
 from planning.version import ENGINE_VERSION
@@ -36,14 +37,15 @@ def _measure(source_file: int) -> None:
     cells, fresh = given["cells"], list[Entry]()
     begun = reported = time.monotonic()
     gc.freeze()
-    for number, cell in enumerate(cells):
-        fresh.append(measure(tuple(cell)))
-        if time.monotonic() - begun > given["seconds"]:
-            break
-        if time.monotonic() - reported > REPORT_SECONDS:
-            tell_so_far({"entries": fresh})
-            tell_progress((number + 1) / len(cells), f"{number + 1} of {len(cells)} cells")
-            reported, fresh = time.monotonic(), []
+    with collected_seldom():
+        for number, cell in enumerate(cells):
+            fresh.append(measure(tuple(cell)))
+            if time.monotonic() - begun > given["seconds"]:
+                break
+            if time.monotonic() - reported > REPORT_SECONDS:
+                tell_so_far({"entries": fresh})
+                tell_progress((number + 1) / len(cells), f"{number + 1} of {len(cells)} cells")
+                reported, fresh = time.monotonic(), []
     tell(entries=fresh, engine_version=ENGINE_VERSION)
 
 
