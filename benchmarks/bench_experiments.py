@@ -20,7 +20,7 @@ from planning.experiments.settings import setting_of
 from scheduler_core import Options, simulate_document
 
 SIZE = Size(nodes=100, pods=500, queues=8, levels=1, pending=30)
-VARIANTS, MEASURED, ALONE = 1000, 100, 20
+VARIANTS, MEASURED, ALONE = 1000, 1000, 20
 LIMIT_SECONDS = 10.0
 FIGURES = (Figure("waiting_pods"), Figure("evictions"), Figure("deficit", resource="cpu"))
 
@@ -38,8 +38,8 @@ def measured(moved: dict[str, str]) -> tuple[float, float]:
     grid = Grid(
         document,
         [
-            setting_of({"queue": first, **moved, "range": {"from": 100, "to": 108, "step": 1}}),
-            setting_of({"queue": second, **moved, "range": {"from": 100, "to": 109, "step": 1}}),
+            setting_of({"queue": first, **moved, "range": {"from": 100, "to": 131, "step": 1}}),
+            setting_of({"queue": second, **moved, "range": {"from": 100, "to": 131, "step": 1}}),
         ],
     )
     combinations = list(grid.product())[:MEASURED]

@@ -31,8 +31,8 @@ _key = attrgetter("key")
 _ALWAYS = frozenset({CPU, MEMORY})
 _CONDITION = ("type", "status", "reason", "message")
 BRIEF_PARTS = ("at_end", "decisions", "nodes", "podgroups")
-"""Parts of a cycle that a brief result may have: at the end the queues only, and of PodGroups their names,
-queues, whether they are ready, and the status of each task."""
+"""Parts of a cycle that a brief result may have: at the end the queues only, of decisions the committed
+evictions, and of PodGroups their names, queues, whether they are ready, and the status of each task."""
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
 
 
@@ -50,7 +50,7 @@ def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[s
     return {
         "at_open": at_open,
         "at_end": at_end,
-        "decisions": decisions_of(session),
+        "decisions": [d.as_dict() for d in session.decisions if d.state != ROLLED_BACK],
         "nodes": nodes_of(session),
     }
 
@@ -72,18 +72,14 @@ def brief_before_close(session: Session, shows: Collection[str]) -> dict[str, An
 def brief_after_close(session: Session, brief: dict[str, Any]) -> dict[str, Any]:
     """Complete parts of a session with what is known once it is closed."""
     if "decisions" in brief:
-        brief["decisions"] = decisions_of(session)
+        evicted = [one for one in session.decisions if one.op == "evict" and one.state == "committed"]
+        brief["decisions"] = [decision.as_dict() for decision in evicted]
     if "nodes" in brief:
         brief["nodes"] = nodes_of(session)
     for entry, job in zip(brief.get("podgroups") or (), session.jobs.values(), strict=False):
         counts = job.status_counts().items()
-        entry["tasks"] = [{"status": LABELS[status]} for status, count in counts for _ in range(count)]
+        entry["tasks"] = [task for status, count in counts for task in [{"status": LABELS[status]}] * count]
     return brief
-
-
-def decisions_of(session: Session) -> list[dict[str, Any]]:
-    """Return what a closed session decided."""
-    return [decision.as_dict() for decision in session.decisions if decision.state != ROLLED_BACK]
 
 
 def nodes_of(session: Session) -> list[dict[str, Any]]:

@@ -308,6 +308,7 @@ class Simulation:
             session.action = action
             ACTIONS[action](session)
         brief = shown.brief_before_close(session, shows)
+        session.writes_conditions = session.writes_conditions and cycle < self.cycles
         close_session(session)
         result = {"cycle": cycle, **shown.brief_after_close(session, brief)}
         if cycle < self.cycles:

@@ -83,6 +83,8 @@ class Session:
         What hears why jobs wait and tasks are evicted.
     reasons : bool
         Whether tasks that fit nowhere, and their PodGroups, say why.
+    writes_conditions : bool
+        Whether closing says on PodGroups whether their gangs are ready: with reasons, if anybody reads it.
     cycle_states : dict
         What plugins remember of tasks within this session, by plugin, then uid.
     served_by_gang_action : set of str
@@ -119,7 +121,7 @@ class Session:
         self.snapshot = snapshot
         self.conf = conf
         self.release = conf.release
-        self.reasons = reasons
+        self.reasons = self.writes_conditions = reasons
         self.jobs: dict[str, JobInfo] = snapshot.jobs
         self.queues: dict[str, QueueInfo] = snapshot.queues
         self.nodes = snapshot.nodes

@@ -112,11 +112,11 @@ def _reason(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
 def write_conditions(session: Session) -> None:
     """Say on every PodGroup with tasks whether its gang is ready to be scheduled.
 
-    A session without reasons says it nowhere: no session reads conditions.
+    Nowhere, if nobody reads what the session writes: no session reads conditions.
     """
     for job in session.moved_jobs():
         job.unschedulable = job.size > 0 and not job.is_ready()
-        if not (session.reasons and job.size):
+        if not (session.writes_conditions and job.size):
             continue
         if not job.unschedulable:
             job.set_condition("Scheduled", "tasks in gang are ready to be scheduled", "")

@@ -258,7 +258,8 @@ def in_brief(cycle: Object, like: Object) -> Object:
     for group in like.get("podgroups", ()):
         group["tasks"].sort(key=json.dumps)
     queues = {name: part for name, part in cycle["at_end"].items() if name == "queues"}
-    parts = {**cycle, "at_end": queues, "podgroups": groups}
+    evicted = [one for one in cycle["decisions"] if one["op"] == "evict" and one["state"] == "committed"]
+    parts = {**cycle, "at_end": queues, "decisions": evicted, "podgroups": groups}
     return {name: parts[name] for name in like}
 
 
