@@ -22,7 +22,7 @@ def write_status(podgroups: MutableMapping[str, Object], job: JobInfo) -> None:
     Of a job of which nothing moved but perhaps its phase, only that and counts may differ, of which no job is
     made: it need not be made anew for them.
     """
-    if _says(job.podgroup.get("status") or {}, job):
+    if _given_status(job).items() <= (job.podgroup.get("status") or {}).items():
         return
     after = podgroup_after(job)
     if job.moved or not isinstance(podgroups, PodGroups):
@@ -32,30 +32,21 @@ def write_status(podgroups: MutableMapping[str, Object], job: JobInfo) -> None:
         job.podgroup = after
 
 
-def _says(status: Mapping[str, Any], job: JobInfo) -> bool:
-    """Return whether a PodGroup's status says what the closed session gave it."""
-    counts = job.status_counts()
-    return (
-        status.get("phase") == job.phase
-        and status.get("running") == counts.get(TaskStatus.RUNNING, 0)
-        and status.get("succeeded") == counts.get(TaskStatus.SUCCEEDED, 0)
-        and status.get("failed") == counts.get(TaskStatus.FAILED, 0)
-        and status.get("conditions") == job.conditions
-    )
-
-
 def podgroup_after(job: JobInfo) -> Object:
     """Return a job's PodGroup with the status that the closed session gave it."""
+    return {**job.podgroup, "status": {**(job.podgroup.get("status") or {}), **_given_status(job)}}
+
+
+def _given_status(job: JobInfo) -> Object:
+    """Return the fields of a PodGroup's status that the closed session gave it."""
     counts = job.status_counts()
-    status = {
-        **(job.podgroup.get("status") or {}),
+    return {
         "phase": job.phase,
         "conditions": job.conditions,
         "running": counts.get(TaskStatus.RUNNING, 0),
         "succeeded": counts.get(TaskStatus.SUCCEEDED, 0),
         "failed": counts.get(TaskStatus.FAILED, 0),
     }
-    return {**job.podgroup, "status": status}
 
 
 def nominated_node(task: TaskInfo) -> str:
