@@ -90,6 +90,8 @@ def test_figures_of_all_queues_follow_an_edit_and_come_back_with_undo(page: Page
     page.keyboard.press("Enter")
     page.get_by_label("Guarantee cpu of agents").fill("13000")
     page.keyboard.press("Enter")
+    # Until the line is saved, figures are those of the preview and Ctrl+Z is the field's own.
+    expect(line(page, "agents")).to_be_focused()
     expect(answer(page, "agents", "deserved")).to_have_text("13.0 k")
     expect(answer(page, "vision", "real_capability")).to_have_text("1,456")
     expect(answer(page, "vision", "deserved")).not_to_have_text(before)

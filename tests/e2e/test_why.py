@@ -6,7 +6,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.product import Product
 from tests.e2e.test_journeys import open_sample, press_run
@@ -37,7 +37,7 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
     first = page.get_by_role("region", name="Victims").locator("tbody th a").first
     pod = first.inner_text()
     first.click()
-    expect(page.get_by_role("heading", name=f"Why {pod} was selected")).to_be_visible()
+    wait_for_page(page.get_by_role("heading", name=f"Why {pod} was selected"))
     order = re.search(r"/victims/(\d+)/", page.url)[1]  # type: ignore[index]
     story = explained(running, run_id, f"victims/{order}/")
     expect(page.locator(".story")).to_contain_text(story["for_pod"])
@@ -48,31 +48,43 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
     assert [float(amount.get_attribute("value") or "nan") for amount in amounts.all()[:5]] == told
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name=f"Why {pod} was selected")).to_have_count(0)
+    wait_for_page(page.get_by_role("heading", name="was selected"))
     page.keyboard.press("ArrowLeft")
+    wait_for_page(page.get_by_role("heading", name=f"Why {pod} was selected"))
     page.get_by_role("link", name="Show this moment").click()
     expect(page.get_by_role("heading", name=f"Step {order} of")).to_be_visible()
 
 
+def wait_for_page(content: Locator) -> None:
+    """Wait until a page with this content takes keys: what it shows comes before its scripts run."""
+    expect(content).to_be_visible()
+    content.page.wait_for_load_state("domcontentloaded")
+
+
 def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: str) -> None:
+    def step(number: int) -> Locator:
+        return page.get_by_role("heading", name=re.compile(f"^Step {number} of"))
+
+    start = page.get_by_role("heading", name="Start, before the first of")
     page.get_by_role("link", name="Step through").click()
-    expect(page.get_by_role("heading", name="Start, before the first of")).to_be_visible()
+    wait_for_page(start)
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("heading", name=re.compile("^Step 1 of"))).to_be_visible()
+    wait_for_page(step(1))
     page.keyboard.press("ArrowDown")
-    expect(page.get_by_text("action allocate", exact=False).first).to_be_visible()
+    wait_for_page(page.get_by_text("action allocate", exact=False).first)
     page.keyboard.press("End")
-    told = explained(running, run_id, "steps/1/")
-    expect(page.get_by_role("heading", name=f"Step {told['steps']} of {told['steps']}")).to_be_visible()
+    last = explained(running, run_id, "steps/1/")["steps"]
+    wait_for_page(step(last))
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_role("heading", name=f"Step {told['steps'] - 1} of")).to_be_visible()
+    wait_for_page(step(last - 1))
     page.get_by_label("Queue, job, pod or node contains").fill("vision")
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_role("heading", name=f"Step {told['steps'] - 1} of")).to_be_visible()
+    expect(step(last - 1)).to_be_visible()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("only steps about “vision”")).to_be_visible()
+    wait_for_page(page.get_by_text("only steps about “vision”"))
     page.locator("h1").click()
     page.keyboard.press("Home")
-    expect(page.get_by_role("heading", name="Start, before the first of")).to_be_visible()
+    expect(start).to_be_visible()
 
 
 def test_what_would_unblock_a_job_is_searched_and_tried(page: Page, run_id: str) -> None:
