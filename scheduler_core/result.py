@@ -55,8 +55,13 @@ def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[s
     }
 
 
-def brief_before_close(session: Session, shows: Collection[str]) -> dict[str, Any]:
-    """Return some parts of a session after its last action, those that do not come later."""
+def brief_before_close(
+    session: Session, shows: Collection[str], asked: JobInfo | None = None
+) -> dict[str, Any]:
+    """Return some parts of a session after its last action, those that do not come later.
+
+    Of PodGroups only that of the job that is asked about, if there is one.
+    """
     brief: dict[str, Any] = dict.fromkeys(part for part in BRIEF_PARTS if part in shows)
     if "at_end" in brief:
         reports = [report() for report in session.registry.reports]
@@ -64,22 +69,30 @@ def brief_before_close(session: Session, shows: Collection[str]) -> dict[str, An
         brief["at_end"] = {"queues": plain(queues[-1])} if queues else {}
     if "podgroups" in brief:
         brief["podgroups"] = [
-            {"name": job.key, "queue": job.queue, "ready": job.is_ready()} for job in session.jobs.values()
+            {"name": job.key, "queue": job.queue, "ready": job.is_ready()}
+            for job in (session.jobs.values() if asked is None else [asked])
         ]
     return brief
 
 
-def brief_after_close(session: Session, brief: dict[str, Any]) -> dict[str, Any]:
+def brief_after_close(
+    session: Session, brief: dict[str, Any], asked: JobInfo | None = None
+) -> dict[str, Any]:
     """Complete parts of a session with what is known once it is closed."""
     if "decisions" in brief:
         evicted = [one for one in session.decisions if one.op == "evict" and one.state == "committed"]
         brief["decisions"] = [decision.as_dict() for decision in evicted]
     if "nodes" in brief:
         brief["nodes"] = nodes_of(session)
-    for entry, job in zip(brief.get("podgroups") or (), session.jobs.values(), strict=False):
-        counts = job.status_counts().items()
-        entry["tasks"] = [task for status, count in counts for task in [{"status": LABELS[status]}] * count]
+    for entry in brief.get("podgroups") or ():
+        entry["tasks"] = _counted_tasks(session.jobs[entry["name"]]) if asked is None else tasks_of(asked)
     return brief
+
+
+def _counted_tasks(job: JobInfo) -> list[dict[str, Any]]:
+    """Return the status of each task."""
+    counts = job.status_counts().items()
+    return [task for status, count in counts for task in [{"status": LABELS[status]}] * count]
 
 
 def nodes_of(session: Session) -> list[dict[str, Any]]:
@@ -149,7 +162,12 @@ def add_after_close(podgroup: dict[str, Any], job: JobInfo) -> None:
         podgroup["conditions"] = [
             {name: text for name in _CONDITION if (text := entry.get(name))} for entry in job.conditions
         ]
-    podgroup["tasks"] = [task_result(task) for task in sorted(job.seen(), key=_key)]
+    podgroup["tasks"] = tasks_of(job)
+
+
+def tasks_of(job: JobInfo) -> list[dict[str, Any]]:
+    """Return the state of each task of a job, by namespace/name."""
+    return [task_result(task) for task in sorted(job.seen(), key=_key)]
 
 
 def waits(job: JobInfo) -> bool:

@@ -26,6 +26,7 @@ from scheduler_core.framework.closing import close_session, queue_allocated
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.fitting import fitting
 from scheduler_core.framework.session import Session, unobserved
+from scheduler_core.framework.worklist import is_left_out
 from scheduler_core.model.journal import PodGroups
 from scheduler_core.model.reuse import Reuse
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
@@ -79,6 +80,10 @@ class Options:
         What the session finds, shared by runs of one session each, one after the other.
     shows : frozenset of str, optional
         Each cycle of the result has only these of `result.BRIEF_PARTS`, in brief; None: everything.
+    job : str, optional
+        The key of the one job that a brief result is about: its PodGroups are this one, with the tasks as in
+        a whole result. A session ends when no action that is left looks at the job and none of its pods has
+        a place; that one of these actions fails is not noticed then. For results of one cycle.
 
     """
 
@@ -91,6 +96,7 @@ class Options:
     extender: Post | None = None
     reuse: Reuse | None = None
     shows: frozenset[str] | None = None
+    job: str | None = None
 
 
 class Simulation:
@@ -304,13 +310,16 @@ class Simulation:
     def _brief(self, cycle: int, shows: frozenset[str]) -> dict[str, Any]:
         """Return some parts of a cycle in brief; nothing else is worked out, which changes no decision."""
         session = self.open_anew(self._found())
-        for action in self.conf.actions:
+        asked = session.jobs.get(self.options.job or "")
+        for position, action in enumerate(self.conf.actions, start=1):
             session.action = action
             ACTIONS[action](session)
-        brief = shown.brief_before_close(session, shows)
+            if asked is not None and is_left_out(session, asked, self.conf.actions[position:]):
+                break
+        brief = shown.brief_before_close(session, shows, asked)
         session.writes_conditions = session.writes_conditions and cycle < self.cycles
         close_session(session)
-        result = {"cycle": cycle, **shown.brief_after_close(session, brief)}
+        result = {"cycle": cycle, **shown.brief_after_close(session, brief, asked)}
         if cycle < self.cycles:
             self.afterwards.advance(session, cycle)
         return result

@@ -17,14 +17,13 @@ from scheduler_core.conf import SchedulerConf, parse_conf
 from scheduler_core.demand import queues_at_open
 from scheduler_core.errors import InputError
 from scheduler_core.explain import Unknown
-from scheduler_core.explain.cycle_view import CycleView
+from scheduler_core.explain.cycle_view import CycleView, items, key_of, podgroup_keys
 from scheduler_core.explain.effects import PLACED, PROMISED
 from scheduler_core.explain.remedies.waiting import Waiting
 from scheduler_core.release import release_of
 from scheduler_core.resource import Resource
 
 Json = Mapping[str, Any]
-_BARE = Options(explain=False, reasons=False)
 
 
 class Unanswered(Exception):
@@ -219,21 +218,23 @@ class JobFigure:
 
     def __init__(self, document: Json, question: Question) -> None:
         self.document = {**document, "cycles": 1}
+        self._job = _podgroup_of(document, question.job)
         self._prepared = prepare(self.document)
-        self._options = replace(_BARE, reuse=Reuse(), shows=frozenset({"podgroups"}))
-        result = self._prepared.simulate(options=_BARE)
+        shows = frozenset({"podgroups", "decisions"})
+        self._options = Options(explain=False, reasons=False, reuse=Reuse(), shows=shows, job=self._job)
+        result = self._prepared.simulate(options=self._options)
         if "error" in result:
             raise Unanswered(str(result["error"]))
-        view = CycleView(self.document, result)
         try:
-            self._waiting = Waiting(view, _job_named(view, question.job), {})
+            self._waiting = Waiting(CycleView(self.document, result), self._job, {})
         except Unknown as error:
             raise Unanswered(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
         self.now = float(_placed(self._waiting.entry))
 
     def chain(self) -> Sequence[str]:
         """Return the job's queue and those above it."""
-        return self._waiting.chain
+        is_tree = conf_of(self.document).hierarchy_enabled("capacity")
+        return chain_of(self.document, self._waiting.queue, is_tree=is_tree)
 
     def grid(self) -> Grid:
         """Return doubled steps, for amounts of what the waiting pods request together.
@@ -245,7 +246,7 @@ class JobFigure:
 
         """
         if not self._waiting.pods:
-            raise Unanswered(f"No pod of job {self._waiting.job} waits.")
+            raise Unanswered(f"No pod of job {self._job} waits.")
         return Grid(request_sizes(self._waiting.request), DOUBLED, DOUBLED)
 
     def after(self, kind: Kind, move: Move) -> Value:
@@ -256,9 +257,8 @@ class JobFigure:
         result = self._prepared.simulate(parts, self._options)
         if "error" in result:
             return Value(None, str(result["error"]))
-        entries = result["cycles"][-1]["podgroups"]
-        entry = next((one for one in entries if one["name"] == self._waiting.job), None)
-        return Value(None if entry is None else float(_placed(entry)))
+        [entry] = result["cycles"][-1]["podgroups"]
+        return Value(float(_placed(entry)))
 
     def _opens_as_before(self, parts: Json) -> bool:
         """Return whether a session with other weights is the present one, which need not be simulated again.
@@ -288,12 +288,7 @@ def _placed(entry: Json) -> int:
     return sum(task["status"] in (*PLACED, *PROMISED) for task in entry["tasks"])
 
 
-def _job_named(view: CycleView, job: str) -> str:
-    """Return the PodGroup of this key, or the one that a controller made of the vcjob of this key."""
-    if job in view.jobs:
-        return job
-    for vcjob in view.items("jobs"):
-        metadata = vcjob["metadata"]
-        if f"{metadata.get('namespace') or 'default'}/{metadata['name']}" == job:
-            return f"{job}-{metadata.get('uid') or job.replace('/', '-')}"
-    return job
+def _podgroup_of(document: Json, job: str) -> str:
+    """Return the PodGroup of this key, or the one that a controller makes of the vcjob of this key."""
+    groups = {key_of(group) for group in items(document, "podgroups")}
+    return job if job in groups else next(podgroup_keys(document, job), job)

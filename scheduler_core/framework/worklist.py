@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from scheduler_core.framework.heap import LiveQueue, PriorityQueue, SettledQueue
 from scheduler_core.framework.lines import InLine, Line
@@ -115,6 +115,17 @@ def active_jobs(session: Session) -> list[JobInfo]:
     return [
         job for job in session.jobs.values() if not job.is_pending and not stopped_as_invalid(session, job)
     ]
+
+
+def is_left_out(session: Session, job: JobInfo, left: Collection[str]) -> bool:
+    """Return whether no action that is left looks at a job, of which no pod has a place.
+
+    Sound, as no action but enqueue looks at jobs that were not enqueued where enqueue is configured, and as
+    only pods on a node are evicted.
+    """
+    if not job.is_pending or "enqueue" in left or "enqueue" not in session.conf.actions:
+        return False
+    return job.status_counts().keys() == {TaskStatus.PENDING}
 
 
 def stopped_as_invalid(session: Session, job: JobInfo) -> bool:

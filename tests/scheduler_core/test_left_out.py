@@ -1,0 +1,75 @@
+"""Does a session say nothing more of a job once no action that is left looks at it?"""
+
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+
+from scheduler_core import Options, Reuse, prepare
+from scheduler_core.__main__ import entries
+from scheduler_core.errors import SchedulerPanic
+from scheduler_core.framework.worklist import is_left_out
+from scheduler_core.simulate import ACTIONS
+from tests.builders import Object, session_of
+from tests.shared import ROOT
+
+CASES = ROOT / "tests" / "fidelity" / "cases"
+FAMILIES = (
+    "mixed",
+    "gang",
+    "preempt",
+    "capacity_hierarchy",
+    "proportion_reclaim",
+    "overcommit",
+    "gated",
+    "mutated",
+)
+EACH = 20
+
+
+def documents() -> list[Object]:
+    """Return recorded scenarios, each with its own actions and with some at random, in any order."""
+    dice, found = Random(22), []
+    for family in FAMILIES:
+        for entry in islice(entries(str(CASES / f"{family}.jsonl.gz")), EACH):
+            actions = ", ".join(dice.choices([*ACTIONS], k=dice.randint(2, 7)))
+            conf = {**(entry.scenario.get("scheduler_conf") or {"tiers": []}), "actions": actions}
+            found += [entry.scenario, {**entry.scenario, "scheduler_conf": conf}]
+    return found
+
+
+def test_a_job_that_is_left_out_ends_the_session_as_it_is() -> None:
+    said = 0
+    for document in documents():
+        session = session_of(document)
+        left_out: dict[str, Object] = {}
+        try:
+            for position, action in enumerate(session.conf.actions, start=1):
+                session.action = action
+                ACTIONS[action](session)
+                for job in session.jobs.values():
+                    if is_left_out(session, job, session.conf.actions[position:]):
+                        left_out.setdefault(job.key, job.status_counts())
+        except SchedulerPanic:
+            continue
+        for key, statuses in left_out.items():
+            assert session.jobs[key].status_counts() == statuses, (document["name"], key)
+        said += len(left_out)
+    assert said > 100
+
+
+def test_a_result_about_one_job_has_what_the_whole_one_says_of_it() -> None:
+    """The sessions follow each other over one state."""
+    shows = frozenset({"podgroups", "decisions"})
+    asked = 0
+    for document in documents()[::3]:
+        prepared, reuse = prepare(document), Reuse()
+        whole = prepared.simulate(options=Options(explain=False, reasons=False, cycles=1))
+        for group in [] if "error" in whole else whole["cycles"][0]["podgroups"]:
+            options = Options(
+                explain=False, reasons=False, cycles=1, reuse=reuse, shows=shows, job=group["name"]
+            )
+            [shown] = prepared.simulate(options=options)["cycles"][0]["podgroups"]
+            assert shown["tasks"] == group["tasks"], (document["name"], group["name"])
+            asked += 1
+    assert asked > 100
