@@ -173,7 +173,7 @@ def _whiskers(rows: Sequence[CellRow], column: Column) -> Figure:
 
 
 def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Column]) -> Figure:
-    """Return each cell as a line through its settings, price and figures, from the least to the most."""
+    """Return each cell as a line through its settings, price and figures; each axis names its ends."""
     axes = [axis for axis in space.axes if len(axis.levels) > 1]
     names = [*(axis.name for axis in axes), "price", *(column.heading for column in columns)]
     shown = [*_measured(rows, front=True), *_measured(rows, front=False)][:LINES]
@@ -181,6 +181,10 @@ def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Col
     tables.append([row.price for row in shown])
     tables += [[column.number(row) for row in shown] for column in columns]
     heights = [_heights(values) for values in tables]
+    texts = [[level(row.settings[axis.name]) for row in shown] for axis in axes]
+    texts += [
+        ["" if value is None else f"{value:,.4g}" for value in values] for values in tables[len(axes) :]
+    ]
     return {
         "data": [
             {
@@ -198,9 +202,24 @@ def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Col
                 "connectgaps": True,
             }
             for number, row in reversed(list(enumerate(shown)))
+        ]
+        + [
+            {
+                "type": "scatter",
+                "mode": "text",
+                "meta": "end",
+                "x": names,
+                "y": [height] * len(names),
+                "text": [_at(end, *axis) for axis in zip(heights, texts, strict=True)],
+                "textposition": position,
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "cliponaxis": False,
+            }
+            for end, height, position in ((0.0, -0.03, "bottom center"), (1.0, 1.03, "top center"))
         ],
         "layout": {
-            "height": 340,
+            "height": 360,
             "margin": {"l": 70, "r": 70, "t": 10, "b": 80},
             "xaxis": {
                 "type": "category",
@@ -209,7 +228,7 @@ def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Col
                 "tickvals": list(range(len(names))),
                 "ticktext": ["<br>".join(wrap(_escaped(name), LETTERS)) for name in names],
             },
-            "yaxis": {"tickvals": [0, 1], "ticktext": ["least", "most"], "range": [-0.06, 1.06]},
+            "yaxis": {"tickvals": [0, 1], "showticklabels": False, "range": [-0.15, 1.15]},
         },
     }
 
@@ -223,6 +242,11 @@ def _heights(values: Sequence[float | None]) -> list[float | None]:
     known = [value for value in values if value is not None]
     least, most = min(known, default=0.0), max(known, default=0.0)
     return [None if value is None else (value - least) / ((most - least) or 1.0) for value in values]
+
+
+def _at(end: float, heights: Sequence[float | None], texts: Sequence[str]) -> str:
+    """Return the value at an end of an axis; nothing at the upper one where all values are the same."""
+    return next((_escaped(text) for height, text in zip(heights, texts, strict=True) if height == end), "")
 
 
 def _measured(rows: Sequence[CellRow], *, front: bool) -> list[CellRow]:

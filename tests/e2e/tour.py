@@ -1,11 +1,12 @@
-"""A visit to every page, for axe and for eyes: ``python -m tests.e2e.tour`` writes var/pages."""
+"""A visit to every page, for axe and for eyes: ``python -m tests.e2e.tour [PAGE…]`` writes var/pages."""
 
 import gzip
 import json
 import shutil
+import sys
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -212,7 +213,7 @@ class Tour:
             "import-large": self._large_import(),
             "scenario": scenario,
             "scenario-edit": f"{scenario}queues/agents/?edit",
-            "scenario-reach": f"{scenario}reach/?figure=deserved&queue=agents&resource=cpu&at_least=300",
+            "scenario-reach": f"{scenario}reach/?figure=deserved&queue=agents&resource=cpu&at_least=900",
             "scenario-new": f"{scenario}queues/?new&parent=research",
             "scenario-removal": f"{scenario}queues/research/remove/",
             "scenario-conf": f"{scenario}conf/",
@@ -431,12 +432,12 @@ class Tour:
         return page.url.rstrip("/").rpartition("/")[2]
 
 
-def take_pictures() -> None:
-    """Write a picture of every page, wide and narrow, light and dark, and one screenful for the README."""
+def take_pictures(names: Sequence[str]) -> None:
+    """Write pictures of these pages, wide and narrow, light and dark."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, product(Path(folder)) as running, chromium() as browser:
         tour = Tour(running, browser)
-        for name in PAGES:
+        for name in names:
             for size, width in WIDTHS.items():
                 for theme in THEMES:
                     with tour.visit(name, width=width, theme=theme) as page:
@@ -448,9 +449,18 @@ def take_pictures() -> None:
         with tour.visit("run", width=1400, theme="light") as page:
             page.wait_for_timeout(400)
             page.screenshot(path=PICTURES / "readme.png")
+
+
+def keep_pictures() -> None:
+    """Renew the pictures that are in git: one screenful for the README, and five pages."""
     for kept in KEPT.glob("*.png"):
         shutil.copyfile(PICTURES / kept.name, kept)
 
 
 if __name__ == "__main__":
-    take_pictures()
+    chosen = sys.argv[1:]
+    if unknown := set(chosen) - set(PAGES):
+        sys.exit(f"no such page: {', '.join(sorted(unknown))}; pages are {', '.join(PAGES)}")
+    take_pictures(chosen or list(PAGES))
+    if not chosen:
+        keep_pictures()

@@ -104,7 +104,11 @@ def test_the_numbers_of_the_figures_are_those_of_the_api(browser: Client) -> Non
         (x, y) for trace in drawn["pareto"]["data"] for x, y in zip(trace["x"], trace["y"], strict=True)
     }
     assert points == {(cell["price"], cell["figures"][name] / 1000) for cell in cells}
-    assert len(drawn["parallel"]["data"]) == len(cells)
+    *lines, least, most = drawn["parallel"]["data"]
+    assert len(lines) == len(cells)
+    column = least["x"].index("waits.weight")
+    weights = [cell["settings"]["waits.weight"] for cell in cells]
+    assert (least["text"][column], most["text"][column]) == (str(min(weights)), str(max(weights)))
 
 
 def test_a_search_says_which_change_is_the_smallest(browser: Client) -> None:
