@@ -96,7 +96,8 @@ class Parts(Connection):
     def scenario_reach(self, scenario: str, question: Mapping[str, str]) -> Json:
         """Return of each kind the smallest change with which a figure reaches an amount.
 
-        `question` has `figure`, `queue` and `resource` or `job`, and `at_least` or `at_most`.
+        `question` has `figure`, `queue` and `resource` or `job`, and `at_least` or `at_most`. Where the
+        answer has `next`, the search goes on with that as `after` of the same question.
         """
         return dict(self.server.get(f"{self._scenario(scenario)}reach/", **question))
 

@@ -1,7 +1,6 @@
 """What makes a figure of a scenario reach an amount? The question as a command, and its answer as a table."""
 
 import argparse
-import time
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -15,8 +14,6 @@ from queuecast.problems import Refused, problem, refusal
 from queuecast.shown import Output, Table, amounts, percent
 
 NO = 1
-SECONDS = 60.0
-"""How much of the processor's time a search on files takes before it begins no further trial."""
 
 
 def add_reach_command(groups: Groups) -> None:
@@ -52,12 +49,13 @@ def reached(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def _answer(desk: Desk, scenario: str, question: dict[str, str]) -> Json:
+    """Return the whole answer: a server gives what one request has time for, and is asked on."""
     if isinstance(desk, Client):
-        return desk.scenario_reach(scenario, question)
-    began = time.process_time()
-    found, problems = answer_to(
-        question, desk.scenario_document(scenario), lambda: time.process_time() - began > SECONDS
-    )
+        found = desk.scenario_reach(scenario, question)
+        while found["next"]:
+            found = desk.scenario_reach(scenario, {**question, "after": found["next"]})
+        return found
+    found, problems = answer_to(question, desk.scenario_document(scenario))
     if problems:
         raise refusal([problem(**asdict(one)) for one in problems])
     return found
@@ -91,8 +89,6 @@ def _tables(found: Json) -> Iterator[Table | str]:
     ]  # fmt: skip
     columns = ("CHANGE", "BEFORE", "AFTER", "STATUS", "FIGURE", "NOT ENOUGH", "TRIED", "LARGEST", "REFUSED")
     yield Table(columns, rows, empty="No kind of change can be tried.", wide=2)
-    if not found["complete"]:
-        yield "Time was up before every change was tried: what is undecided may still be possible."
 
 
 def _value(found: Json, value: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import manifests
@@ -55,15 +55,13 @@ def resolved(document: Json) -> dict[str, Any]:
     return {**whole, **{kind: list(items(whole.get(kind))) for kind in ("queues", "nodes")}}
 
 
-def answer_to(
-    params: Mapping[str, str], document: Json, is_late: Callable[[], bool]
-) -> tuple[dict[str, Any], list[Problem]]:
+def answer_to(params: Mapping[str, str], document: Json) -> tuple[dict[str, Any], list[Problem]]:
     """Return the answer to a question as typed, or every problem with it; one of the two is empty."""
     question, problems = question_of(params)
     if question is None:
         return {}, problems
     try:
-        return answer_of(reached(resolved(document), question, is_late=is_late)), []
+        return answer_of(reached(resolved(document), question)), []
     except Unanswered as error:
         return {}, [unanswered(error)]
 
@@ -101,7 +99,7 @@ def answer_of(answer: Reached) -> dict[str, Any]:
         "unit": unit_of(question),
         "now": _finite(answer.now),
         "met": answer.is_met,
-        "complete": all(found.status != "undecided" for found in answer.found),
+        "complete": answer.is_complete,
         "changes": [_change(found) for found in answer.found],
     }
 

@@ -59,6 +59,16 @@ class Found:
             return "found"
         return "none" if self.tried == len(self.kind.moves) else "undecided"
 
+    @property
+    def so_far(self) -> Tried:
+        """Return what a search needs to go on from here."""
+        return self.tried, self.move is not None, self.value, self.refused
+
+    def resume(self, so_far: Tried) -> None:
+        """Be as a search left it."""
+        self.tried, is_found, self.value, self.refused = so_far
+        self.move = self.kind.moves[self.tried - 1] if is_found else None
+
 
 @dataclass(frozen=True)
 class Reached:
@@ -84,12 +94,22 @@ class Reached:
         """Return whether nothing needs to change."""
         return self.question.is_met_by(self.now)
 
+    @property
+    def is_complete(self) -> bool:
+        """Return whether no kind is undecided."""
+        return all(one.status != "undecided" for one in self.found)
+
+
+Tried = tuple[int, bool, float | None, str]
+"""What was found of a kind so far: `tried`, whether the last move tried is offered, `value`, `refused`."""
+
 
 def reached(
     document: Json,
     question: Question,
     demand: Demand | None = None,
     is_late: Callable[[], bool] = lambda: False,
+    known: Sequence[Tried] = (),
 ) -> Reached:
     """Return the smallest change of each kind with which a figure reaches an amount.
 
@@ -102,7 +122,9 @@ def reached(
     demand : Demand, optional
         What `demand_of` counts of the document, where that is at hand.
     is_late : callable
-        Whether the time is up; then kinds without an answer are `undecided`.
+        Whether the time is up; then kinds without an answer are `undecided`. One point is tried at least.
+    known : sequence of Tried
+        What a search that was late found of the same question in the same scenario, which is not tried again.
 
     Raises
     ------
@@ -118,6 +140,8 @@ def reached(
     if question.is_met_by(figure.now):
         return Reached(question, figure.now)
     found = [Found(kind) for kind in kinds(document, question, figure) if kind.moves]
+    for one, tried in zip(found, known, strict=False):
+        one.resume(tried)
     with collected_seldom():
         _search(document, question, figure, found, is_late)
     return Reached(question, figure.now, found)
@@ -144,15 +168,16 @@ def _search(
     is_late: Callable[[], bool],
 ) -> None:
     """Try the kinds by turns of some moves, each from its smallest on, so that no kind takes all the time."""
-    open_ones = list(found)
+    open_ones, has_tried = list(found), False
     while open_ones:
         for one in open_ones:
             for _ in range(TURN):
                 if one.status != "undecided":
                     break
-                if is_late():
+                if is_late() and has_tried:
                     return
                 _try_next(document, question, figure, one)
+                has_tried = True
         open_ones = [one for one in open_ones if one.status == "undecided"]
 
 

@@ -188,6 +188,24 @@ def test_when_time_is_up_the_answer_is_undecided() -> None:
     assert {found.status for found in answer.found} == {"undecided"}
 
 
+def test_a_search_that_goes_on_time_and_again_ends_with_the_answer_of_one_that_does_not_stop() -> None:
+    went_on, clock = 0, random.Random(1)
+    for seed in SEEDS[::2]:
+        dice = random.Random(seed)
+        document, question = cluster(dice), some_question(dice)
+        whole = reached(document, question)
+        answer = reached(document, question, is_late=lambda: True)
+        tried = 1
+        while not answer.is_complete:
+            known = [one.so_far for one in answer.found]
+            answer = reached(document, question, is_late=lambda: clock.random() < 0.2, known=known)
+            assert sum(one.tried for one in answer.found) > tried
+            tried = sum(one.tried for one in answer.found)
+            went_on += 1
+        assert answer == whole
+    assert went_on > 50
+
+
 def test_added_nodes_count_as_the_core_counts_them() -> None:
     document, question = small(), Question("deserved", 1e9, queue="a", resource="cpu")
     figure = QueueFigure(document, question)

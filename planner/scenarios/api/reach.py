@@ -10,7 +10,7 @@ from planner.api.access import WorkspaceView
 from planner.api.schema import ETAG, answers
 from planner.scenarios.api.preconditions import etag
 from planner.scenarios.api.serializers.reach import ReachSerializer
-from planner.scenarios.selectors.reach import scenario_reach
+from planner.scenarios.selectors.reach import AFTER, continuation, scenario_reach
 from planning.reach.answers import answer_of
 from planning.reach.questions import FIGURES, NAMES
 
@@ -20,6 +20,7 @@ _SAYS = {
     "job": "For `placed`: namespace/name of a PodGroup or vcjob.",
     "at_least": "The least that the figure shall be: a quantity, a share such as 80%, a number of pods.",
     "at_most": "What it shall be at most; for `deserved` and `share`.",
+    AFTER: "The `next` of an answer, with the same question: the search goes on from there.",
 }
 QUERY = [
     OpenApiParameter("figure", enum=FIGURES, required=True),
@@ -30,11 +31,12 @@ QUERY = [
 class ScenarioReach(WorkspaceView):
     """The smallest changes that make a figure reach an amount."""
 
-    parameters = NAMES
+    parameters = (*NAMES, AFTER)
 
     @extend_schema(responses=answers({200: ReachSerializer}, 404, 422), parameters=[*QUERY, ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return the smallest change of each kind with which the figure reaches the amount; saves nothing."""
         scenario = self.scenario()
         answer = scenario_reach(scenario, request.query_params.dict())
-        return Response(ReachSerializer(answer_of(answer)).data, headers={"ETag": etag(scenario.revision)})
+        body = {**answer_of(answer), "next": continuation(scenario, answer)}
+        return Response(ReachSerializer(body).data, headers={"ETag": etag(scenario.revision)})

@@ -1,11 +1,14 @@
 """What is the smallest change of each kind with which a figure of a scenario reaches an amount?
 
-It is answered within a request, for the processor's time is bounded: what was not tried by then is said.
+A request tries what fits into a bounded time of the processor, and says what it has not tried yet. The next
+one goes on from there: what was found until then comes back with it, signed, so that nothing is kept here.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from django.core import signing
 
 from planner.clusters.selectors.contents import content_of
 from planner.errors import Invalid
@@ -14,27 +17,33 @@ from planner.scenarios.selectors.preview import scenario_demand
 from planning.preview import under_release
 from planning.reach.answers import question_document, unanswered
 from planning.reach.figures import Unanswered
-from planning.reach.questions import PLACED, question_of
-from planning.reach.search import Reached, reached
+from planning.reach.questions import PLACED, Question, question_of
+from planning.reach.search import Reached, Tried, reached
+from planning.rows import Problem
+from planning.version import ENGINE_VERSION
 
 SECONDS = 1.8
 """How much of the processor's time a search takes before it begins no further trial."""
 MOST_PODS = 20_000
 """Of a larger cluster no session is simulated within a request."""
+AFTER = "after"
+"""The parameter that has what was found so far."""
+_SALT = "planner.scenarios.reach"
 
 
 def scenario_reach(scenario: Scenario, params: Mapping[str, str]) -> Reached:
-    """Return the answer to a question as typed (3 queries at most).
+    """Return the answer to a question as typed (3 queries at most), or as far as there is time for it.
 
     Raises
     ------
     Invalid
-        With every problem of the question, or why the figure has no value.
+        With every problem of the question, or why the figure has no value or the search cannot go on.
 
     """
     question, problems = question_of(params)
     if question is None:
         raise Invalid(problems)
+    known = _known(scenario, question, params[AFTER]) if params.get(AFTER) else ()
     rows = list(scenario.queues.all())
     overlay = {(row.kind, row.key): row.manifest for row in scenario.object_changes.all()}
     began = time.thread_time()
@@ -51,9 +60,34 @@ def scenario_reach(scenario: Scenario, params: Mapping[str, str]) -> Reached:
             demand = None
         else:
             demand = under_release(scenario_demand(scenario, rows), scenario.release)
-        return reached(document, question, demand, lambda: time.thread_time() - began > SECONDS)
+        return reached(document, question, demand, lambda: time.thread_time() - began > SECONDS, known)
     except Unanswered as error:
         raise Invalid([unanswered(error)]) from None
+
+
+def continuation(scenario: Scenario, answer: Reached) -> str | None:
+    """Return what `AFTER` is in the request that goes on with a search; None: every kind is decided."""
+    if answer.is_complete:
+        return None
+    found = [one.so_far for one in answer.found]
+    return signing.dumps([_searched(scenario, answer.question), found], salt=_SALT, compress=True)
+
+
+def _known(scenario: Scenario, question: Question, written: str) -> Sequence[Tried]:
+    """Return what was found of a question so far."""
+    try:
+        searched, found = signing.loads(written, salt=_SALT)
+    except signing.BadSignature:
+        searched, found = None, []
+    if searched != _searched(scenario, question):
+        message, fix = "The search cannot go on: the scenario has changed since it began.", "Search again."
+        raise Invalid([Problem("reach.changed", "error", message, path=AFTER, field=AFTER, fix=fix)])
+    return [(tried, is_found, value, refused) for tried, is_found, value, refused in found]
+
+
+def _searched(scenario: Scenario, question: Question) -> list[Any]:
+    """Return all that what was found follows from."""
+    return [str(scenario.pk), scenario.revision, ENGINE_VERSION, repr(question)]
 
 
 def _refuse_large(document: Mapping[str, Any]) -> None:

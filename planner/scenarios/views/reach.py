@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.reach import scenario_reach
+from planner.scenarios.selectors.reach import AFTER, continuation, scenario_reach
 from planner.scenarios.selectors.revisions import objects_in, state_of
 from planner.scenarios.services.nodes import NODES, nodes_add
 from planner.scenarios.services.queues import queue_update
@@ -27,13 +27,15 @@ from planning.reach.answers import answer_of
 from planning.reach.questions import FIGURES, NAMES
 from planning.rows import Problem
 
+_PARTS = {"reach-found": "scenarios/_reach_found.html"}
+
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def reach(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show the form, with an amount the smallest change of each kind; or make one of these changes."""
     scenario = scenario_or_404(request, scenario_id)
-    params = {name: request.GET.get(name, "") for name in NAMES}
+    params = {name: request.GET.get(name, "") for name in (*NAMES, AFTER)}
     if params["figure"] not in FIGURES:
         raise Http404
     if request.method == "POST":
@@ -41,10 +43,12 @@ def reach(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     if not params["at_least"] and not params["at_most"]:
         return _shown(request, scenario, params)
     try:
-        answer = answer_of(scenario_reach(scenario, params))
+        answer = scenario_reach(scenario, params)
     except Invalid as error:
         return _shown(request, scenario, params, {"unanswered": error.problems}, INVALID)
-    return _shown(request, scenario, params, {"answer": answer})
+    goes_on = continuation(scenario, answer)
+    found = {"answer": answer_of(answer), "next": goes_on and urlencode({**params, AFTER: goes_on})}
+    return _shown(request, scenario, params, found)
 
 
 def _used(request: HttpRequest, scenario: Scenario, params: Mapping[str, str]) -> HttpResponse:
@@ -107,13 +111,18 @@ def _shown(
     changed: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return the form with what was found, as a line of the tree to htmx, else as a page of its own."""
-    named = {name: text for name, text in params.items() if name not in ("at_least", "at_most")}
+    """Return the form with what was found, as a line of the tree to htmx, else as a page of its own.
+
+    While a search goes on htmx replaces only what was found.
+    """
+    named = {name: text for name, text in params.items() if name not in ("at_least", "at_most", AFTER)}
     context = {"scenario": scenario, "params": params, "question": urlencode(named), **(changed or {})}
     if answer := context.get("answer"):
         context["changes"] = [
             {**one, "patch": json.dumps(one["patch"]), "left": one["points"] - one["tried"]}
             for one in answer["changes"]
         ]
-    template = "scenarios/reach.html" if fragment_requested(request) is None else "scenarios/_reach_line.html"
+        context["decided"] = sum(one["status"] != "undecided" for one in answer["changes"])
+    part = fragment_requested(request)
+    template = _PARTS.get(part, "scenarios/_reach_line.html") if part else "scenarios/reach.html"
     return render(request, template, context, status=status)

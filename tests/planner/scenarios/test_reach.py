@@ -2,7 +2,9 @@
 
 import html
 import json
+import re
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -115,7 +117,7 @@ def test_page_and_api_give_the_same_answer(client: Client, scenario: Scenario) -
     asked = QUESTIONS["placed"]
     body = api.get(reverse("api:scenario-reach", args=[scenario.pk]), asked)
     assert body.status_code == 200
-    assert body.json() == answer_of(scenario_reach(scenario, asked))
+    assert body.json() == {**answer_of(scenario_reach(scenario, asked)), "next": None}
     page = client.get(reverse("planner:reach", args=[scenario.pk]), asked)
     assert "Find the smallest change" in text_of(page)
     for change in body.json()["changes"]:
@@ -193,7 +195,54 @@ def test_what_was_not_tried_in_time_is_undecided_and_nothing_more_is_claimed(
 ) -> None:
     monkeypatch.setattr(selector, "SECONDS", 0.0)
     shown = text_of(signed_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED))
-    assert "what is undecided may still be possible" in shown
-    assert "larger steps not tried" in shown
+    assert "What is undecided may still be possible" in shown
+    assert "larger steps not tried yet" in shown
     assert "none up to" not in shown
     assert "Use this change" not in shown
+
+
+def test_a_search_goes_on_from_request_to_request_until_every_kind_is_decided(
+    client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = answer_of(scenario_reach(scenario, PLACED))
+    monkeypatch.setattr(selector, "SECONDS", 0.0)
+    address = reverse("api:scenario-reach", args=[scenario.pk])
+    signed_in(client)
+    body = client.get(address, PLACED).json()
+    requests = 1
+    while body["next"]:
+        body = client.get(address, {**PLACED, "after": body["next"]}).json()
+        requests += 1
+    assert body == {**whole, "next": None}
+    assert requests == sum(change["tried"] for change in whole["changes"])
+
+
+def test_the_page_asks_for_the_rest_by_itself(
+    client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selector, "SECONDS", 0.0)
+    address, shown = reverse("planner:reach", args=[scenario.pk]), ""
+    rest: list[str] = [f"{address}?{urlencode(PLACED)}"]
+    signed_in(client)
+    while rest:
+        part = {"HX-Request": "true", "HX-Target": "reach-found"} if shown else {}
+        shown = client.get(html.unescape(rest[0]), headers=part).content.decode()
+        rest = re.findall(r'hx-get="([^"]*after=[^"]*)"', shown)
+    assert shown.lstrip().startswith('<div id="reach-found"')
+    assert 'data-status="undecided"' not in shown
+    assert "The search goes on" not in shown
+
+
+def test_a_search_does_not_go_on_in_another_scenario_than_it_began_in(
+    client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selector, "SECONDS", 0.0)
+    address = reverse("api:scenario-reach", args=[scenario.pk])
+    signed_in(client)
+    goes_on = client.get(address, PLACED).json()["next"]
+    for written, asked in ((goes_on[:-1], PLACED), (goes_on, {**PLACED, "at_least": "3"})):
+        refused = client.get(address, {**asked, "after": written})
+        assert refused.status_code == 422
+        assert "the scenario has changed" in refused.json()["problems"][0]["message"]
+    Scenario.objects.filter(pk=scenario.pk).update(revision=2)
+    assert client.get(address, {**PLACED, "after": goes_on}).status_code == 422

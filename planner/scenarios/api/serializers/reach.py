@@ -20,7 +20,7 @@ class ReachChangeSerializer(serializers.Serializer[Any]):
     )
     status = serializers.ChoiceField(
         choices=["found", "none", "undecided"],
-        help_text="`none`: no point of the grid reaches the amount. `undecided`: time was up before.",
+        help_text="`none`: no point of the grid reaches the amount. `undecided`: not tried so far.",
     )
     after = serializers.CharField(
         allow_null=True, help_text="What the field is then; for nodes how many are added."
@@ -55,4 +55,8 @@ class ReachSerializer(serializers.Serializer[Any]):
     now = serializers.FloatField(allow_null=True, help_text="The figure as it is; null: without limit.")
     met = serializers.BooleanField(help_text="Nothing needs to change.")
     complete = serializers.BooleanField(help_text="No kind is undecided.")
+    next = serializers.CharField(
+        allow_null=True,
+        help_text="The parameter `after` with which the search goes on; null: it is complete.",
+    )
     changes = ReachChangeSerializer(many=True)
