@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from textwrap import wrap
 from typing import Any
 
@@ -130,6 +131,8 @@ def _sorted(axis: Any) -> list[int]:
 
 def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
     """Return price against a figure: what one costs, what the other comes to; the front apart."""
+    shown = [row for row in rows if row.figures]
+    ends = [end for row in shown for end in (column.number(row), *(column.interval(row) or ()))]
     return {
         "data": [
             {
@@ -154,10 +157,20 @@ def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
             "height": 320,
             "margin": {"l": 70, "r": 20, "t": 30, "b": 55},
             "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
-            "xaxis": {"title": {"text": "Price of the change"}, "rangemode": "tozero"},
-            "yaxis": {"title": {"text": column.heading}, "rangemode": "tozero", "automargin": True},
+            "xaxis": {
+                "title": {"text": "Price of the change"},
+                "range": _from_zero([row.price for row in shown]),
+            },
+            "yaxis": {"title": {"text": column.heading}, "range": _from_zero(ends), "automargin": True},
         },
     }
+
+
+def _from_zero(values: Sequence[float | None]) -> list[float]:
+    """Return a range with zero, all values, and room beside them: no marker lies on a tick's label."""
+    known = [0.0, *(value for value in values if value is not None and isfinite(value))]
+    room = (max(known) - min(known) or 1.0) / 25
+    return [min(known) - room, max(known) + room]
 
 
 def _whiskers(rows: Sequence[CellRow], column: Column) -> Figure:
