@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
 from tests.needs import unavailable
 
+expect.set_options(timeout=30_000)  # as long as a click waits: a busy machine is slow
 collect_ignore = ["generated_journey.py"]
 """It runs in an environment of its own, see test_generated_client."""
 

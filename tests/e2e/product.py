@@ -11,7 +11,15 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.processes.installation import ROOT, Installation
 from tests.processes.services import free_port
@@ -118,6 +126,22 @@ def watched_page(context: BrowserContext, complaints: list[str]) -> Page:
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", hear)
     return page
+
+
+def wait_for_page(content: Locator) -> None:
+    """Wait until a page with this content takes keys: what it shows comes before its scripts run.
+
+    The same holds for a part that htmx brings: it is marked until its links and forms are htmx's.
+    """
+    expect(content).to_be_visible()
+    content.page.wait_for_load_state("domcontentloaded")
+    expect(content.page.locator(".htmx-added, .htmx-settling")).to_have_count(0)
+
+
+def open_sample(page: Page) -> None:
+    """Open the scenario that every new workspace has."""
+    page.get_by_role("button", name="Open the sample").click()
+    wait_for_page(page.get_by_role("heading", name="Sample", level=1))
 
 
 def conf_editor(page: Page) -> Locator:

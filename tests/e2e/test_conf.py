@@ -6,15 +6,16 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from planner.clusters.sample.conf import SAMPLE_CONF
-from tests.e2e.product import Product, conf_editor
+from tests.e2e.product import Product, conf_editor, open_sample, wait_for_page
 
 
 @pytest.fixture
 def page(running: Product, browser_window: Browser) -> Page:
     window = browser_window.new_page()
     running.log_in(window)
-    window.get_by_role("button", name="Open the sample").click()
+    open_sample(window)
     window.get_by_role("link", name="Configuration").click()
+    wait_for_page(conf_editor(window))
     return window
 
 

@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from planning.experiments.figures import figure_of
-from tests.e2e.product import Product
-from tests.e2e.test_journeys import open_sample
+from tests.e2e.product import Product, open_sample
 
 pytestmark = pytest.mark.browser
 PATIENCE = 120_000

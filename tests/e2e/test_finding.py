@@ -4,9 +4,11 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.e2e.product import open_sample, wait_for_page
+
 
 def test_a_branch_is_compared_with_its_parent_both_ways(page: Page) -> None:
-    page.get_by_role("button", name="Open the sample").click()
+    open_sample(page)
     page.get_by_role("link", name="Changes", exact=True).click()
     page.get_by_label("Name of the branch").fill("agents first")
     page.get_by_role("button", name="Branch this scenario").click()
@@ -26,7 +28,7 @@ def test_a_branch_is_compared_with_its_parent_both_ways(page: Page) -> None:
     expect(row).to_contain_text("+20 GPUs")
     expect(row).to_contain_text("+66.7 pp")
     page.get_by_role("link", name="Swap A and B").click()
-    expect(row).to_contain_text("−20 GPUs")
+    wait_for_page(row.filter(has_text="−20 GPUs"))
 
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name=re.compile("^Search scenarios"))

@@ -12,6 +12,7 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from benchmarks.bench_forecast import ROW, line_of
+from tests.e2e.product import open_sample
 from tests.e2e.test_journeys import RUN_PATIENCE, edit
 from tests.e2e.test_whole_journey import import_files
 from tests.needs import unavailable
@@ -129,13 +130,13 @@ def branch_from_the_worst_moment(page: Page, forecast: str, worst: dict[str, Any
 
 
 def test_changes_in_time_are_drawn_while_they_are_typed(page: Page) -> None:
-    page.get_by_role("button", name="Open the sample").click()
-    page.get_by_role("heading", name="Sample", level=1).wait_for()
+    open_sample(page)
     scenario = page.url
     page.get_by_role("link", name="Traces", exact=True).click()
     page.get_by_label("Queue", exact=True).fill("analytics")
     page.get_by_label("Name").last.fill("drawn")
     page.get_by_role("button", name=re.compile("^Draw")).click()
+    expect(page.get_by_role("heading", name="drawn", level=1)).to_be_visible()
     page.goto(f"{scenario}forecasts/")
     page.get_by_label("When change 1 happens").fill("2h")
     page.get_by_label("What change 1 happens to").fill("analytics")

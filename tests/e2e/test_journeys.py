@@ -11,22 +11,19 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.product import Product
+from tests.e2e.product import Product, open_sample, wait_for_page
 from tests.needs import unavailable
 
 pytestmark = pytest.mark.browser
 RUN_PATIENCE = 60_000
 
 
-def open_sample(page: Page) -> None:
-    page.get_by_role("button", name="Open the sample").click()
-    page.get_by_role("heading", name="Sample", level=1).wait_for()
-
-
 def press_run(page: Page) -> str:
     """Press Run, wait for the outcome, return the run's id."""
     page.get_by_role("button", name="Run this scenario").click()
-    page.get_by_role("heading", name="Victims").wait_for(timeout=RUN_PATIENCE)
+    victims = page.get_by_role("heading", name="Victims")
+    victims.wait_for(timeout=RUN_PATIENCE)
+    wait_for_page(victims)
     found = re.search(r"/runs/([0-9a-f-]{36})/", page.url)
     assert found, page.url
     return found[1]
@@ -54,12 +51,12 @@ def line(page: Page, queue: str) -> Locator:
 
 def edit(page: Page, queue: str, field: str, text: str) -> None:
     """Open a queue's line by keyboard, change a field, save with Enter."""
+    wait_for_page(line(page, queue))
     line(page, queue).focus()
     page.keyboard.press("Enter")
-    cell = page.get_by_label(f"{field} of {queue}")
-    cell.fill(text)
+    page.get_by_label(f"{field} of {queue}").fill(text)
     page.keyboard.press("Enter")
-    expect(cell).to_have_count(0)
+    expect(line(page, queue)).to_be_focused()
 
 
 def test_raising_a_weight_changes_what_is_deserved_and_who_must_go(page: Page, running: Product) -> None:

@@ -5,16 +5,22 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e.product import open_sample, wait_for_page
+
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(autouse=True)
 def _sample(page: Page) -> None:
-    page.get_by_role("button", name="Open the sample").click()
-    page.get_by_role("heading", name="Sample", level=1).wait_for()
-    page.get_by_role("navigation", name="Resource").get_by_role("link", name="CPU").click()
-    expect(page.locator("[data-tree]")).to_have_attribute("data-resource", "cpu")
+    open_sample(page)
+    show_resource(page, "CPU", "cpu")
     expect(page.locator("#review")).to_be_visible()
+
+
+def show_resource(page: Page, link: str, resource: str) -> None:
+    """Let the columns of the tree show another resource."""
+    page.get_by_role("navigation", name="Resource").get_by_role("link", name=link).click()
+    wait_for_page(page.locator(f'[data-tree][data-resource="{resource}"]'))
 
 
 def line(page: Page, queue: str) -> Locator:
@@ -190,6 +196,7 @@ def test_columns_of_another_resource_are_added(page: Page) -> None:
     page.get_by_label("Name of another resource").fill("amd.com/gpu")
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="amd.com/gpu")).to_have_attribute("aria-current", "true")
+    wait_for_page(page.locator('[data-tree][data-resource="amd.com/gpu"]'))
     line(page, "ads").focus()
     page.keyboard.press("Enter")
     page.get_by_label("Capability amd.com/gpu of ads").fill("3")
@@ -255,8 +262,7 @@ def test_a_block_of_a_spreadsheet_is_pasted_into_the_table(page: Page) -> None:
 
 
 def test_the_smallest_change_for_a_figure_is_found_and_used_where_it_stands(page: Page) -> None:
-    page.get_by_role("navigation", name="Resource").get_by_role("link", name="nvidia.com/gpu").click()
-    expect(page.locator("[data-tree]")).to_have_attribute("data-resource", "nvidia.com/gpu")
+    show_resource(page, "nvidia.com/gpu", "nvidia.com/gpu")
     before = answer(page, "agents", "deserved").inner_text()
     answer(page, "agents", "deserved").click()
     field = page.get_by_label("Make deserved of agents")
@@ -270,8 +276,7 @@ def test_the_smallest_change_for_a_figure_is_found_and_used_where_it_stands(page
     expect(weight).to_have_attribute("data-status", "found")
     weight.get_by_role("button", name="Use this change").click()
     expect(page.locator('[id="queue-agents"] [data-field=weight] .tree__was')).to_be_visible()
-    page.get_by_role("navigation", name="Resource").get_by_role("link", name="nvidia.com/gpu").click()
-    expect(page.locator("[data-tree]")).to_have_attribute("data-resource", "nvidia.com/gpu")
+    show_resource(page, "nvidia.com/gpu", "nvidia.com/gpu")
     after = answer(page, "agents", "deserved")
     expect(after).not_to_have_text(before)
     assert float(after.get_attribute("value") or 0) >= 70_000

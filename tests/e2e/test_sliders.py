@@ -5,12 +5,13 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.product import open_sample, wait_for_page
+
 pytestmark = pytest.mark.browser
 
 
 def test_a_slider_writes_into_its_field_and_figures_follow(page: Page) -> None:
-    page.get_by_role("button", name="Open the sample").click()
-    page.get_by_role("heading", name="Sample", level=1).wait_for()
+    open_sample(page)
     deserved = page.locator("[id=queue-vision] [data-answer=deserved]")
     before = deserved.locator("data").inner_text()
     page.locator("[id=queue-agents] .tree__line").focus()
@@ -35,12 +36,12 @@ def test_a_slider_writes_into_its_field_and_figures_follow(page: Page) -> None:
 
 
 def test_only_queues_with_findings_are_shown(page: Page) -> None:
-    page.get_by_role("button", name="Open the sample").click()
-    page.get_by_role("heading", name="Sample", level=1).wait_for()
+    open_sample(page)
     expect(page.locator("#review")).to_be_visible()
     every = page.locator("tbody[data-queue]").count()
-    page.get_by_role("link", name="With findings").click()
-    expect(page.get_by_role("link", name="With findings")).to_have_attribute("aria-current", "true")
+    chosen = page.get_by_role("link", name="With findings")
+    chosen.click()
+    wait_for_page(chosen.and_(page.locator("[aria-current=true]")))
     assert page.locator("tbody[data-queue]").count() < every
     page.get_by_role("link", name="All queues").click()
     expect(page.locator("tbody[data-queue]")).to_have_count(every)

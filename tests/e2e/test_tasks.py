@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.bench_simulate import recorded
-from tests.e2e.product import Product
+from tests.e2e.product import Product, open_sample
 from tests.e2e.real_clusters import upload_of
 from tests.needs import unavailable
 
@@ -63,7 +63,7 @@ def task(page: Page, name: str, at_most: int) -> Iterator[Hand]:
 @pytest.fixture
 def run_of_sample(page: Page) -> str:
     """Return the address of a run of the sample."""
-    page.get_by_role("button", name="Open the sample").click()
+    open_sample(page)
     page.get_by_role("button", name="Run this scenario").click()
     page.get_by_role("heading", name="Victims").wait_for(timeout=PATIENCE)
     return page.url

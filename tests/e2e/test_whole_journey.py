@@ -9,7 +9,7 @@ import yaml
 from playwright.sync_api import Locator, Page, expect
 
 from tests import factories
-from tests.e2e.product import conf_editor
+from tests.e2e.product import conf_editor, wait_for_page
 from tests.e2e.test_journeys import deserved, edit, line, press_run
 
 pytestmark = pytest.mark.browser
@@ -72,7 +72,7 @@ def import_files(page: Page, files: list[Path]) -> None:
     page.get_by_label("Files").set_input_files(files)
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Save and open the scenario").click()
-    expect(page.get_by_role("heading", name="production", level=1)).to_be_visible()
+    wait_for_page(page.get_by_role("heading", name="production", level=1))
 
 
 def tab_to(page: Page, wanted: Locator) -> None:

@@ -8,8 +8,8 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.product import Product
-from tests.e2e.test_journeys import open_sample, press_run
+from tests.e2e.product import Product, open_sample, wait_for_page
+from tests.e2e.test_journeys import press_run
 
 pytestmark = pytest.mark.browser
 SEARCH_PATIENCE = 120_000
@@ -53,12 +53,6 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
     wait_for_page(page.get_by_role("heading", name=f"Why {pod} was selected"))
     page.get_by_role("link", name="Show this moment").click()
     expect(page.get_by_role("heading", name=f"Step {order} of")).to_be_visible()
-
-
-def wait_for_page(content: Locator) -> None:
-    """Wait until a page with this content takes keys: what it shows comes before its scripts run."""
-    expect(content).to_be_visible()
-    content.page.wait_for_load_state("domcontentloaded")
 
 
 def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: str) -> None:

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page
+from playwright.sync_api import Browser, FloatRect, Locator, Page, ViewportSize
 
 from planner.clusters.sample import sample_document
-from tests.e2e.product import Product, chromium, product
+from tests.e2e.product import Product, chromium, open_sample, product
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "var" / "pages"
@@ -135,7 +135,7 @@ class Tour:
     def __init__(self, running: Product, browser: Browser) -> None:
         self._running = running
         self._browser = browser
-        self._windows: dict[tuple[int, str], BrowserContext] = {}
+        self._tabs: dict[tuple[int, str], Page] = {}
         with self._window(1400, "light") as page:
             running.log_in(page)
             self._cookies = page.context.cookies()
@@ -143,7 +143,7 @@ class Tour:
 
     @contextmanager
     def visit(self, name: str, *, width: int, theme: str) -> Iterator[Page]:
-        """Open a page: as a stranger in a window of its own, else in a new tab."""
+        """Open a page: as a stranger in a window of its own, else in a tab that stays."""
         with self._window(width, theme) if name in OF_STRANGERS else self._tab(width, theme) as page:
             if name in ERRORS:
                 answer = {"body": self._rendered(ERRORS[name]), "content_type": "text/html"}
@@ -178,21 +178,20 @@ class Tour:
 
     @contextmanager
     def _tab(self, width: int, theme: str) -> Iterator[Page]:
-        """Open a tab of a window that stays: what pages share is loaded once."""
-        if (width, theme) not in self._windows:
-            size = {"width": width, "height": 900}
+        """Return to the tab of such windows: its process is started, and what pages share loaded, once."""
+        size = ViewportSize(width=width, height=900)
+        if (width, theme) not in self._tabs:
             window = self._browser.new_context(viewport=size, color_scheme=theme)
             window.add_cookies(self._cookies)
-            self._windows[width, theme] = window
-        page = self._windows[width, theme].new_page()
-        try:
-            yield page
-        finally:
-            page.close()
+            self._tabs[width, theme] = window.new_page()
+        page = self._tabs[width, theme]
+        page.set_viewport_size(size)
+        yield page
+        page.unroute_all()
 
     def _prepare(self, page: Page) -> dict[str, str]:
         home = self._running.address
-        page.get_by_role("button", name="Open the sample").click()
+        open_sample(page)
         scenario = page.url
         before = self._run(page)
         page.goto(f"{scenario}queues/agents/?edit")
