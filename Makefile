@@ -6,18 +6,23 @@ STAMP := .venv/installed
 # Tests start hundreds of processes; where the environment forbids bytecode, each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
+.PHONY: run test units journeys form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
 
 run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
 
 # Files start in the order in which they are named: by default those with few tests, which may be the longest, would start
-# last. The longest ones are of processes, which wait a quarter of their time: three at once keep two processors busy.
+# last. Journeys wait a third of their time for processes and pages: beside units they keep two processors busy.
 BALANCED := --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP) services  ## Everything that a contributor needs to trust a change
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types docs contracts form models
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target form contracts docs models
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line journeys units types
+
+units: $(STAMP)  ## Tests within one process, as far as the product itself is
 	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
+
+journeys: $(STAMP) services  ## Tests of the processes that an installation starts, and of its pages in a browser
 	$(BIN)/pytest -n 3 $(BALANCED) -m "not long" tests/processes tests/e2e
 
 form: $(STAMP)  ## Is everything in the form that `make format` gives it?
@@ -65,7 +70,7 @@ docs: $(STAMP)  ## Build the documentation site into var/site; a broken link or 
 coverage: $(STAMP) services  ## Which lines do the tests without a browser reach? Prints the others, and the figure
 	@mkdir -p var/coverage
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/coverage run -m pytest -q -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

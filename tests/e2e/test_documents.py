@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,13 @@ def sessions(page: str) -> list[tuple[str, str]]:
     """Return the commands after which a page shows what they print, each with that."""
     shown = [block for block in blocks_of(page, "") if block.startswith("$ ")]
     return [(line.removeprefix("$ "), told) for line, _, told in (block.partition("\n") for block in shown)]
+
+
+def experiments() -> Iterator[Any]:
+    """Yield the commands of the experiments; the last one replays hours of work under every combination."""
+    marks = {"sweep": (), "search": (), "nodes": pytest.mark.long}
+    for name, shown in zip(marks, sessions("docs/experiments.md"), strict=True):
+        yield pytest.param(*shown, id=name, marks=marks[name])
 
 
 def yaml_of(page: str, key: str) -> str:
@@ -166,9 +174,7 @@ def test_the_commands_of_a_page_run_as_they_stand_there(page: str, running: Prod
     assert shell(script, folder, {**running.installation.environment, **named}, typed).strip()
 
 
-@pytest.mark.parametrize(
-    ("command", "shown"), sessions("docs/experiments.md"), ids=["sweep", "search", "nodes"]
-)
+@pytest.mark.parametrize(("command", "shown"), experiments())
 def test_a_command_of_the_experiments_prints_what_the_page_shows(
     command: str, shown: str, running: Product, folder: Path
 ) -> None:

@@ -6,15 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from queuecast.__main__ import main
 from tests import factories
 from tests.e2e.product import Product
 from tests.needs import unavailable
 from tests.processes.installation import ROOT
 
+Command = Callable[..., str]
 PAGE = (ROOT / "docs" / "scripts.md").read_text(encoding="utf-8")
 
 
@@ -62,6 +65,27 @@ def ran(command: list[str], folder: Path, variables: dict[str, str]) -> str:
     return done.stdout
 
 
+@pytest.fixture
+def queuecast(
+    running: Product,
+    token: str,
+    cluster: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Command:
+    """The command line in this process: what it prints, where its user works."""
+    monkeypatch.chdir(cluster.parent)
+    for name, value in environment(running, token).items():
+        monkeypatch.setenv(name, value)
+
+    def printed(*words: str) -> str:
+        capsys.readouterr()
+        assert main(words) == 0, (words, capsys.readouterr())
+        return capsys.readouterr().out
+
+    return printed
+
+
 def test_ten_variants_with_the_client(running: Product, token: str, cluster: Path) -> None:
     said = ran(
         [sys.executable, "-c", script("python"), str(cluster)], cluster.parent, environment(running, token)
@@ -81,10 +105,9 @@ def test_ten_variants_with_curl(running: Product, token: str, cluster: Path) -> 
     assert '"field":"weight","before":1,"after":2' in said
 
 
-def test_the_command_line_works_with_a_server(running: Product, token: str, cluster: Path) -> None:
-    def queuecast(*words: str) -> str:
-        return ran([sys.executable, "-m", "queuecast", *words], cluster.parent, environment(running, token))
-
+def test_the_command_line_works_with_a_server(
+    running: Product, token: str, cluster: Path, queuecast: Command
+) -> None:
     assert "12 queues" in queuecast("import", str(cluster), "--name", "by hand")
     queuecast("scenario", "create", "by hand", "--snapshot", "by hand")
     queuecast("scenario", "branch", "by hand", "less")
@@ -108,10 +131,7 @@ def test_the_command_line_works_with_a_server(running: Product, token: str, clus
     assert refused.returncode == 4
 
 
-def test_a_plan_is_applied_to_a_server_once(running: Product, token: str, cluster: Path) -> None:
-    def queuecast(*words: str) -> str:
-        return ran([sys.executable, "-m", "queuecast", *words], cluster.parent, environment(running, token))
-
+def test_a_plan_is_applied_to_a_server_once(cluster: Path, queuecast: Command) -> None:
     plan = cluster.parent / "plan.yaml"
     plan.write_text(
         f"name: kept in git\nsnapshot: {{files: [{cluster.name}], name: for plans}}\n"

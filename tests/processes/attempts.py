@@ -33,7 +33,7 @@ class Row:
         )
 
 
-SECONDS = 3.0
+SECONDS = 2.0
 """How long a run computes that is to be struck in the middle."""
 
 HEAD = "| fault | runs submitted | lost | doubled | wrong | took | remark |\n|---|---|---|---|---|---|---|"

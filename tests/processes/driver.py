@@ -57,8 +57,8 @@ def cycles_in(seconds: str) -> int:
     cluster = factories.cluster(nodes=50, waiting=200)
     document = manifests.resolve({**cluster, "scheduler_conf": factories.CONF})
     # The first cycles, which place pods, take longer than the many others.
-    few, many = (_seconds(document, cycles) for cycles in (10, 210))
-    return int(200 * float(seconds) / (many - few))
+    few, many = (_seconds(document, cycles) for cycles in (10, 60))
+    return int(50 * float(seconds) / (many - few))
 
 
 def _seconds(document: dict[str, Any], cycles: int) -> float:

@@ -98,7 +98,7 @@ def database_stopped(running: Topology, long: bool) -> Row:
 
 def web_killed(running: Topology, long: bool) -> Row:
     """The web server dies under calls that submit runs; the callers try again with the same keys."""
-    count = 24
+    count = 24 if long else 12
     with attempt(running) as on:
         on.installation.start_worker()
         web = on.running.start_web()

@@ -31,11 +31,11 @@ def test_what_is_written_is_for_its_owner_only(tmp_path: Path) -> None:
     """Every process has a wide umask when it starts."""
     os.umask(0o000)
     try:
-        installed = Installation(tmp_path / "var", {})
-        installed.patience = 400.0
-        (tmp_path / "var" / DATABASE).unlink()
-        (tmp_path / "var").chmod(0o755)
-        installed.manage("migrate", "--verbosity", "0")
+        fresh, installed = (Installation(tmp_path / name, {}) for name in ("fresh", "var"))
+        (fresh.folder / DATABASE).unlink()
+        for folder in (fresh.folder, installed.folder):
+            folder.chmod(0o755)
+        fresh.manage("migrate", "--verbosity", "0", "sessions")
         installed.manage("collectstatic", "--noinput", "--verbosity", "0")
         server = Web(installed, services.free_port())
         installed.start_worker(REDIS_URL="")
@@ -49,7 +49,8 @@ def test_what_is_written_is_for_its_owner_only(tmp_path: Path) -> None:
     ours = {"worker.log", "web.log"}
     wide = [
         (str(path), oct(path.stat().st_mode))
-        for path in (tmp_path / "var", *(tmp_path / "var").rglob("*"))
+        for folder in (fresh.folder, installed.folder)
+        for path in (folder, *folder.rglob("*"))
         if path.stat().st_mode & 0o077 and path.name not in ours and not path.is_symlink()
     ]
     assert wide == []

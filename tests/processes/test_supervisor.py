@@ -11,7 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from planner.management.supervisor import ESCALATION
+
 SLEEPER = "import os, time; print('pid', os.getpid(), flush=True); time.sleep(600)"
+LISTENER = (
+    "import signal; signal.signal(signal.SIGTERM, lambda *signalled: print('asked to go', flush=True)); "
+)
 STUBBORN = "import signal; [signal.signal(s, signal.SIG_IGN) for s in (signal.SIGTERM, signal.SIGQUIT)]; "
 
 SUPERVISE = """
@@ -84,8 +89,8 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
-def wait_until_dead(pid: int, seconds: float = 5.0) -> None:
-    until = time.monotonic() + seconds
+def wait_until_dead(pid: int) -> None:
+    until = time.monotonic() + PATIENCE
     while is_alive(pid):
         assert time.monotonic() < until, f"process {pid} still lives"
         time.sleep(0.02)
@@ -97,20 +102,20 @@ def test_asked_once_it_ends_everything_and_then_itself(start: Start, wish: signa
     pids = [supervised.pid(), supervised.pid()]
     supervised.process.send_signal(wish)
     supervised.wait_for("over")
-    assert supervised.process.wait(5) == 0
+    assert supervised.process.wait(PATIENCE) == 0
     assert not any(is_alive(pid) for pid in pids)
 
 
 def test_asked_twice_it_kills_at_once(start: Start) -> None:
-    supervised = start(STUBBORN + SLEEPER)
+    supervised = start(LISTENER + SLEEPER)
     pid = supervised.pid()
     supervised.process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    asked = time.monotonic()
+    supervised.wait_for("asked to go")
     assert is_alive(pid)
     supervised.process.send_signal(signal.SIGINT)
-    asked = time.monotonic()
     supervised.wait_for("over")
-    assert time.monotonic() - asked < 1.5
+    assert time.monotonic() - asked < ESCALATION[1][0], "nothing else would have ended it before"
     assert not is_alive(pid)
 
 

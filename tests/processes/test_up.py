@@ -151,9 +151,9 @@ def test_the_journey_of_a_first_and_a_second_start(first_up: Up, tmp_path: Path)
 
     family = up.family()
     up.process.send_signal(signal.SIGINT)
-    assert up.process.wait(15) == 0
+    assert up.process.wait(PATIENCE) == 0
     for pid in family:
-        wait_until_dead(pid, seconds=2)
+        wait_until_dead(pid)
     assert "Traceback" not in up.said()
 
     again = Up(tmp_path, up.port)
@@ -162,13 +162,13 @@ def test_the_journey_of_a_first_and_a_second_start(first_up: Up, tmp_path: Path)
         assert again.status("/api/v1/scenarios/", token) == 200
     finally:
         again.process.send_signal(signal.SIGINT)
-        again.process.wait(15)
+        again.process.wait(PATIENCE)
     assert password not in again.said()
 
 
 def test_a_port_in_use_gives_one_clear_line(up: Up, tmp_path: Path) -> None:
     second = Up(tmp_path, up.port)
-    assert second.process.wait(30) == 1
+    assert second.process.wait(PATIENCE) == 1
     assert second.said() == (
         f"CommandError: Port {up.port} is in use. Choose another one: PORT={up.port + 1} make run\n"
     )
@@ -194,9 +194,9 @@ def test_a_second_ctrl_c_ends_everything_at_once(used_folder: Path, tmp_path: Pa
         up.process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         up.process.send_signal(signal.SIGINT)
-        up.process.wait(3)
+        up.process.wait(PATIENCE)
         for pid in family:
-            wait_until_dead(pid, seconds=2)
+            wait_until_dead(pid)
 
 
 def test_a_closed_terminal_leaves_no_process(used_folder: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.processes.test_supervisor import wait_until_dead
 
 ENDLESS = "10000"
 SHORT = "1"
-SECONDS = "3"
+SECONDS = "2"
 MANY_PODS = "10000"
 
 DEFAULTS_LATER = pytest.mark.parametrize(
@@ -24,9 +24,10 @@ DEFAULTS_LATER = pytest.mark.parametrize(
     ],
     indirect=True,
 )
-"""With `make test` on PostgreSQL and Redis only; other deaths of a worker are tried on both there."""
+"""With `make test` on PostgreSQL and Redis only; a simulation is killed on the defaults, too."""
 
 
+@DEFAULTS_LATER
 def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation: Installation) -> None:
     worker = installation.start_worker()
     [killed] = installation.drive("struck", "1", SECONDS)
@@ -44,6 +45,7 @@ def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation:
     assert all((ending["queues"], ending["jobs"]) == (2, 2) for ending in endings.values())
 
 
+@DEFAULTS_LATER
 def test_the_stored_bytes_are_what_the_core_prints_for_the_frozen_input(installation: Installation) -> None:
     installation.start_worker()
     [run] = installation.drive("submit", "2", "1")
@@ -81,7 +83,6 @@ def test_a_running_run_is_cancelled_within_two_seconds(installation: Installatio
     assert installation.drive("over", run)[run]["state"] == "cancelled"
 
 
-# On PostgreSQL and Redis `simulation_killed` of test_faults does the same with `make test`.
 @pytest.mark.parametrize(
     "installation",
     ["defaults", pytest.param("redis-postgresql", marks=[pytest.mark.service, pytest.mark.long])],

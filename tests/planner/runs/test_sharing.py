@@ -72,6 +72,8 @@ def test_links_are_made_and_revoked_by_page(client: Client, finished_run: Run) -
     assert not PublicLink.objects.exists()
 
 
+# A released migration stays as it is; with every change test_upgrade takes rows through all of them.
+@pytest.mark.long
 def test_a_link_from_before_links_were_hashed_goes_on_working(client: Client, finished_run: Run) -> None:
     secret = uuid4()
     now = MigrationExecutor(connection).loader.graph.leaf_nodes()

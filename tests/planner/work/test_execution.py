@@ -50,7 +50,7 @@ def test_a_beat_that_says_no_stops_it() -> None:
     began = time.monotonic()
     with pytest.raises(ChildStopped):
         simulate(document(cycles=10_000), explain=False, limits=limits(), beat=lambda *_: False)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60, "the whole takes minutes"
 
 
 def test_the_time_limit_is_named_as_the_reason() -> None:
