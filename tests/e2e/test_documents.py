@@ -174,7 +174,7 @@ def test_the_commands_of_a_page_run_as_they_stand_there(page: str, running: Prod
     assert shell(script, folder, {**running.installation.environment, **named}, typed).strip()
 
 
-@pytest.mark.parametrize(("command", "shown"), experiments())
+@pytest.mark.parametrize(("command", "shown"), list(experiments()))
 def test_a_command_of_the_experiments_prints_what_the_page_shows(
     command: str, shown: str, running: Product, folder: Path
 ) -> None:
