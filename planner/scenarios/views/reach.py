@@ -119,10 +119,20 @@ def _shown(
     context = {"scenario": scenario, "params": params, "question": urlencode(named), **(changed or {})}
     if answer := context.get("answer"):
         context["changes"] = [
-            {**one, "patch": json.dumps(one["patch"]), "left": one["points"] - one["tried"]}
+            {
+                **(one if one["queue"] else _with_units(one)),
+                "patch": json.dumps(one["patch"]),
+                "left": one["points"] - one["tried"],
+            }
             for one in answer["changes"]
         ]
         context["decided"] = sum(one["status"] != "undecided" for one in answer["changes"])
     part = fragment_requested(request)
     template = _PARTS.get(part, "scenarios/_reach_line.html") if part else "scenarios/reach.html"
     return render(request, template, context, status=status)
+
+
+def _with_units(change: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a change of the number of nodes with its numbers as text."""
+    named = {name: change[name] for name in ("before", "smaller", "largest") if change[name]}
+    return {**change, **{name: counted(int(number), "node") for name, number in named.items()}}

@@ -246,3 +246,10 @@ def test_a_search_does_not_go_on_in_another_scenario_than_it_began_in(
         assert "the scenario has changed" in refused.json()["problems"][0]["message"]
     Scenario.objects.filter(pk=scenario.pk).update(revision=2)
     assert client.get(address, {**PLACED, "after": goes_on}).status_code == 422
+
+
+def test_every_number_of_nodes_on_the_page_has_its_unit(client: Client, scenario: Scenario) -> None:
+    page = signed_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED).content.decode()
+    row = re.search(r'<tr data-change="nodes:.*?</tr>', page, re.DOTALL)[0]  # type: ignore[index]
+    assert re.search(r"\d+ nodes? in the pool", row)
+    assert re.search(r"\d+ nodes? more", row)
