@@ -44,7 +44,7 @@ OF_SWAGGER_UI = {
 """Serious findings that the page cannot mend, with the reason."""
 
 
-FITTING_TRIES = 50
+FITTING_TRIES = 300
 WIDE, NARROW = 1400, 390
 MOST_TRANSFERRED = 300_000
 TRANSFERRED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))

@@ -29,7 +29,7 @@ def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
     text = page.locator("#conf-text")
     comment = text.input_value().splitlines()[0]
     press(page, "Move proportion to the previous tier")
-    expect(page.get_by_text("saved as revision")).to_be_visible()
+    wait_for_page(page.get_by_text("saved as revision"))
     expect(text).to_have_value(re.compile(r"- name: conformance\n  - name: proportion\n- plugins"))
     expect(page.locator('[data-rule="conf.reclaim_bypasses_quota"]')).to_have_count(0)
     expect(
@@ -53,7 +53,7 @@ def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page
     text, editor = page.locator("#conf-text"), conf_editor(page)
     editor.fill(SAMPLE_CONF + "# first\n")
     page.get_by_role("button", name="Save configuration").press("Enter")
-    expect(page.get_by_text("saved as revision")).to_be_visible()
+    wait_for_page(page.get_by_text("saved as revision"))
     editor.press("Control+End")
     editor.press_sequentially("# mine")
     mends = page.locator('[data-rule="conf.reclaim_bypasses_quota"]').get_by_role("button")
@@ -61,7 +61,7 @@ def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page
     expect(page.get_by_text("Nothing was changed.")).to_be_visible()
     expect(text).to_have_value(re.compile("# mine"))
     page.get_by_role("button", name="Save configuration").press("Enter")
-    expect(page.get_by_text("saved as revision")).to_be_visible()
+    wait_for_page(page.get_by_text("saved as revision"))
     mends.press("Enter")
     expect(page.locator('[data-rule="conf.reclaim_bypasses_quota"]')).to_have_count(0)
     expect(text).to_have_value(re.compile("# mine"))
@@ -73,7 +73,8 @@ def test_names_are_completed_and_findings_stand_at_their_lines(page: Page) -> No
     editor.fill("actions: enqueue, allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: ")
     editor.press("Control+End")
     editor.press_sequentially("prop")
-    page.get_by_role("option", name="proportion").wait_for()
+    offered = page.locator(".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)")
+    offered.get_by_role("option", name="proportion").wait_for()
     page.wait_for_timeout(100)  # the editor takes no choice in the first 75 ms of a list
     editor.press("Enter")
     expect(page.locator("#conf-text")).to_have_value(re.compile("- name: proportion$"))

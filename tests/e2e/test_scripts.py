@@ -73,7 +73,7 @@ def test_the_api_can_be_read_and_tried_in_a_browser(page: Page, running: Product
     page.goto(f"{running.address}api/v1/docs/")
     expect(page.get_by_role("heading", name="Queuecast")).to_be_visible()
     call_line = page.locator("#operations-runs-runs_list")
-    for _ in range(60):  # Swagger UI draws what is in sight
+    for _ in range(300):  # Swagger UI draws what is in sight
         if call_line.count():
             break
         page.mouse.wheel(0, 600)
