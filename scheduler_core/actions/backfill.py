@@ -36,9 +36,9 @@ def _tasks_in_order(session: Session) -> list[TaskInfo]:
     work = WorkList(session, settled=True)
     tasks = {}
     for job in jobs_to_look_at:
-        waiting = _best_effort_tasks(session, job)
-        if waiting:
-            tasks[job.key] = task_heap(session, waiting)
+        waiting, taken_back = _best_effort_tasks(session, job)
+        if waiting or taken_back:
+            tasks[job.key] = task_heap(session, waiting, taken_back)
             work.add_queue(job.queue)
             work.add_job(job)
     ordered = []
@@ -62,16 +62,17 @@ def _jobs_to_look_at(session: Session) -> list[JobInfo]:
     return [job for job in jobs if not job.is_pending and session.job_valid(job) is None]
 
 
-def _best_effort_tasks(session: Session, job: JobInfo) -> list[TaskInfo]:
+def _best_effort_tasks(session: Session, job: JobInfo) -> tuple[list[TaskInfo], list[TaskInfo]]:
+    """Return the best-effort tasks that wait, and those that were pipelined until now."""
     if not job.pending_best_effort and not job.waiting_count:
-        return []
+        return [], []
     waiting = [t for t in job.by_status[TaskStatus.PENDING].values() if t.best_effort and not t.shape.gated]
     pipelined = [task for task in job.tasks_in([TaskStatus.PIPELINED]) if task.best_effort]
     for task in pipelined:
         node = task.node_name
         displace(session, task)
         session.decide("unpipeline", job, pod=task.key, node=node)
-    return waiting + pipelined
+    return waiting, pipelined
 
 
 def _place(session: Session, task: TaskInfo, cache: ErrorCache) -> None:

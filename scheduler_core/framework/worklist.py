@@ -137,17 +137,20 @@ def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
     return True
 
 
-def task_heap(session: Session, tasks: Sequence[TaskInfo]) -> Tasks:
-    """Return tasks, of which `pop` takes the first one, in a heap where they are pushed by uid.
+def task_heap(session: Session, first: Sequence[TaskInfo], then: Sequence[TaskInfo] = ()) -> Tasks:
+    """Return tasks, of which `pop` takes the first one, in a heap.
 
-    How they are pushed only matters where some have a pod index and some have not.
+    They are pushed by uid, `then` after `first`. How they are pushed only matters where some have a pod index
+    and some have not.
     """
+    tasks = [*first, *then]
     if len(tasks) <= 1:
-        return list(tasks)
+        return tasks
     indexed = [task.index is not None for task in tasks]
     if all(indexed) or not any(indexed):
         return sorted(tasks, key=session.orders.task_key, reverse=True)
-    return PriorityQueue(session.orders.task_before, sorted(tasks, key=lambda task: task.uid))
+    pushed = [task for part in (first, then) for task in sorted(part, key=lambda task: task.uid)]
+    return PriorityQueue(session.orders.task_before, pushed)
 
 
 def pending_tasks(job: JobInfo) -> list[TaskInfo]:

@@ -323,12 +323,19 @@ def worked_out(job: JobInfo) -> Part:
         request.add(allocated)
     for waiting in job.waiting_requests():
         request.add(waiting)
-    elastic = job.elastic() if holds else NOTHING
+    # A job that holds nothing holds more than its minimum where that is below zero.
+    elastic = job.elastic() if holds or _is_below_zero(job.min_resources) else NOTHING
     rest, minimum = job.inqueue_reservation(whole=False), job.inqueue_reservation(whole=True)
     reserved = NOTHING if rest is None else job.deduct_gated(rest)
     whole = NOTHING if minimum is None else job.deduct_gated(minimum)
     most = max(map(_most, (allocated, request, elastic, reserved, whole)))
     return Part(job.queue, allocated, request, elastic, reserved, whole, job.min_resources, most)
+
+
+def _is_below_zero(minimum: Resource | None) -> bool:
+    if minimum is None:
+        return False
+    return min(minimum.cpu, minimum.memory, *(minimum.scalars or {}).values()) < 0
 
 
 def _most(amounts: Resource) -> float:

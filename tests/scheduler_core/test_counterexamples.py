@@ -319,6 +319,43 @@ def test_evictions_before_enqueue_crash_the_scheduler() -> None:
     assert "crash" in crashed["error"], "what is elastic is as old as the session, what is allocated is not"
 
 
+def test_a_job_that_holds_nothing_holds_more_than_a_minimum_below_zero() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=4)],
+        queues=[queue("a")],
+        podgroups=[
+            podgroup("odd", queue="a", phase="Pending", min_resources={"cpu": -2}),
+            podgroup("new", queue="a", phase="Pending", min_resources={"cpu": 1}, created=1),
+        ],
+        pods=[*pods("odd", 1, cpu=1), *pods("new", 1, cpu=1)],
+        conf=conf("allocate", ["proportion"]),
+    )
+    assert queue_figures(last_cycle(document), "a", "at_open")["elastic"]["cpu"] == 2000
+    crashed = simulate_document({**document, "scheduler_conf": conf("enqueue", ["proportion"])})
+    assert "crash" in crashed["error"], "the queue has 2 cores above minimums, and holds none of them"
+
+
+def test_backfill_pushes_what_was_pipelined_after_what_waits() -> None:
+    never = {"preemptionPolicy": "Never"}
+    document = scenario(
+        nodes=[node("n0")],
+        podgroups=[podgroup("g")],
+        pods=[
+            pod("g-0", group="g", created=2),
+            pod("g-x-1", group="g", priority=100),
+            pod("g-x-2", group="g", created=2, spec=never),
+            pod("g-x-3", group="g", created=1, spec=never),
+        ],
+        conf=conf("preempt, backfill", ["priority", "gang", "predicates"]),
+    )
+    cycle = last_cycle(document)
+    assert [(d["op"], d["pod"].removeprefix("default/")) for d in cycle["decisions"]] == [
+        ("pipeline", "g-x-1"),
+        ("unpipeline", "g-x-1"),
+        *[("bind", name) for name in ("g-x-1", "g-x-2", "g-x-3", "g-0")],
+    ], "a name without an index comes before g-x-2 and after g-x-3, so it matters who is pushed when"
+
+
 # the order of the input
 
 
