@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tests.reference.accounts import INFINITE, PERMIT, REJECT, Account
-from tests.reference.cluster import Job, Queue, Task
-from tests.reference.plugin import Plugin
+from tests.reference.accounts import INFINITE
+from tests.reference.cluster import Queue
+from tests.reference.jobs import Job
+from tests.reference.plugin import PERMIT, REJECT, Plugin
+from tests.reference.pods import Task
+from tests.reference.records import Record, common_level, deserves_a_part, has_too_much, shares_a_name
 from tests.reference.resources import (
-    EPSILON,
     Vector,
     added,
     at_least,
@@ -17,10 +19,10 @@ from tests.reference.resources import (
     exceeded,
     fits,
     is_empty,
+    minus,
     names_of,
     sub,
     total,
-    vector,
     within,
 )
 
@@ -28,30 +30,6 @@ if TYPE_CHECKING:
     from tests.reference.session import Session
 
 UNLIMITED_SCALAR = float(2**63 - 1)
-
-
-class Record(Account):
-    """What capacity knows of one queue."""
-
-    def __init__(self, session: Session, queue: Queue, guaranteed: Vector) -> None:
-        super().__init__(session, queue, guaranteed)
-        self.capability = vector(queue.capability)
-        self.guarantee = queue.guarantee
-        self.deserved = vector(queue.deserved)
-        self.ancestors: list[str] = []
-        self.children: list[str] = []
-        self.measured = 0.0
-
-    @property
-    def share(self) -> float:
-        return self.measured
-
-    def measure(self) -> None:
-        self.measured = 1.0 if is_empty(self.deserved) else super().share
-
-    def ancestor(self, level: int) -> str | None:
-        name = self.ancestors[-level] if level <= len(self.ancestors) else None
-        return None if name == "root" else name
 
 
 class Capacity(Plugin):
@@ -68,9 +46,12 @@ class Capacity(Plugin):
             for name, queue in cluster.queues.items()
             if self.tree or name in used
         }
+        self.is_ready = True
         if self.tree:
-            self.link()
-            self.divide(self.records["root"])
+            self.is_ready = self.link() and self.add_up() and "root" in self.records
+            if not self.is_ready:
+                return
+            self.divide(self.open_root())
         for record in self.records.values():
             if not self.tree:
                 record.deserved = at_least(
@@ -80,25 +61,44 @@ class Capacity(Plugin):
 
     # the tree
 
-    def link(self) -> None:
-        for name, record in self.records.items():
-            above = self.session.cluster.queues[name].parent if name != "root" else ""
-            while above:
-                record.ancestors.insert(0, above)
-                above = self.session.cluster.queues[above].parent if above != "root" else ""
-            if record.ancestors:
-                self.records[record.ancestors[-1]].children.append(name)
-        own = {name: (r.allocated, r.request, r.inqueue, r.elastic) for name, r in self.records.items()}
-        for name, amounts in own.items():
-            for above in self.records[name].ancestors:
-                record = self.records[above]
-                before = record.allocated, record.request, record.inqueue, record.elastic
-                record.allocated, record.request, record.inqueue, record.elastic = map(added, before, amounts)
+    def link(self) -> bool:
+        """Link every queue with its ancestors, up to the first one that lacks one; later ones are unknown."""
+        queues, linked = self.session.cluster.queues, dict[str, Record]()
+        known, self.records = self.records, linked
+        for name in known:
+            path = [name]
+            while path[-1] != "root" and path[-1] not in linked:
+                linked[path[-1]] = known[path[-1]]
+                above = queues[path[-1]].parent
+                if above not in queues:
+                    return False
+                path.append(above)
+            linked.setdefault(path[-1], known[path[-1]])
+            for below, above in zip(reversed(path[:-1]), reversed(path[1:]), strict=True):
+                linked[below].ancestors = [*linked[above].ancestors, above]
+                linked[above].children.append(below)
+        for record in linked.values():
+            record.children.sort()
+        return True
+
+    def add_up(self) -> bool:
+        """Add up what jobs hold and want, in their queue and above it, up to one in an inner queue."""
+        for record in self.records.values():
+            record.clear()
+        for job in self.session.cluster.jobs.values():
+            if self.records[job.queue].children:
+                return False
+            for record in self.chain(job.queue):
+                record.count(job)
+        return True
+
+    def open_root(self) -> Record:
         root = self.records["root"]
         if is_empty(root.capability):
             scalars = {name for name in self.session.cluster.total if name not in ("cpu", "memory")}
             root.capability = {"cpu": INFINITE, "memory": INFINITE} | dict.fromkeys(scalars, UNLIMITED_SCALAR)
         root.limit = root.capability
+        return root
 
     def divide(self, parent: Record) -> None:
         children = [self.records[name] for name in parent.children]
@@ -131,6 +131,8 @@ class Capacity(Plugin):
         return is_empty(mine.deserved) - is_empty(theirs.deserved)
 
     def queue_order(self, left: Queue, right: Queue) -> int:
+        if not self.is_ready:
+            return 0
         if left.priority != right.priority:
             return right.priority - left.priority
         mine, theirs = self.records[left.name], self.records[right.name]
@@ -145,7 +147,7 @@ class Capacity(Plugin):
         return self.compare(mine, theirs)
 
     def victim_queue_order(self, left: Queue, right: Queue, preemptor: Queue) -> int:
-        if not self.tree:
+        if not (self.tree and self.is_ready):
             return 0
         mine = self.records[preemptor.name]
         return common_level(self.records[right.name], mine) - common_level(self.records[left.name], mine)
@@ -153,12 +155,30 @@ class Capacity(Plugin):
     # what a queue may take
 
     def allocatable(self, queue: Queue, task: Task) -> bool:
-        return queue.is_open and all(
-            within(added(record.allocated, task.request), record.limit, task.request)
+        return queue.is_open and self.is_leaf(queue.name) and self.has_room(queue, task, [])
+
+    def is_leaf(self, name: str) -> bool:
+        return self.is_ready and not (self.tree and self.records[name].children)
+
+    def has_room(self, queue: Queue, task: Task, away: list[Task]) -> bool:
+        held = minus(task.request, total(victim.request for victim in away))
+        return all(
+            within(added(record.allocated, held), record.limit, task.request)
             for record in self.chain(queue.name)
         )
 
+    def pre_predicate(self, task: Task) -> None:
+        task.found["capacity"] = True
+
+    def simulate_move(self, found: dict[str, Any], *_moved: Any) -> bool:
+        return "capacity" in found
+
+    def simulate_allocatable(self, queue: Queue, task: Task, away: list[Task]) -> bool:
+        return "capacity" in task.found and self.is_leaf(queue.name) and self.has_room(queue, task, away)
+
     def preemptive(self, queue: Queue, tasks: list[Task]) -> bool:
+        if not self.is_ready:
+            return False
         request, record = total(task.request for task in tasks), self.records[queue.name]
         if not queue.is_open or not within(added(record.allocated, request), record.limit, request):
             return False
@@ -167,7 +187,7 @@ class Capacity(Plugin):
         return any(deserves_a_part(relative, request) for relative in relatives)
 
     def job_enqueueable(self, job: Job) -> int:
-        if not self.records[job.queue].queue.is_open:
+        if not self.is_leaf(job.queue) or not self.records[job.queue].queue.is_open:
             return REJECT
         if job.min_resources is None:
             return PERMIT
@@ -183,7 +203,7 @@ class Capacity(Plugin):
 
     def reclaimable(self, task: Task, candidates: list[Task]) -> list[Task]:
         mine = self.records.get(task.job.queue)
-        if mine is None:
+        if mine is None or not self.is_ready:
             return []
         heap, left, victims = self.session.losing_order(candidates, task), {}, []
         while heap:
@@ -193,8 +213,7 @@ class Capacity(Plugin):
             looked_at = list(self.looked_at(mine, theirs))
             if (
                 {*names_of(victim.request)} & {*names_of(task.request)} - {"pods"}
-                and fits(theirs.guarantee, sub(held, victim.request))
-                and has_too_much(theirs, held, victim.request)
+                and self.may_lose(theirs, held, victim)
                 and not self.are_relatives_without_claim(task, mine, victim, theirs)
                 and all(
                     has_too_much(above, left.get(above.queue.name, above.allocated), victim.request)
@@ -206,6 +225,24 @@ class Capacity(Plugin):
                     name = record.queue.name
                     left[name] = sub(left.get(name, record.allocated), victim.request)
         return victims
+
+    def unified_evictable(self, _task: Task, candidates: list[Task]) -> list[Task]:
+        if self.session.action != "gangreclaim":
+            return candidates
+        left, victims = dict[str, Vector](), []
+        for victim in candidates if self.is_ready else ():
+            theirs = self.records[victim.job.queue]
+            held = left.setdefault(theirs.queue.name, theirs.allocated)
+            if self.may_lose(theirs, held, victim):
+                victims.append(victim)
+                left[theirs.queue.name] = sub(held, victim.request)
+        return victims
+
+    @staticmethod
+    def may_lose(theirs: Record, held: Vector, victim: Task) -> bool:
+        """Tell whether a queue that holds so much may lose a task. Section 6.4, steps c to f."""
+        kept = fits(theirs.guarantee, sub(held, victim.request))
+        return kept and has_too_much(theirs, held, victim.request)
 
     def looked_at(self, mine: Record, theirs: Record) -> Iterable[Record]:
         for level in range(1, self.levels + 1):
@@ -231,44 +268,8 @@ class Capacity(Plugin):
         self.move(task, sub)
 
     def move(self, task: Task, change: Any) -> None:
-        chain = self.chain(task.job.queue)
+        chain = self.chain(task.job.queue) if task.job.queue in self.records else []
         for record in chain:
             record.allocated = change(record.allocated, task.request)
-        chain[0].measure()
-
-
-def common_level(left: Record, right: Record) -> int:
-    level = 0
-    for number, (mine, theirs) in enumerate(zip(left.ancestors, right.ancestors, strict=False)):
-        if mine != theirs:
-            break
-        level = number
-    return level
-
-
-def deserves_a_part(record: Record, request: Vector) -> bool:
-    future, deserved = added(record.allocated, request), record.deserved
-    for name, amount in request.items():
-        mine, most = future.get(name, 0.0), deserved.get(name, 0.0)
-        counts = amount > 0 and name != "pods" and not (mine < EPSILON and most < EPSILON)
-        if counts and (mine < most or abs(mine - most) < EPSILON):
-            return True
-    return False
-
-
-def shares_a_name(left: Vector, right: Vector) -> bool:
-    return bool({*names_of(left)} & {*names_of(right)})
-
-
-def has_too_much(record: Record, held: Vector, request: Vector) -> bool:
-    deserved = record.deserved
-    if not shares_a_name(request, deserved):
-        return True
-    relevant = [
-        name
-        for name, amount in request.items()
-        if amount > 0
-        and name != "pods"
-        and (deserved[name] >= EPSILON if name in ("cpu", "memory") else name in deserved)
-    ]
-    return any(held.get(name, 0.0) > deserved[name] for name in relevant)
+        if chain:
+            chain[0].measure()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from tests.reference.cluster import Node, Queue, Task, fits_future
+from tests.reference.cluster import Node, Queue, fits_future
+from tests.reference.dry_run import by_dry_run
 from tests.reference.heap import Heap
-from tests.reference.resources import added, fits, total
-from tests.reference.session import Cache, Session, Statement
+from tests.reference.pods import Task
+from tests.reference.resources import Vector, added, fits, is_empty
+from tests.reference.session import Cache, Session
+from tests.reference.statement import Statement
 
 
 def preempt(session: Session) -> None:
@@ -15,7 +18,7 @@ def preempt(session: Session) -> None:
             starving.setdefault(job.queue, []).append(job)
     for name in sorted(starving):
         queues.push(session.cluster.queues[name])
-    cache: Cache = {}
+    cache = session.new_cache()
     while queues:
         queue = queues.pop()
         jobs = Heap(session.job_before, starving[queue.name])
@@ -41,40 +44,80 @@ def preempt(session: Session) -> None:
 
 
 def attempt(
-    session: Session, queue: Queue, task: Task, statement: Statement, cache: Cache, *, inside: bool
+    session: Session, queue: Queue, task: Task, statement: Statement, cache: Cache | None, *, inside: bool
 ) -> bool:
-    if task.never_preempts:
+    """Try to make room for a task. Section 3.3."""
+    if task.never_preempts or not may_preempt_again(session, task) or not session.look_first(task):
         return False
-    session.look_first(task)
     nodes, _ = session.passing(task, resolvable_nodes(session, task), cache, room=False, lenient=True)
-    ranked = (
-        sorted(zip(session.scores(task, nodes), nodes, strict=True), key=lambda pair: -pair[0])
-        if nodes
-        else []
-    )
+    if session.argument("enableTopologyAwarePreemption", False):
+        possible = {node.name: victims_on(session, task, node, inside=inside) for node in nodes}
+        enough = {
+            node.name: possible[node.name]
+            for node in nodes
+            if suffices(task, node.future(), possible[node.name])
+        }
+        return by_dry_run(session, queue, task, statement, nodes, enough)
+    scores = session.scores(task, nodes) if nodes else None
+    ranked = sorted(zip(scores or (), nodes, strict=False), key=lambda pair: -pair[0])
     for _, node in ranked:
-        candidates = [
-            victim
-            for victim in node.in_order()
-            if node.tasks[victim.key][1] in ("Bound", "Running")
-            and (victim.best_effort or not task.best_effort)
-            and victim.preemptable
-            and victim.job is not None
-            and victim.job.queue == task.job.queue
-            and (victim.job is task.job) is inside
-        ]
-        victims = session.victims("preemptable", task, candidates)
-        if not fits(task.request, added(node.future(), total(victim.request for victim in victims))):
+        victims = victims_on(session, task, node, inside=inside)
+        if not suffices(task, node.future(), victims):
             continue
-        mine, heap = Statement(session), session.losing_order(victims, task)
+        mine, heap, freed = Statement(session), session.losing_order(victims, task), dict[str, float]()
         while heap and not (session.allocatable(queue, task) and fits_future(task, node)):
-            mine.evict(heap.pop(), task)
+            victim = heap.pop()
+            mine.evict(victim, task)
+            freed = added(freed, victim.request)
         fitting = session.allocatable(queue, task) and fits_future(task, node)
-        if fitting and mine.place(task, node, "Pipelined"):
+        if fitting and mine.place(task, node, "Pipelined", evicts=not is_empty(freed)):
             statement.log += mine.log
             return True
         mine.discard()
     return False
+
+
+def may_preempt_again(session: Session, task: Task) -> bool:
+    """Tell whether a nominated task may preempt: not while its node takes it or empties for it. Step P0."""
+    if not task.nominated:
+        return True
+    node = session.cluster.nodes.get(task.nominated)
+    if node is None:
+        return False
+    codes = session.predicate(task, node)
+    if not codes:
+        return False
+    return 3 in codes or not any(
+        one.pod_priority < task.pod_priority and one.leaves and _is_preempted(one) for one in node.in_order()
+    )
+
+
+def _is_preempted(task: Task) -> bool:
+    conditions = task.pod_status.get("conditions") or ()
+    first = next((one for one in conditions if one.get("type") == "DisruptionTarget"), {})
+    return first.get("status") == "True" and first.get("reason") == "PreemptionByScheduler"
+
+
+def victims_on(session: Session, task: Task, node: Node, *, inside: bool) -> list[Task]:
+    """Return whom the plugins give for a task on a node, of its own job or of the others of its queue."""
+    candidates = [
+        victim
+        for victim in node.in_order()
+        if node.tasks[victim.key][1] in ("Bound", "Running")
+        and (victim.best_effort or not task.best_effort)
+        and victim.preemptable
+        and victim.job is not None
+        and victim.job.queue == task.job.queue
+        and (victim.job is task.job) is inside
+    ]
+    return session.victims("preemptable", task, candidates)
+
+
+def suffices(task: Task, available: Vector, victims: list[Task]) -> bool:
+    """Tell whether a task fits once some victims are gone."""
+    for victim in victims:
+        available = added(available, victim.request)
+    return fits(task.request, available)
 
 
 def resolvable_nodes(session: Session, task: Task) -> list[Node]:
@@ -101,9 +144,9 @@ def reclaim(session: Session) -> None:
             job, statement = jobs[queue.name].pop(), Statement(session)
             while session.starving(job) and tasks[job.key]:
                 task = tasks[job.key].pop()
-                may = all(answer(queue, [task]) for answer in session.every("preemptive"))
-                if not task.never_preempts and may:
-                    session.look_first(task)
+                if task.never_preempts or not session.preemptive(queue, [task]):
+                    continue
+                if session.look_first(task):
                     reclaim_for(session, task, statement)
             if session.pipelined(job):
                 statement.commit()
@@ -114,7 +157,9 @@ def reclaim(session: Session) -> None:
 
 
 def reclaim_for(session: Session, task: Task, statement: Statement) -> None:
-    nodes, _ = session.passing(task, resolvable_nodes(session, task), {}, room=False, lenient=True)
+    nodes, _ = session.passing(
+        task, resolvable_nodes(session, task), session.new_cache(), room=False, lenient=True
+    )
     for node in nodes:
         candidates = [
             victim
@@ -129,14 +174,30 @@ def reclaim_for(session: Session, task: Task, statement: Statement) -> None:
             continue
         victims = session.victims("reclaimable", task, candidates)
         available = node.future()
-        if not fits(task.request, added(available, total(victim.request for victim in victims))):
+        if not suffices(task, available, victims):
             continue
         mine, heap = Statement(session), session.losing_order(victims, task)
         while heap and not fits(task.request, available):
             victim = heap.pop()
             mine.evict(victim, task)
             available = added(available, victim.request)
-        if fits(task.request, available) and mine.place(task, node, "Pipelined"):
+        if fits(task.request, available) and mine.place(task, node, "Pipelined", evicts=bool(mine.log)):
             statement.log += mine.log
             return
         mine.discard()
+
+
+def shuffle(session: Session) -> None:
+    """Evict whom plugins want to move. Section 8."""
+    running = [
+        task for job in session.cluster.jobs.values() for task in job.tasks if task.status == "Running"
+    ]
+    for tier in session.ask("victim_tasks"):
+        victims = {victim.key: victim for answer in tier for victim in answer(running)}
+        for key in sorted(victims):
+            if victims[key].node in session.cluster.nodes:
+                statement = Statement(session)
+                statement.evict(victims[key], None)
+                statement.commit()
+        if victims:
+            return

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from tests.reference.cluster import READY, Job, Queue, Task
+from tests.reference.cluster import Node, Queue, fits_future
 from tests.reference.heap import Heap, drained
+from tests.reference.jobs import Job
+from tests.reference.pods import READY, Task
 from tests.reference.resources import fits
-from tests.reference.session import Session, Statement
+from tests.reference.session import Session
+from tests.reference.statement import Statement
 
 
 def enqueue(session: Session) -> None:
@@ -39,7 +42,11 @@ def allocate(session: Session) -> None:
                 continue
             job.phase = "Inqueue"
             session.decide("enqueue", None, job)["state"] = "committed"
-        waiting = [task for task in job.pending() if not task.best_effort]
+        waiting = [
+            task
+            for task in job.tasks
+            if task.status == "Pending" and not task.deducted and not task.best_effort
+        ]
         if not session.valid(job) or not waiting:
             continue
         tasks[job.key] = Heap(session.task_before, waiting)
@@ -61,26 +68,25 @@ def allocate(session: Session) -> None:
 
 
 def turn(session: Session, queue: Queue, job: Job, tasks: Heap[Task]) -> Statement | None:
-    statement, cache = Statement(session), {}
+    statement, cache = Statement(session), session.new_cache()
     if not session.cluster.nodes:
         return None
     while tasks:
         task = tasks.pop()
-        if not session.allocatable(queue, task):
+        if not session.allocatable(queue, task) or task.gated:
             continue
-        failed = {one.role for one in job.tasks if one.uid in job.fit_errors}
-        if task.role and task.role in failed:
+        if task.role and task.role in {one.role for one in job.tasks if one.uid in job.fit_errors}:
             job.fit_errors[task.uid] = {}
             continue
-        session.look_first(task)
-        nodes, errors = session.passing(task, session.cluster.nodes.values(), cache, room=True, lenient=False)
+        nodes, errors = nodes_for(session, task, cache)
         if not nodes:
             job.fit_errors[task.uid] = errors
             if goes_on(session, job):
                 continue
             break
-        idle = [node for node in nodes if fits(task.request, node.idle)]
-        node = session.best(task, idle or nodes)
+        node = session.choice(task, nodes)
+        if node is None:
+            continue
         status = "Allocated" if fits(task.request, node.idle) else "Pipelined"
         if statement.place(task, node, status) and session.ready(job):
             break
@@ -88,6 +94,21 @@ def turn(session: Session, queue: Queue, job: Job, tasks: Heap[Task]) -> Stateme
         return statement
     statement.discard()
     return None
+
+
+def nodes_for(
+    session: Session, task: Task, cache: dict[str, dict[str, list[int]]] | None
+) -> tuple[list[Node], dict[str, list[int]]]:
+    """Return the nodes that take a task: the nominated one if it does. Section 2.4, steps 5 to 7."""
+    nodes = list(session.cluster.nodes.values())
+    if not session.look_first(task):
+        return [], {node.name: [1] for node in nodes}
+    nominated = session.cluster.nodes.get(task.nominated)
+    if nominated is not None and fits_future(task, nominated):
+        found, _ = session.passing(task, [nominated], cache, room=True, lenient=False)
+        if found:
+            return found, {}
+    return session.passing(task, nodes, cache, room=True, lenient=False)
 
 
 def goes_on(session: Session, job: Job) -> bool:
@@ -112,7 +133,7 @@ def backfill(session: Session) -> None:
         waiting = [task for task in job.pending() if task.best_effort]
         for task in [task for task in job.tasks if task.status == "Pipelined" and task.best_effort]:
             session.decide("unpipeline", task, pod=task.key, node=task.node)["state"] = "committed"
-            Statement(session)._take_back(task)
+            session.take_back(task)
             waiting.append(task)
         if not waiting:
             continue
@@ -127,11 +148,16 @@ def backfill(session: Session) -> None:
         while heap:
             ordered += drained(tasks[heap.pop().key])
     for task in ordered:
-        session.look_first(task)
-        nodes, errors = session.passing(task, session.cluster.nodes.values(), None, room=False, lenient=False)
+        nodes = list(session.cluster.nodes.values())
+        if not session.look_first(task):
+            task.job.fit_errors[task.uid] = {node.name: [1] for node in nodes}
+            continue
+        nodes, errors = session.passing(task, nodes, session.new_cache(), room=False, lenient=False)
+        if not nodes:
+            task.job.fit_errors[task.uid] = errors
+            continue
         node = session.best(task, nodes)
         if node is None:
-            task.job.fit_errors[task.uid] = errors
             continue
         task.node = node.name
         session.move(task, "Allocated")
@@ -144,6 +170,7 @@ def backfill(session: Session) -> None:
 def dispatch(session: Session, job: Job) -> None:
     for task in [task for task in job.tasks if task.status == "Allocated"]:
         if not session.bind(task):
+            job.fit_errors[task.uid] = {task.node: [1]}
             return
         for decision in session.decisions:
             if decision["op"] == "allocate" and decision["pod"] == task.key:

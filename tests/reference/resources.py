@@ -18,6 +18,13 @@ SUFFIXES |= {"m": Fraction(1, 10**3), "u": Fraction(1, 10**6), "n": Fraction(1, 
 QUANTITY = re.compile(r"([+-]?[0-9.]+)(?:[eE]([+-]?[0-9]+))?([A-Za-z]*)")
 
 
+LARGEST = Fraction(2**63 - 1)  # of a Kubernetes quantity
+
+
+class UnreadableError(Exception):
+    """A quantity that Kubernetes does not read."""
+
+
 class Panic(Exception):
     """The real scheduler would crash here."""
 
@@ -26,8 +33,12 @@ def quantity(text: Any) -> Fraction:
     """Return what a Kubernetes quantity says."""
     if isinstance(text, (int, Fraction)):
         return Fraction(text)
-    number, exponent, suffix = QUANTITY.fullmatch(str(text)).groups()
-    return Fraction(number) * Fraction(10) ** int(exponent or 0) * SUFFIXES[suffix]
+    found = QUANTITY.fullmatch(str(text))
+    if found is None or found[3] not in SUFFIXES or (found[2] and found[3]):
+        raise UnreadableError(str(text))
+    number, exponent, suffix = found.groups()
+    amount = Fraction(number) * Fraction(10) ** int(exponent or 0) * SUFFIXES[suffix]
+    return max(-LARGEST, min(amount, LARGEST))
 
 
 def vector(amounts: Mapping[str, Any] | None) -> Vector:
@@ -43,6 +54,8 @@ def vector(amounts: Mapping[str, Any] | None) -> Vector:
 
 def is_scalar(name: str) -> bool:
     """Tell whether a name is one of a scalar resource."""
+    if name.startswith("count/"):
+        return False
     extended = "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
     return extended or "kubernetes.io/" in name or name.startswith(("hugepages-", "attachable-volumes-"))
 
@@ -61,8 +74,9 @@ def total(vectors: Iterable[Mapping[str, float]]) -> Vector:
 
 
 def minus(left: Mapping[str, float], right: Mapping[str, float]) -> Vector:
-    """Return a difference that may be negative."""
-    return {name: left.get(name, 0.0) - right.get(name, 0.0) for name in {**left, **right}}
+    """Return a difference that may be negative; without any scalar on the left there is none in it."""
+    names = {**left, **right} if {*left} - {*BASIC} else BASIC
+    return {name: left.get(name, 0.0) - right.get(name, 0.0) for name in names}
 
 
 def sub(left: Mapping[str, float], right: Mapping[str, float]) -> Vector:
@@ -113,15 +127,16 @@ def names_of(amounts: Mapping[str, float]) -> list[str]:
     return [name for name in ordered if amounts.get(name, 0.0) >= EPSILON]
 
 
-def requests_of(container: Mapping[str, Any], defaults: Mapping[str, int]) -> dict[str, Fraction]:
-    """Return what a container requests: what it says, else its limits, else a default."""
-    resources = container.get("resources") or {}
-    said = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+def requests_of(container: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Fraction]:
+    """Return what a container requests, else a default."""
+    said = (container.get("resources") or {}).get("requests") or {}
     return {name: quantity(text) for name, text in {**defaults, **said}.items()}
 
 
-def pod_request(spec: Mapping[str, Any], defaults: Mapping[str, int]) -> dict[str, Fraction]:
-    """Return what a pod requests: its containers, or its most demanding init container, and overhead."""
+def pod_request(
+    spec: Mapping[str, Any], defaults: Mapping[str, Any], pod_level: Mapping[str, Any]
+) -> dict[str, Fraction]:
+    """Return what a pod requests, or its containers or most demanding init container do; and overhead."""
     result = _sum(requests_of(container, defaults) for container in spec.get("containers") or ())
     sidecars: dict[str, Fraction] = {}
     most: dict[str, Fraction] = {}
@@ -134,6 +149,11 @@ def pod_request(spec: Mapping[str, Any], defaults: Mapping[str, int]) -> dict[st
             request = _sum([request, sidecars])
         most = {name: max(most.get(name, 0), request.get(name, 0)) for name in {**most, **request}}
     result = {name: max(result.get(name, 0), most.get(name, 0)) for name in {**result, **most}}
+    result |= {
+        name: quantity(text)
+        for name, text in pod_level.items()
+        if name in BASIC or name.startswith("hugepages-")
+    }
     return _sum([result, {name: quantity(text) for name, text in (spec.get("overhead") or {}).items()}])
 
 

@@ -8,173 +8,53 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from tests.reference.cluster import Cluster, Job, Node, Queue, Task, conf_of, fits_future
+from tests.reference.admission import conf_of
+from tests.reference.cluster import Cluster, Node, Queue, fits_future
+from tests.reference.configuration import accepted, as_bool, as_int
+from tests.reference.dispatch import Dispatch
 from tests.reference.heap import Heap
-from tests.reference.plugins import PERMIT, PLUGINS, REJECT
-from tests.reference.resources import fits
+from tests.reference.jobs import Job
+from tests.reference.plugins import PLUGINS
+from tests.reference.pods import ALLOCATED, Task
+from tests.reference.resources import Panic, fits
 
 Item = TypeVar("Item")
 Cache = dict[str, dict[str, list[int]]]
 Decision = dict[str, str]
 
-SWITCHES = {
-    "job_order": "enableJobOrder",
-    "queue_order": "enableQueueOrder",
-    "task_order": "enableTaskOrder",
-    "job_ready": "enableJobReady",
-    "job_pipelined": "enableJobPipelined",
-    "job_starving": "enableJobStarving",
-    "job_enqueueable": "enableJobEnqueued",
-    "job_enqueued": "enableJobEnqueued",
-    "overused": "enabledOverused",
-    "preemptive": "enablePreemptive",
-    "allocatable": "enabledAllocatable",
-    "pre_predicate": "enablePredicate",
-    "predicate": "enablePredicate",
-    "node_order": "enableNodeOrder",
-    "batch_node_order": "enableNodeOrder",
-    "preemptable": "enablePreemptable",
-    "reclaimable": "enableReclaimable",
-}
 
-
-class Statement:
-    """Operations that can be taken back."""
-
-    def __init__(self, session: Session) -> None:
-        self.session, self.log = session, []
-
-    def evict(self, victim: Task, preemptor: Task) -> None:
-        self.session.move(victim, "Releasing")
-        self.session.fire("deallocate", victim)
-        decision = self.session.decide("evict", victim, pod=victim.key, node=victim.node)
-        decision["for"] = preemptor.key
-        self.log.append((victim, decision))
-
-    def place(self, task: Task, node: Node, status: str) -> bool:
-        task.node = node.name
-        self.session.move(task, status)
-        if self.session.fire("allocate", task):
-            self._take_back(task)
-            return False
-        op = "pipeline" if status == "Pipelined" else "allocate"
-        self.log.append((task, self.session.decide(op, task, pod=task.key, node=node.name)))
-        return True
-
-    def _take_back(self, task: Task) -> None:
-        session = self.session
-        if task.status == "Releasing":
-            session.move(task, "Running")
-            session.fire("allocate", task)
-            return
-        session.cluster.nodes[task.node].remove(task)
-        task.status = "Pending"
-        session.fire("deallocate", task)
-        task.node = ""
-
-    def discard(self) -> None:
-        for task, decision in reversed(self.log):
-            self._take_back(task)
-            self.session.decisions = [one for one in self.session.decisions if one is not decision]
-        self.log = []
-
-    def commit(self) -> None:
-        for task, decision in self.log:
-            decision["state"] = "committed"
-            if decision["op"] == "allocate":
-                self.session.bind(task)
-                decision["op"] = "bind"
-        self.log = []
-
-
-class Session:
+class Session(Dispatch):
     """One session of a scenario."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any], process: dict[str, float]) -> None:
+        self.process = process  # what the scheduler's process remembers from session to session
         self.cluster = Cluster(document)
-        conf = conf_of(document)
+        conf = accepted(conf_of(document))
         self.actions = [name.strip() for name in conf["actions"].split(",")]
-        self.entries = {entry["name"]: entry for tier in conf["tiers"] for entry in tier.get("plugins") or ()}
-        self.tiers: list[list[tuple[Any, Mapping[str, Any]]]] = []
-        for tier in conf["tiers"]:
-            entries = tier.get("plugins") or []
-            self.tiers.append(
-                [(PLUGINS[entry["name"]](self, entry.get("arguments") or {}), entry) for entry in entries]
-            )
+        self.action_arguments = {
+            entry["name"]: entry.get("arguments") or {}
+            for entry in reversed(conf.get("configurations") or ())
+        }
+        tiers = [tier.get("plugins") or [] for tier in conf["tiers"]]
+        named = [entry for tier in tiers for entry in tier if entry["name"] in PLUGINS]
+        self.entries = {entry["name"]: entry for entry in reversed(named)}
+        # A plugin that is named twice is opened twice, and the later one answers both times.
+        self.instances = [
+            (entry["name"], PLUGINS[entry["name"]](self, entry.get("arguments") or {})) for entry in named
+        ]
+        answering = dict(self.instances)
+        self.tiers: list[list[tuple[Any, Mapping[str, Any]]]] = [
+            [(answering[entry["name"]], entry) for entry in tier if entry["name"] in answering]
+            for tier in tiers
+        ]
         self.cache_idle = {name: dict(node.idle) for name, node in self.cluster.nodes.items()}
         self.decisions: list[Decision] = []
         self.action = ""
 
-    # asking plugins
-
-    def ask(self, point: str) -> list[list[Callable[..., Any]]]:
-        """Return who answers a point, tier by tier."""
-        switch = SWITCHES.get(point, "")
-        return [
-            [
-                getattr(plugin, point)
-                for plugin, entry in tier
-                if entry.get(switch, True) and hasattr(plugin, point)
-            ]
-            for tier in self.tiers
-        ]
-
-    def every(self, point: str) -> list[Callable[..., Any]]:
-        """Return the same over all tiers."""
-        return [answer for tier in self.ask(point) for answer in tier]
-
-    def vote(self, point: str, job: Job) -> bool:
-        for tier in self.ask(point):
-            permitted = False
-            for answer in tier:
-                opinion = answer(job)
-                if opinion == REJECT:
-                    return False
-                permitted = permitted or opinion == PERMIT
-            if permitted:
-                return True
-        return True
-
-    def starving(self, job: Job) -> bool:
-        tier = next((tier for tier in self.ask("job_starving") if tier), [])
-        return bool(tier) and all(answer(job) for answer in tier)
-
-    def valid(self, job: Job) -> bool:
-        return not any(answer(job) for answer in self.every("job_valid"))
-
-    def ready(self, job: Job) -> bool:
-        return all(answer(job) for answer in self.every("job_ready"))
-
-    def pipelined(self, job: Job) -> bool:
-        return self.vote("job_pipelined", job)
-
-    def overused(self, queue: Queue) -> bool:
-        return any(answer(queue) for answer in self.every("overused"))
-
-    def allocatable(self, queue: Queue, task: Task) -> bool:
-        return all(answer(queue, task) for answer in self.every("allocatable"))
-
-    def victims(self, point: str, task: Task, candidates: list[Task]) -> list[Task]:
-        for tier in self.ask(point):
-            chosen: list[Task] | None = None
-            for answer in tier:
-                accepted = answer(task, candidates)
-                if not accepted:
-                    chosen = None
-                    break
-                both = accepted if chosen is None else [one for one in chosen if one in accepted]
-                chosen = both or None
-            if chosen is not None:
-                return chosen
-        return []
-
-    def fire(self, event: str, task: Task) -> bool:
-        """Tell the plugins what happened; returns whether one reports an error."""
-        handlers = [
-            getattr(plugin, event) for tier in self.tiers for plugin, _ in tier if hasattr(plugin, event)
-        ]
-        errors = [handler(task) for handler in handlers]
-        return any(error is not None for error in errors)
+    def argument(self, name: str, default: Any) -> Any:
+        """Return an argument of the action that runs, if it is of the default's type."""
+        value = self.action_arguments.get(self.action, {}).get(name, default)
+        return as_bool(value, default) if isinstance(default, bool) else as_int(value, default)
 
     # orders
 
@@ -216,6 +96,18 @@ class Session:
                 return result > 0
         return not self.task_before(left, right)
 
+    def loses_first(self, left: Job, right: Job, preemptor: Queue) -> int:
+        """Compare two jobs by who loses first: a queue's, else a job's."""
+        if self.action == "gangpreempt":
+            return 0 if left is right else (1 if self.job_before(left, right) else -1)
+        mine, theirs = self.cluster.queues[left.queue], self.cluster.queues[right.queue]
+        if mine is theirs:
+            return 0
+        for answer in self.every("victim_queue_order"):
+            if result := answer(mine, theirs, preemptor):
+                return result
+        return 1 if self.queue_before(mine, theirs) else -1
+
     def losing_order(self, victims: list[Task], preemptor: Task) -> Heap[Task]:
         return Heap(lambda left, right: self.loses_before(left, right, preemptor), victims)
 
@@ -228,6 +120,17 @@ class Session:
             node.remove(task)
         task.status = status
         node.add(task)
+
+    def take_back(self, task: Task) -> None:
+        """Undo an eviction, which leaves the task running, or a placement."""
+        if task.status == "Releasing":
+            self.move(task, "Running")
+            self.fire("allocate", task)
+            return
+        self.cluster.nodes[task.node].remove(task)
+        task.status = "Pending"
+        self.fire("deallocate", task)
+        task.node = ""
 
     def decide(self, op: str, task: Task | None, job: Job | None = None, **facts: str) -> Decision:
         owner = job or task.job
@@ -254,9 +157,9 @@ class Session:
                 return codes
         return []
 
-    def look_first(self, task: Task) -> None:
-        for answer in self.every("pre_predicate"):
-            answer(task)
+    def look_first(self, task: Task) -> bool:
+        """Ask the plugins before the nodes; returns whether none reports an error."""
+        return not any(answer(task) for answer in self.every("pre_predicate"))
 
     def passing(
         self, task: Task, nodes: Iterable[Node], cache: Cache | None, *, room: bool, lenient: bool
@@ -277,22 +180,39 @@ class Session:
                 found.append(node)
         return found, errors
 
-    def scores(self, task: Task, nodes: list[Node]) -> list[float]:
-        own = [sum([answer(task, node) for answer in self.every("node_order")], start=0.0) for node in nodes]
+    def new_cache(self) -> Cache | None:
+        """Return what remembers errors of nodes, unless the action switches it off."""
+        return {} if self.argument("predicateErrorCacheEnable", True) else None
+
+    def scores(self, task: Task, nodes: list[Node]) -> list[float] | None:
+        """Return the scores of nodes, None when a batch fails. ``spec/scoring.md`` 1.3 and 1.4."""
+        own = [self._own_score(task, node) for node in nodes]
         batches = [answer(task, nodes) for answer in self.every("batch_node_order")]
+        if None in batches:
+            return None
         return [mine + sum(parts, start=0.0) for mine, *parts in zip(own, *batches, strict=True)]
+
+    def _own_score(self, task: Task, node: Node) -> float:
+        parts = [answer(task, node) for answer in self.every("node_order")]
+        return 0.0 if None in parts else sum(parts, start=0.0)
 
     def best(self, task: Task, nodes: list[Node]) -> Node | None:
         if len(nodes) < 2:
             return nodes[0] if nodes else None
         scores = self.scores(task, nodes)
-        return nodes[scores.index(max(scores))]
+        return None if scores is None else nodes[scores.index(max(scores))]
+
+    def choice(self, task: Task, nodes: list[Node]) -> Node | None:
+        """Return the best of the nodes that have room now, else of those that will have."""
+        idle = [node for node in nodes if fits(task.request, node.idle)]
+        later = [node for node in nodes if node not in idle and fits_future(task, node)]
+        return self.best(task, idle) or self.best(task, later)
 
     # close
 
     def phase_after(self, job: Job) -> str:
         """Return the phase that is written when the session closes."""
-        has_gang = any(entry["name"] == "gang" for tier in self.tiers for _, entry in tier)
+        has_gang = any(name == "gang" for name, _ in self.instances)
         if job.count("Running") and has_gang and not job.is_ready():
             return "Unknown"
         completed = job.count("Succeeded", "Failed")
@@ -300,3 +220,18 @@ class Session:
         if scheduled >= job.min_available:
             return "Completed" if scheduled == completed else "Running"
         return "Inqueue" if job.phase == "Inqueue" else "Pending"
+
+    def close(self) -> None:
+        """Add up what every queue and its ancestors have allocated, which follows the parents blindly."""
+        queues = self.cluster.queues
+        for job in self.cluster.jobs.values():
+            if "root" not in queues or not job.count(*ALLOCATED):
+                continue
+            seen, name = {job.queue}, job.queue
+            while name != "root":
+                name = queues[name].parent
+                if name in seen:
+                    raise Panic(f"the parents of {job.queue} are a circle")
+                if name not in queues:
+                    raise Panic(f"{name}, a parent of {job.queue}, does not exist")
+                seen.add(name)

@@ -1,0 +1,92 @@
+"""What does the next session find? ``golden/README.md``, "cycles"; ``spec/addenda.md`` C4 and C5."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tests.reference.admission import items
+from tests.reference.pods import Task
+from tests.reference.session import Session
+from tests.reference.times import moment
+
+Object = Mapping[str, Any]
+
+EVICTED = (
+    {"type": "Ready", "status": "False", "reason": "Evict"},
+    {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"},
+)
+CLOCK = "cycle"  # where a terminating pod carries the number of the session that evicted it
+
+
+def after(document: Object, session: Session, number: int) -> dict[str, Any]:
+    """Return the scenario after a session's decisions."""
+    seconds = document.get("cycle_seconds", 1)
+    time = session.cluster.now + (1 if seconds is None else seconds)
+    now = moment(time)
+    committed = [decision for decision in session.decisions if decision["state"] == "committed"]
+    bound = {decision["pod"]: decision["node"] for decision in committed if decision["op"] == "bind"}
+    evicted = {decision["pod"] for decision in committed if decision["op"] == "evict"}
+    tasks = {task.key: task for job in session.cluster.jobs.values() for task in job.tasks}
+    groups = [_group(group, session) for group in items(document, "podgroups")]
+    pods: list[Object] = []
+    for pod in items(document, "pods"):
+        key = f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}"
+        if key in evicted:
+            pod = _evicted(pod, now, number)
+        elif key in bound:
+            pod = _bound(pod, bound[key], now)
+        elif key in tasks:
+            pod = _nominated(pod, tasks[key])
+        gone_after = pod["metadata"].get(CLOCK, number) + document.get("termination_cycles", 0)
+        if CLOCK not in pod["metadata"] or gone_after > number:
+            pods.append(pod)
+        elif document.get("evicted", "requeue") == "requeue":
+            pods.append(_requeued(pod, now, number))
+    return {**document, "podgroups": groups, "pods": pods, "now": now}
+
+
+def _group(group: Object, session: Session) -> Object:
+    job = session.cluster.jobs.get(
+        f"{group['metadata'].get('namespace') or 'default'}/{group['metadata']['name']}"
+    )
+    if job is None:
+        return group
+    return {**group, "status": {**(group.get("status") or {}), "phase": session.phase_after(job)}}
+
+
+def _bound(pod: Object, node: str, now: str) -> Object:
+    status = {key: value for key, value in (pod.get("status") or {}).items() if key != "nominatedNodeName"}
+    others = [one for one in status.get("conditions") or () if one.get("type") != "PodScheduled"]
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
+    status |= {"phase": "Running", "startTime": now, "conditions": [*others, scheduled]}
+    return {**pod, "spec": {**pod["spec"], "nodeName": node}, "status": status}
+
+
+def _evicted(pod: Object, now: str, number: int) -> Object:
+    status = pod.get("status") or {}
+    names = {condition["type"] for condition in EVICTED}
+    others = [one for one in status.get("conditions") or () if one.get("type") not in names]
+    metadata = {**pod["metadata"], "deletionTimestamp": now, CLOCK: number}
+    return {**pod, "metadata": metadata, "status": {**status, "conditions": [*others, *EVICTED]}}
+
+
+def _nominated(pod: Object, task: Task) -> Object:
+    node, status, evicts = task.last or (task.node, task.status, task.evicts)
+    waits = task.status in ("Allocated", "Pending", "Pipelined") and not task.gated
+    if not (waits and status == "Pipelined" and evicts):
+        return pod
+    return {**pod, "status": {**(pod.get("status") or {}), "nominatedNodeName": node}}
+
+
+def _requeued(pod: Object, now: str, number: int) -> Object:
+    metadata = {
+        key: value
+        for key, value in pod["metadata"].items()
+        if key not in ("deletionTimestamp", "creationTimestamp", CLOCK)
+    }
+    uid = metadata.get("uid") or f"{metadata.get('namespace') or 'default'}-{metadata['name']}"
+    metadata |= {"uid": re.sub(r"-re\d+$", "", uid) + f"-re{number}", "creationTimestamp": now}
+    spec = {key: value for key, value in pod["spec"].items() if key not in ("nodeName", "schedulerName")}
+    return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
