@@ -1,6 +1,7 @@
 """Is the smallest change of each kind the one that trying everything finds?"""
 
 import random
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -115,6 +116,35 @@ def test_what_is_offered_is_the_smallest_of_all_that_was_tried(seed: int) -> Non
     for found in answer.found:
         assert found.move == tried_all(document, question, found.kind), found.kind.name
         assert found.status == ("found" if found.move else "none")
+
+
+def rejecting(dice: random.Random) -> dict[str, Any]:
+    """Return a cluster in which the job that waits reserves so much that enqueue often rejects it."""
+    document = cluster(dice)
+    plugins = ["overcommit", "predicates", ("capacity", {"enableHierarchy": dice.random() < 0.5})]
+    waits = podgroup("wait", queue="c", min_resources={"cpu": dice.randint(8, 24)}, phase="Pending")
+    return document | {
+        "scheduler_conf": conf("enqueue, allocate, preempt, reclaim, backfill", FIRST, plugins),
+        "podgroups": [*document["podgroups"][:-1], waits],
+    }
+
+
+def test_trials_that_end_once_enqueue_rejects_the_job_find_the_smallest_of_all() -> None:
+    """The plain way goes on to the end of each session."""
+    seen: Counter[str] = Counter()
+    for seed in range(40):
+        document, question = rejecting(random.Random(seed)), Question("placed", 1.0, job="default/wait")
+        [job] = [
+            one
+            for one in simulate_document(document)["cycles"][0]["podgroups"]
+            if one["name"] == "default/wait"
+        ]
+        if job["phase_in_session"] == "Pending":
+            for found in reached(document, question).found:
+                assert found.move == tried_all(document, question, found.kind), (seed, found.kind.name)
+                seen[found.status] += 1
+    assert seen["found"] > 10
+    assert seen["none"] > 10
 
 
 def test_the_generated_clusters_ask_for_every_kind_and_get_both_answers() -> None:
