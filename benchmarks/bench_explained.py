@@ -13,7 +13,6 @@ import argparse
 import json
 import sys
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -108,13 +107,11 @@ def finished_run() -> Any:
     """Return a run of the made-up cluster, as a worker ends it."""
     from planner.runs.models import Run
     from planner.runs.services.runs import run_create
-    from planner.work.execution import work_execute
-    from planner.work.turns import Turn
+    from tests.worker import do_work
 
     scenario = scenario_of(crowded())
     run = run_create(scenario=scenario, user=scenario.owner)
-    assert work_execute(turn=Turn(Run, run.pk), worker="bench", stopping=threading.Event())
-    run.refresh_from_db()
+    do_work(run)
     assert run.state == Run.State.SUCCEEDED, run.error
     return run
 

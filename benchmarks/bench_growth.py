@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import threading
 from typing import Any
 
 from benchmarks.planner import installed, scenario_of
@@ -53,10 +52,8 @@ def main() -> int:
 
 def grown(runs: int) -> None:
     """Store runs, and print by how much the database grew with each kind."""
-    from planner.runs.models import Run
     from planner.runs.services.runs import run_create
-    from planner.work.execution import work_execute
-    from planner.work.turns import Turn
+    from tests.worker import do_work
 
     scenario = scenario_of(document())
     sizes: dict[str, list[int]] = {"another input": [], "the same input again": []}
@@ -67,8 +64,7 @@ def grown(runs: int) -> None:
             scenario.save(update_fields=["name"])
         before = stored_bytes()
         run = run_create(scenario=scenario)
-        assert work_execute(turn=Turn(Run, run.pk), worker="bench", stopping=threading.Event())
-        run.refresh_from_db()
+        do_work(run)
         assert run.result is not None, run.error
         sizes["another input" if is_new else "the same input again"].append(stored_bytes() - before)
     decided = sum(len(cycle["decisions"]) for cycle in json.loads(run.result.content())["cycles"])

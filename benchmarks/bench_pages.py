@@ -15,7 +15,6 @@ import copy
 import gzip
 import json
 import sys
-import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -83,13 +82,11 @@ def _measured(name: str) -> dict[str, tuple[float, int]]:
     """Return the seconds and bytes of each page of one cluster."""
     from planner.runs.models import Run
     from planner.runs.services.runs import run_create
-    from planner.work.execution import work_execute
-    from planner.work.turns import Turn
+    from tests.worker import do_work
 
     scenario = scenario_of(CLUSTERS[name]())
     run = run_create(scenario=scenario, user=scenario.owner)
-    assert work_execute(turn=Turn(Run, run.pk), worker="bench", stopping=threading.Event())
-    run.refresh_from_db()
+    do_work(run)
     assert run.state == Run.State.SUCCEEDED, run.error
     return pages_of(scenario, run)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from planning.documents import encoded, items
 from planning.queues import QueueFields, queue_manifest
-from planning.states import KINDS, Json, ObjectKey, object_key
+from planning.states import KINDS, Json, ObjectKey, State, object_key
 
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 """The annotation by which a pod without a podgroup, or a namespace, names its queue."""
@@ -17,28 +17,25 @@ def frozen_input(
     objects: Mapping[str, Any],
     *,
     name: str,
-    queues: Iterable[QueueFields],
-    conf_text: str,
-    options: Mapping[str, Any],
-    overlay: Overlay | None = None,
-    release: str = "",
+    state: State,
+    options: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Return the scenario document of a run: the snapshot's `objects` under the scenario's changes.
+    """Return the scenario document of a run: the snapshot's `objects` in a scenario's state.
 
     The configuration stays the text that the user wrote; without one the document has none, which means
-    Volcano's default. The release is the snapshot's unless `release` names another. The number of cycles is
+    Volcano's default. The release is the snapshot's unless the state names another. The number of cycles is
     part of the document, so that the document alone decides.
     """
-    rows = list(queues)
+    queues = state.ordered_queues()
     document = {
         "name": name,
-        **({"scheduler_conf": conf_text} if conf_text.strip() else {}),
-        **scenario_objects(objects, queues=rows, overlay=overlay or {}),
-        "queues": [queue_manifest(queue) for queue in rows],
+        **({"scheduler_conf": state.conf_text} if state.conf_text.strip() else {}),
+        **scenario_objects(objects, queues=queues, overlay=state.objects),
+        "queues": [queue_manifest(queue) for queue in queues],
     }
-    if release:
-        document["release"] = release
-    if options.get("cycles"):
+    if state.release:
+        document["release"] = state.release
+    if options and options.get("cycles"):
         document["cycles"] = options["cycles"]
     return encoded(document)
 

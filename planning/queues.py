@@ -1,7 +1,7 @@
 """How does a Queue object become a row, an editable spec, and an object again, with nothing lost?"""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from dataclasses import field as dataclass_field
 from typing import Any, Protocol
@@ -157,6 +157,19 @@ def queue_row(manifest: Mapping[str, Any]) -> Queue:
     parts = {"metadata": metadata, "spec": spec, "status": status}
     row.extra = {**rest, **parts}
     return row
+
+
+def queues_of(manifests: Iterable[Mapping[str, Any]]) -> list[Queue]:
+    """Return the queues that a scenario on a snapshot with these Queue objects begins with.
+
+    Of two objects of one name the last one counts.
+    """
+    rows: dict[str, Queue] = {}
+    for position, manifest in enumerate(manifests):
+        row = queue_row(manifest)
+        row.position, row.imported_name = position, row.name
+        rows[row.name] = row
+    return list(rows.values())
 
 
 def duplicate_row(row: QueueFields) -> Queue:

@@ -63,10 +63,11 @@ BROKEN_BY = {
         "planner.runs.services.runs",
         "planner.runs.tasks",
     ),
-    "Tasks call services and notify workers: they know no page and no call": (
+    "Tasks are what workers do: they know no page and no call": (
         "planner.runs.tasks",
         "planner.runs.views.runs",
     ),
+    "Pages and calls queue work through services": ("planner.runs.views.runs", "planner.runs.tasks"),
     "Background work knows no feature but accounts: features register their kinds of work": (
         "planner.work.execution",
         "planner.runs.services.simulations",
@@ -96,7 +97,7 @@ BROKEN_BY = {
         "extender_client",
     ),
     "Only planner.runs.charts speaks Plotly": ("planner.runs.views.runs", "plotly"),
-    "Only planner.work.tasks and config speak Celery": ("planner.runs.tasks", "celery"),
+    "Only planner.work.broker, planner.work.tasks and config speak Celery": ("planner.runs.tasks", "celery"),
     "Only planner.api.parquet_files speaks pyarrow": ("planner.api.tables", "pyarrow"),
 }
 """An import, importer first, that breaks each contract."""

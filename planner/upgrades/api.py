@@ -14,7 +14,7 @@ from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
 from planner.runs.models import Run
 from planner.upgrades.selectors import impact_found, impact_of, release_of_run, usual_target
-from planner.upgrades.tasks import submit_impact
+from planner.upgrades.services import impact_create
 
 _LONGEST = 40
 
@@ -126,5 +126,5 @@ class RunUpgrade(WorkspaceView):
         serializer.is_valid(raise_exception=True)
         old = serializer.validated_data.get("from") or release_of_run(run)
         with saved_unless_dry(request):
-            impact = submit_impact(run=run, old=old, new=serializer.validated_data["to"], user=self.user)
+            impact = impact_create(run=run, old=old, new=serializer.validated_data["to"], user=self.user)
         return Response(_body(impact), 200 if is_dry(request) else 202)

@@ -12,11 +12,10 @@ from planning.releases import release_problems
 
 
 @transaction.atomic
-def impact_create(*, run: Run, old: str, new: str, user: User | None = None) -> tuple[Run, bool]:
+def impact_create(*, run: Run, old: str, new: str, user: User | None = None) -> Run:
     """Queue what an upgrade changes for the input of a run, see `question_create`.
 
-    Raises RoleTooLow, and Invalid for a name that is no version. Interfaces call
-    `planner.upgrades.tasks.submit_impact`.
+    Raises RoleTooLow, and Invalid for a name that is no version.
     """
     role_require(user=user, workspace=run.workspace)
     if problems := [*release_problems(old, "from"), *release_problems(new, "to")]:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from planner.errors import Invalid
 from planner.runs.models import Run
-from planner.runs.tasks import submit_run
+from planner.runs.services.runs import run_create
 from planner.upgrades.selectors import (
     KINDS,
     impact_address,
@@ -19,7 +19,7 @@ from planner.upgrades.selectors import (
     release_of_run,
     usual_target,
 )
-from planner.upgrades.tasks import submit_impact
+from planner.upgrades.services import impact_create
 from planner.web.views.found import run_or_404, scenario_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller
@@ -30,9 +30,9 @@ from planning.releases import known_releases
 @require_POST
 def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Run the scenario's present revision, and request what the next release changes for it."""
-    run = submit_run(scenario=scenario_or_404(request, scenario_id), user=caller(request))
+    run = run_create(scenario=scenario_or_404(request, scenario_id), user=caller(request))
     old = release_of_run(run)
-    impact = submit_impact(run=run, old=old, new=usual_target(old), user=caller(request))
+    impact = impact_create(run=run, old=old, new=usual_target(old), user=caller(request))
     return redirect(impact_address(impact))
 
 
@@ -46,7 +46,7 @@ def upgrade(request: HttpRequest, run_id: UUID) -> HttpResponse:
     new = chosen.get("to") or usual_target(old)
     if request.method == "POST":
         try:
-            impact = submit_impact(run=run, old=old, new=new, user=caller(request))
+            impact = impact_create(run=run, old=old, new=new, user=caller(request))
         except Invalid as error:
             return _page(request, run, old, new, problems=error.problems, status=INVALID)
         return redirect(impact_address(impact))

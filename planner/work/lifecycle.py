@@ -1,7 +1,7 @@
 """How does work move from queued to its end? Only from here, a worker only under its own attempt."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -16,11 +16,15 @@ from django.utils import timezone
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
+from planner.work.broker import notify_workers
 from planner.work.models import Tally, Work
 from planner.work.tallies import tally
 
 State = Work.State
 Kind = TypeVar("Kind", bound=Work)
+
+MOST_NOTICES = 16
+"""So many places of workers are called for what is queued together; others see it when they look."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,20 @@ class Heartbeat(enum.Enum):
     GO_ON = "go on"
     CANCEL = "cancel"
     LOST = "lost"
+
+
+def work_enqueue(work: Kind) -> Kind:
+    """Keep work, and notify a worker once its row is visible to it."""
+    work.save(force_insert=True)
+    transaction.on_commit(notify_workers)
+    return work
+
+
+def work_enqueue_all(*, kind: type[Kind], rows: Sequence[Kind]) -> None:
+    """Keep work that is queued together, and notify workers once its rows are visible to them."""
+    kind._default_manager.bulk_create(rows)
+    for _ in rows[:MOST_NOTICES]:
+        transaction.on_commit(notify_workers)
 
 
 @transaction.atomic

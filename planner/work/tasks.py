@@ -1,4 +1,4 @@
-"""How do Celery's workers learn that something waits? The only place that knows Celery."""
+"""How do Celery's workers do what waits, and look for what was left behind?"""
 
 import logging
 import threading
@@ -13,13 +13,13 @@ from celery.worker import WorkController
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
-from planner.work.execution import next_execute, worker_name
+from planner.work.broker import DRAIN_QUEUE
+from planner.work.execution import next_execute
 from planner.work.kinds import chores
 from planner.work.recovery import work_recover
 from planner.work.turns import has_queued
-from planner.work.workers import worker_gone, worker_seen
+from planner.work.workers import worker_gone, worker_name, worker_seen
 
 logger = logging.getLogger(__name__)
 
@@ -29,18 +29,7 @@ BUSY: set[int] = set()
 """The threads of this worker that are at work."""
 
 
-def notify_workers() -> None:
-    """Tell the workers that something waits. While the broker is away they see it when they look."""
-    try:
-        drain_queue.apply_async(retry=False)
-    except (OperationalError, OSError):
-        logger.warning(
-            "The broker did not accept the task; a worker finds the queued work when it next polls."
-        )
-
-
-# The name that workers of the release before know, so that both can run during an upgrade.
-@shared_task(name="planner.work.tasks.do_waiting_work", ignore_result=True)
+@shared_task(name=DRAIN_QUEUE, ignore_result=True)
 def drain_queue() -> None:
     """Do the work whose turn it is, then the next, until none waits. The rows hold states and results.
 

@@ -6,8 +6,7 @@ What somebody waits for goes before what is done in the background.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
-from uuid import UUID
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Count, Min, Q, QuerySet
@@ -18,13 +17,6 @@ from planner.work.lifecycle import Claim, Kind, work_claim
 from planner.work.models import Work
 
 State = Work.State
-
-
-class Turn(NamedTuple):
-    """Work that may be claimed."""
-
-    kind: type[Work]
-    id: UUID
 
 
 def waiting(kind: type[Kind]) -> QuerySet[Kind]:
@@ -43,45 +35,33 @@ def does_anybody_wait() -> bool:
     return any(waiting(kind).exists() for kind in awaited_kinds())
 
 
-def next_turn() -> Turn | None:
-    """Return what a free worker should take, if anything waits (3 queries for each kind, at most)."""
-    return next(_turns(lock=False), None)
-
-
 @transaction.atomic
 def turn_claim(*, worker: str) -> Claim[Any] | None:
-    """Take the work whose turn it is, None when nothing waits.
+    """Take the work whose turn it is, None when nothing waits (3 queries for each kind, at most, to find it).
 
     Where the database can, rows that another worker is about to take are passed over, so that workers that
     become free at the same moment do not all reach for the same one.
     """
-    turn = next(_turns(lock=connection.features.has_select_for_update_skip_locked), None)
-    return None if turn is None else work_claim(kind=turn.kind, id=turn.id, worker=worker)
-
-
-def _turns(*, lock: bool) -> Iterator[Turn]:
-    """Yield the oldest waiting work of each owner, first of the owner with the least in work."""
     for ranked in (awaited_kinds(), background_kinds()):
-        yield from _turns_of(ranked, lock=lock)
+        for work in _oldest_of_owners(ranked):
+            return work_claim(kind=type(work), id=work.pk, worker=worker)
+    return None
 
 
-def _turns_of(ranked: Sequence[type[Work]], *, lock: bool) -> Iterator[Turn]:
+def _oldest_of_owners(ranked: Sequence[type[Work]]) -> Iterator[Work]:
+    """Yield the oldest waiting work of each owner, first of the owner with the least in work."""
     first = _first_of_owners(ranked)
     busy = _busy() if first else Counter()
     for owner in sorted(first, key=lambda owner: (busy[owner], first[owner])):
-        oldest = [
-            (created, id, kind)
-            for kind in ranked
-            for created, id in _of_owner(kind, owner, lock=lock).values_list("created", "pk")[:1]
-        ]
+        oldest: list[Work] = [work for kind in ranked for work in _of_owner(kind, owner)[:1]]
         if oldest:
-            _, id, kind = min(oldest, key=lambda row: row[:2])
-            yield Turn(kind, id)
+            yield min(oldest, key=lambda work: (work.created, work.pk))
 
 
-def _of_owner(kind: type[Kind], owner: int | None, *, lock: bool) -> QuerySet[Kind]:
-    rows = waiting(kind).filter(owner=owner).order_by("created", "pk")
-    return rows.select_for_update(skip_locked=True) if lock else rows
+def _of_owner(kind: type[Kind], owner: int | None) -> QuerySet[Kind]:
+    rows = waiting(kind).filter(owner=owner).order_by("created", "pk").only("created")
+    can_skip = connection.features.has_select_for_update_skip_locked
+    return rows.select_for_update(skip_locked=True) if can_skip else rows
 
 
 def _first_of_owners(ranked: Sequence[type[Work]]) -> dict[int | None, datetime]:

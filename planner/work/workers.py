@@ -1,5 +1,7 @@
 """Which workers live, and who says so?"""
 
+import os
+import socket
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -10,6 +12,11 @@ from planning.version import ENGINE_VERSION
 
 FORGOTTEN = timedelta(days=1)
 """A worker that was not seen for so long is dropped from the list."""
+
+
+def worker_name(pid: int | None = None) -> str:
+    """Return the name under which a worker process of this machine claims work."""
+    return f"{socket.gethostname()}:{pid or os.getpid()}"
 
 
 def worker_seen(*, name: str, started: datetime) -> None:

@@ -1,13 +1,13 @@
 """Between which sides are there conflicts, and who decides them?"""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
 from planning.contents import Content
 from planning.differences import field_changes
-from planning.queues import Queue, queue_row
+from planning.queues import Queue, queues_of
 from planning.states import CONF, KINDS, QUEUES
 
 OURS, THEIRS = "ours", "theirs"
@@ -33,19 +33,6 @@ class Side:
     def rows(self) -> dict[str, Queue]:
         """Return its queues, fresh each time."""
         return {row.name: row for row in queues_of(self.content.queues)}
-
-
-def queues_of(manifests: Iterable[Mapping[str, Any]]) -> list[Queue]:
-    """Return the queues that a scenario on a snapshot with these Queue objects begins with.
-
-    Of two objects of one name the last one counts.
-    """
-    rows: dict[str, Queue] = {}
-    for position, manifest in enumerate(manifests):
-        row = queue_row(manifest)
-        row.position, row.imported_name = position, row.name
-        rows[row.name] = row
-    return list(rows.values())
 
 
 @dataclass

@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import resource
-import threading
 import uuid
 import zipfile
 from typing import Any
@@ -21,10 +20,9 @@ from planner.runs.models import Run
 from planner.runs.services.bundles import bundle_of
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.scenarios import scenario_remove
-from planner.work.execution import work_execute
-from planner.work.turns import next_turn
 from planning.bundle import NoBundle, about_of
 from tests import factories
+from tests.worker import do_all_work
 
 ABOUT = {
     "format": 1, "name": "what if", "scenario_revision": 1, "options": {"cycles": 1, "explain": True},
@@ -193,11 +191,6 @@ def large(settings: Any, about: Any = ABOUT, document: bytes | None = None) -> b
     return content
 
 
-def work() -> None:
-    while turn := next_turn():
-        work_execute(turn=turn, worker="test", stopping=threading.Event())
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_large_bundle_is_read_and_repeated_by_a_worker(
     api: APIClient, finished_run: Run, settings: Any
@@ -210,7 +203,7 @@ def test_a_large_bundle_is_read_and_repeated_by_a_worker(
     assert (body["run"], body["result_sha256"]) == (None, None)
     assert body["imported_by"]["run"] is None
     assert answer["Location"].endswith(f"/imports/{body['imported_by']['id']}/")
-    work()
+    do_all_work()
     told = api.get(f"/api/v1/imports/{body['imported_by']['id']}/").json()
     assert told["state"] == "succeeded"
     assert "error" not in {problem["severity"] for problem in told["problems"]}
@@ -227,7 +220,7 @@ def test_a_large_bundle_is_read_and_repeated_by_a_worker(
 def test_a_large_bundle_that_is_broken_keeps_nothing(api: APIClient, settings: Any) -> None:
     content = large(settings, {**ABOUT, "options": {}, "input_sha256": "0" * 64})
     imported = send(api, content).json()["imported_by"]["id"]
-    work()
+    do_all_work()
     told = api.get(f"/api/v1/imports/{imported}/").json()
     assert (told["state"], told["run"], told["snapshot"]) == ("failed", None, None)
     assert {problem["path"] for problem in told["problems"]} == {"options.cycles", "options.explain"}
@@ -244,7 +237,7 @@ def test_a_zip_bomb_takes_memory_neither_here_nor_beyond_the_limit(api: APIClien
     answer = send(api, bomb)
     assert answer.status_code == 202
     assert answer.json()["imported_by"], "more than is read while one waits"
-    work()
+    do_all_work()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - max(before, made) < 60
     told = api.get(f"/api/v1/imports/{answer.json()['imported_by']['id']}/").json()
     assert told["state"] == "failed"

@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -29,14 +28,13 @@ from planner.clusters.services.imports import cluster_read
 from planner.runs.models import Run
 from planner.scenarios.models import Change, ObjectChange, Scenario, ScenarioCopy
 from planner.scenarios.selectors.revisions import state_of
-from planner.work.execution import work_execute
-from planner.work.turns import next_turn
 from planning.bundle import About, Bundle
 from planning.documents import encoded
 from queuecast.sending import bare_files
 from scheduler_core import encode, simulate_document
 from tests import factories
 from tests.manifests.test_stripping import SECRET, planted
+from tests.worker import do_all_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -72,11 +70,6 @@ def manifest_list(document: dict[str, Any]) -> bytes:
     ]
     objects.append({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"x": SECRET}})
     return manifests.dump({"apiVersion": "v1", "kind": "List", "items": objects}).encode()
-
-
-def do_work() -> None:
-    while turn := next_turn():
-        assert work_execute(turn=turn, worker="test", stopping=threading.Event())
 
 
 def bytes_kept() -> Iterator[tuple[str, bytes]]:
@@ -138,7 +131,7 @@ def test_a_planted_secret_is_kept_nowhere_when_a_script_imports(
         assert SECRET not in answer.content.decode()
         made = api.post("/api/v1/scenarios/", {"name": "x", "snapshot": answer.data["id"]})
         assert api.post(f"/api/v1/scenarios/{made.data['id']}/runs/", {}).status_code == 202
-    do_work()
+    do_all_work()
     assert set(Run.objects.values_list("state", flat=True)) == {"succeeded"}
     read_everything(api, browser)
     assert_nowhere(caplog.text)
@@ -165,7 +158,7 @@ def test_nor_while_a_large_import_waits_for_a_worker_and_after(
     caplog.set_level(logging.DEBUG)
     asked = factories.large_import([("cluster.yaml", manifest_list(cluster))])
     assert_nowhere(caplog.text)
-    do_work()
+    do_all_work()
     asked.refresh_from_db()
     assert asked.state == Import.State.SUCCEEDED, (asked.error, asked.problems)
     assert_nowhere(caplog.text)
@@ -200,7 +193,7 @@ def test_nor_when_a_bundle_of_an_older_installation_comes_in(
     packed = Bundle(about, content, result).packed()
     sent = api.post("/api/v1/bundles/", {"file": SimpleUploadedFile("b.zip", packed)}, format="multipart")
     assert sent.status_code in (201, 202), sent.data
-    do_work()
+    do_all_work()
     assert set(Run.objects.values_list("state", flat=True)) == {"succeeded"}
     read_everything(api, browser)
     assert_nowhere(caplog.text)
@@ -234,7 +227,7 @@ def test_what_an_older_version_kept_is_rewritten_by_one_command(
     Change.objects.create(scenario=scenario, revision=1, kind="nodes", key="n9", after=whole)
     copied = encoded(state_of(scenario).as_copy())
     ScenarioCopy.objects.create(scenario=scenario, revision=1, content=Blob.of(copied).keep())
-    do_work()
+    do_all_work()
     run.refresh_from_db()
     assert run.result is not None
     result, places = (

@@ -1,7 +1,6 @@
 """A run's bundle in another installation, which has its own database: it repeats to the same bytes."""
 
 import json
-import threading
 import time
 from urllib.request import Request, urlopen
 
@@ -9,13 +8,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
-from planner.runs.models import Run
 from planner.runs.services.bundles import bundle_of
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
 from tests.e2e.product import Product
 from tests.e2e.test_scripts import call
+from tests.worker import do_work
 
 PATIENCE_SECONDS = 60
 
@@ -24,8 +21,7 @@ PATIENCE_SECONDS = 60
 def bundle(transactional_db: None) -> tuple[bytes, bytes, bytes]:
     """A run of this process's own database as one file; what it read and what it came to."""
     run = factories.run()
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    run.refresh_from_db()
+    do_work(run)
     assert run.result is not None, run.error
     return bundle_of(run=run), run.input.content(), run.result.content()
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from inspect import CO_OPTIMIZED
 from types import FrameType
@@ -23,11 +22,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from planner.runs.models import Run
 from planner.scenarios.models import Scenario
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
+from tests.worker import do_work
 
 OURS = ("planner.", "planning.")
 FRAME = re.compile(
@@ -111,7 +108,7 @@ def run_to_victims(browser: Client, scenario: Scenario) -> None:
     """Start a run, let a worker do it, and look at its victims."""
     assert browser.post(reverse("planner:run-submit", args=[scenario.pk])).status_code == 302
     run = scenario.runs.get()
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+    do_work(run)
     assert browser.get(reverse("planner:run-victims", args=[run.pk])).status_code == 200
 
 

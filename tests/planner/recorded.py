@@ -13,12 +13,11 @@ from planner.experiments.services.settling import experiment_settle
 from planner.forecasts.models import Forecast, ForecastPart
 from planner.forecasts.services.replays import forecast_finish
 from planner.runs.models import Run
-from planner.runs.services.baselines import baseline_create
-from planner.runs.services.runs import run_finish
-from planner.runs.services.simulations import Simulated, simulate
+from planner.runs.services.runs import baseline_create
+from planner.runs.services.simulations import Simulated, run_finish, simulate
 from planner.scenarios.models import Scenario
+from planner.work.execution import limits
 from planner.work.lifecycle import work_claim, work_end
-from planner.work.watch import limits
 from planning.documents import encoded
 from planning.experiments.outcomes import Measurer
 from planning.experiments.written import Definition, grid_of
@@ -88,11 +87,11 @@ def _kept(run: Run, simulated: Simulated) -> Run:
     result = json.loads(simulated.result)
     assert run_finish(
         claim=claim,
+        simulated=simulated,
         result=Blob.of(simulated.result),
         rows=None if run.question else rows_of(result, run.input.document()),
         notes=result.get("notes", []),
         timings=simulated.timings,
-        engine_version=simulated.engine_version,
     )
     run.refresh_from_db()
     return run

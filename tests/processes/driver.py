@@ -27,14 +27,13 @@ from django.test import Client  # noqa: E402
 import manifests  # noqa: E402
 from planner.accounts.services.accounts import admin_create  # noqa: E402
 from planner.clusters.models import Import, Snapshot  # noqa: E402
-from planner.clusters.services.imports import packed_files  # noqa: E402
-from planner.clusters.tasks import submit_import  # noqa: E402
+from planner.clusters.services.imports import import_create, packed_files  # noqa: E402
 from planner.runs.models import Run  # noqa: E402
 from planner.runs.selectors.steps import decisions  # noqa: E402
-from planner.runs.tasks import submit_run  # noqa: E402
+from planner.runs.services.runs import run_create  # noqa: E402
 from planner.scenarios.services.scenarios import scenario_create  # noqa: E402
+from planner.work.broker import notify_workers  # noqa: E402
 from planner.work.lifecycle import work_cancel  # noqa: E402
-from planner.work.tasks import notify_workers  # noqa: E402
 from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
 from tests.processes import experimenting, forecasting, inside  # noqa: E402
@@ -48,7 +47,7 @@ ATTEMPTS = 10
 def submit(cycles: str, count: str) -> list[str]:
     """Submit `count` runs of `cycles` cycles each on fifty nodes; return their ids."""
     scenario = factories.scenario(document=factories.cluster(nodes=50, waiting=200))
-    return [str(submit_run(scenario=scenario, options={"cycles": int(cycles)}).pk) for _ in range(int(count))]
+    return [str(run_create(scenario=scenario, options={"cycles": int(cycles)}).pk) for _ in range(int(count))]
 
 
 @functools.cache
@@ -75,7 +74,7 @@ def distinct(count: str, cycles: str) -> list[str]:
         for _ in range(int(count))
     ]
     options = {"cycles": int(cycles)}
-    return [str(submit_run(scenario=scenario, options=options).pk) for scenario in scenarios]
+    return [str(run_create(scenario=scenario, options=options).pk) for scenario in scenarios]
 
 
 def struck(count: str, seconds: str) -> list[str]:
@@ -89,7 +88,7 @@ def repeated(count: str, different: str) -> list[str]:
     """Queue `count` runs of so many different inputs; return their ids."""
     scenario = factories.scenario(document=factories.cluster(nodes=50, waiting=200))
     runs = [
-        submit_run(scenario=scenario, options={"cycles": 1 + number % int(different)})
+        run_create(scenario=scenario, options={"cycles": 1 + number % int(different)})
         for number in range(int(count))
     ]
     return [str(run.pk) for run in runs]
@@ -148,7 +147,7 @@ def killed_while_importing(pods: str, doing: str, group: str) -> str:
     text = json.dumps(factories.cluster(waiting=int(pods))).encode()
     workspace = factories.workspace()
     for number in range(ATTEMPTS):
-        submitted = submit_import(
+        submitted = import_create(
             files=packed_files([("cluster.json", BytesIO(text))]),
             workspace=workspace,
             name=f"large {number}",

@@ -4,7 +4,7 @@ from typing import Any
 
 from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells
-from planner.experiments.tasks import submit_experiment
+from planner.experiments.services.experiments import experiment_create
 from planning.experiments.written import grid_of
 from scheduler_core import Options, simulate_document
 from tests import factories
@@ -22,7 +22,7 @@ def experiment_begun(cells: str) -> str:
     }
     document = factories.cluster(nodes=20, waiting=40)
     user = factories.user()
-    experiment = submit_experiment(scenario=factories.scenario(document=document), written=written, user=user)
+    experiment = experiment_create(scenario=factories.scenario(document=document), written=written, user=user)
     return str(experiment.pk)
 
 

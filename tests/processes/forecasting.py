@@ -10,8 +10,8 @@ from typing import Any
 from django.db import DatabaseError, connections
 
 from planner.forecasts.models import Forecast
+from planner.forecasts.services.forecasts import forecast_create
 from planner.forecasts.services.replays import frozen_state
-from planner.forecasts.tasks import submit_forecast
 from tests import factories
 
 PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
@@ -67,7 +67,7 @@ def _submitted() -> Forecast:
     )
     text = "name,queue,submit_seconds,run_seconds,cpu,memory\n" + "".join(lines)
     scenario = factories.scenario(document=empty)
-    return submit_forecast(scenario=scenario, trace=factories.workload(text), options=OPTIONS)
+    return forecast_create(scenario=scenario, trace=factories.workload(text), options=OPTIONS)
 
 
 def _kept(forecast: Forecast) -> bool:

@@ -21,8 +21,8 @@ from planner.clusters.services.samples import sample_load
 from planner.runs.models import Run
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Rebase, Scenario
+from planner.scenarios.services.rebases import rebase_create
 from planner.scenarios.services.scenarios import scenario_create
-from planner.scenarios.tasks import submit_rebase
 from tests import factories
 
 CYCLES = 50
@@ -115,7 +115,7 @@ def careful_account(username: str, password: str) -> None:
 def queued_rebase(scenario: str, snapshot: str) -> str:
     """Let a worker rebase as it does for large snapshots; return the rebase's id."""
     of = Scenario.objects.get(pk=scenario)
-    rebase = submit_rebase(
+    rebase = rebase_create(
         scenario=of,
         snapshot=Snapshot.objects.get(pk=snapshot),
         name="next week",

@@ -12,10 +12,10 @@ from pytest_django.live_server_helper import LiveServer
 from planner.accounts.models import Role
 from planner.experiments.models import Experiment
 from planner.runs.models import Run
-from planner.work.execution import next_execute
 from queuecast import Client, Refused
 from queuecast.__main__ import main
 from tests import factories
+from tests.worker import do_all_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,8 +36,7 @@ def work() -> None:
     """Do all that waits, as a worker does."""
 
     def do() -> None:
-        while next_execute(worker="here", stopping=threading.Event()):
-            pass
+        do_all_work()
         connection.close()
 
     worker = threading.Thread(target=do)

@@ -15,11 +15,11 @@ from planner.accounts.models import Role
 from planner.runs.models import PublicLink, Run
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.scenarios import scenario_create
-from planner.work.execution import next_execute
 from queuecast import Client
 from queuecast.__main__ import main
 from queuecast.completion import NAMES
 from tests import factories
+from tests.worker import do_all_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,8 +59,7 @@ def text(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
 def simulated(capsys: pytest.CaptureFixture[str], scenario: str = "plan") -> str:
     """Run a scenario as a worker would; return the run's id."""
     run = told(capsys, "run", scenario, "--no-wait")[0]["id"]
-    while next_execute(worker="test", stopping=threading.Event()):
-        pass
+    do_all_work()
     return str(run)
 
 
@@ -243,8 +242,7 @@ def test_a_watched_run_says_what_it_does_and_lists_its_victims(
 ) -> None:
     stopping = threading.Event()
     started = told(capsys, "run", "plan", "--no-wait")
-    while next_execute(worker="test", stopping=stopping):
-        pass
+    do_all_work(stopping)
     assert started
     assert main(["--local", "import", str(_cluster()), "--name", "prod"]) == 0
     assert main(["--local", "scenario", "create", "base", "--snapshot", "prod"]) == 0

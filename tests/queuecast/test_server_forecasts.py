@@ -11,12 +11,12 @@ from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
 from planner.forecasts.selectors.forecasts import record_of
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.branches import scenario_branch
-from planner.work.execution import next_execute
 from planning.forecasts.costs import Prices, costs
 from planning.forecasts.figures import job_rows
 from queuecast.__main__ import main
 from tests import factories
 from tests.queuecast.test_server import plan, text, told
+from tests.worker import do_all_work
 
 __all__ = ["plan"]
 
@@ -35,8 +35,7 @@ def today(plan: Scenario) -> WorkloadTrace:
 
 def worked() -> None:
     """Do what a worker would do with what is queued."""
-    while next_execute(worker="test", stopping=threading.Event()):
-        pass
+    do_all_work()
 
 
 def forecast_of(

@@ -27,8 +27,13 @@ from planner.clusters.api.filters import SnapshotFilter
 from planner.clusters.api.serializers import SnapshotFiles, SnapshotSerializer, SnapshotUpload
 from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.imports import imports
-from planner.clusters.services.imports import cluster_import, cluster_read_apart, is_large, packed_files
-from planner.clusters.tasks import submit_import
+from planner.clusters.services.imports import (
+    cluster_import,
+    cluster_read_apart,
+    import_create,
+    is_large,
+    packed_files,
+)
 from planner.scenarios.selectors.scenarios import snapshots
 from planning.archive import OpenFiles
 
@@ -85,7 +90,7 @@ class SnapshotList(TableList):
     @once
     def _handed_on(self, request: Request, files: Blob, facts: Mapping[str, Any]) -> Response:
         """Leave files to a worker; a dry run is one for the worker, too."""
-        cluster_import = submit_import(files=files, is_dry=is_dry(request), user=self.user, **facts)
+        cluster_import = import_create(files=files, is_dry=is_dry(request), user=self.user, **facts)
         return Response(ImportSerializer(cluster_import).data, status.HTTP_202_ACCEPTED)
 
 

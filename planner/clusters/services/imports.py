@@ -20,6 +20,7 @@ from planner.clusters.selectors.usage import room_require
 from planner.clusters.services.reading_process import Read, reading
 from planner.clusters.services.snapshots import snapshot_keep
 from planner.errors import Busy, Invalid
+from planner.work.lifecycle import work_enqueue
 from planner.work.subprocess_runner import ChildFailed, Limits
 from planning.archive import OpenFiles, archived, holds_more
 from planning.documents import encoded, items
@@ -169,20 +170,19 @@ def import_create(
     is_bundle: bool = False,
     user: User | None = None,
 ) -> Import:
-    """Keep packed files for a worker that reads them; `is_dry`: it only tells what it finds.
-
-    Interfaces call `planner.clusters.tasks.submit_import`, which also notifies a worker.
-    """
+    """Queue packed files for a worker that reads them; `is_dry`: it only tells what it finds."""
     role_require(user=user, workspace=workspace)
     room_require(workspace=workspace)
-    return Import.objects.create(
-        workspace=workspace,
-        owner=user,
-        name=name,
-        provenance=provenance,
-        is_dry=is_dry,
-        is_bundle=is_bundle,
-        files=files.keep(),
+    return work_enqueue(
+        Import(
+            workspace=workspace,
+            owner=user,
+            name=name,
+            provenance=provenance,
+            is_dry=is_dry,
+            is_bundle=is_bundle,
+            files=files.keep(),
+        )
     )
 
 

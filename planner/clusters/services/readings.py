@@ -13,8 +13,8 @@ from planner.clusters.services.imports import ClusterRead, kept_of, moment
 from planner.clusters.services.reading_process import Read, reading
 from planner.clusters.services.snapshots import snapshot_keep
 from planner.runs.services.bundles import bundle_keep
+from planner.work.execution import Watch, limits, retry_on_db_error
 from planner.work.lifecycle import Claim, work_end
-from planner.work.watch import Watch, limits, retry_on_db_error
 
 State = Import.State
 

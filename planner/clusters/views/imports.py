@@ -15,11 +15,16 @@ from planner.accounts.selectors.workspaces import editable
 from planner.clusters.forms import LONGEST_NAME, ClusterForm
 from planner.clusters.models import Import
 from planner.clusters.selectors.imports import get_import, problems_of, recent_imports
-from planner.clusters.services.imports import ClusterRead, cluster_read_apart, is_large, packed_files
+from planner.clusters.services.imports import (
+    ClusterRead,
+    cluster_read_apart,
+    import_create,
+    is_large,
+    packed_files,
+)
 from planner.clusters.services.previews import preview_keep, preview_of, preview_save
-from planner.clusters.tasks import submit_import
 from planner.errors import Invalid
-from planner.runs.tasks import submit_run
+from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.scenarios import scenario_create
@@ -58,7 +63,7 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
         "user": caller(request),
     }
     if is_large(files, IN_A_REQUEST_BYTES):
-        return redirect("planner:import-detail", submit_import(files=packed_files(files), **facts).pk)
+        return redirect("planner:import-detail", import_create(files=packed_files(files), **facts).pk)
     try:
         read = cluster_read_apart(files)
     except Invalid as error:
@@ -117,7 +122,7 @@ def save(request: HttpRequest) -> HttpResponse:
 
 def _begun(request: HttpRequest, scenario: Scenario) -> HttpResponse:
     if "run" in request.POST:
-        return redirect("planner:run-detail", submit_run(scenario=scenario, user=caller(request)).pk)
+        return redirect("planner:run-detail", run_create(scenario=scenario, user=caller(request)).pk)
     messages.success(request, BEGUN)
     return redirect("planner:scenario-detail", scenario.pk)
 

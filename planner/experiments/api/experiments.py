@@ -37,10 +37,9 @@ from planner.experiments.api.serializers import (
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import Cells
 from planner.experiments.selectors.experiments import experiments
-from planner.experiments.services.cells import cell_open
-from planner.experiments.services.experiments import experiment_delete
+from planner.experiments.services.cells import cell_forecast, cell_open
+from planner.experiments.services.experiments import experiment_create, experiment_delete
 from planner.experiments.services.settling import experiment_cancel
-from planner.experiments.tasks import submit_cell_forecast, submit_experiment
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios, snapshots
 from planner.scenarios.services.scenarios import scenario_create
@@ -80,7 +79,7 @@ class ExperimentList(TableList):
         written = dict(request.data)
         with saved_unless_dry(request):
             scenario = self._scenario(serializer.validated_data)
-            experiment = submit_experiment(scenario=scenario, written=written, user=self.user)
+            experiment = experiment_create(scenario=scenario, written=written, user=self.user)
             body = ExperimentDetailSerializer(experiment).data
         return made(request, body, status.HTTP_202_ACCEPTED)
 
@@ -207,6 +206,6 @@ class ExperimentCellForecast(ExperimentView):
         Of a cell over several seeds it is that of the first one, whose work is kept as a trace.
         """
         with saved_unless_dry(request):
-            forecast = submit_cell_forecast(experiment=self.experiment(), number=number, user=self.user)
+            forecast = cell_forecast(experiment=self.experiment(), number=number, user=self.user)
             body = CellForecastSerializer(forecast).data
         return made(request, body, status.HTTP_201_CREATED)

@@ -1,9 +1,5 @@
 """How does a cell of an experiment become a scenario of its own, and a forecast of that?"""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
 from django.db import transaction
 
 from planner.accounts.models import User
@@ -13,7 +9,8 @@ from planner.errors import Invalid
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.applying import alone_forecast, applied, cell_title
 from planner.experiments.selectors.cells import CellRow, Cells
-from planner.forecasts.models import WorkloadTrace
+from planner.forecasts.models import Forecast, WorkloadTrace
+from planner.forecasts.services.forecasts import forecast_create
 from planner.forecasts.services.traces import trace_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.branches import scenario_branch
@@ -45,18 +42,11 @@ def cell_open(*, experiment: Experiment, number: int, name: str = "", user: User
     return branch
 
 
-@dataclass(frozen=True)
-class Forecastable:
-    """A branch that is a cell, and what a forecast of it is requested with to be the cell's."""
-
-    scenario: Scenario
-    trace: WorkloadTrace
-    options: Mapping[str, Any]
-
-
 @transaction.atomic
-def cell_prepare_forecast(*, experiment: Experiment, number: int, user: User | None = None) -> Forecastable:
-    """Open a cell, and keep the work of its first seed as a trace; a trace of the same text is taken.
+def cell_forecast(*, experiment: Experiment, number: int, user: User | None = None) -> Forecast:
+    """Open a cell as a scenario, and queue the forecast that it is.
+
+    The work of its first seed is kept as a trace; a trace of the same text is taken.
 
     Raises RoleTooLow, and Invalid for a cell that is a run and for a number that no cell has.
     """
@@ -78,7 +68,7 @@ def cell_prepare_forecast(*, experiment: Experiment, number: int, user: User | N
             provenance=f"experiment {experiment.name}{drawn}"[:500],
             user=user,
         )
-    return Forecastable(scenario, trace, alone.options)
+    return forecast_create(scenario=scenario, trace=trace, options=alone.options, user=user)
 
 
 def _row(experiment: Experiment, number: int) -> CellRow:

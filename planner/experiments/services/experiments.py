@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, islice
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
@@ -20,6 +20,7 @@ from planner.experiments.services.settling import experiment_settle
 from planner.experiments.services.workloads import with_prices, workload_of
 from planner.runs.services.runs import scenario_freeze
 from planner.scenarios.models import Scenario
+from planner.work.lifecycle import work_enqueue_all
 from planning.experiments.cells import Grid
 from planning.experiments.known import KnownCells
 from planning.experiments.outcomes import Entry
@@ -43,7 +44,7 @@ def experiment_create(
     """Freeze the scenario's present revision and queue the cells of an experiment on it.
 
     `written` is the document of `queuecast sweep` and `search`; `scenario` in it is taken as read. Raises
-    Invalid with every problem. Interfaces call `planner.experiments.tasks.submit_experiment`.
+    Invalid with every problem.
     """
     role_require(user=user, workspace=scenario.workspace)
     with_scenario = {**written, "scenario": scenario.name or str(scenario.pk)}
@@ -98,12 +99,13 @@ def _queue(
     left = [cell for cell in cells if cell not in known]
     if experiment.kind == Experiment.Kind.SWEEP:
         left = grid.kindred(left)
-    ExperimentGroup.objects.bulk_create(
+    groups = [
         ExperimentGroup(
             workspace=scenario.workspace, owner=user, experiment=experiment, number=number, cells=part
         )
-        for number, part in zip(count(), _parts(left, experiment.kind), strict=False)
-    )
+        for number, part in enumerate(_parts(left, experiment.kind))
+    ]
+    work_enqueue_all(kind=ExperimentGroup, rows=groups)
     if known:
         experiment_settle(experiment_id=experiment.pk)
         experiment.refresh_from_db()

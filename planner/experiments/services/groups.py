@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection
 from planner.experiments.models import ExperimentGroup
 from planner.experiments.selectors.experiments import VERIFYING
 from planner.experiments.services.settling import experiment_settle
+from planner.work.execution import Watch, limits, retry_on_db_error
 from planner.work.lifecycle import Claim, work_end, work_release
 from planner.work.subprocess_runner import (
     ChildFailed,
@@ -20,7 +21,6 @@ from planner.work.subprocess_runner import (
     room_on_disk,
 )
 from planner.work.turns import does_anybody_wait
-from planner.work.watch import Watch, limits, retry_on_db_error
 from planning.documents import encoded
 from planning.experiments.outcomes import Entry
 

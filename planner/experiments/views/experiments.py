@@ -16,12 +16,11 @@ from planner.experiments.forms import DocumentForm, ExperimentForm, example, set
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.experiments import experiments, get_experiment, scenario_experiments
 from planner.experiments.selectors.offers import Offer, offered
-from planner.experiments.services.cells import cell_open
-from planner.experiments.services.experiments import experiment_delete
+from planner.experiments.services.cells import cell_forecast, cell_open
+from planner.experiments.services.experiments import experiment_create, experiment_delete
 from planner.experiments.services.settling import experiment_cancel
-from planner.experiments.tasks import submit_cell_forecast, submit_experiment
 from planner.experiments.views.experiment_page import ExperimentPage
-from planner.runs.tasks import submit_run
+from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.web.views.following import UNCHANGED
 from planner.web.views.found import scenario_or_404
@@ -55,7 +54,7 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     )
     try:
         written = form.written(scenario.name)
-        experiment = submit_experiment(scenario=scenario, written=written, user=caller(request))
+        experiment = experiment_create(scenario=scenario, written=written, user=caller(request))
     except Invalid as error:
         form.refuse(error.problems)
         return _begin_page(request, scenario, form, problems=error.problems, status=INVALID)
@@ -101,7 +100,7 @@ def cell(request: HttpRequest, experiment_id: UUID, number: int) -> HttpResponse
     then, user = request.POST.get("then"), caller(request)
     try:
         if then == "forecast":
-            forecast = submit_cell_forecast(experiment=experiment, number=number, user=user)
+            forecast = cell_forecast(experiment=experiment, number=number, user=user)
             return redirect("planner:forecast", forecast.pk)
         scenario = cell_open(experiment=experiment, number=number, user=user)
     except Invalid as error:
@@ -109,7 +108,7 @@ def cell(request: HttpRequest, experiment_id: UUID, number: int) -> HttpResponse
         context = {"experiment": experiment, "page": page, "problems": error.problems}
         return render(request, "experiments/experiment.html", context, status=INVALID)
     if then == "run":
-        run = submit_run(scenario=scenario, options=_run_options(experiment), user=user)
+        run = run_create(scenario=scenario, options=_run_options(experiment), user=user)
         return redirect("planner:run-detail", run.pk)
     messages.success(request, f"{scenario.name} is a scenario of its own now.")
     return redirect("planner:scenario-detail", scenario.pk)

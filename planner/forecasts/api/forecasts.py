@@ -35,7 +35,7 @@ from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import forecasts, record_of
 from planner.forecasts.selectors.traces import traces
 from planner.forecasts.selectors.verdicts import verdict_of
-from planner.forecasts.tasks import submit_forecast
+from planner.forecasts.services.forecasts import forecast_create
 from planner.work.lifecycle import work_cancel
 from planning.forecasts.figures import (
     curves,
@@ -101,7 +101,7 @@ class ScenarioForecasts(ForecastList):
         options = dict(serializer.validated_data)
         trace = get_object_or_404(traces(self.user), pk=options.pop("trace"))
         with saved_unless_dry(request):
-            forecast = submit_forecast(scenario=scenario, trace=trace, options=options, user=self.user)
+            forecast = forecast_create(scenario=scenario, trace=trace, options=options, user=self.user)
         return made(request, ForecastSerializer(forecast).data, status.HTTP_202_ACCEPTED)
 
 

@@ -14,6 +14,7 @@ from planner.errors import Invalid
 from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
 from planner.runs.services.runs import scenario_freeze
 from planner.scenarios.models import Scenario
+from planner.work.lifecycle import work_enqueue
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import late_problems
 from planning.forecasts.intake import queues_for_jobs
@@ -30,7 +31,7 @@ def forecast_create(
     """Freeze the scenario's present revision and queue a forecast of it under a trace.
 
     `options`: those of `planning.forecasts.options.DEFAULTS`; the wait targets are the scenario's. Raises
-    Invalid with every problem of the options. Interfaces call `planner.forecasts.tasks.submit_forecast`.
+    Invalid with every problem of the options.
     """
     role_require(user=user, workspace=scenario.workspace)
     targets = {target.queue: target.seconds for target in scenario.wait_targets.all()}
@@ -47,16 +48,18 @@ def forecast_create(
     content = Blob.of(frozen)
     with transaction.atomic():
         room_require(workspace=scenario.workspace)
-        return Forecast.objects.create(
-            workspace=present.workspace,
-            owner=user,
-            scenario=present,
-            scenario_revision=present.revision,
-            input=content.keep(),
-            trace=trace,
-            trace_name=trace.name,
-            workload=trace.source,
-            options=effective,
+        return work_enqueue(
+            Forecast(
+                workspace=present.workspace,
+                owner=user,
+                scenario=present,
+                scenario_revision=present.revision,
+                input=content.keep(),
+                trace=trace,
+                trace_name=trace.name,
+                workload=trace.source,
+                options=effective,
+            )
         )
 
 

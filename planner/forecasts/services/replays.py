@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 
 from planner.forecasts.models import Forecast, ForecastPart
+from planner.work.execution import Watch, limits, retry_on_db_error, unless_away
 from planner.work.lifecycle import Claim, work_end
 from planner.work.subprocess_runner import (
     Beat,
@@ -23,7 +24,6 @@ from planner.work.subprocess_runner import (
     room_on_disk,
     unreported,
 )
-from planner.work.watch import Watch, limits, retry_on_db_error, unless_away
 from planning.documents import encoded
 from planning.version import ENGINE_VERSION
 

@@ -16,8 +16,7 @@ from planner.forecasts.forms import ForecastForm, TargetsForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import get_forecast, scenario_forecasts, scenario_leaves
 from planner.forecasts.selectors.traces import traces
-from planner.forecasts.services.forecasts import targets_set
-from planner.forecasts.tasks import submit_forecast
+from planner.forecasts.services.forecasts import forecast_create, targets_set
 from planner.forecasts.views.forecast_page import ForecastPage
 from planner.forecasts.views.timed import TypedChanges
 from planner.forecasts.views.traces import trace_or_404
@@ -46,7 +45,7 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         if timed.unread or not form.is_valid():
             raise Invalid(timed.problems)
         options = {**form.options(), "changes": timed.changes}
-        forecast = submit_forecast(scenario=scenario, trace=trace, options=options, user=caller(request))
+        forecast = forecast_create(scenario=scenario, trace=trace, options=options, user=caller(request))
     except Invalid as error:
         form.refuse(error.problems)
         return _begin_page(request, scenario, form=form, problems=error.problems, status=INVALID)

@@ -15,7 +15,7 @@ from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import decisions_at, record_of
 from planner.forecasts.services.moments import moment_open
 from planner.forecasts.views.forecasts import forecast_or_404
-from planner.runs.tasks import submit_run
+from planner.runs.services.runs import run_create
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller
@@ -44,7 +44,7 @@ def moment(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
         problem = Problem("forecast.busy", "error", str(error), path="at")
         return _page(request, forecast, at, problems=[problem], status=503)
     if typed["then"] == "run":
-        run = submit_run(scenario=scenario, user=caller(request))
+        run = run_create(scenario=scenario, user=caller(request))
         return redirect("planner:run-detail", run.pk)
     messages.success(request, f"{scenario.name} is a scenario of its own now.")
     return redirect("planner:scenario-detail", scenario.pk)

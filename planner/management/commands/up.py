@@ -17,8 +17,8 @@ from django.core.management.base import BaseCommand, CommandError
 from planner.accounts.services.accounts import ADMIN, admin_create
 from planner.clusters.models import Snapshot
 from planner.management.supervisor import Program, Supervisor
-from planner.work.execution import worker_name
 from planner.work.recovery import worker_lost
+from planner.work.workers import worker_name
 
 WORKER = "worker"
 HOST = "127.0.0.1"

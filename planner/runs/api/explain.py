@@ -34,7 +34,7 @@ from planner.runs.selectors.stories import (
     victims_of_job,
     victims_on_node,
 )
-from planner.runs.tasks import submit_search
+from planner.runs.services.searches import search_create
 from planning.standing import node_said, pod_said
 
 
@@ -103,7 +103,7 @@ class ExplainUnblock(WorkspaceView):
         run = self.run()
         outcome = _job_or_404(run, namespace, job)
         with saved_unless_dry(request):
-            search = submit_search(run=run, job=outcome.job, user=self.user)
+            search = search_create(run=run, job=outcome.job, user=self.user)
         body = searches.SearchSerializer(search).data
         return Response(body, 200 if is_dry(request) else 202)
 

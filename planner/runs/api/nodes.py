@@ -21,7 +21,7 @@ from planner.api.waiting import wait_until_over
 from planner.runs.api.serializers.runs import RunSerializer
 from planner.runs.selectors.nodes import ORDERS, node_found, nodes_in_order, pool_heats
 from planner.runs.selectors.searches import Fitting, Refused, fitting_found, newest_fitting
-from planner.runs.tasks import submit_fitting
+from planner.runs.services.searches import fitting_create
 from planning.fitting import MOMENTS, Probe
 from planning.heat import NodeHeat
 from planning.quantities import amounts
@@ -159,7 +159,7 @@ class RunFit(WorkspaceView):
         serializer.is_valid(raise_exception=True)
         probe = Probe(**serializer.validated_data)
         with saved_unless_dry(request):
-            search = submit_fitting(run=self.run(), probe=probe, user=self.user)
+            search = fitting_create(run=self.run(), probe=probe, user=self.user)
         if is_dry(request):
             return Response(SearchedFitting({"search": search, "found": None}).data)
         headers = wait_until_over(request, search)

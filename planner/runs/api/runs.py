@@ -27,7 +27,7 @@ from planner.runs.models import JobOutcome, QueueOutcome, Run, Trace, Victim
 from planner.runs.selectors import filters
 from planner.runs.selectors.runs import job_outcomes, queue_outcomes, runs, victims
 from planner.runs.selectors.steps import Steps, decisions
-from planner.runs.tasks import submit_run
+from planner.runs.services.runs import run_create
 from planner.scenarios.services.labels import label
 from planner.work.lifecycle import work_cancel
 
@@ -75,7 +75,7 @@ class ScenarioRuns(RunList):
         options = serializers.RunOptions(data=request.data)
         options.is_valid(raise_exception=True)
         with saved_unless_dry(request):
-            run = submit_run(scenario=scenario, options=options.validated_data, user=self.user)
+            run = run_create(scenario=scenario, options=options.validated_data, user=self.user)
         return made(request, serializers.RunSerializer(run).data, status.HTTP_202_ACCEPTED)
 
 

@@ -22,8 +22,7 @@ from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
 from planner.api.serializers import ImportSerializer
-from planner.clusters.services.imports import packed_files
-from planner.clusters.tasks import submit_import
+from planner.clusters.services.imports import import_create, packed_files
 from planner.runs.api.filters import LinkFilter
 from planner.runs.api.serializers.runs import RunSerializer
 from planner.runs.api.serializers.sharing import (
@@ -35,9 +34,8 @@ from planner.runs.api.serializers.sharing import (
 )
 from planner.runs.models import PublicLink
 from planner.runs.selectors.runs import links_of
-from planner.runs.services.bundles import bundle_of, is_large_bundle
+from planner.runs.services.bundles import bundle_import, bundle_of, is_large_bundle
 from planner.runs.services.links import link_make, link_revoke
-from planner.runs.tasks import submit_bundle
 
 
 @extend_schema_view(get=extend_schema(responses=listed(LinkSerializer)))
@@ -128,7 +126,7 @@ class Bundles(WorkspaceView):
         if is_large_bundle(file):
             return self._handed_on(request, file, workspace)
         with saved_unless_dry(request):
-            run, about = submit_bundle(file=file, workspace=workspace, user=self.user)
+            run, about = bundle_import(file=file, workspace=workspace, user=self.user)
         run_body = RunSerializer(run).data
         body = {
             "run": {**run_body, "id": None} if is_dry(request) else run_body,
@@ -141,7 +139,7 @@ class Bundles(WorkspaceView):
     def _handed_on(self, request: Request, file: Any, workspace: Workspace) -> Response:
         """Leave a large bundle to a worker."""
         name = (file.name or "bundle")[:253]
-        imported = submit_import(
+        imported = import_create(
             files=packed_files([(name, file)]),
             workspace=workspace,
             name=name,

@@ -38,10 +38,7 @@ def is_large_bundle(file: IO[bytes]) -> bool:
 
 
 def bundle_import(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:
-    """Keep the cluster of a bundle as snapshot and scenario, and queue the run again over the same bytes.
-
-    Interfaces call `planner.runs.tasks.submit_bundle`, which also notifies a worker.
-    """
+    """Keep the cluster of a bundle as snapshot and scenario, and queue the run again over the same bytes."""
     with read_by_child([("run.zip", file)], is_bundle=True) as read:
         found, about = kept_of(read), read.about
         if found.content is None or about is None:

@@ -1,25 +1,29 @@
-"""How does a run begin over a frozen input, and how is its outcome kept?"""
+"""How does a run begin over a frozen input, and the run of the unchanged snapshot that it is held against?"""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, TypeVar
+import logging
+from collections.abc import Mapping
+from typing import Any
 
 from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
-from planner.clusters.selectors.contents import content_of
 from planner.clusters.selectors.usage import room_require
-from planner.runs.models import JobOutcome, Outcome, QueueOutcome, Run, Trace, Victim
+from planner.errors import QuotaExceeded
+from planner.runs.models import Run
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import state_of
-from planner.work.lifecycle import Claim, work_end
-from planning.frozen import frozen_input
-from planning.outcomes import Rows
+from planner.scenarios.selectors.revisions import (
+    differences_on,
+    document_of,
+    document_of_snapshot,
+    state_at,
+    state_of,
+)
+from planner.work.lifecycle import work_enqueue
 from planning.states import State
 
-Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)
+logger = logging.getLogger(__name__)
 
 
 def run_create(
@@ -27,7 +31,7 @@ def run_create(
 ) -> Run:
     """Freeze the scenario's present revision and queue a run of it.
 
-    `options`: `cycles` (1) and `explain` (true). Interfaces call `planner.runs.tasks.submit_run`.
+    `options`: `cycles` (1) and `explain` (true).
     """
     role_require(user=user, workspace=scenario.workspace)
     effective = {"cycles": 1, "explain": True, **(options or {})}
@@ -42,16 +46,7 @@ def scenario_freeze(
     with transaction.atomic():
         present = Scenario.objects.select_for_update().select_related("snapshot__content").get(pk=scenario.pk)
         state = state_of(present)
-    frozen = frozen_input(
-        content_of(present.snapshot).document,
-        name=present.name,
-        queues=state.ordered_queues(),
-        conf_text=state.conf_text,
-        options=options or {},
-        overlay=state.objects,
-        release=state.release,
-    )
-    return present, state, frozen
+    return present, state, document_of(present.snapshot, present.name, state, options)
 
 
 @transaction.atomic
@@ -61,93 +56,50 @@ def run_queue(
     """Queue a run over an input that is frozen already."""
     role_require(user=user, workspace=scenario.workspace)
     room_require(workspace=scenario.workspace)
+    return work_enqueue(
+        Run(
+            workspace=scenario.workspace,
+            scenario=scenario,
+            scenario_revision=scenario.revision,
+            owner=user,
+            options=dict(options),
+            input=content.keep(),
+        )
+    )
+
+
+def baseline_create(*, run: Run) -> Run | None:
+    """Queue a run of the unchanged snapshot for a run that succeeded; None where it needs none.
+
+    It needs none when it has one, when it is a question or a baseline itself, when its scenario is the
+    unchanged snapshot, and when the workspace is full. Baselines of one snapshot have the same input whatever
+    their scenarios are called, so a worker computes it once and shares its outcome.
+    """
+    if run.explains_id is not None or run.searches.filter(is_baseline=True).exists():
+        return None
+    scenario = Scenario.objects.select_related("snapshot__content", "workspace").get(pk=run.scenario_id)
+    if not differences_on(scenario.snapshot, state_at(scenario, run.scenario_revision)):
+        return None
+    try:
+        room_require(workspace=scenario.workspace)
+    except QuotaExceeded:
+        logger.info("Run %s gets no baseline: its workspace is full.", run.pk)
+        return None
+    return _baseline_queue(run, Blob.of(document_of_snapshot(scenario.snapshot, run.options)))
+
+
+@transaction.atomic
+def _baseline_queue(run: Run, content: Blob) -> Run | None:
+    """Queue the baseline, unless the run was deleted or did not succeed; its worker takes it next."""
+    present = Run.objects.select_for_update().filter(pk=run.pk, state=Run.State.SUCCEEDED).first()
+    if present is None:
+        return None
     return Run.objects.create(
-        workspace=scenario.workspace,
-        scenario=scenario,
-        scenario_revision=scenario.revision,
-        owner=user,
-        options=dict(options),
+        workspace_id=present.workspace_id,
+        scenario_id=present.scenario_id,
+        scenario_revision=present.scenario_revision,
+        options=present.options,
+        explains=present,
+        is_baseline=True,
         input=content.keep(),
     )
-
-
-@transaction.atomic
-def run_finish(
-    *,
-    claim: Claim[Run],
-    result: Blob,
-    rows: Rows | None,
-    notes: Sequence[str],
-    timings: Mapping[str, float],
-    engine_version: str,
-) -> bool:
-    """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?
-
-    A search has no rows: its answer is its result alone.
-    """
-    run = claim.mine().select_for_update().first()
-    if run is None:
-        return False
-    return work_end(
-        claim=claim,
-        state=Run.State.SUCCEEDED,
-        outcome=None if rows is None else _outcome_keep(rows),
-        result=result.keep(),
-        found_so_far=None,
-        notes=list(notes),
-        timings=dict(timings),
-        engine_version=engine_version,
-    )
-
-
-@transaction.atomic
-def run_share(*, claim: Claim[Run], twin: Run, timings: Mapping[str, float]) -> bool:
-    """End a run with the result and the outcome of its twin; False when either is gone."""
-    kept = Run.objects.select_for_update().filter(pk=twin.pk).first()
-    return kept is not None and work_end(
-        claim=claim,
-        state=Run.State.SUCCEEDED,
-        outcome=kept.outcome_id,
-        result=kept.result_id,
-        notes=kept.notes,
-        timings=dict(timings),
-        engine_version=kept.engine_version,
-    )
-
-
-@transaction.atomic
-def run_fail(
-    *,
-    claim: Claim[Run],
-    error: str,
-    result: Blob,
-    notes: Sequence[str],
-    timings: Mapping[str, float],
-    engine_version: str,
-) -> bool:
-    """End a run whose scenario cannot be simulated, with the core's reason; was it still this worker's?"""
-    return work_end(
-        claim=claim,
-        state=Run.State.FAILED,
-        error=error,
-        result=result.keep(),
-        notes=list(notes),
-        timings=dict(timings),
-        engine_version=engine_version,
-    )
-
-
-def _outcome_keep(rows: Rows) -> Outcome:
-    """Save the rows of a result under a new outcome, and return that."""
-    outcome = Outcome.objects.create(counts=asdict(rows.counts))
-    _rows_keep(QueueOutcome, [QueueOutcome(**columns) for columns in rows.queues], outcome)
-    _rows_keep(JobOutcome, [JobOutcome(**columns) for columns in rows.jobs], outcome)
-    _rows_keep(Victim, [Victim(**columns) for columns in rows.victims], outcome)
-    _rows_keep(Trace, [Trace(**asdict(part)) for part in rows.parts], outcome)
-    return outcome
-
-
-def _rows_keep(model: type[Row], rows: Sequence[Row], outcome: Outcome) -> None:
-    for row in rows:
-        row.outcome = outcome
-    model._default_manager.bulk_create(rows, batch_size=1000)

@@ -16,25 +16,24 @@ from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
+from planner.work.lifecycle import work_enqueue
 from planning.fitting import Probe, probe_problems
 from planning.search import changed_objects, conf_text
 
 State = Run.State
 
 
-def question_create(
-    *, run: Run, find: Callable[[], Run | None], user: User | None, **question: Any
-) -> tuple[Run, bool]:
-    """Queue what answers a question about a run, unless that is queued, running or known.
+def question_create(*, run: Run, find: Callable[[], Run | None], user: User | None, **question: Any) -> Run:
+    """Return what answers a question about a run; queue it, unless it is queued, running or known.
 
     Only in a transaction: `find` looks for it once the run is locked. `question` holds the fields of `Run`
-    that name what is searched. Return it, and whether it is new.
+    that name what is searched.
     """
     Run.objects.select_for_update().get(pk=run.pk)
     present = find()
     if present is not None and present.state not in (State.FAILED, State.CANCELLED):
-        return present, False
-    answering = Run.objects.create(
+        return present
+    answering = Run(
         workspace=run.workspace,
         scenario=run.scenario,
         scenario_revision=run.scenario_revision,
@@ -44,25 +43,21 @@ def question_create(
         explains=run,
         **question,
     )
-    return answering, True
+    return work_enqueue(answering)
 
 
 @transaction.atomic
-def search_create(*, run: Run, job: str, user: User | None = None) -> tuple[Run, bool]:
-    """Queue a search for what would unblock a job of a run, see `question_create`.
-
-    Interfaces call `planner.runs.tasks.submit_search`.
-    """
+def search_create(*, run: Run, job: str, user: User | None = None) -> Run:
+    """Queue a search for what would unblock a job of a run, see `question_create`."""
     role_require(user=user, workspace=run.workspace)
     return question_create(run=run, find=lambda: search_of(run, job), user=user, job=job)
 
 
 @transaction.atomic
-def fitting_create(*, run: Run, probe: Probe, user: User | None = None) -> tuple[Run, bool]:
+def fitting_create(*, run: Run, probe: Probe, user: User | None = None) -> Run:
     """Queue a search for the nodes that take a pod, see `question_create`.
 
-    Raises RoleTooLow, and Invalid for a pod that cannot be. Interfaces call
-    `planner.runs.tasks.submit_fitting`.
+    Raises RoleTooLow, and Invalid for a pod that cannot be.
     """
     role_require(user=user, workspace=run.workspace)
     queues = set(run.queue_outcomes.values_list("queue", flat=True))

@@ -1,20 +1,21 @@
-"""What does a worker do with a run that it has claimed?"""
+"""What does a worker do with a run that it has claimed, and how is the outcome kept?"""
 
 import json
 import logging
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
 from django.conf import settings
+from django.db import transaction
 
 from planner.clusters.models import Blob
-from planner.runs.models import Run
-from planner.runs.services.baselines import baseline_create
-from planner.runs.services.runs import run_fail, run_finish, run_share
-from planner.work.lifecycle import Claim
+from planner.runs.models import JobOutcome, Outcome, QueueOutcome, Run, Trace, Victim
+from planner.runs.services.runs import baseline_create
+from planner.work.execution import Watch, limits, retry_on_db_error, unless_away
+from planner.work.lifecycle import Claim, work_end
 from planner.work.subprocess_runner import (
     Beat,
     Limits,
@@ -24,9 +25,10 @@ from planner.work.subprocess_runner import (
     room_on_disk,
     unreported,
 )
-from planner.work.watch import Watch, limits, retry_on_db_error, unless_away
 from planning.outcomes import Rows, rows_of
 from planning.version import ENGINE_VERSION
+
+Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)
 
 logger = logging.getLogger(__name__)
 
@@ -68,21 +70,20 @@ def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
     )
     process_ms = round((time.monotonic() - began) * 1000, 1)
     with watch.beating("storing the outcome"):
-        blob = Blob.of(simulated.result)
+        content = Blob.of(simulated.result)
         result = json.loads(simulated.result)
         rows = _rows(run, document, simulated, result)
-    facts: dict[str, Any] = {
-        "claim": claim,
-        "result": blob,
-        "notes": result.get("notes", []),
-        "timings": {**_waited(run), **simulated.timings, "process_ms": process_ms},
-        "engine_version": simulated.engine_version,
-    }
-    error = simulated.error
-    if error is not None:
-        retry_on_db_error(lambda: run_fail(error=error, **facts))
-    else:
-        retry_on_db_error(lambda: run_finish(rows=rows, **facts))
+    timings = {**_waited(run), **simulated.timings, "process_ms": process_ms}
+    retry_on_db_error(
+        lambda: run_finish(
+            claim=claim,
+            simulated=simulated,
+            result=content,
+            rows=rows,
+            notes=result.get("notes", []),
+            timings=timings,
+        )
+    )
 
 
 def simulate(
@@ -150,3 +151,63 @@ def known_twin(run: Run) -> Run | None:
         state=Run.State.SUCCEEDED,
     )
     return same.exclude(pk=run.pk).first()
+
+
+@transaction.atomic
+def run_finish(
+    *,
+    claim: Claim[Run],
+    simulated: Simulated,
+    result: Blob,
+    rows: Rows | None,
+    notes: Sequence[str],
+    timings: Mapping[str, float],
+) -> bool:
+    """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?
+
+    A search has no rows, its answer is its result alone; nor has a run that failed, with the core's reason.
+    """
+    if claim.mine().select_for_update().first() is None:
+        return False
+    return work_end(
+        claim=claim,
+        state=Run.State.SUCCEEDED if simulated.error is None else Run.State.FAILED,
+        error=simulated.error or "",
+        outcome=None if rows is None else _outcome_keep(rows),
+        result=result.keep(),
+        found_so_far=None,
+        notes=list(notes),
+        timings=dict(timings),
+        engine_version=simulated.engine_version,
+    )
+
+
+@transaction.atomic
+def run_share(*, claim: Claim[Run], twin: Run, timings: Mapping[str, float]) -> bool:
+    """End a run with the result and the outcome of its twin; False when either is gone."""
+    kept = Run.objects.select_for_update().filter(pk=twin.pk).first()
+    return kept is not None and work_end(
+        claim=claim,
+        state=Run.State.SUCCEEDED,
+        outcome=kept.outcome_id,
+        result=kept.result_id,
+        notes=kept.notes,
+        timings=dict(timings),
+        engine_version=kept.engine_version,
+    )
+
+
+def _outcome_keep(rows: Rows) -> Outcome:
+    """Save the rows of a result under a new outcome, and return that."""
+    outcome = Outcome.objects.create(counts=asdict(rows.counts))
+    _rows_keep(QueueOutcome, [QueueOutcome(**columns) for columns in rows.queues], outcome)
+    _rows_keep(JobOutcome, [JobOutcome(**columns) for columns in rows.jobs], outcome)
+    _rows_keep(Victim, [Victim(**columns) for columns in rows.victims], outcome)
+    _rows_keep(Trace, [Trace(**asdict(part)) for part in rows.parts], outcome)
+    return outcome
+
+
+def _rows_keep(model: type[Row], rows: Sequence[Row], outcome: Outcome) -> None:
+    for row in rows:
+        row.outcome = outcome
+    model._default_manager.bulk_create(rows, batch_size=1000)

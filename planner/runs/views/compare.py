@@ -26,7 +26,7 @@ from planner.runs.selectors.comparisons import (
 from planner.runs.selectors.figures import most_contested, resources
 from planner.runs.selectors.runs import run_of_present
 from planner.runs.selectors.settings import settings_that_differ
-from planner.runs.tasks import submit_run
+from planner.runs.services.runs import run_create
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.pages import caller, fragment_requested, page_or_part
@@ -68,7 +68,7 @@ def with_parent(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     if scenario.parent_id is None:
         raise Http404
     parent = get_object_or_404(scenarios(user), pk=scenario.parent_id)
-    runs = [run_of_present(one) or submit_run(scenario=one, user=user) for one in (parent, scenario)]
+    runs = [run_of_present(one) or run_create(scenario=one, user=user) for one in (parent, scenario)]
     return redirect(_address(runs))
 
 

@@ -24,8 +24,7 @@ from planner.runs.selectors.stories import (
     victims_on_node,
 )
 from planner.runs.selectors.verdicts import run_verdict
-from planner.runs.services.searches import change_try
-from planner.runs.tasks import submit_search
+from planner.runs.services.searches import change_try, search_create
 from planner.runs.views.runs import job_or_404, search_context
 from planner.runs.views.step_page import StepPage
 from planner.web.templatetags.quantities import resource_order
@@ -135,7 +134,7 @@ def unblock(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> Ht
     run = run_or_404(request, run_id)
     job = job_or_404(run, f"{namespace}/{name}")
     if request.method == "POST":
-        submit_search(run=run, job=job.job, user=caller(request))
+        search_create(run=run, job=job.job, user=caller(request))
     if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         return redirect("planner:run-job", run.pk, namespace, name)
     return render(request, "runs/_unblock.html", {"run": run, "job": job, **search_context(run, job.job)})

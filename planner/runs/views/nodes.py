@@ -20,7 +20,7 @@ from planner.runs.forms import REQUESTS, ProbeForm
 from planner.runs.models import Run
 from planner.runs.selectors.nodes import node_found, nodes_in_order, pool_heats
 from planner.runs.selectors.searches import Fitting, fitting_found, newest_fitting
-from planner.runs.tasks import submit_fitting
+from planner.runs.services.searches import fitting_create
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import run_or_404
@@ -175,7 +175,7 @@ def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if request.method == "POST":
         form = context["fit_form"]
         try:
-            submit_fitting(run=run, probe=form.probe(), user=caller(request))
+            fitting_create(run=run, probe=form.probe(), user=caller(request))
         except Invalid as error:
             problems = error.problems
             form.refuse(problems)

@@ -23,7 +23,7 @@ from planner.runs.selectors.stories import (
     victims_of_job,
     victims_of_queue,
 )
-from planner.runs.tasks import submit_run
+from planner.runs.services.runs import run_create
 from planner.runs.views.run_page import RunPage
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.labels import label
@@ -54,7 +54,7 @@ def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     scenario = get_object_or_404(scenarios(caller(request)), pk=scenario_id)
     text = request.POST.get("cycles", "")
     cycles = int(text) if text in CYCLES else 1
-    run = submit_run(scenario=scenario, options={"cycles": cycles}, user=caller(request))
+    run = run_create(scenario=scenario, options={"cycles": cycles}, user=caller(request))
     return redirect("planner:run-detail", run.pk)
 
 

@@ -32,7 +32,7 @@ from planner.scenarios.selectors.rebases import rebases
 from planner.scenarios.selectors.revisions import rebase_of, rebase_takes_long
 from planner.scenarios.selectors.scenarios import snapshots
 from planner.scenarios.services.branches import scenario_rebase
-from planner.scenarios.tasks import submit_rebase
+from planner.scenarios.services.rebases import rebase_create
 from planner.work.lifecycle import work_cancel
 
 SNAPSHOT = OpenApiParameter(
@@ -89,7 +89,7 @@ class Rebase(WorkspaceView):
         }
         if not is_dry(request) and rebase_takes_long(scenario, snapshot):
             with reporting_staleness(scenario):
-                queued = submit_rebase(**asked)
+                queued = rebase_create(**asked)
             body = RebaseWorkSerializer(queued).data
             location = reverse("api:rebase", args=[queued.pk])
             return Response(body, status.HTTP_202_ACCEPTED, headers={"Location": location})

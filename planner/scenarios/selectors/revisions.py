@@ -1,6 +1,8 @@
 """What did a scenario say at one of its revisions, and in what does it differ from where it began?"""
 
+from collections.abc import Mapping
 from itertools import groupby
+from typing import Any
 
 from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.contents import content_if_needed, content_of
@@ -8,9 +10,9 @@ from planner.scenarios.models import Scenario
 from planning.contents import Objects
 from planning.differences import differences
 from planning.frozen import frozen_input
-from planning.queues import Queue, planned_queue
+from planning.queues import Queue, planned_queue, queues_of
 from planning.rebase import Rebased, rebased
-from planning.rebase.conflicts import Choices, Side, queues_of
+from planning.rebase.conflicts import Choices, Side
 from planning.states import Edit, State
 from planning.workloads import Workloads
 
@@ -100,24 +102,19 @@ def differences_on(snapshot: Snapshot, state: State) -> list[Edit]:
     return differences(state_of_snapshot(snapshot), state, content_if_needed(snapshot))
 
 
-def document_of_snapshot(snapshot: Snapshot) -> bytes:
-    """Return what a scenario on a snapshot begins with, as a document."""
-    return _document(snapshot, snapshot.name, state_of_snapshot(snapshot))
+def document_of_snapshot(snapshot: Snapshot, options: Mapping[str, Any] | None = None) -> bytes:
+    """Return what a scenario on a snapshot begins with, as a run with these options would freeze it."""
+    return document_of(snapshot, snapshot.name, state_of_snapshot(snapshot), options)
 
 
 def document_of_scenario(scenario: Scenario, revision: int | None = None) -> bytes:
     """Return a scenario as it is now, or was at a revision, as a run would freeze it (2 or 3 queries)."""
     state = state_of(scenario) if revision is None else state_at(scenario, revision)
-    return _document(scenario.snapshot, scenario.name, state)
+    return document_of(scenario.snapshot, scenario.name, state)
 
 
-def _document(snapshot: Snapshot, name: str, state: State) -> bytes:
-    return frozen_input(
-        content_of(snapshot).document,
-        name=name,
-        queues=state.ordered_queues(),
-        conf_text=state.conf_text,
-        options={},
-        overlay=state.objects,
-        release=state.release,
-    )
+def document_of(
+    snapshot: Snapshot, name: str, state: State, options: Mapping[str, Any] | None = None
+) -> bytes:
+    """Return a state on a snapshot as a run with these options would freeze it."""
+    return frozen_input(content_of(snapshot).document, name=name, state=state, options=options)

@@ -12,8 +12,8 @@ from planner.errors import Invalid, RoleTooLow, StaleRevision
 from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.services.branches import rebase_keep, rebase_prepare
 from planner.scenarios.services.revisions import revision_lock
-from planner.work.lifecycle import Claim, work_end
-from planner.work.watch import Watch, retry_on_db_error
+from planner.work.execution import Watch, retry_on_db_error
+from planner.work.lifecycle import Claim, work_end, work_enqueue
 from planning.rebase import Rebased
 from planning.rebase.conflicts import Choices
 from planning.rows import Problem
@@ -34,19 +34,20 @@ def rebase_create(
 ) -> Rebase:
     """Queue a rebase for a worker; what is wrong with it shows once the worker has compared.
 
-    Raises RoleTooLow and StaleRevision. Interfaces call `planner.scenarios.tasks.submit_rebase`, which also
-    notifies a worker.
+    Raises RoleTooLow and StaleRevision.
     """
     role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
-    return Rebase.objects.create(
-        workspace=scenario.workspace,
-        owner=user,
-        scenario=scenario,
-        revision=expected_revision,
-        snapshot=snapshot,
-        name=name,
-        choices=[[*decided, take] for decided, take in choices.items()],
+    return work_enqueue(
+        Rebase(
+            workspace=scenario.workspace,
+            owner=user,
+            scenario=scenario,
+            revision=expected_revision,
+            snapshot=snapshot,
+            name=name,
+            choices=[[*decided, take] for decided, take in choices.items()],
+        )
     )
 
 

@@ -18,7 +18,7 @@ from planner.scenarios.selectors.rebases import get_rebase, problems_of, rebases
 from planner.scenarios.selectors.revisions import differences_on, rebase_of, rebase_takes_long
 from planner.scenarios.selectors.scenarios import snapshots_to_carry_over_to
 from planner.scenarios.services.branches import scenario_rebase
-from planner.scenarios.tasks import submit_rebase
+from planner.scenarios.services.rebases import rebase_create
 from planner.scenarios.views.changes import NameForm, things
 from planner.scenarios.views.editing import STALE, changed_since, seen_revision
 from planner.web.views.following import UNCHANGED, seen
@@ -120,7 +120,7 @@ def _carried(
     }
     try:
         if rebase_takes_long(scenario, snapshot):
-            return redirect("planner:rebase-detail", submit_rebase(**asked).pk)
+            return redirect("planner:rebase-detail", rebase_create(**asked).pk)
         made = scenario_rebase(**asked)
     except Invalid as error:
         return {"problems": error.problems, "status": INVALID}

@@ -15,9 +15,8 @@ from planner.api.models import IdempotencyKey
 from planner.clusters.models import Snapshot
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
+from tests.worker import do_work
 
 ONCE = {"Idempotency-Key": "mine"}
 
@@ -70,7 +69,7 @@ def test_a_caller_may_wait_until_the_run_is_over(transactional_db: None, api: AP
 
     def work() -> None:
         try:
-            work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+            do_work(run)
         finally:
             connection.close()
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import threading
 from typing import Any
 
 import pytest
@@ -15,10 +14,9 @@ from planner.accounts.services.invitations import invitation_make
 from planner.accounts.services.tokens import token_make
 from planner.runs.models import Run
 from planner.scenarios.services.queues import queue_create, queue_update
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of
+from tests.worker import do_work
 
 TABLES_OF_A_WORKSPACE = ("members", "invitations", "history", "changes")
 
@@ -106,7 +104,7 @@ def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, edit
 
 def test_a_comparison_has_a_column_for_each_run(api: APIClient, finished_run: Run) -> None:
     other = factories.run(finished_run.scenario, cycles=2)
-    assert work_execute(turn=Turn(Run, other.pk), worker="test", stopping=threading.Event())
+    do_work(other)
     at = f"/api/v1/comparisons/?format=csv&runs={finished_run.pk},{other.pk}"
     queues = {row["name"]: row for row in rows(api, at)}
     assert queues["waits"]["runs[1].weight"] == "1"

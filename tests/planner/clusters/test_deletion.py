@@ -1,6 +1,5 @@
 """What is deleted takes along what hangs on it, which is said first, and leaves what others share."""
 
-import threading
 from datetime import timedelta
 from typing import Any
 
@@ -18,10 +17,10 @@ from planner.runs.models import Outcome, Run
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.scenarios import scenario_create
-from planner.work.execution import next_execute
 from queuecast.__main__ import main
 from tests import factories
 from tests.planner.pages import text_of
+from tests.worker import do_all_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,8 +30,7 @@ CONFIRMED = {"confirmation": "a-long-test-password"}
 def done(scenario: Scenario, count: int = 1) -> list[Run]:
     """Return finished runs of a scenario, all of the same input."""
     runs = [run_create(scenario=scenario) for _ in range(count)]
-    while next_execute(worker="test", stopping=threading.Event()):
-        pass
+    do_all_work()
     return [Run.objects.get(pk=run.pk) for run in runs]
 
 

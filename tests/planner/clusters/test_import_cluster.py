@@ -14,8 +14,8 @@ from planner.accounts.models import Workspace
 from planner.clusters.models import Snapshot
 from planner.clusters.services.imports import cluster_import, cluster_read
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.revisions import document_of_scenario
 from planner.scenarios.services.scenarios import scenario_create
-from planning.frozen import frozen_input
 from planning.importing import read_cluster
 from scheduler_core import encode, simulate_document
 from tests import factories
@@ -128,10 +128,7 @@ def through_the_database(scenario: dict[str, Any]) -> dict[str, Any]:
     read = cluster_read([("scenario.json", json.dumps(scenario).encode())])
     snapshot = cluster_import(read=read, workspace=factories.workspace(), name=name, provenance="test")
     made = scenario_create(snapshot=snapshot, name=name)
-    frozen = frozen_input(
-        snapshot.content.document(), name=name, queues=made.queues.all(), conf_text=made.conf_text, options={}
-    )
-    document: dict[str, Any] = manifests.resolve(json.loads(frozen))
+    document: dict[str, Any] = manifests.resolve(json.loads(document_of_scenario(made)))
     return document
 
 

@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-import threading
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,9 @@ from django.urls import reverse
 
 from planner.clusters.models import Blob, Import, Snapshot
 from planner.scenarios.models import Scenario
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of
+from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db
 PAGE = "/import/"
@@ -133,7 +131,7 @@ def test_ten_megabytes_are_read_by_a_worker_and_a_scenario_begins_without_readin
     assert (answer.status_code, Snapshot.objects.count()) == (302, 0)
     [asked] = Import.objects.all()
     assert answer.headers["Location"] == f"/imports/{asked.pk}/"
-    assert work_execute(turn=Turn(Import, asked.pk), worker="test", stopping=threading.Event())
+    do_work(asked)
     document = json.loads(content)
     snapshot = Snapshot.objects.get()
     assert snapshot.counts["pods"] == len(document["pods"])

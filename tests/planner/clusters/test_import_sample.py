@@ -1,7 +1,6 @@
 """The sample tells its story, and the story holds."""
 
 import json
-import threading
 from collections import Counter
 from io import StringIO
 from typing import Any
@@ -16,15 +15,13 @@ from planner.clusters.models import Snapshot
 from planner.clusters.sample import sample_document
 from planner.clusters.sample.conf import SAMPLE_CONF
 from planner.clusters.services.samples import sample_load
-from planner.runs.models import Run
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.queues import queue_update
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from scheduler_core import simulate_document
 from scheduler_core.explain import loops
 from tests import factories
+from tests.worker import do_work
 
 GPU = "nvidia.com/gpu"
 GANG = "agents/train-planner"
@@ -138,8 +135,7 @@ def test_the_whole_way_through_rows_and_a_run_gives_these_figures(transactional_
     scenario = sample_load(workspace=factories.workspace())
     queue_update(scenario=scenario, name="agents", patch={"weight": 2}, expected_revision=1)
     run = run_create(scenario=scenario)
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    run.refresh_from_db()
+    do_work(run)
     outcome = run.queue_outcomes.get(queue="agents")
     assert (outcome.weight, outcome.deserved[GPU], outcome.allocated[GPU]) == (2, 80_000, 80_000)
     assert run.victims.filter(state="committed").count() == 20

@@ -23,15 +23,16 @@ from planner.clusters.services.imports import cluster_import, cluster_read
 from planner.clusters.services.retention import old_runs_remove
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
-from planner.work.execution import work_execute
+from planner.work.execution import next_execute
 from planner.work.lifecycle import work_cancel, work_claim
 from planner.work.recovery import work_recover
-from planner.work.turns import Turn, next_turn
+from planner.work.turns import turn_claim
 from planning.rows import Problem
 from queuecast.__main__ import main
 from tests import factories
 from tests.factories import large_import
 from tests.planner.pages import text_of
+from tests.worker import do_while_stopping, do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -68,15 +69,6 @@ def sent(*files: tuple[str, bytes]) -> list[SimpleUploadedFile]:
     return [SimpleUploadedFile(name, content) for name, content in files]
 
 
-def done(of: Import, *, stopping: bool = False) -> Import:
-    event = threading.Event()
-    if stopping:
-        event.set()
-    assert work_execute(turn=Turn(Import, of.pk), worker="here", stopping=event)
-    of.refresh_from_db()
-    return of
-
-
 def upload(api: APIClient, *files: tuple[str, bytes], query: str = "", **headers: str) -> Any:
     body = {"name": "large", "files": sent(*files)}
     return api.post(SNAPSHOTS + query, body, format="multipart", headers=headers)
@@ -84,7 +76,7 @@ def upload(api: APIClient, *files: tuple[str, bytes], query: str = "", **headers
 
 def test_a_worker_keeps_the_very_snapshot_that_reading_at_once_would_keep() -> None:
     files = [("c.json", gzip.compress(scenario_file()))]
-    over = done(large_import(files))
+    over = do_work(large_import(files))
     assert (over.state, over.error, over.progress) == ("succeeded", "", 1.0)
     at_once = cluster_import(
         read=cluster_read(files), workspace=factories.workspace(), name="large", provenance="c.json"
@@ -100,13 +92,13 @@ def test_a_live_export_is_as_of_the_moment_when_it_was_sent() -> None:
     waiting = large_import([("q.json", queues.encode())])
     Import.objects.filter(pk=waiting.pk).update(created=timezone.now() - timedelta(hours=5))
     waiting.refresh_from_db()
-    over = done(waiting)
+    over = do_work(waiting)
     assert over.snapshot is not None
     assert over.snapshot.content.document()["now"] == over.created.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def test_files_to_mend_end_it_with_every_problem_as_told_at_once() -> None:
-    over = done(large_import([("a.yaml", BROKEN)]))
+    over = do_work(large_import([("a.yaml", BROKEN)]))
     told = cluster_read([("a.yaml", BROKEN)]).problems
     assert (over.state, over.snapshot) == ("failed", None)
     assert over.error == "2 problems to fix; nothing was saved."
@@ -115,21 +107,21 @@ def test_files_to_mend_end_it_with_every_problem_as_told_at_once() -> None:
 
 
 def test_a_file_that_unpacks_beyond_the_limit_is_refused_as_at_once() -> None:
-    over = done(large_import([("bomb.gz", gzip.compress(b" " * 200_000_001, 1))]))
+    over = do_work(large_import([("bomb.gz", gzip.compress(b" " * 200_000_001, 1))]))
     assert [found["rule"] for found in over.problems] == ["file.size"]
 
 
 def test_a_dry_run_tells_and_keeps_nothing() -> None:
-    over = done(large_import(is_dry=True))
+    over = do_work(large_import(is_dry=True))
     assert (over.state, over.snapshot, over.counts["pods"]) == ("succeeded", None, 20)
     assert not Snapshot.objects.exists()
-    assert done(large_import([("a.yaml", BROKEN)], is_dry=True)).state == "failed"
+    assert do_work(large_import([("a.yaml", BROKEN)], is_dry=True)).state == "failed"
 
 
 def test_a_worker_that_is_going_away_puts_it_back_and_the_next_one_reads_it() -> None:
-    put_back = done(large_import(), stopping=True)
+    put_back = do_while_stopping(large_import())
     assert (put_back.state, put_back.losses) == ("queued", 0)
-    assert (done(put_back).state, put_back.attempt) == ("succeeded", 2)
+    assert (do_work(put_back).state, put_back.attempt) == ("succeeded", 2)
     assert Snapshot.objects.count() == 1
 
 
@@ -148,7 +140,7 @@ def test_a_worker_that_lost_it_keeps_nothing() -> None:
 
 def test_too_little_memory_is_named_as_the_reason(settings: Any) -> None:
     settings.RUN_MEMORY_MB = 60
-    over = done(large_import())
+    over = do_work(large_import())
     assert (over.state, over.problems) == ("failed", [])
     assert "The import" in over.error
 
@@ -159,14 +151,13 @@ def test_runs_and_imports_take_turns_between_owners() -> None:
     first, second = large_import(owner=greedy), run_create(scenario=scenario, user=greedy)
     other = run_create(scenario=scenario, user=modest)
     order = []
-    while (turn := next_turn()) is not None:
-        order.append(turn.id)
-        assert work_claim(kind=turn.kind, id=turn.id, worker="w")
+    while (claim := turn_claim(worker="w")) is not None:
+        order.append(claim.id)
     assert order == [first.pk, other.pk, second.pk]
 
 
 def test_tidy_lets_go_of_files_and_later_of_the_import_but_not_of_the_snapshot() -> None:
-    over, waiting = done(large_import()), large_import([("other.json", b"other")])
+    over, waiting = do_work(large_import()), large_import([("other.json", b"other")])
     long_ago = timezone.now() - timedelta(days=100)
     Blob.objects.update(created=long_ago)
     removed = old_runs_remove(keep=timedelta(days=90))
@@ -188,7 +179,7 @@ def test_a_script_is_given_an_import_to_follow(api: APIClient) -> None:
     body = answer.json()
     assert answer.headers["Location"] == f"/api/v1/imports/{body['id']}/"
     assert (body["state"], body["name"], body["snapshot"]) == ("queued", "large", None)
-    done(Import.objects.get())
+    do_work(Import.objects.get())
     over = api.get(answer.headers["Location"], headers={"Prefer": "wait=5"}).json()
     assert (over["state"], over["counts"]["pods"], over["dry_run"]) == ("succeeded", 20, False)
     assert api.get(f"{SNAPSHOTS}{over['snapshot']}/").json()["name"] == "large"
@@ -203,7 +194,7 @@ def test_a_large_json_body_goes_the_same_way(api: APIClient, part: str) -> None:
     body = {"name": "body", part: cluster if part == "scenario" else json.dumps(cluster)}
     answer = api.post(SNAPSHOTS, body)
     assert answer.status_code == 202
-    over = done(Import.objects.get())
+    over = do_work(Import.objects.get())
     assert (over.state, over.name, over.counts["pods"]) == ("succeeded", "body", 20)
 
 
@@ -227,7 +218,7 @@ def test_the_same_call_again_makes_one_import(api: APIClient) -> None:
 def test_a_dry_run_is_followed_too(api: APIClient) -> None:
     answer = upload(api, ("a.yaml", BROKEN), query="?dry_run=1")
     assert answer.status_code == 202
-    assert done(Import.objects.get()).is_dry
+    assert do_work(Import.objects.get()).is_dry
     told = api.get(answer.headers["Location"]).json()
     assert (told["dry_run"], told["state"], len(told["problems"])) == (True, "failed", 2)
 
@@ -257,8 +248,7 @@ def server(live_server: Any, api: APIClient, monkeypatch: pytest.MonkeyPatch) ->
 
 def work_until(over: threading.Event) -> None:
     while not over.wait(0.1):
-        if turn := next_turn():
-            work_execute(turn=turn, worker="here", stopping=over)
+        next_execute(worker="here", stopping=over)
     connection.close()
 
 
@@ -300,7 +290,7 @@ def test_the_form_leads_to_the_page_of_the_import_and_from_there_to_a_scenario(b
     address = reverse("planner:import-detail", args=[made.pk])
     assert "Waiting for a worker" in text_of(browser.get(address))
     assert "big" in text_of(browser.get(reverse("planner:import")))
-    done(made)
+    do_work(made)
     page = text_of(browser.get(address))
     assert re.search(r">Pods</th><td[^>]*>20<", page)
     answer = browser.post(reverse("planner:import-begin", args=[made.pk]))
@@ -314,7 +304,7 @@ def test_the_form_leads_to_the_page_of_the_import_and_from_there_to_a_scenario(b
 
 
 def test_the_page_names_every_problem_with_its_line(browser: Client) -> None:
-    made = done(sent_by_page(browser, ("a.yaml", BROKEN)))
+    made = do_work(sent_by_page(browser, ("a.yaml", BROKEN)))
     page = text_of(browser.get(reverse("planner:import-detail", args=[made.pk])))
     assert "2 problems to fix; nothing was saved." in page
     assert "line 4" in page
@@ -334,7 +324,7 @@ def test_a_poll_hears_that_nothing_changed_and_a_cancelled_import_says_so(browse
 
 
 def test_a_viewer_may_look_and_an_outsider_may_not(browser: Client) -> None:
-    made = done(sent_by_page(browser, ("big.json", scenario_file())))
+    made = do_work(sent_by_page(browser, ("big.json", scenario_file())))
     address = reverse("planner:import-detail", args=[made.pk])
     begin = reverse("planner:import-begin", args=[made.pk])
     browser.force_login(factories.user("viewer", role=Role.VIEWER))

@@ -11,26 +11,20 @@ from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells
 from planner.experiments.selectors.experiments import progress_of
 from planner.experiments.services.settling import experiment_cancel, experiments_settle
-from planner.runs.models import Run
-from planner.work.execution import next_execute, work_execute
+from planner.work.execution import Watch, next_execute
 from planner.work.lifecycle import work_claim
 from planner.work.recovery import worker_lost
-from planner.work.turns import Turn, next_turn
-from planner.work.watch import Watch
+from planner.work.turns import turn_claim
 from planning.experiments.cells import Grid
 from planning.experiments.search import smallest
 from planning.experiments.written import Definition, grid_of
 from scheduler_core import Options, simulate_document
 from tests import factories
+from tests.worker import do_all_work, do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Json = Mapping[str, Any]
-
-
-def worked_off() -> None:
-    while next_execute(worker="here", stopping=threading.Event()):
-        pass
 
 
 def grid(experiment: Experiment) -> Grid:
@@ -44,7 +38,7 @@ def fresh(experiment: Experiment) -> Experiment:
 def test_every_cell_of_a_sweep_has_the_figures_of_the_same_run_alone() -> None:
     experiment = factories.experiment()
     assert (experiment.state, experiment.planned, experiment.grid_size) == ("running", 12, 12)
-    worked_off()
+    do_all_work()
     experiment = fresh(experiment)
     assert (experiment.state, experiment.finished is not None) == ("succeeded", True)
     cells, there = Cells(experiment), grid(experiment)
@@ -58,7 +52,7 @@ def test_every_cell_of_a_sweep_has_the_figures_of_the_same_run_alone() -> None:
 
 def test_a_search_finds_what_the_search_in_one_process_finds_and_stops_what_is_left() -> None:
     experiment = factories.experiment(written=factories.SEARCH)
-    worked_off()
+    do_all_work()
     experiment = fresh(experiment)
     there = grid(experiment)
     expected = smallest(there, Definition.of(experiment.written).goals, limit=1000)
@@ -75,7 +69,7 @@ def test_a_search_that_cannot_succeed_says_what_comes_closest_and_which_bound_bi
     settings = [{"queue": "waits", "field": "capability", "resource": "cpu", "values": ["2", "1"]}]
     goal = {"figure": "allocated", "queue": "waits", "resource": "cpu", "at_least": "100"}
     experiment = factories.experiment(written={"name": "too much", "settings": settings, "goals": [goal]})
-    worked_off()
+    do_all_work()
     verdict = fresh(experiment).verdict
     assert verdict["status"] == "impossible"
     assert verdict["missed"][0]["goal"] == "allocated cpu of waits at least 100000"
@@ -85,11 +79,11 @@ def test_a_search_that_cannot_succeed_says_what_comes_closest_and_which_bound_bi
 def test_equal_cells_are_measured_once() -> None:
     scenario = factories.scenario()
     factories.experiment(scenario)
-    worked_off()
+    do_all_work()
     weights = [{"queue": "waits", "field": "weight", "values": [4, 9]}]
     again = factories.experiment(scenario, {**factories.SWEEP, "settings": weights})
     assert progress_of(again).shared == 2
-    worked_off()
+    do_all_work()
     assert fresh(again).state == "succeeded"
     there = grid(again)
     for row, combination in zip(Cells(fresh(again)).rows, again_order(again), strict=True):
@@ -104,7 +98,7 @@ def again_order(experiment: Experiment) -> list[tuple[int, ...]]:
 def test_the_same_experiment_again_is_over_at_once() -> None:
     scenario = factories.scenario()
     first = factories.experiment(scenario, factories.SEARCH)
-    worked_off()
+    do_all_work()
     second = factories.experiment(scenario, factories.SEARCH)
     assert (second.state, second.verdict) == ("succeeded", fresh(first).verdict)
 
@@ -114,7 +108,9 @@ def test_a_run_goes_before_the_cells_of_an_older_experiment() -> None:
     scenario = factories.scenario()
     factories.experiment(scenario, owner=owner)
     run = factories.run(scenario)
-    assert next_turn() == Turn(Run, run.pk)
+    claim = turn_claim(worker="here")
+    assert claim is not None
+    assert claim.id == run.pk
 
 
 def test_a_group_makes_room_for_a_run_and_keeps_what_it_measured(settings: Any) -> None:
@@ -124,11 +120,12 @@ def test_a_group_makes_room_for_a_run_and_keeps_what_it_measured(settings: Any) 
     experiment = factories.experiment(scenario, {**many, "run": {"cycles": 20}})
     run = factories.run(scenario)
     group = experiment.groups.order_by("number")[0]
-    work_execute(turn=Turn(ExperimentGroup, group.pk), worker="here", stopping=threading.Event())
-    group.refresh_from_db()
+    do_work(group)
     assert (group.state, group.losses) == ("queued", 0)
     assert len(group.measured) < len(group.cells)
-    assert next_turn() == Turn(Run, run.pk)
+    claim = turn_claim(worker="here")
+    assert claim is not None
+    assert claim.id == run.pk
 
 
 RANGE = {"from": 2, "to": 801, "step": 1}
@@ -139,13 +136,13 @@ def test_a_group_that_was_left_behind_goes_on_where_its_worker_stopped() -> None
     group = experiment.groups.order_by("number")[0]
     claim = work_claim(kind=ExperimentGroup, id=group.pk, worker="gone")
     assert claim is not None
-    worked_off()
+    do_all_work()
     entries = Cells(experiment).entries
     assert len(entries) == 12 - len(group.cells)
     claim.mine().update(measured=[[1.0, 2.0, 3.0]])
     worker_lost("gone")
     ExperimentGroup.objects.update(not_before=None)
-    worked_off()
+    do_all_work()
     cells = Cells(fresh(experiment))
     assert (cells.experiment.state, len(cells.rows)) == ("succeeded", 12)
     assert list(cells.rows[0].figures.values()) == [1.0, 2.0, 3.0], "what was measured is kept"
@@ -168,7 +165,7 @@ def test_cancelling_keeps_what_is_measured() -> None:
     cancelled = experiment_cancel(experiment=experiment)
     assert (cancelled.state, progress_of(cancelled).measured) == ("cancelled", known)
     assert known > 0
-    worked_off()
+    do_all_work()
     assert progress_of(fresh(experiment)).measured == known
 
 

@@ -11,12 +11,11 @@ from django.test import override_settings
 from planner.errors import Invalid
 from planner.forecasts.models import Forecast, ForecastPart
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
-from planner.work.execution import work_execute
 from planner.work.lifecycle import work_cancel
-from planner.work.turns import Turn
 from planning.forecasts.estimate import estimated
 from planning.forecasts.opening import opened
 from tests import factories
+from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,13 +32,6 @@ def long_forecast() -> Forecast:
     return factories.forecast(factories.scenario(document=empty), under=factories.workload(MANY), **LONG)
 
 
-def executed(forecast: Forecast, stopping: threading.Event | None = None) -> Forecast:
-    assert work_execute(
-        turn=Turn(Forecast, forecast.pk), worker="here", stopping=stopping or threading.Event()
-    )
-    return Forecast.objects.get(pk=forecast.pk)
-
-
 def result_of(forecast: Forecast) -> Any:
     """Return what the core makes of the same input in this process."""
     given = opened(forecast.input.document(), forecast.workload.content().decode(), forecast.options)
@@ -47,7 +39,7 @@ def result_of(forecast: Forecast) -> Any:
 
 
 def test_it_ends_succeeded_with_what_it_found() -> None:
-    forecast = executed(factories.forecast())
+    forecast = do_work(factories.forecast())
     assert (forecast.state, forecast.error, forecast.progress) == ("succeeded", "", 1.0)
     assert forecast.simulated_seconds == forecast.summary["end_seconds"]
     assert sorted(forecast.parts.values_list("part", flat=True)) == ["log", "record"]
@@ -61,7 +53,7 @@ def test_it_ends_succeeded_with_what_it_found() -> None:
 
 
 def test_it_says_when_it_begins_how_long_all_its_replays_will_take() -> None:
-    alone, drawn = executed(factories.forecast()), executed(factories.forecast(seeds=2))
+    alone, drawn = do_work(factories.forecast()), do_work(factories.forecast(seeds=2))
     one = estimated(opened(alone.input.document(), alone.workload.content().decode(), alone.options).document)
     assert alone.estimate == {
         "seconds": round(one.seconds, 3),
@@ -74,7 +66,7 @@ def test_it_says_when_it_begins_how_long_all_its_replays_will_take() -> None:
 
 
 def test_the_same_forecast_gives_the_same_bytes() -> None:
-    first, second = executed(factories.forecast()), executed(factories.forecast())
+    first, second = do_work(factories.forecast()), do_work(factories.forecast())
     assert first.summary["result_sha256"] == second.summary["result_sha256"]
     assert [bytes(part.packed) for part in first.parts.order_by("part")] == [
         bytes(part.packed) for part in second.parts.order_by("part")
@@ -83,16 +75,16 @@ def test_the_same_forecast_gives_the_same_bytes() -> None:
 
 @override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.1)
 def test_a_forecast_that_was_put_back_goes_on_from_its_last_state_with_the_same_result() -> None:
-    whole = executed(long_forecast())
+    whole = do_work(long_forecast())
     assert whole.state == "succeeded", whole.error
     forecast = long_forecast()
     stopping = threading.Event()
     watcher = threading.Thread(target=stop_once_frozen, args=(forecast, stopping))
     watcher.start()
-    put_back = executed(forecast, stopping)
+    put_back = do_work(forecast, stopping=stopping)
     watcher.join()
     assert put_back.state == "queued", "it ended before a state was kept"
-    resumed = executed(forecast)
+    resumed = do_work(forecast)
     assert resumed.state == "succeeded", resumed.error
     assert resumed.resumed_at is not None
     assert resumed.resumed_at > 0
@@ -105,16 +97,16 @@ def test_drawn_workloads_are_replayed_first_and_gone_on_with() -> None:
     options = {**LONG, "seeds": 2}
     empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
     scenario, trace = factories.scenario(document=empty), factories.workload(MANY)
-    whole = executed(factories.forecast(scenario, under=trace, **options))
+    whole = do_work(factories.forecast(scenario, under=trace, **options))
     assert whole.state == "succeeded", whole.error
-    alone = executed(factories.forecast(scenario, under=trace, **LONG))
+    alone = do_work(factories.forecast(scenario, under=trace, **LONG))
     assert whole.summary == alone.summary, "drawn workloads leave the forecast as it is"
     forecast, stopping = factories.forecast(scenario, under=trace, **options), threading.Event()
     watcher = threading.Thread(target=stop_once_frozen, args=(forecast, stopping))
     watcher.start()
-    assert executed(forecast, stopping).state == "queued", "it ended before a state was kept"
+    assert do_work(forecast, stopping=stopping).state == "queued", "it ended before a state was kept"
     watcher.join()
-    resumed = executed(forecast)
+    resumed = do_work(forecast)
     assert (resumed.state, resumed.summary) == ("succeeded", whole.summary)
     assert drawn_waits(resumed) == drawn_waits(whole)
     assert {row.seed for row in drawn_waits(whole)} == {1, 2}
@@ -134,7 +126,7 @@ def stop_once_frozen(forecast: Forecast, stopping: threading.Event) -> None:
 def test_a_scenario_that_cannot_be_replayed_fails_with_the_cores_sentence() -> None:
     document = factories.cluster()
     document["nodes"][0]["status"]["allocatable"]["cpu"] = "many"
-    forecast = executed(factories.forecast(factories.scenario(document=document)))
+    forecast = do_work(factories.forecast(factories.scenario(document=document)))
     assert forecast.state == "failed"
     assert "many" in forecast.error
 
@@ -159,7 +151,7 @@ def test_the_input_stays_when_the_trace_is_deleted_and_the_scenario_edited() -> 
     under = factories.workload()
     forecast = factories.forecast(under=under)
     under.delete()
-    ended = executed(forecast)
+    ended = do_work(forecast)
     assert ended.state == "succeeded"
     assert ended.trace is None
     assert ended.trace_name == "four jobs"

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ from rest_framework.test import APIClient
 
 from planner.runs.models import Outcome, Run
 from planner.scenarios.models import Scenario
-from planner.work.execution import work_execute
 from planner.work.lifecycle import work_cancel, work_claim
-from planner.work.turns import Turn
 from planning.unlimited import UNLIMITED
 from tests import factories
+from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db
 UNITS = {"cpu": "millicores", "memory": "bytes", "pods": "pods"}
@@ -129,7 +127,7 @@ def test_the_result_is_what_the_core_prints_for_the_input(
 
 def test_a_finished_run_tells_its_times(transactional_db: None, api: APIClient) -> None:
     queued = factories.run()
-    assert work_execute(turn=Turn(Run, queued.pk), worker="test", stopping=threading.Event())
+    do_work(queued)
     run = api.get(address(queued)).json()
     assert (run["state"], run["progress"], run["error"]) == ("succeeded", 1.0, "")
     assert run["engine_version"]
@@ -240,7 +238,7 @@ def test_an_edited_weight_changes_the_deserved_of_the_next_run(
 
     def deserved() -> float:
         run = Run.objects.get(pk=api.post(f"/api/v1/scenarios/{scenario.pk}/runs/").json()["id"])
-        work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+        do_work(run)
         (queue,) = rows(api, f"{address(run)}queues/?queue=busy")
         return queue["deserved"]["cpu"]["value"]
 

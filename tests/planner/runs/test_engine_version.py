@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
 import zipfile
 from pathlib import Path
 
@@ -15,11 +14,10 @@ import scheduler_core
 from planner.runs.models import Run
 from planner.runs.services.bundles import bundle_of
 from planner.runs.services.simulations import known_twin
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from planning.version import ENGINE_VERSION, RELEASE, engine_version
 from tests import factories
 from tests.processes.installation import ROOT
+from tests.worker import do_work
 
 CORE = Path(scheduler_core.__file__).parent
 
@@ -95,6 +93,5 @@ def test_results_and_bundles_carry_it_and_an_upgrade_shares_no_result(finished_r
     assert known_twin(again) is not None
     Run.objects.filter(pk=finished_run.pk).update(engine_version=f"{RELEASE}+0123456789abcdef")
     assert known_twin(again) is None
-    assert work_execute(turn=Turn(Run, again.pk), worker="test", stopping=threading.Event())
-    again.refresh_from_db()
+    do_work(again)
     assert (again.engine_version, again.result_id) == (ENGINE_VERSION, finished_run.result_id)

@@ -1,7 +1,6 @@
 """Do pages and calls show how full the nodes of a run are, and where one more pod would fit?"""
 
 import re
-import threading
 from typing import Any
 
 import pytest
@@ -10,10 +9,9 @@ from rest_framework.test import APIClient
 
 from planner.runs.models import Run
 from planner.runs.services.searches import search_create
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of, words_of
+from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,7 +69,7 @@ def test_every_node_is_asked_in_the_background_and_the_page_follows(
     assert browser.post(at, {"queue": "waits", "requests.cpu": "1", "at": "end"}).status_code == 302
     assert "Waiting for a worker" in text_of(browser.get(at))
     search = Run.objects.get(explains=finished_run)
-    assert work_execute(turn=Turn(Run, search.pk), worker="test", stopping=threading.Event())
+    do_work(search)
     told = api.get(f"/api/v1{at}").json()["found"]
     assert {node["name"] for node in told["nodes"]} == {"n0", "n1"}
     page = words_of(text_of(browser.get(at)))

@@ -1,6 +1,5 @@
 """Does everybody who reads a run see what it leaves out and what it assumes?"""
 
-import threading
 from html import unescape
 from importlib import import_module
 from typing import Any
@@ -13,10 +12,9 @@ from rest_framework.test import APIClient
 
 from planner.runs.models import Run
 from planner.runs.services.links import link_make
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of, words_of
+from tests.worker import do_work
 
 CLAIMS = "Not modelled: resource claims of pod default/claimed. Dynamically allocated devices rule out"
 WEIGHT = "Assumed: 1 queue without spec.weight: weight 1."
@@ -34,8 +32,7 @@ def run() -> Run:
     del light["spec"]["weight"]
     document = {**cluster, "pods": [*cluster["pods"], pod], "queues": [*cluster["queues"], light]}
     started = factories.run(factories.scenario(document=document))
-    assert work_execute(turn=Turn(Run, started.pk), worker="test", stopping=threading.Event())
-    started.refresh_from_db()
+    do_work(started)
     assert started.state == "succeeded", started.error
     return started
 
@@ -83,8 +80,7 @@ def test_a_run_that_failed_keeps_its_notes(run: Run) -> None:
     run.scenario.conf_text = conf
     run.scenario.save()
     failing = factories.run(run.scenario)
-    assert work_execute(turn=Turn(Run, failing.pk), worker="test", stopping=threading.Event())
-    failing.refresh_from_db()
+    do_work(failing)
     assert failing.state == "failed"
     assert failing.notes[0].startswith(CLAIMS)
 

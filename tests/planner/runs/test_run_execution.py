@@ -1,33 +1,22 @@
 """One run from claim to end in this process, with a real child."""
 
 import json
-import threading
 
 import pytest
 
 from planner.runs.models import Run
 from planner.runs.selectors.runs import pending_jobs, queue_figures, run_counts
 from planner.runs.selectors.steps import decisions
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from planning.rows import QueueFigures
 from tests import factories
+from tests.worker import do_while_stopping, do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def executed(run: Run, *, stopping: bool = False) -> Run:
-    event = threading.Event()
-    if stopping:
-        event.set()
-    assert work_execute(turn=Turn(Run, run.pk), worker="here", stopping=event)
-    run.refresh_from_db()
-    return run
-
-
 @pytest.fixture
 def run() -> Run:
-    return executed(factories.run())
+    return do_work(factories.run())
 
 
 def test_it_ends_succeeded_with_its_result(run: Run) -> None:
@@ -90,7 +79,7 @@ def test_counts_agree_with_the_rows(run: Run) -> None:
 def test_a_scenario_that_cannot_be_simulated_fails_with_the_cores_sentence() -> None:
     document = factories.cluster()
     document["nodes"][0]["status"]["allocatable"]["cpu"] = "many"
-    run = executed(factories.run(factories.scenario(document=document)))
+    run = do_work(factories.run(factories.scenario(document=document)))
     assert run.state == "failed"
     assert "many" in run.error
     assert run.result is not None
@@ -98,18 +87,18 @@ def test_a_scenario_that_cannot_be_simulated_fails_with_the_cores_sentence() -> 
 
 def test_a_configuration_without_a_queue_plugin_gives_queues_without_figures() -> None:
     conf = 'actions: "allocate"\ntiers:\n- plugins:\n  - name: gang\n'
-    run = executed(factories.run(factories.scenario(conf=conf)))
+    run = do_work(factories.run(factories.scenario(conf=conf)))
     assert run.state == "succeeded"
     assert {(row.queue, row.in_session) for row in queue_figures(run)} == {("busy", False), ("waits", False)}
 
 
 def test_a_worker_that_is_going_away_puts_the_run_back() -> None:
-    run = executed(factories.run(cycles=1000), stopping=True)
+    run = do_while_stopping(factories.run(cycles=1000))
     assert (run.state, run.losses, run.attempt) == ("queued", 0, 1)
 
 
 def test_a_run_of_many_cycles_shows_the_last_one_and_the_first_opening() -> None:
-    run = executed(factories.run(cycles=3))
+    run = do_work(factories.run(cycles=3))
     assert run.result is not None
     cycles = json.loads(run.result.content())["cycles"]
     waits = {queue["name"]: queue for queue in cycles[-1]["at_end"]["queues"]}["waits"]

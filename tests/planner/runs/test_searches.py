@@ -1,6 +1,5 @@
 """Is it found out by simulation what would unblock a job, kept, shown, and can it be tried?"""
 
-import threading
 from typing import Any
 
 import pytest
@@ -17,13 +16,12 @@ from planner.runs.services.runs import run_create
 from planner.runs.services.searches import change_try, search_create
 from planner.runs.services.simulations import found_keep, simulate
 from planner.scenarios.models import Scenario
-from planner.work.execution import work_execute
+from planner.work.execution import limits
 from planner.work.lifecycle import work_claim
-from planner.work.turns import Turn
-from planner.work.watch import limits
 from tests import factories
 from tests.planner.pages import part, text_of
 from tests.planner.recorded import executed
+from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JOB = "default/wait"
@@ -41,7 +39,7 @@ def run(db: None) -> Run:
 @pytest.fixture
 def search(run: Run, editor: User) -> Run:
     """A search that came to its answer."""
-    return executed(search_create(run=run, job=JOB, user=editor)[0])
+    return executed(search_create(run=run, job=JOB, user=editor))
 
 
 def job_page(run: Run) -> str:
@@ -95,7 +93,7 @@ def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
     ]
     tree = "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - {name: drf, enableHierarchy: true}\n"
     scenario = factories.scenario(document=document, conf=tree + "  - name: predicates\n")
-    search = executed(search_create(run=executed(factories.run(scenario)), job=JOB, user=editor)[0])
+    search = executed(search_create(run=executed(factories.run(scenario)), job=JOB, user=editor))
     told = found(search)
     assert told is not None
     number = [change.id for change in told.changes].index("unblock.weight")
@@ -109,11 +107,10 @@ def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
 
 
 def test_a_search_is_made_once_and_again_only_when_it_came_to_nothing(run: Run, editor: User) -> None:
-    first, is_new = search_create(run=run, job=JOB, user=editor)
-    assert is_new
-    assert search_create(run=run, job=JOB, user=editor) == (first, False)
+    first = search_create(run=run, job=JOB, user=editor)
+    assert search_create(run=run, job=JOB, user=editor) == first
     Run.objects.filter(pk=first.pk).update(state=Run.State.FAILED)
-    assert search_create(run=run, job=JOB, user=editor)[1]
+    assert search_create(run=run, job=JOB, user=editor) != first
 
 
 def test_searches_are_no_runs_of_their_own(search: Run, editor: User, browser: Client) -> None:
@@ -151,7 +148,7 @@ def test_the_page_offers_to_find_out_follows_and_shows_what_was_found(browser: C
 @pytest.fixture
 def half_found(run: Run, editor: User) -> Run:
     """A search that is under way and has found its first change."""
-    search, _ = search_create(run=run, job=JOB, user=editor)
+    search = search_create(run=run, job=JOB, user=editor)
     claim = work_claim(kind=Run, id=search.pk, worker="test")
     assert claim is not None
     heard: list[Any] = []
@@ -204,9 +201,8 @@ def test_a_cancelled_search_keeps_what_it_has_found(browser: Client, half_found:
 
 
 def test_a_search_that_ended_keeps_its_result_alone(run: Run, editor: User) -> None:
-    search, _ = search_create(run=run, job=JOB, user=editor)
-    assert work_execute(turn=Turn(Run, search.pk), worker="test", stopping=threading.Event())
-    search.refresh_from_db()
+    search = search_create(run=run, job=JOB, user=editor)
+    do_work(search)
     assert (search.state, search.found_so_far) == ("succeeded", None)
 
 

@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import threading
 import zipfile
 from uuid import uuid4
 
@@ -19,10 +18,9 @@ from planner.accounts.models import Event, Role
 from planner.clusters.models import Snapshot
 from planner.runs.models import PublicLink, Run
 from planner.runs.services.bundles import bundle_of
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of
+from tests.worker import do_work
 
 
 def test_a_public_link_shows_the_run_to_anybody_until_it_is_revoked(
@@ -109,8 +107,7 @@ def test_a_bundle_repeats_to_the_same_bytes_elsewhere(api: APIClient, finished_r
     body = upload(api, packed).json()
     run = Run.objects.get(pk=body["run"]["id"])
     assert run.input.content() == parts.read("input.json")
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    run.refresh_from_db()
+    do_work(run)
     assert (run.state, run.result_id) == ("succeeded", body["result_sha256"])
     assert run.result.content() == result  # type: ignore[union-attr]
     assert Snapshot.objects.latest("created").provenance.startswith("bundle of a run, engine")

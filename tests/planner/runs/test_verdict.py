@@ -15,8 +15,7 @@ import manifests
 from planner.runs.models import Run
 from planner.runs.selectors.verdicts import baseline_of, run_verdict
 from planner.scenarios.services.queues import queue_update
-from planner.work.execution import next_execute, work_execute
-from planner.work.turns import Turn
+from planner.work.execution import next_execute
 from planning.outcomes import rows_of
 from planning.traces import VERDICT, payload_of
 from planning.verdict import Verdict, never_runs, verdict_kept
@@ -26,6 +25,7 @@ from scheduler_core.explain import with_loops
 from tests import factories
 from tests.planner.recorded import recorded, simulated_run
 from tests.scheduler_core.answers import evicted_and_bound_again
+from tests.worker import do_work
 
 CAPACITY = factories.CONF.replace("proportion", "capacity")
 
@@ -185,8 +185,7 @@ def test_a_run_without_a_result_has_no_verdict(api: APIClient) -> None:
 
 
 def executed(run: Run) -> Run:
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    run.refresh_from_db()
+    do_work(run)
     assert run.state == "succeeded", run.error
     return run
 

@@ -32,14 +32,7 @@ def scenario(db: None) -> Scenario:
 def frozen(scenario: Scenario, state: State | None = None) -> bytes:
     """Return what a run of this state would compute on."""
     state = state or state_of(Scenario.objects.get(pk=scenario.pk))
-    return frozen_input(
-        content_of(scenario.snapshot).document,
-        name=scenario.name,
-        queues=state.ordered_queues(),
-        conf_text=state.conf_text,
-        options={},
-        overlay=state.objects,
-    )
+    return frozen_input(content_of(scenario.snapshot).document, name=scenario.name, state=state)
 
 
 def edit(scenario: Scenario, dice: random.Random) -> None:

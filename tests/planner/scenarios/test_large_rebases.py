@@ -18,11 +18,11 @@ from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.selectors import revisions
 from planner.scenarios.services.nodes import nodes_remove, nodes_update
 from planner.scenarios.services.scenarios import scenario_remove
-from planner.work.execution import next_execute, work_execute
-from planner.work.turns import Turn
+from planner.work.execution import next_execute
 from queuecast.__main__ import main
 from tests import factories
 from tests.planner.pages import text_of
+from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,8 +59,7 @@ def without_n0(scenario: Scenario) -> Snapshot:
 
 def done(rebase: Rebase) -> Rebase:
     """Let a worker make it."""
-    assert work_execute(turn=Turn(Rebase, rebase.pk), worker="here", stopping=threading.Event())
-    rebase.refresh_from_db()
+    do_work(rebase)
     return rebase
 
 

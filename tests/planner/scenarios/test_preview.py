@@ -1,22 +1,19 @@
 """Are the figures beside the fields those of a run, the same on page and API, and there at once?"""
 
 import re
-import threading
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from planner.runs.models import Run
 from planner.scenarios.models import ObjectChange, Scenario
 from planner.scenarios.selectors.preview import scenario_preview
 from planner.scenarios.services.queues import queue_create, queue_update
 from planner.scenarios.services.scenarios import conf_update
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of
+from tests.worker import do_work
 
 CAPACITY = factories.CONF.replace("proportion", "capacity")
 
@@ -29,8 +26,7 @@ def scenario(db: None) -> Scenario:
 def test_figures_are_those_of_a_run_when_it_opens(transactional_db: None) -> None:
     run = factories.run()
     preview = scenario_preview(run.scenario)
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    run.refresh_from_db()
+    do_work(run)
     outcomes = run.queue_outcomes
     assert {outcome.queue for outcome in outcomes if outcome.in_session} == {"busy", "waits"}
     for outcome in outcomes.filter(in_session=True):

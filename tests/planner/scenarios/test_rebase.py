@@ -42,14 +42,7 @@ def begun(on: Side) -> State:
 
 
 def frozen(on: Side, state: State) -> bytes:
-    return frozen_input(
-        on.content.document,
-        name="x",
-        queues=state.ordered_queues(),
-        conf_text=state.conf_text,
-        options={},
-        overlay=state.objects,
-    )
+    return frozen_input(on.content.document, name="x", state=state)
 
 
 def decided(base: Side, ours: State, newer: Side, take: str) -> Rebased:

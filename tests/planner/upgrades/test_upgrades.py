@@ -1,6 +1,5 @@
 """Is it found by simulation what an upgrade of Volcano changes, and why, on the page and by script?"""
 
-import threading
 from typing import Any
 
 import pytest
@@ -16,21 +15,19 @@ from planner.runs.selectors.runs import runs
 from planner.runs.selectors.searches import search_of
 from planner.upgrades.selectors import impact_address, impact_found
 from planner.upgrades.services import impact_create
-from planner.work.execution import work_execute
-from planner.work.turns import Turn
 from scheduler_core import prepare
 from scheduler_core.release import V1_14, V1_15
 from scheduler_core.upgrade import impact_data, upgrade_impact
 from tests import factories
 from tests.planner.pages import text_of
 from tests.scheduler_core.test_release import EXAMPLE
+from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def execute(run: Run) -> Run:
-    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    run.refresh_from_db()
+    do_work(run)
     assert run.state == "succeeded", run.error
     return run
 
@@ -49,7 +46,7 @@ def run(db: None) -> Run:
 @pytest.fixture
 def impact(run: Run, editor: User) -> Run:
     """What an upgrade to v1.15.1 changes, answered."""
-    return execute(impact_create(run=run, old="v1.14.4", new="v1.15.1", user=editor)[0])
+    return execute(impact_create(run=run, old="v1.14.4", new="v1.15.1", user=editor))
 
 
 def test_the_answer_is_that_of_the_core(run: Run, impact: Run) -> None:
@@ -62,10 +59,8 @@ def test_the_answer_is_that_of_the_core(run: Run, impact: Run) -> None:
 
 
 def test_what_is_known_is_not_computed_again(run: Run, impact: Run, editor: User) -> None:
-    assert impact_create(run=run, old="v1.14.4", new="v1.15.1", user=editor) == (impact, False)
-    other, is_new = impact_create(run=run, old="v1.15.1", new="v1.14.4", user=editor)
-    assert is_new
-    assert other != impact
+    assert impact_create(run=run, old="v1.14.4", new="v1.15.1", user=editor) == impact
+    assert impact_create(run=run, old="v1.15.1", new="v1.14.4", user=editor) != impact
 
 
 def test_it_is_no_run_of_its_own_and_no_search(run: Run, impact: Run, editor: User) -> None:

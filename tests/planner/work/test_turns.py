@@ -1,6 +1,5 @@
 """Whose run is next, and which run need not be computed at all?"""
 
-import threading
 from datetime import timedelta
 
 import pytest
@@ -11,10 +10,9 @@ from planner.runs.selectors.steps import decisions
 from planner.runs.services.runs import run_create
 from planner.runs.services.simulations import known_twin
 from planner.scenarios.services.scenarios import scenario_create
-from planner.work.execution import work_execute
-from planner.work.lifecycle import work_claim
-from planner.work.turns import Turn, next_turn
+from planner.work.turns import turn_claim
 from tests import factories
+from tests.worker import do_work
 
 
 @pytest.mark.django_db
@@ -24,9 +22,8 @@ def test_who_has_fewer_running_runs_goes_first_then_the_oldest_run() -> None:
     many = [run_create(scenario=scenario, user=greedy) for _ in range(3)]
     few = [run_create(scenario=scenario, user=modest) for _ in range(2)]
     order = []
-    while (turn := next_turn()) is not None:
-        order.append(turn.id)
-        assert work_claim(kind=turn.kind, id=turn.id, worker="w")
+    while (claim := turn_claim(worker="w")) is not None:
+        order.append(claim.id)
     assert order == [run.pk for run in (many[0], few[0], many[1], few[1], many[2])]
 
 
@@ -35,7 +32,9 @@ def test_a_run_that_backs_off_lets_others_pass() -> None:
     scenario = factories.scenario()
     lost, fresh = factories.run(scenario), factories.run(scenario)
     Run.objects.filter(pk=lost.pk).update(not_before=timezone.now() + timedelta(seconds=60))
-    assert next_turn() == Turn(Run, fresh.pk)
+    claim = turn_claim(worker="w")
+    assert claim is not None
+    assert claim.id == fresh.pk
 
 
 @pytest.mark.django_db
@@ -43,9 +42,9 @@ def test_whose_turn_it_is_takes_three_queries_for_each_kind_of_work(django_asser
     scenario = factories.scenario()
     for _ in range(5):
         factories.run(scenario)
-    # Three for each awaited kind (runs, imports, rebases, forecasts), one for experiments.
-    with django_assert_num_queries(13):
-        assert next_turn()
+    # Three for each awaited kind (runs, imports, rebases, forecasts), one for experiments; six claim the run.
+    with django_assert_num_queries(13 + 6):
+        assert turn_claim(worker="w")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -53,8 +52,7 @@ def test_the_same_input_is_computed_once_and_both_runs_have_all_rows() -> None:
     scenario = factories.scenario()
     first, second = (factories.run(scenario) for _ in range(2))
     for run in (first, second):
-        assert work_execute(turn=Turn(Run, run.pk), worker="here", stopping=threading.Event())
-        run.refresh_from_db()
+        do_work(run)
     assert first.result_id == second.result_id
     assert "simulate_ms" in first.timings
     assert "simulate_ms" not in second.timings
@@ -70,7 +68,7 @@ def test_the_same_input_is_computed_once_and_both_runs_have_all_rows() -> None:
 def test_a_result_is_not_shared_across_engines_options_inputs_or_extenders(settings) -> None:
     scenario = factories.scenario()
     done = factories.run(scenario)
-    assert work_execute(turn=Turn(Run, done.pk), worker="here", stopping=threading.Event())
+    do_work(done)
     same = factories.run(scenario)
     assert known_twin(same) is not None
     assert known_twin(factories.run(scenario, explain=False)) is None

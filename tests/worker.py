@@ -1,0 +1,32 @@
+"""How does a test have work done as a worker does it?"""
+
+import threading
+from typing import TypeVar
+
+from planner.work.execution import claim_execute, next_execute
+from planner.work.lifecycle import work_claim
+from planner.work.models import Work
+
+Kind = TypeVar("Kind", bound=Work)
+
+
+def do_work(work: Kind, *, stopping: threading.Event | None = None) -> Kind:
+    """Claim queued work and do it; return it as it stands afterwards."""
+    claim = work_claim(kind=type(work), id=work.pk, worker="here")
+    assert claim is not None, "nothing to claim"
+    claim_execute(claim=claim, stopping=stopping or threading.Event())
+    work.refresh_from_db()
+    return work
+
+
+def do_while_stopping(work: Kind) -> Kind:
+    """Claim queued work while the worker is about to go away."""
+    stopping = threading.Event()
+    stopping.set()
+    return do_work(work, stopping=stopping)
+
+
+def do_all_work(stopping: threading.Event | None = None) -> None:
+    """Do the work whose turn it is, then the next, until none waits."""
+    while next_execute(worker="here", stopping=stopping or threading.Event()):
+        pass
