@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponseBase, StreamingHttpResponse
+from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -58,11 +59,18 @@ class TableView(WorkspaceView):
         """Return only the rows when the response is a table."""
         is_answer = isinstance(response, Response) and response.status_code == 200
         if is_answer and request.method == "GET" and is_table(request):
-            rows: list[Row] = response.data[self.rows_of(request)]
-            response = table(request, self.name_of(request), lambda: rows)
+            response = self._file(request, response.data[self.rows_of(request)])
         if isinstance(response, StreamingHttpResponse):
             self._note_export(request)
         return super().finalize_response(request, response, *args, **kwargs)
+
+    def _file(self, request: Request, rows: list[Row]) -> HttpResponseBase:
+        """Return rows as a file, with the requested fields only."""
+        try:
+            found: list[Row] = only_requested(request, self, {"results": rows})["results"]
+        except ValidationError as error:
+            return self.handle_exception(error)
+        return table(request, self.name_of(request), lambda: found)
 
     def _note_export(self, request: Request) -> None:
         """Note that a table leaves as a file, for the workspace of what its address names."""

@@ -60,6 +60,23 @@ def test_filters_and_fields_hold_for_a_table_too(api: APIClient, finished_run: R
     assert api.get(of_run(finished_run, "jobs", "format=xml")).status_code == 422
 
 
+@pytest.mark.parametrize(
+    ("part", "query", "columns"),
+    [
+        ("jobs/groups", "by=queue&fields=value,rows", ["value", "rows"]),
+        ("nodes", "fields=name,pool", ["name", "pool"]),
+    ],
+)
+def test_fields_are_those_of_the_rows_where_a_table_is_part_of_an_answer(
+    api: APIClient, finished_run: Run, part: str, query: str, columns: list[str]
+) -> None:
+    table = rows(api, of_run(finished_run, part, f"format=csv&{query}"))
+    assert table
+    assert all(list(row) == columns for row in table)
+    unknown = query.replace("fields=", "fields=nothing,")
+    assert api.get(of_run(finished_run, part, f"format=csv&{unknown}")).status_code == 422
+
+
 def test_tables_of_a_scenario(api: APIClient, finished_run: Run) -> None:
     scenario = finished_run.scenario
     at = f"/api/v1/scenarios/{scenario.pk}/"
