@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
+from planner.rules import row_keep
 from planner.work.broker import notify_workers
 from planner.work.models import Tally, Work
 from planner.work.tallies import tally
@@ -50,7 +51,7 @@ class Heartbeat(enum.Enum):
 
 def work_enqueue(work: Kind) -> Kind:
     """Keep work, and notify a worker once its row is visible to it."""
-    work.save(force_insert=True)
+    row_keep(work)
     transaction.on_commit(notify_workers)
     return work
 

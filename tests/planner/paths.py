@@ -4,8 +4,9 @@ Each flow is driven as a browser does it; a profile hook sees every call into `p
 *file* is a module that is entered, a *room* a folder of `planner`, or `planning`, and a *return* is a file in
 a room that was entered and left before, in the order in which files are entered first. The frame of every
 page is not counted: what the pages of the glossary and of the status enter, what no feature owns
-(`planner.web`, `planner.api`, `planner.accounts`), and what has no rules: models, rows, addresses, and the
-cache of a process, which a page enters or not by what was read before.
+(`planner.web`, `planner.api`, `planner.accounts`, and `planner.rules`, by which all keep their rows), and
+what has no rules of its own: models, rows, addresses, and the cache of a process, which a page enters or not
+by what was read before.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tests.worker import do_work
 
 OURS = ("planner.", "planning.")
 FRAME = re.compile(
-    r"planner\.(web|api|accounts|errors|middleware|templatetags)\b|.*\.(models|rows|urls)\b|planner\.work\.models"
+    r"planner\.(web|api|accounts|errors|rules|middleware|templatetags)\b|.*\.(models|rows|urls)\b|planner\.work\.models"
     r"|planning\.shelf"
 )
 

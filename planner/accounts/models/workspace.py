@@ -3,6 +3,7 @@
 import uuid
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 
 
@@ -25,6 +26,11 @@ class Workspace(Identified):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """Refuse a name that would not be seen as it is."""
+        if not self.name.isprintable():
+            raise ValidationError({"name": "All characters of a name are printable."})
 
 
 class Role(models.TextChoices):

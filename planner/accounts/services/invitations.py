@@ -16,6 +16,7 @@ from planner.accounts.selectors.workspaces import role_held
 from planner.accounts.services.events import event_note
 from planner.accounts.services.members import full_access_require, member_join, role_require
 from planner.errors import Invalid
+from planner.rules import row_keep
 from planning.rows import Problem
 
 OPEN_DAYS = 7
@@ -96,13 +97,15 @@ def account_by_invitation(*, secret: str, username: str, password: str) -> User:
 def _make(workspace: Workspace, role: Role, user: User, **named: Any) -> tuple[Invitation, str]:
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     secret = secrets.token_urlsafe(24)
-    invitation = Invitation.objects.create(
-        workspace=workspace,
-        role=role,
-        digest=_digest(secret),
-        expires=timezone.now() + timedelta(days=OPEN_DAYS),
-        invited_by=user,
-        **named,
+    invitation = row_keep(
+        Invitation(
+            workspace=workspace,
+            role=role,
+            digest=_digest(secret),
+            expires=timezone.now() + timedelta(days=OPEN_DAYS),
+            invited_by=user,
+            **named,
+        )
     )
     _note(invitation, user, "made")
     return invitation, secret

@@ -15,6 +15,7 @@ from planner.clusters.models import Blob, ImportPreview, Snapshot
 from planner.clusters.selectors.usage import blobs_without_owner, room_require
 from planner.clusters.services.imports import ClusterRead
 from planner.clusters.services.snapshots import snapshot_keep
+from planner.rules import row_keep
 from planning.rows import Problem
 
 PREVIEWS_KEPT = timedelta(hours=1)
@@ -33,15 +34,17 @@ def preview_keep(
     room_require(workspace=workspace)
     assert read.content is not None, "what has errors cannot be saved"
     with transaction.atomic():
-        preview = ImportPreview.objects.create(
-            workspace=workspace,
-            owner=user,
-            name=name,
-            provenance=provenance,
-            content=read.content.keep(),
-            scheduler_conf=read.scheduler_conf,
-            counts=dict(read.counts),
-            problems=[asdict(problem) for problem in read.problems],
+        preview = row_keep(
+            ImportPreview(
+                workspace=workspace,
+                owner=user,
+                name=name,
+                provenance=provenance,
+                content=read.content.keep(),
+                scheduler_conf=read.scheduler_conf,
+                counts=dict(read.counts),
+                problems=[asdict(problem) for problem in read.problems],
+            )
         )
     _make_room(workspace)
     return preview

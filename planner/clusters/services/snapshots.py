@@ -10,6 +10,7 @@ from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Cluster, Snapshot
 from planner.clusters.selectors.usage import room_require
+from planner.rules import row_keep, rules_require
 from planning.documents import encoded, items
 from planning.rows import Problem
 
@@ -69,16 +70,19 @@ def snapshot_keep(
 
     Whether its owner may do that was asked when it was sent.
     """
+    rules_require(Cluster(workspace=workspace, name=cluster or name))
     belongs_to, _ = Cluster.objects.get_or_create(workspace=workspace, name=cluster or name)
-    return Snapshot.objects.create(
-        workspace=workspace,
-        cluster=belongs_to,
-        name=name,
-        owner=owner,
-        provenance=provenance,
-        counts=dict(counts),
-        problems=[asdict(problem) for problem in problems],
-        scheduler_conf=scheduler_conf,
-        queues=None if queues is None else list(queues),
-        content=content.keep(),
+    return row_keep(
+        Snapshot(
+            workspace=workspace,
+            cluster=belongs_to,
+            name=name,
+            owner=owner,
+            provenance=provenance,
+            counts=dict(counts),
+            problems=[asdict(problem) for problem in problems],
+            scheduler_conf=scheduler_conf,
+            queues=None if queues is None else list(queues),
+            content=content.keep(),
+        )
     )

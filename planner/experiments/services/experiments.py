@@ -18,6 +18,7 @@ from planner.experiments.selectors.cells import Cells
 from planner.experiments.selectors.experiments import SHARED
 from planner.experiments.services.settling import experiment_settle
 from planner.experiments.services.workloads import with_prices, workload_of
+from planner.rules import row_keep
 from planner.runs.services.runs import scenario_freeze
 from planner.scenarios.models import Scenario
 from planner.work.lifecycle import work_enqueue_all
@@ -78,20 +79,22 @@ def _queue(
     room_require(workspace=scenario.workspace)
     definition = Definition.of(written)
     cells = list(definition.combinations(written, grid))
-    experiment = Experiment.objects.create(
-        workspace=scenario.workspace,
-        owner=user,
-        scenario=scenario,
-        scenario_revision=scenario.revision,
-        input=contents[0].keep(),
-        workload=contents[1] and contents[1].keep(),
-        name=written["name"],
-        kind=definition.kind,
-        written=written,
-        axes=grid.to_keep(),
-        grid_size=grid.size,
-        planned=len(cells),
-        engine_version=ENGINE_VERSION,
+    experiment = row_keep(
+        Experiment(
+            workspace=scenario.workspace,
+            owner=user,
+            scenario=scenario,
+            scenario_revision=scenario.revision,
+            input=contents[0].keep(),
+            workload=contents[1] and contents[1].keep(),
+            name=written["name"],
+            kind=definition.kind,
+            written=written,
+            axes=grid.to_keep(),
+            grid_size=grid.size,
+            planned=len(cells),
+            engine_version=ENGINE_VERSION,
+        )
     )
     known = _known(experiment, cells)
     if known:

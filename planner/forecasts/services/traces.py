@@ -14,6 +14,7 @@ from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.usage import room_require
 from planner.errors import Invalid
 from planner.forecasts.models import WorkloadTrace
+from planner.rules import row_keep
 from planning.forecasts.backtest import real_work
 from planning.forecasts.clock import instant
 from planning.forecasts.intake import Read, csv_of, generated_text, read_workload
@@ -48,19 +49,21 @@ def trace_create(
     read = trace_read(text=text, format_name=format_name)
     source = Blob.of(text.encode())
     with transaction.atomic():
-        return WorkloadTrace.objects.create(
-            workspace=workspace,
-            name=name,
-            owner=user,
-            provenance=provenance,
-            format=read.format,
-            source=source.keep(),
-            begin=read.trace.begin,
-            span_seconds=read.trace.span,
-            jobs=len(read.trace.jobs),
-            pods=sum(job.pods for job in read.trace.jobs),
-            queues=read.trace.queues(),
-            notes=list(read.trace.notes),
+        return row_keep(
+            WorkloadTrace(
+                workspace=workspace,
+                name=name,
+                owner=user,
+                provenance=provenance,
+                format=read.format,
+                source=source.keep(),
+                begin=read.trace.begin,
+                span_seconds=read.trace.span,
+                jobs=len(read.trace.jobs),
+                pods=sum(job.pods for job in read.trace.jobs),
+                queues=read.trace.queues(),
+                notes=list(read.trace.notes),
+            )
         )
 
 

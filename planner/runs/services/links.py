@@ -12,6 +12,7 @@ from django.utils import timezone
 from planner.accounts.models import Event, User
 from planner.accounts.services.events import NOTED_AGAIN, event_log, event_note
 from planner.accounts.services.members import role_require
+from planner.rules import row_keep
 from planner.runs.models import PublicLink, Run
 
 LONGEST_DAYS = 365
@@ -23,12 +24,14 @@ def link_make(*, run: Run, user: User, label: str = "", days: int = DEFAULT_DAYS
     """Let anybody who has the link read the run; return its secret, which is kept as a hash only."""
     role_require(user=user, workspace=run.workspace)
     secret = secrets.token_urlsafe(24)
-    link = PublicLink.objects.create(
-        run=run,
-        made_by=user,
-        label=label,
-        digest=_digest(secret),
-        expires=timezone.now() + timedelta(days=days),
+    link = row_keep(
+        PublicLink(
+            run=run,
+            made_by=user,
+            label=label,
+            digest=_digest(secret),
+            expires=timezone.now() + timedelta(days=days),
+        )
     )
     _note(link, user, "made")
     return link, secret

@@ -6,6 +6,7 @@ from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid
+from planner.rules import row_keep
 from planner.scenarios.models import ObjectChange, Queue, Scenario
 from planner.scenarios.selectors.revisions import rebase_of, state_at
 from planner.scenarios.services.queues import queue_row_of
@@ -102,15 +103,17 @@ def _undecided(conflict: Conflict) -> Problem:
 def _begun(
     parent: Scenario, state: State, *, snapshot: Snapshot, name: str, revision: int, user: User | None
 ) -> Scenario:
-    branch = Scenario.objects.create(
-        workspace=parent.workspace,
-        name=name,
-        snapshot=snapshot,
-        parent=parent,
-        parent_revision=revision,
-        conf_text=state.conf_text,
-        release=state.release,
-        owner=user,
+    branch = row_keep(
+        Scenario(
+            workspace=parent.workspace,
+            name=name,
+            snapshot=snapshot,
+            parent=parent,
+            parent_revision=revision,
+            conf_text=state.conf_text,
+            release=state.release,
+            owner=user,
+        )
     )
     Queue.objects.bulk_create(queue_row_of(branch, queue) for queue in state.ordered_queues())
     ObjectChange.objects.bulk_create(

@@ -13,6 +13,7 @@ from django.db import transaction
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.errors import Invalid
+from planner.rules import rules_require
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.preview import cluster_total
 from planner.scenarios.services.objects import workloads_follow
@@ -156,6 +157,7 @@ def queue_restore(
 def queue_save(*, scenario: Scenario, queue: PlannedQueue) -> Queue:
     """Write a planned queue to its row, or to a new one."""
     row = queue_row_of(scenario, queue)
+    rules_require(row)
     row.save(force_insert=queue.id is None, force_update=queue.id is not None)
     return row
 
@@ -189,6 +191,7 @@ def _updated(
     """Write an edited queue to its row, and what hangs on its name; return what changed."""
     changes = _field_changes(name, before, after)
     if changes:
+        rules_require(rows[after["name"]])
         rows[after["name"]].save(force_update=True)
     if after["name"] != name:
         changes += _children_follow(scenario, name, after["name"])

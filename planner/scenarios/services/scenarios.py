@@ -12,6 +12,7 @@ from planner.clusters.models import Snapshot
 from planner.errors import Invalid
 from planner.experiments.models import Experiment
 from planner.experiments.services.settling import experiment_cancel
+from planner.rules import row_keep
 from planner.runs.models import Run
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.revisions import first_queues
@@ -28,12 +29,14 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
     role_require(user=owner, workspace=snapshot.workspace)
     queues = first_queues(snapshot)
     with transaction.atomic():
-        scenario = Scenario.objects.create(
-            workspace=snapshot.workspace,
-            name=name,
-            snapshot=snapshot,
-            conf_text=snapshot.scheduler_conf,
-            owner=owner,
+        scenario = row_keep(
+            Scenario(
+                workspace=snapshot.workspace,
+                name=name,
+                snapshot=snapshot,
+                conf_text=snapshot.scheduler_conf,
+                owner=owner,
+            )
         )
         Queue.objects.bulk_create(queue_row_of(scenario, queue) for queue in queues)
     return scenario

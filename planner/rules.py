@@ -1,0 +1,52 @@
+"""Does a row keep the rules of its model?"""
+
+from typing import TypeVar
+
+from django.core.exceptions import ValidationError
+from django.db.models import Field, JSONField, Model
+
+from planner.errors import Invalid
+from planning.rows import Problem
+
+Row = TypeVar("Row", bound=Model)
+
+
+def row_keep(row: Row) -> Row:
+    """Save a new row and return it; raise Invalid with every rule of its model that it breaks."""
+    rules_require(row)
+    row.save(force_insert=True)
+    return row
+
+
+def rules_require(row: Model) -> None:
+    """Raise Invalid with every rule of its model that a row breaks.
+
+    What is unique the database decides, for only it sees what others save at the same moment; it also knows
+    whether the rows are there that this one refers to.
+    """
+    free = {field.name for field in row._meta.concrete_fields if _is_free(row, field)}
+    try:
+        row.full_clean(exclude=free, validate_unique=False)
+    except ValidationError as error:
+        raise Invalid(
+            [
+                Problem(
+                    f"{row._meta.model_name}.{name}",
+                    "error",
+                    f"{name}: {message}",
+                    path=name,
+                    field=name,
+                    actual=str(getattr(row, name, ""))[:60],
+                )
+                for name, messages in error.message_dict.items()
+                for message in messages
+            ]
+        ) from None
+
+
+def _is_free(row: Model, field: "Field[object, object]") -> bool:
+    """Has a field no rule to keep: at null or its default, or JSON, where an empty list is a value?"""
+    if field.is_relation or isinstance(field, JSONField):
+        return True
+    value = getattr(row, field.attname)
+    return (field.null and value is None) or (field.has_default() and value == field.get_default())

@@ -1,0 +1,57 @@
+"""Rows are kept by the rules of their models: too long, missing and out of range is told, not stored."""
+
+import pytest
+
+from planner.accounts.models import User, Workspace
+from planner.clusters.models import Snapshot
+from planner.errors import Invalid
+from planner.rules import row_keep, rules_require
+from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.services.queues import queue_save
+from planner.scenarios.services.scenarios import scenario_create
+from planning.queues import Queue as PlannedQueue
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor() -> User:
+    return factories.user()
+
+
+def test_every_rule_that_a_row_breaks_is_told_at_its_field() -> None:
+    row = Queue(name="x" * 254, state="y" * 31, weight=2**70)
+    with pytest.raises(Invalid) as refused:
+        rules_require(row)
+    assert [(problem.rule, problem.path) for problem in refused.value.problems] == [
+        ("queue.name", "name"),
+        ("queue.weight", "weight"),
+        ("queue.state", "state"),
+    ]
+
+
+def test_what_is_not_set_breaks_no_rule() -> None:
+    rules_require(Queue(name="x"))
+    rules_require(Snapshot(name="x", queues=[], problems=[], counts={}))
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, "a\u200bb"])
+def test_a_workspace_has_a_name_that_can_be_seen(name: str) -> None:
+    with pytest.raises(Invalid):
+        row_keep(Workspace(name=name))
+    assert not Workspace.objects.filter(name=name).exists()
+
+
+def test_a_scenario_with_a_name_that_is_too_long_is_refused_and_not_begun(editor: User) -> None:
+    snapshot = factories.snapshot()
+    with pytest.raises(Invalid):
+        scenario_create(snapshot=snapshot, name="x" * 254, owner=editor)
+    assert not Scenario.objects.exists()
+
+
+def test_a_queue_is_not_saved_with_a_weight_that_no_column_holds() -> None:
+    scenario = factories.scenario()
+    with pytest.raises(Invalid):
+        queue_save(scenario=scenario, queue=PlannedQueue("new", weight=2**70))
+    assert not scenario.queues.filter(name="new").exists()
