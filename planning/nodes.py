@@ -8,8 +8,8 @@ from typing import Any
 from manifests.pools import HOSTNAME
 from manifests.pools import node_like as node_like
 from manifests.pools import numbered_names as numbered_names
+from planning.amounts import read_amounts
 from planning.contents import Objects
-from planning.quantities import amounts
 from planning.queues import merge_patch
 from planning.rows import Amounts, Problem, Quantities
 from planning.states import Json
@@ -140,7 +140,7 @@ def _row(name: str, node: Mapping[str, Any], pods: int, origin: str) -> NodeRow:
         name=name,
         pool=pool_of(node),
         allocatable=allocatable,
-        amounts=amounts(allocatable),
+        amounts=read_amounts(allocatable),
         unschedulable=bool(spec.get("unschedulable")),
         taints=taints,
         labels=labels,

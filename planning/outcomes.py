@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planning.amounts import limited_amounts
 from planning.documents import items
 from planning.pods import PodClock
 from planning.rows import Decision, RunCounts, hangs_below, tree_order
 from planning.traces import LOOPS, VERDICT, VICTIMS, Part, packed_decisions, parts_of, payload_of
-from planning.unlimited import amounts
 from planning.utilisation import pool_uses
 from planning.verdict import kept, verdict_of
 from scheduler_core.explain.cycle_view import CycleView
@@ -92,16 +92,16 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[Columns
             overused=last.get("overused"),
             share=last.get("share"),
             share_at_open=first.get("share"),
-            deserved=amounts(last.get("deserved")),
-            allocated=amounts(last.get("allocated")),
-            allocated_at_open=amounts(first.get("allocated")),
-            request=amounts(last.get("request")),
+            deserved=limited_amounts(last.get("deserved")),
+            allocated=limited_amounts(last.get("allocated")),
+            allocated_at_open=limited_amounts(first.get("allocated")),
+            request=limited_amounts(last.get("request")),
             # An empty capability is recorded as zeros; what the queue's own spec leaves out has no limit.
-            capability=amounts(last.get("capability") if spec.get("capability") else None),
-            real_capability=amounts(last.get("realCapability")),
-            guarantee=amounts(last.get("guarantee")),
-            elastic=amounts(last.get("elastic")),
-            inqueue=amounts(last.get("inqueue")),
+            capability=limited_amounts(last.get("capability") if spec.get("capability") else None),
+            real_capability=limited_amounts(last.get("realCapability")),
+            guarantee=limited_amounts(last.get("guarantee")),
+            elastic=limited_amounts(last.get("elastic")),
+            inqueue=limited_amounts(last.get("inqueue")),
         )
 
 

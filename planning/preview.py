@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import manifests
-from planning.quantities import amounts as read_amounts
+from planning.amounts import limited_amounts, read_amounts
 from planning.queues import QueueFields, queue_manifest
 from planning.rows import Amounts, hangs_below
-from planning.unlimited import amounts
 from scheduler_core.conf import parse_conf
 from scheduler_core.demand import Demand, QueueDemand, queues_at_open
 from scheduler_core.errors import InputError
@@ -69,7 +68,7 @@ def queue_preview(
         plugin=opened.get("queue_plugin", ""),
         obstacle=opened.get("obstacle", ""),
         error=opened.get("error", ""),
-        total=amounts(demand.total.as_dict()),
+        total=limited_amounts(demand.total.as_dict()),
         queues={
             row.name: _answer(
                 row.name,
@@ -121,10 +120,10 @@ def _answer(
         name,
         in_session=found is not None,
         share=opened.get("share"),
-        deserved=amounts(opened.get("deserved")),
-        real_capability=amounts(opened.get("realCapability")),
-        allocated=amounts(opened.get("allocated")),
-        request=amounts(opened.get("request")),
+        deserved=limited_amounts(opened.get("deserved")),
+        real_capability=limited_amounts(opened.get("realCapability")),
+        allocated=limited_amounts(opened.get("allocated")),
+        request=limited_amounts(opened.get("request")),
         guarantee_of_children=sums.guarantee.get(name, {}),
         deserved_of_children=sums.deserved.get(name, {}),
         jobs=demand.jobs if demand else 0,

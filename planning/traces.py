@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
+from planning.amounts import bounded
 from planning.documents import items
 from planning.nodes import pool_name
 from planning.pods import requests_of
 from planning.rows import Decision
-from planning.unlimited import bounded
 from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.deserved import derived
 from scheduler_core.explain.loops import loops

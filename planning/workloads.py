@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from planning.amounts import read_amounts
 from planning.contents import Objects
-from planning.quantities import amounts
 from planning.rows import Amounts, Quantities
 from planning.states import Json, ObjectKey
 from planning.workload_fields import (
@@ -191,7 +191,7 @@ class Workloads:
             least,
             *counts,
             requests,
-            amounts(requests),
+            read_amounts(requests),
             self._origin(kind, key),
         )
 

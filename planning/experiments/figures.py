@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from planning.amounts import UNLIMITED, read_amounts
 from planning.forecasts.clock import duration
-from planning.quantities import amounts
-from planning.unlimited import UNLIMITED
 
 Json = Mapping[str, Any]
 _WAITING = ("Pending", "Pipelined")
@@ -93,7 +92,7 @@ def _end(figure: Figure, end: Any) -> float | None:
         return duration(end)
     if end is None or not figure.resource or figure.kind == "utilisation":
         return None if end is None else float(end)
-    return amounts({figure.resource: str(end)})[figure.resource]
+    return read_amounts({figure.resource: str(end)})[figure.resource]
 
 
 # The measures

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from planning.amounts import read_amounts
 from planning.documents import items
 from planning.forecasts.demand import events_of
 from planning.forecasts.steps import NOTHING, Steps
 from planning.nodes import pool_name
-from planning.quantities import amounts
 from scheduler_core.replay.timeline import Timeline
 
 Json = Mapping[str, Any]
@@ -97,4 +97,4 @@ def _offers(node: Json) -> dict[str, float]:
         resource: str(quantity)
         for resource, quantity in (status.get("allocatable") or status.get("capacity") or {}).items()
     }
-    return {resource: float(amount) for resource, amount in amounts(quantities).items() if amount}
+    return {resource: float(amount) for resource, amount in read_amounts(quantities).items() if amount}

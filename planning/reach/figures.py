@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from planning.amounts import limited_amounts
 from planning.deficits import dominant
 from planning.demands import Demand, demand_of
 from planning.reach.kinds import DOUBLED, WEIGHT, Grid, Kind, Move, amount_sizes, request_sizes
 from planning.reach.questions import DESERVED, Question
-from planning.unlimited import amounts
 from scheduler_core import Options, Reuse, prepare
 from scheduler_core.conf import SchedulerConf, parse_conf
 from scheduler_core.demand import queues_at_open
@@ -127,8 +127,8 @@ class QueueFigure:
     def grid(self) -> Grid:
         """Return steps that suit what is missing of the resource."""
         resource, amount = self.question.resource, self.question.amount
-        held = amounts(self._entry.get("allocated")).get(resource) or 0.0
-        deserved = amounts(self._entry.get("deserved")).get(resource) or 0.0
+        held = limited_amounts(self._entry.get("allocated")).get(resource) or 0.0
+        deserved = limited_amounts(self._entry.get("deserved")).get(resource) or 0.0
         # A share is what is allocated of what is deserved: at the amount it deserves allocated / amount.
         wanted = amount if self.question.figure == DESERVED else held / amount if amount else deserved
         limit = self.demand.total.get(resource)
@@ -173,13 +173,13 @@ class QueueFigure:
         entry = self._named(opened)
         if entry is None or entry.get("deserved") is None:
             return None
-        deserved = amounts(entry["deserved"])
+        deserved = limited_amounts(entry["deserved"])
         if self.question.figure == DESERVED:
             amount = deserved.get(self.question.resource, 0.0)
             return float("inf") if amount is None else amount
         if self._is_parent:
             # Volcano leaves a parent's share out; the page shows that of its own amounts.
-            return dominant(amounts(entry.get("allocated")), deserved)[1]
+            return dominant(limited_amounts(entry.get("allocated")), deserved)[1]
         share: float | None = entry.get("share")
         return share
 

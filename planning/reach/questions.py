@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from planning.quantities import amounts
+from planning.amounts import read_amounts
 from planning.rows import Problem
 
 DESERVED, SHARE, PLACED = FIGURES = ("deserved", "share", "placed")
@@ -111,7 +111,7 @@ def _amount(written: Mapping[str, str], bound: str) -> float | None:
     if written["figure"] == SHARE:
         match = _SHARE.fullmatch(text[:40])
         return float(match.group(1)) / (100 if match.group(2) else 1) if match else None
-    value = amounts({written["resource"] or "cpu": text}).get(written["resource"] or "cpu")
+    value = read_amounts({written["resource"] or "cpu": text}).get(written["resource"] or "cpu")
     return value if value is not None and 0 <= value < math.inf else None
 
 

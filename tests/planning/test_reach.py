@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from planning.amounts import limited_amounts
 from planning.deficits import dominant
 from planning.reach.figures import JobFigure, QueueFigure, Unanswered
 from planning.reach.kinds import Kind, Move, amount_sizes
 from planning.reach.questions import Question, question_of
 from planning.reach.search import Reached, kinds, reached
-from planning.unlimited import amounts
 from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.explain.changes import refusals
 from tests.builders import amounts as listed
@@ -85,7 +85,7 @@ def reaches(document: Mapping[str, Any], question: Question) -> bool:
     if question.figure == "deserved":
         return question.is_met_by(entry["deserved"].get(question.resource, 0.0))
     is_parent = any((one["spec"].get("parent")) == question.queue for one in document["queues"])
-    shown = dominant(amounts(entry["allocated"]), amounts(entry["deserved"]))[1]
+    shown = dominant(limited_amounts(entry["allocated"]), limited_amounts(entry["deserved"]))[1]
     share = shown if is_parent else entry["share"]
     return share is not None and question.is_met_by(share)
 

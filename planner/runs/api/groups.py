@@ -13,8 +13,7 @@ from rest_framework.response import Response
 from planner.api.filters import ORDERING, refuse_unknown
 from planner.api.schema import answers
 from planner.api.tables import TableView
-from planner.runs.selectors.groups import Group
-from planner.runs.selectors.lists import LISTS
+from planner.runs.selectors.lists import LISTS, Group
 
 BY = "by"
 

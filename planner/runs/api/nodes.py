@@ -22,9 +22,9 @@ from planner.runs.api.serializers.runs import RunSerializer
 from planner.runs.selectors.nodes import ORDERS, node_found, nodes_in_order, pool_heats
 from planner.runs.selectors.searches import Fitting, Refused, fitting_found, newest_fitting
 from planner.runs.services.searches import fitting_create
+from planning.amounts import read_amounts
 from planning.fitting import MOMENTS, Probe
 from planning.heat import NodeHeat
-from planning.quantities import amounts
 
 PREFIX = "requests."
 _NO_QUANTITY = ErrorDetail("Write a quantity as in a manifest: 8, 500m, 32Gi.", "invalid")
@@ -117,7 +117,7 @@ class RunNodes(TableView):
         named = {name for name in params if name.startswith(PREFIX)}
         known = {"pool", "words", "resource", ORDERING, "page", "page_size", "fields", "format"}
         refuse_unknown(params, known | named)
-        needed = amounts({name.removeprefix(PREFIX): params[name] for name in named})
+        needed = read_amounts({name.removeprefix(PREFIX): params[name] for name in named})
         wrong = {name: _NO_QUANTITY for name in sorted(named) if name.removeprefix(PREFIX) not in needed}
         order = params.get(ORDERING, "")
         if order.removeprefix("-") not in ("", *ORDERS):

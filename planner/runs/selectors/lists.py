@@ -1,24 +1,78 @@
 """Which long lists does a run have, and how is each read, filtered and grouped, by pages and calls alike?"""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django_filters import FilterSet
 
-from planner.runs.models import Run
+from planner.runs.models import JobOutcome, Run, Victim
+from planner.runs.models.outcome import DecisionState
 from planner.runs.selectors.filters import DecisionFilter, JobOutcomeFilter, VictimFilter
-from planner.runs.selectors.groups import (
-    DECISION_GROUPS,
-    JOB_GROUPS,
-    VICTIM_GROUPS,
-    Group,
-    decision_groups,
-    job_groups,
-    victim_groups,
-)
 from planner.runs.selectors.runs import job_outcomes, victims
-from planner.runs.selectors.steps import decisions
+from planner.runs.selectors.steps import Steps, decisions
+
+JOB_GROUPS = ("gate", "queue", "resource", "phase")
+VICTIM_GROUPS = ("queue", "for_queue", "job", "for_job", "node", "action", "state")
+DECISION_GROUPS = ("action", "op", "job", "node", "state", "cycle")
+_COLUMNS = {"phase": "phase_after"}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that agree in one field.
+
+    `pods` are those of jobs, or the different ones of victims and decisions; `pending` the waiting ones of
+    jobs; `work_lost_seconds` how long committed victims had run. None where it does not apply.
+    """
+
+    value: str
+    rows: int
+    pods: int
+    pending: int | None = None
+    work_lost_seconds: float | None = None
+
+
+def job_groups(jobs: QuerySet[JobOutcome], by: str) -> list[Group]:
+    """Return the jobs in groups, those with the most waiting pods first (1 query)."""
+    column = F(_COLUMNS.get(by, by))
+    rows = (
+        jobs.order_by().values(value=column).annotate(rows=Count("pk"), all=Sum("pods"), wait=Sum("pending"))
+    )
+    found = [Group(row["value"], row["rows"], row["all"], pending=row["wait"]) for row in rows]
+    return sorted(found, key=lambda group: (-(group.pending or 0), -group.rows, group.value))
+
+
+def victim_groups(victims: QuerySet[Victim], by: str) -> list[Group]:
+    """Return the victims in groups, the largest first (1 query)."""
+    lost = Sum("ran_seconds", filter=Q(state=DecisionState.COMMITTED))
+    rows = (
+        victims.order_by()
+        .values(value=F(by))
+        .annotate(rows=Count("pk"), different=Count("pod", distinct=True), lost=lost)
+    )
+    found = [
+        Group(row["value"], row["rows"], row["different"], work_lost_seconds=row["lost"] or 0.0)
+        for row in rows
+    ]
+    return _largest_first(found)
+
+
+def decision_groups(steps: Steps, by: str) -> list[Group]:
+    """Return the decisions in groups, the largest first."""
+    rows: defaultdict[str, int] = defaultdict(int)
+    pods: defaultdict[str, set[str]] = defaultdict(set)
+    for step in steps:
+        value = str(getattr(step, by))
+        rows[value] += 1
+        pods[value].add(step.pod)
+    return _largest_first([Group(value, count, len(pods[value] - {""})) for value, count in rows.items()])
+
+
+def _largest_first(found: Sequence[Group]) -> list[Group]:
+    return sorted(found, key=lambda group: (-group.rows, group.value))
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller, page_or_part
+from planning.amounts import read_amounts
 from planning.fitting import Probe
 from planning.heat import NodeHeat, PoolHeat
-from planning.quantities import amounts
 from planning.rows import Problem
 
 SHADES = 10
@@ -48,7 +48,7 @@ class NodesPage:
         self.pool = params.get("pool", "")
         self.words = params.get("words", "").strip()
         self.typed = {name: params.get(f"requests.{name}", "").strip() for name in self._typed_names}
-        self.request = {name: value for name, value in amounts(self.typed).items() if value} or None
+        self.request = {name: value for name, value in read_amounts(self.typed).items() if value} or None
 
     @property
     def _typed_names(self) -> list[str]:

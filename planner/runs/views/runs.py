@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.explain import derivation, flow, job_story
 from planner.runs.selectors.figures import resources
-from planner.runs.selectors.groups import job_groups
+from planner.runs.selectors.lists import job_groups
 from planner.runs.selectors.runs import job_outcome, queue_figures
 from planner.runs.selectors.searches import found, search_of
 from planner.runs.selectors.stories import (

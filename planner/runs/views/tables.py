@@ -11,8 +11,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.http import require_GET
 
 from planner.runs.models import Run
-from planner.runs.selectors.groups import Group
-from planner.runs.selectors.lists import LISTS
+from planner.runs.selectors.lists import LISTS, Group
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import page_or_part

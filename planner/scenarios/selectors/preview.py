@@ -14,6 +14,7 @@ from planner.clusters.selectors.demand import demand_counted, demand_key, previe
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.releases import release_used
 from planner.scenarios.selectors.revisions import first_queues
+from planning.amounts import limited_amounts
 from planning.demands import Demand
 from planning.frozen import renamed_queues, scenario_objects
 from planning.preview import Preview, preview_from, queue_preview, renamed_demand, under_release
@@ -22,7 +23,6 @@ from planning.queues import Queue as PlannedQueue
 from planning.queues import planned_queue
 from planning.releases import release_of_document
 from planning.rows import Amounts
-from planning.unlimited import amounts as read_amounts
 
 
 def scenario_preview(scenario: Scenario, queues: Sequence[Queue] | None = None) -> Preview:
@@ -44,7 +44,7 @@ def edited_preview(scenario: Scenario, patches: Patches) -> tuple[Batch, Preview
     stored = list(scenario.queues.all())
     demand = scenario_demand(scenario, stored)
     planned = [planned_queue(row, row.pk) for row in stored]
-    batch = edit_queues(planned, patches, lambda: read_amounts(demand.total.as_dict()))
+    batch = edit_queues(planned, patches, lambda: limited_amounts(demand.total.as_dict()))
     moved = renamed_demand(demand, {name: after["name"] for name, (_, after) in batch.edited.items()})
     preview = queue_preview(
         batch.queues,
@@ -74,7 +74,7 @@ def snapshot_preview(scenario: Scenario) -> tuple[Sequence[PlannedQueue], Previe
 
 def cluster_total(scenario: Scenario) -> Amounts:
     """Return what the nodes of a scenario have together (2 queries)."""
-    return read_amounts(scenario_demand(scenario, list(scenario.queues.all())).total.as_dict())
+    return limited_amounts(scenario_demand(scenario, list(scenario.queues.all())).total.as_dict())
 
 
 def scenario_demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:

@@ -15,9 +15,9 @@ from planner.scenarios.selectors.scenarios import queue_rows
 from planner.scenarios.views.queue_columns import COLUMNS, NAMED, Column, Value
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.pages import fragment_requested
+from planning.amounts import read_amounts
 from planning.deficits import contested, dominant
 from planning.preview import Preview, QueueAnswer
-from planning.quantities import amounts
 from planning.queues import QueueFields
 from planning.rows import Amounts, QueueRow
 from planning.units import Scale, scale_of
@@ -263,7 +263,7 @@ def _lines_before(scenario: Scenario) -> dict[str, QueueLine]:
 
 
 def _line(row: QueueRow, answers: Mapping[str, QueueAnswer], edit: str = "", imported: str = "") -> QueueLine:
-    guarantee, deserved, capability = (amounts(quantities) for quantities in _quantities(row))
+    guarantee, deserved, capability = (read_amounts(quantities) for quantities in _quantities(row))
     return QueueLine(row, answers[row.name], guarantee, deserved, capability, edit, imported)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.web.views.pages import whole_number
-from planning.quantities import amounts
+from planning.amounts import read_amounts
 from planning.units import scale_of
 
 _STEPS = 400
@@ -41,7 +41,7 @@ def amount_slider(resource: str, text: str, largest: float, *, unset: float = 0.
         Where it stands when the field is not set.
 
     """
-    held = amounts({resource: text}).get(resource)
+    held = read_amounts({resource: text}).get(resource)
     position = unset if held is None else held
     most = max(largest, position)
     scale = scale_of(resource, most)

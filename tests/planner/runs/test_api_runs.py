@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from planner.runs.models import Outcome, Run
 from planner.scenarios.models import Scenario
 from planner.work.lifecycle import work_cancel, work_claim
-from planning.unlimited import UNLIMITED
+from planning.amounts import UNLIMITED
 from tests import factories
 from tests.worker import do_work
 

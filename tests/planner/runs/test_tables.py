@@ -8,7 +8,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from planner.runs.models import Run
-from planner.runs.selectors.groups import DECISION_GROUPS, JOB_GROUPS, VICTIM_GROUPS
+from planner.runs.selectors.lists import DECISION_GROUPS, JOB_GROUPS, VICTIM_GROUPS
 from planner.runs.selectors.steps import decisions
 from planner.runs.views.tables import KINDS
 from planning import traces

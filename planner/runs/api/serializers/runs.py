@@ -10,8 +10,8 @@ from planner.api.bodies import Body
 from planner.api.serializers import AmountSerializer, AmountsField, ReadableRow, amount_body
 from planner.runs.models import JobOutcome, QueueOutcome, Run, Victim
 from planner.runs.models.outcome import DecisionState
+from planning.amounts import limited_amounts
 from planning.rows import Decision
-from planning.unlimited import amounts
 
 _MEASURED = ("required", "available", "missing")
 
@@ -108,7 +108,7 @@ class PendingSerializer(serializers.Serializer[Any]):
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
         """Return the core's explanation with a unit at each amount."""
         resource = instance.get("resource")
-        measured = amounts({key: instance[key] for key in _MEASURED if key in instance})
+        measured = limited_amounts({key: instance[key] for key in _MEASURED if key in instance})
         return {
             **{key: instance.get(key) for key in self.get_fields()},
             **{key: amount_body(resource, value) for key, value in measured.items() if resource},
