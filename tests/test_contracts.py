@@ -152,7 +152,7 @@ def test_a_contract_about_features_names_every_one(name: str, graph: grimp.Impor
 
 def test_work_is_forbidden_to_know_every_feature_but_accounts(graph: grimp.ImportGraph) -> None:
     name = "Background work knows no feature but accounts: features register their kinds of work"
-    shared = {"accounts", "apps", "errors", "management", "migrations", "models", "urls", "work"}
+    shared = {"accounts", "apps", "errors", "management", "migrations", "models", "rules", "urls", "work"}
     folders = {module.rpartition(".")[2] for module in graph.find_children("planner")} - shared
     forbidden = CONTRACTS[name].contract_options["forbidden_modules"]
     assert set(forbidden) == {f"planner.{folder}" for folder in folders}
