@@ -75,7 +75,7 @@ class Product:
 @contextmanager
 def product(folder: Path) -> Iterator[Product]:
     """Start everything in `folder`, on a free port, and stop it at the end as Ctrl-C does."""
-    installation = Installation(folder, {})
+    installation = Installation(folder, {}, rhythm={})
     environment = {**installation.environment, "PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
     up = subprocess.Popen(
         [sys.executable, str(ROOT / "manage.py"), "up"],

@@ -108,6 +108,8 @@ class Installation:
         Where it keeps what it writes; made when it is missing.
     variables : dict
         Its environment, where it differs from the defaults.
+    rhythm : dict, optional
+        How often workers look around: unless told otherwise so often that nothing waits for one that died.
     has_tables : bool, optional
         Whether the database that `variables` name has its tables already.
 
@@ -118,7 +120,14 @@ class Installation:
 
     """
 
-    def __init__(self, folder: Path, variables: dict[str, str], *, has_tables: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        variables: dict[str, str],
+        *,
+        rhythm: dict[str, str] = SHORT,
+        has_tables: bool = False,
+    ) -> None:
         self.folder = folder
         self.patience = PATIENCE
         folder.mkdir(exist_ok=True)
@@ -127,7 +136,7 @@ class Installation:
             if not name.startswith("QUEUECAST_") and name not in ("DATABASE_URL", "REDIS_URL")
         }  # fmt: skip
         self.environment = {
-            **inherited, **SHORT, **variables,
+            **inherited, **rhythm, **variables,
             "QUEUECAST_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings", "TMPDIR": str(folder),
         }  # fmt: skip
         self._workers: list[Worker] = []
