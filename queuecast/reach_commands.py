@@ -1,7 +1,7 @@
 """What makes a figure of a scenario reach an amount? The question as a command, and its answer as a table."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from planning.reach.answers import answer_to
@@ -12,6 +12,7 @@ from queuecast.desk import Desk, Json
 from queuecast.parsing import Groups, add_command
 from queuecast.problems import Refused, problem, refusal
 from queuecast.shown import Output, Table, amounts, percent
+from queuecast.terminal import progress_line
 
 NO = 1
 
@@ -52,13 +53,22 @@ def _answer(desk: Desk, scenario: str, question: dict[str, str]) -> Json:
     """Return the whole answer: a server gives what one request has time for, and is asked on."""
     if isinstance(desk, Client):
         found = desk.scenario_reach(scenario, question)
-        while found["next"]:
-            found = desk.scenario_reach(scenario, {**question, "after": found["next"]})
+        with progress_line(f"reach {scenario}") as progress:
+            while found["next"]:
+                if progress:
+                    progress(*_how_far(found["changes"]))
+                found = desk.scenario_reach(scenario, {**question, "after": found["next"]})
         return found
     found, problems = answer_to(question, desk.scenario_document(scenario))
     if problems:
         raise refusal([problem(**asdict(one)) for one in problems])
     return found
+
+
+def _how_far(changes: Sequence[Json]) -> tuple[float, str]:
+    decided = sum(one["status"] != "undecided" for one in changes)
+    tried, points = (sum(one[name] for one in changes) for name in ("tried", "points"))
+    return tried / points, f"{decided} of {len(changes)} kinds of change"
 
 
 def _made(desk: Desk, scenario: str, change: Json) -> Json:

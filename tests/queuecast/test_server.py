@@ -181,6 +181,16 @@ def test_every_part_of_a_scenario_is_edited_and_undone(
     assert told(capsys, "scenario", "list", "--query", "[].name") == ["renamed"]
 
 
+def test_reach_asks_a_server_on_until_every_kind_of_change_is_decided(
+    plan: Scenario, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("reach", "plan", "placed", "--job", "default/wait", "--at-least", "2")
+    whole = told(capsys, *asked)
+    monkeypatch.setattr("planner.scenarios.selectors.reach.SECONDS", 0.0)
+    assert told(capsys, *asked) == whole
+    assert sum(change["tried"] for change in whole["changes"]) > len(whole["changes"])
+
+
 @pytest.mark.parametrize(
     "words",
     [
