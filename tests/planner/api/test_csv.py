@@ -64,7 +64,7 @@ def test_filters_and_fields_hold_for_a_table_too(api: APIClient, finished_run: R
     ("part", "query", "columns"),
     [
         ("jobs/groups", "by=queue&fields=value,rows", ["value", "rows"]),
-        ("nodes", "fields=name,pool", ["name", "pool"]),
+        ("nodes", "fields=node,pool", ["node", "pool"]),
     ],
 )
 def test_fields_are_those_of_the_rows_where_a_table_is_part_of_an_answer(
