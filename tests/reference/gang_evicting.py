@@ -114,7 +114,7 @@ def carry_out(
         if session.allocatable(queue, task) and session.look_first(task):
             nodes = resolvable_nodes(session, task) or session.cluster.nodes.values()
             found, _ = session.passing(task, nodes, cache, room=True, lenient=True)
-            node = session.choice(task, [one for one in found if fits(task.request, one.future())])
+            node = session.choice(task, found)
         placed = node is not None and mine.place(task, node, "Pipelined", evicts=True)
         if node is not None and not placed:
             session.fire("deallocate", task)  # a refused placement is taken back twice

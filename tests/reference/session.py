@@ -169,16 +169,21 @@ class Session(Dispatch):
         known = dict(cache.get(group, {})) if cache is not None and group else {}
         found, errors = [], {}
         for node in nodes:
-            codes = known.get(node.name)
-            if codes is None:
-                codes = [2] if room and not fits_future(task, node) else self.predicate(task, node)
-            if [code for code in codes if code != 2] if lenient else codes:
+            codes = known.get(node.name) or self.refusal(task, node, room=room, lenient=lenient)
+            if codes:
                 errors[node.name] = codes
                 if cache is not None and group:
                     cache.setdefault(group, {}).setdefault(node.name, codes)
             else:
                 found.append(node)
         return found, errors
+
+    def refusal(self, task: Task, node: Node, *, room: bool, lenient: bool) -> list[int]:
+        """Return the codes with which a node refuses a task; a lenient action minds no plugin's code 2."""
+        if room and not fits_future(task, node):
+            return [2]
+        codes = self.predicate(task, node)
+        return codes if not lenient or {*codes} - {2} else []
 
     def new_cache(self) -> Cache | None:
         """Return what remembers errors of nodes, unless the action switches it off."""
