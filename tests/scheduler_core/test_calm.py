@@ -12,7 +12,7 @@ from scheduler_core.replay import Replay
 from scheduler_core.replay.calm.arrivals import arrival_of
 from scheduler_core.replay.calm.kinds import FIRST_KINDS
 from scheduler_core.validate import Inspection
-from tests.builders import Object
+from tests.builders import Object, conf
 from tests.scheduler_core.replays import calm_replay, crowded_replay
 
 SEEDS = range(10)
@@ -59,6 +59,13 @@ def test_the_same_is_decided_and_recorded(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_same_is_decided_where_most_jobs_wait(seed: int) -> None:
     compare(crowded_replay(seed))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_is_decided_where_no_plugin_has_jobs_be_placed_whole(seed: int) -> None:
+    document = calm_replay(seed)
+    document["scheduler_conf"] = conf("enqueue, allocate, backfill", ["priority"], ["predicates", "capacity"])
+    compare(document)
 
 
 @pytest.mark.long

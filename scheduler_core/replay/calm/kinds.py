@@ -121,7 +121,7 @@ class JobKinds:
         )
         session = alone.open_session()
         job = session.jobs.get(arrival.key)
-        if job is None or not _waits_simply(job):
+        if job is None or not _waits_simply(job) or not _is_placed_whole(session, job):
             return None
         first = next(iter(job.by_status[TaskStatus.PENDING].values()))
         task = self._session.snapshot.tasks.sample(first.info, first.kind)
@@ -154,6 +154,11 @@ def _waits_simply(job: JobInfo) -> bool:
         and not job.task_min_available
         and not any(task.shape.gated or task.shape.best_effort or task.nominated for task in tasks)
     )
+
+
+def _is_placed_whole(session: Session, job: JobInfo) -> bool:
+    """Return whether plugins have a job that waits get all of its places in one turn, or none."""
+    return job.size == 1 or not (session.job_ready(job) or session.job_pipelined(job))
 
 
 def _run(simulation: Simulation, session: Session) -> None:
