@@ -74,6 +74,8 @@ class Options:
         The release that decides; None: the one that the scenario names.
     reasons : bool
         Whether pods and PodGroups that wait say why; without it jobs that fit nowhere cost nothing.
+    counts_pipelined : bool
+        Whether pods that are only pipelined may be counted on nodes and queues without their jobs saying so.
     extender : callable, optional
         How plugin extender reaches its service, see `framework.extender_calls.Post`; without it calls fail.
     reuse : Reuse, optional
@@ -93,6 +95,7 @@ class Options:
     timer: Callable[[], float] | None = None
     release: Release | None = None
     reasons: bool = True
+    counts_pipelined: bool = False
     extender: Post | None = None
     reuse: Reuse | None = None
     shows: frozenset[str] | None = None
@@ -327,7 +330,14 @@ class Simulation:
     def open_anew(self, snapshot: Snapshot) -> Session:
         """Return a session on a snapshot that every plugin opens."""
         observe = Recorder if self.options.explain else unobserved
-        session = Session(snapshot, self.conf, observe=observe, kept=self.kept, reasons=self.options.reasons)
+        session = Session(
+            snapshot,
+            self.conf,
+            observe=observe,
+            kept=self.kept,
+            reasons=self.options.reasons,
+            counts_pipelined=self.options.counts_pipelined,
+        )
         for opener, arguments in self.openers:
             opener(session, arguments)
         return session

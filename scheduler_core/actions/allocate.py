@@ -13,12 +13,15 @@ from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.lines import InLine
+from scheduler_core.framework.plugin_fn import JobPipelinedFn
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.statement import Statement, count_as_pipelined
 from scheduler_core.framework.worklist import (
     Jobs,
     Tasks,
     WorkList,
+    first_jobs,
+    jobs_apart,
     stopped_as_invalid,
     task_heap,
     waiting_jobs,
@@ -28,6 +31,8 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import READY_STATUSES, TaskStatus
 
 NAME = "allocate"
+GANG_ACTIONS = frozenset({"gangpreempt", "gangreclaim"})
+"""They look at the pods that are pipelined on a node."""
 PENDING = TaskStatus.PENDING
 
 
@@ -64,7 +69,11 @@ class Allocate:
         self.served_by_gang_action = set(session.served_by_gang_action)
         self.nominations_ignored: set[str] = set()
         self.work = WorkList(session, settled=True)
+        self.counts = _may_count(session)
         self.passes_over = not session.reasons and session.registry.classes_are_shapes and self.work.has_key
+        # classes that fit nowhere at once, and those of them that will not, either
+        self.later_only: set[int] = set()
+        self.hopeless: set[int] = set()
         # what was found of a class, and after how many changes of nodes
         self.fits_nowhere: dict[int, tuple[int, bool]] = {}
         enqueues = "enqueue" in session.conf.actions
@@ -76,7 +85,7 @@ class Allocate:
         touched = dict(session.snapshot.tasks.touched) if by_line else None
         if touched is not None:
             self.work.take_lines(touched)
-        for job in waiting_jobs(session) if touched is None else session.lines.apart(touched):
+        for job in waiting_jobs(session) if touched is None else jobs_apart(session, touched):
             if job.is_pending:
                 if enqueues:
                     continue
@@ -107,7 +116,7 @@ class Allocate:
         the other.
         """
         tasks: list[TaskInfo] = []
-        for line, job in self.session.lines.firsts(touched):
+        for line, job in first_jobs(self.session, touched):
             if not (self._is_hopeless(job) or stopped_as_invalid(self.session, job)):
                 self.work.add_queue(job.queue)
                 self.work.add_line(job.queue, line)
@@ -150,6 +159,8 @@ class Allocate:
         them in earlier cycles.
         """
         job, decided = jobs.pop(), len(self.session.decisions)
+        if self.counts and _is_one_pod(job) and self._waits_on(job, jobs):
+            return
         if self._is_hopeless(job):
             leave_out_equals(jobs)
             return
@@ -174,16 +185,46 @@ class Allocate:
         if decided == len(self.session.decisions) and self._fails_as_equals_do(job):
             leave_out_equals(jobs)
 
+    def _waits_on(self, job: JobInfo, jobs: Jobs) -> bool:
+        """Count the only pod of a job where it is pipelined, or leave it out when it is hopeless.
+
+        False, and nothing is done, when it might get more, or that takes a closer look. A class that fits
+        nowhere, at once or at all, does not as long as the action runs. The pre-predicates see a task as they
+        would, once its queue may take it: preempt asks whether they did, see `_is_hopeless`.
+        """
+        session, task = self.session, job.samples()[0]
+        if task.shape.gated or session.allocatable(session.queues[job.queue], task) is not None:
+            return False
+        try:
+            session.pre_predicate(task)
+        except PrePredicateError:
+            return False
+        number = session.registry.class_of(task)
+        if number not in self.hopeless:
+            if number not in self.later_only:
+                if session.placement.might_fit_at_once(task):
+                    return False
+                self.later_only.add(number)
+            node = session.placement.best_later(task)
+            if node is not None:
+                return count_as_pipelined(session, task, node)
+            if not session.placement.fits_nowhere_later(task):
+                return False
+            self.hopeless.add(number)
+        if not task.nominated:
+            leave_out_equals(jobs)
+        return True
+
     def _fails_as_equals_do(self, job: JobInfo) -> bool:
         """Return whether jobs that are equal to one that got nothing get nothing, either.
 
         Sound, as their queue and the nodes only fill up while the action runs: what refused the tasks of this
         one refuses theirs. Not where errors are kept that name the nodes where evictions might help: preempt
-        and reclaim read these, each job's own.
+        and reclaim read these, each job's own; nor where a node is nominated, see `_is_hopeless`.
         """
         placement = self.session.placement
         return all(errors.hopeful() is None for errors in job.fit_errors.values()) and all(
-            map(placement.is_local, job.samples())
+            placement.is_local(task) and not task.nominated for task in job.samples()
         )
 
     def _place_tasks(self, job: JobInfo, tasks: Tasks, statement: Statement) -> bool:
@@ -283,6 +324,22 @@ class Allocate:
         """Keep that a task was not tried, as one of the same role has found no node in this session."""
         sentence = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
         self.session.record_fit_errors(task, FitErrors(self.session.statuses, None, sentence))
+
+
+def _may_count(session: Session) -> bool:
+    """Return whether a job that is one pod may be pipelined by counting alone."""
+    votes = session.registry.of_kind(Point.JOB_PIPELINED, JobPipelinedFn)
+    return (
+        session.counts_pipelined
+        and session.is_renewable
+        and GANG_ACTIONS.isdisjoint(session.conf.actions)
+        and all(vote.keeps_whole_jobs for vote in votes)
+    )
+
+
+def _is_one_pod(job: JobInfo) -> bool:
+    """Return whether a job is one pod, and that is enough for it."""
+    return job.size == 1 and job.min_available <= 1 and not job.task_min_available
 
 
 def leave_out_equals(jobs: Jobs) -> None:

@@ -11,7 +11,7 @@ from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import displace, place
-from scheduler_core.framework.worklist import WorkList, active_waiting_jobs, task_heap
+from scheduler_core.framework.worklist import WorkList, active_waiting_jobs, jobs_apart, task_heap
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
@@ -57,7 +57,7 @@ def _jobs_to_look_at(session: Session) -> list[JobInfo]:
         return active_waiting_jobs(session)
     if not any(shape.best_effort for shape in session.snapshot.tasks.shapes):
         return []
-    apart = session.lines.apart(session.snapshot.tasks.touched)
+    apart = jobs_apart(session, session.snapshot.tasks.touched)
     jobs = [job for job in apart if job.pending_best_effort or job.waiting_count]
     return [job for job in jobs if not job.is_pending and session.job_valid(job) is None]
 

@@ -5,8 +5,7 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from scheduler_core.framework.worklist import (
     pending_tasks,
     queue_heap,
     task_heap,
-    waiting_jobs,
+    who_answers_for_all,
 )
 from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -90,7 +89,7 @@ class Preempt:
         self.starving: dict[str, list[JobInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
         self.attempts = FailedAttempts(session, Point.PREEMPTABLE)
-        if not session.reasons and all(map(self._gains_nothing, self._who_answers_for_all())):
+        if not (session.reasons or self._might_gain()):
             return
         for job in active_waiting_jobs(session):
             if session.job_starving(job):
@@ -102,13 +101,9 @@ class Preempt:
         """Return what tells where evicting tasks of other jobs might help."""
         return self.session.view(preempt_bound)
 
-    def _who_answers_for_all(self) -> Iterable[JobInfo]:
-        """Return jobs of which none gains anything unless one of all that wait does: one of each line."""
-        session = self.session
-        if not session.registry.same_for_equal_jobs(Point.JOB_STARVING):
-            return waiting_jobs(session)
-        touched = session.snapshot.tasks.touched
-        return chain(session.lines.apart(touched), [job for _, job in session.lines.firsts(touched)])
+    def _might_gain(self) -> bool:
+        """Return whether the action might move anything."""
+        return not all(map(self._gains_nothing, who_answers_for_all(self.session, Point.JOB_STARVING)))
 
     def _gains_nothing(self, job: JobInfo) -> bool:
         """Return whether all attempts for a job fail as long as no task moves.

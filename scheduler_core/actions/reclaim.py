@@ -6,7 +6,6 @@ Source: volcano ``pkg/scheduler/actions/reclaim/reclaim.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import chain
 
 from scheduler_core.decision import Why
 from scheduler_core.errors import PrePredicateError
@@ -23,7 +22,7 @@ from scheduler_core.framework.worklist import (
     nobody_watches,
     pending_tasks,
     task_heap,
-    waiting_jobs,
+    who_answers_for_all,
 )
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
@@ -65,10 +64,9 @@ class Reclaim:
         self.tasks: dict[str, Tasks] = {}
         # the last answer for a queue and a shape, and after how many changes of nodes
         self._refused: dict[tuple[str, int], tuple[int, Why | None]] = {}
-        self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
         self.rolls_back = session.release.follows(Rule.RECLAIM_ROLLBACK)
         self.attempts = FailedAttempts(session, Point.RECLAIMABLE)
-        self.evicts = session.reasons or not all(map(self._evicts_nobody, self._who_answers_for_all()))
+        self.evicts = session.reasons or self._might_evict()
         if not self.evicts:
             return
         self.work = WorkList(session, settled=False)
@@ -121,16 +119,10 @@ class Reclaim:
         else:
             statement.discard()
 
-    def _who_answers_for_all(self) -> Iterable[JobInfo]:
-        """Return jobs of which none may evict unless one of all that wait may: one of each line.
-
-        Sound where plugins answer equal jobs alike.
-        """
-        session = self.session
-        if not session.registry.same_for_equal_jobs(Point.PREEMPTIVE, Point.JOB_STARVING):
-            return waiting_jobs(session)
-        touched = session.snapshot.tasks.touched
-        return chain(session.lines.apart(touched), [job for _, job in session.lines.firsts(touched)])
+    def _might_evict(self) -> bool:
+        """Return whether the action might move anything."""
+        answering = who_answers_for_all(self.session, Point.PREEMPTIVE, Point.JOB_STARVING)
+        return not all(map(self._evicts_nobody, answering))
 
     def _evicts_nobody(self, job: JobInfo) -> bool:
         """Return whether no task of a job may reclaim anything as long as no task moves.
@@ -178,8 +170,11 @@ class Reclaim:
         self.attempts.keep(attempt)
 
     def nodes_for(self, task: TaskInfo) -> Nodes:
-        """Return the nodes where evictions could help a task; amounts are not compared."""
-        return promising_nodes(self.session, task, ErrorCache(enabled=self.remember_errors))
+        """Return the nodes where evictions could help a task; amounts are not compared.
+
+        What nodes answer one task is never remembered for another one, whatever `predicateErrorCacheEnable`.
+        """
+        return promising_nodes(self.session, task, ErrorCache(enabled=False))
 
     def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
         """Return the candidates on a node, and what the plugins answer; None when there are none."""

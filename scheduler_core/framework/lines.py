@@ -215,9 +215,10 @@ def name_of(job: JobInfo) -> Hashable:
     tasks = iter(waiting.values())
     first = next(tasks)
     kind, shape = first.kind, first.shape
-    if shape.gated or shape.best_effort or first.nominated:
+    if shape.gated or shape.best_effort or (first.nominated and job.size > 1):
         return None
     for task in tasks:
         if task.kind is not kind or task.nominated:
             return None
-    return kind, job.priority, job.size, job.min_available, tuple(job.task_min_available.items())
+    minimums = job.min_available, *job.task_min_available.items()
+    return kind, job.priority, job.size, minimums, first.nominated

@@ -101,6 +101,31 @@ class Placement:
             raise ScoreError
         return node if score > NOWHERE else None
 
+    def might_fit_at_once(self, task: TaskInfo) -> bool:
+        """Return whether a task fits any node at once, or that takes a closer look."""
+        scores = self._at_once(task)
+        return scores is None or scores.item(scores.argmax()) > NOWHERE
+
+    def best_later(self, task: TaskInfo) -> int | None:
+        """Return the node where a task is pipelined that cannot fit at once, and is its whole job.
+
+        That is the one nominated for it, if it will fit there. None when there is none, or that takes a
+        closer look.
+        """
+        scores: Scores = self._column(self._row(task), task, self._queries.takes_later)
+        node = self.nodes.index.get(task.nominated)
+        if node is None or not scores.item(node) > NOWHERE:
+            node = int(scores.argmax())
+        return node if NOWHERE < scores.item(node) < np.inf else None
+
+    def fits_nowhere_later(self, task: TaskInfo) -> bool:
+        """Return whether a task that cannot fit at once will not, either, and evictions resolve that."""
+        row = self._row(task)
+        later = self._column(row, task, self._queries.takes_later)
+        resolvable = self._known(row, task, self._queries.resolvable)
+        resolvable.now(task)
+        return later.item(later.argmax()) == NOWHERE and not resolvable.zeros
+
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
         """Return the node with the best finite score, None when that takes a closer look.
 

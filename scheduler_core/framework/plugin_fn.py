@@ -77,6 +77,21 @@ class NodeFn(PluginFn):
 
 
 @dataclass(frozen=True, slots=True)
+class JobPipelinedFn(PluginFn):
+    """A vote on whether a job keeps its pipelined nodes.
+
+    Attributes
+    ----------
+    keeps_whole_jobs : bool
+        Whether a job without minimums per role keeps them when all of its pods have a place or are promised
+        one, and are at least its minimum.
+
+    """
+
+    keeps_whole_jobs: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class QueueOrderFn(PluginFn):
     """A comparison of queues.
 

@@ -24,6 +24,7 @@ from scheduler_core.framework.plugin_fn import (
     EnqueueableFn,
     EvictableFn,
     ForNode,
+    JobPipelinedFn,
     PluginFn,
     QueueOrderFn,
     check_arguments,
@@ -136,9 +137,11 @@ class Registry:
         """Register whether a job may evict."""
         self._add(Point.JOB_STARVING, PluginFn(plugin, fn, same_for_equal_jobs=same_for_equal_jobs))
 
-    def add_job_pipelined(self, plugin: str, fn: Callable[[JobInfo], Vote]) -> None:
-        """Register a vote on whether a job keeps its pipelined nodes."""
-        self._add(Point.JOB_PIPELINED, PluginFn(plugin, fn))
+    def add_job_pipelined(
+        self, plugin: str, fn: Callable[[JobInfo], Vote], *, keeps_whole_jobs: bool = False
+    ) -> None:
+        """Register a vote on whether a job keeps its pipelined nodes, see `JobPipelinedFn`."""
+        self._add(Point.JOB_PIPELINED, JobPipelinedFn(plugin, fn, keeps_whole_jobs=keeps_whole_jobs))
 
     def add_job_enqueueable(
         self,

@@ -83,6 +83,8 @@ class Session:
         What hears why jobs wait and tasks are evicted.
     reasons : bool
         Whether tasks that fit nowhere, and their PodGroups, say why.
+    counts_pipelined : bool
+        Whether after its actions nobody reads of jobs and pods what is pipelined.
     writes_conditions : bool
         Whether closing says on PodGroups whether their gangs are ready: with reasons, if anybody reads it.
     cycle_states : dict
@@ -117,11 +119,13 @@ class Session:
         observe: Callable[[Session], Observer] = unobserved,
         kept: dict[str, Any] | None = None,
         reasons: bool = True,
+        counts_pipelined: bool = False,
     ) -> None:
         self.snapshot = snapshot
         self.conf = conf
         self.release = conf.release
         self.reasons = self.writes_conditions = reasons
+        self.counts_pipelined = counts_pipelined
         self.jobs: dict[str, JobInfo] = snapshot.jobs
         self.queues: dict[str, QueueInfo] = snapshot.queues
         self.nodes = snapshot.nodes

@@ -127,6 +127,27 @@ def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskSt
     return PlacedTask(decision, None if added else f"node {task.node_name} cannot hold it")
 
 
+def count_as_pipelined(session: Session, task: TaskInfo, node: int) -> bool:
+    """Give a job's only pod a place that is still to be released; only its node and plugins know of it.
+
+    Sound in sessions after which nobody asks what is pipelined: all that it changes for others is what the
+    node will have idle, and what plugins count. The job has nothing left to wait for: whoever goes through
+    the jobs that wait leaves it out. False, and nothing is done, when a plugin refuses.
+    """
+    job = _job(task)
+    task.node, task.node_name = node, session.nodes.names[node]
+    session.nodes.count_pipelined(task, 1.0)
+    refusal = session.fire_allocate(task)
+    if refusal is None:
+        session.decide("pipeline", job, pod=task.key, node=task.node_name, state="kept")
+        session.snapshot.tasks.counted[job.key] = job
+    else:
+        session.nodes.count_pipelined(task, -1.0)
+        session.fire_deallocate(task)
+    task.node, task.node_name = NO_NODE, ""
+    return refusal is None
+
+
 def evict(session: Session, task: TaskInfo, reason: str, *, for_pod: str, state: str) -> Decision:
     """Evict a task from its node, and call the plugins for it."""
     job = _job(task)

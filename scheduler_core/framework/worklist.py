@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import LiveQueue, PriorityQueue, SettledQueue
 from scheduler_core.framework.lines import InLine, Line
 from scheduler_core.framework.session import Session
@@ -97,10 +98,31 @@ def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQu
 def waiting_jobs(session: Session) -> list[JobInfo]:
     """Return the jobs of which anything may wait, by key.
 
-    These are all but those that the session found settled and has not touched since.
+    These are all but those that the session found settled and has not touched since, or has counted as
+    pipelined.
     """
-    waiting = {**session.snapshot.index.waiting, **session.snapshot.tasks.touched}
-    return [waiting[key] for key in sorted(waiting)]
+    tasks = session.snapshot.tasks
+    waiting = {**session.snapshot.index.waiting, **tasks.touched}
+    return [waiting[key] for key in sorted(waiting.keys() - tasks.counted.keys())]
+
+
+def jobs_apart(session: Session, touched: Mapping[str, JobInfo]) -> list[JobInfo]:
+    """Return those of them that stand in no line, by key: single ones, and these that were touched."""
+    counted = session.snapshot.tasks.counted
+    return [job for job in session.lines.apart(touched) if job.key not in counted]
+
+
+def first_jobs(session: Session, touched: Mapping[str, JobInfo]) -> Iterator[tuple[Line, JobInfo]]:
+    """Yield the lines of enqueued jobs, each with its first one that still waits and was not touched."""
+    return session.lines.firsts({**touched, **session.snapshot.tasks.counted})
+
+
+def who_answers_for_all(session: Session, *points: Point) -> list[JobInfo]:
+    """Return jobs that wait, one of each line where equal jobs are answered alike at these points."""
+    if not session.registry.same_for_equal_jobs(*points):
+        return waiting_jobs(session)
+    touched = session.snapshot.tasks.touched
+    return [*jobs_apart(session, touched), *[job for _, job in first_jobs(session, touched)]]
 
 
 def active_waiting_jobs(session: Session) -> list[JobInfo]:

@@ -284,6 +284,13 @@ class NodeTable:
         add_pairs(self.used_of[number], pairs, sign)
         self.changes.add(number)
 
+    def count_pipelined(self, task: TaskInfo, sign: float) -> None:
+        """Count what a task takes where it is pipelined, 1.0, or no longer, -1.0, and do not put it there."""
+        number = task.node
+        add_pairs(self.pipelined_of[number], task.shape.amounts, sign)
+        statuses = (None, PIPELINED) if sign > 0 else (PIPELINED, None)
+        self._changed(task, *statuses)
+
     def _changed(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
         """Follow a change on a task's node, and tell whoever listens."""
         number = task.node

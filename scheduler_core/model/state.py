@@ -45,6 +45,9 @@ class Renewal:
         The numbers of the tasks that are found on the nodes that were made anew, by number of the node.
     queues : set of str
         The queues that these jobs are, or were, in; of a job that came and went since, where it was counted.
+    counted : dict
+        The jobs that the last session counted as pipelined, by key: they are as they were, what plugins have
+        heard of them is not.
 
     """
 
@@ -53,6 +56,7 @@ class Renewal:
     before: dict[str, JobInfo | None] = field(default_factory=dict)
     nodes: dict[int, list[int]] = field(default_factory=dict)
     queues: set[str] = field(default_factory=set)
+    counted: dict[str, JobInfo] = field(default_factory=dict)
 
     def replace(self, key: str, before: JobInfo | None, job: JobInfo | None) -> None:
         """Say that a job takes the place of another one."""
@@ -122,12 +126,14 @@ class State:
         self._counted.clear()
         touched = dict(self._tasks.touched)
         jobs = dict.fromkeys(self.journal.podgroups)
+        renewal = Renewal(counted=dict(self._tasks.counted))
         self._tasks.touched.clear()
+        self._tasks.counted.clear()
         for key in self.journal.pods:
             self._renew_pod(key, jobs, nodes)
         self.journal.pods.clear()
         self.journal.podgroups.clear()
-        renewal = Renewal()
+        renewal.queues.update([job.queue for job in renewal.counted.values()])
         for key in sorted(touched.keys() | jobs):
             before = self.snapshot.jobs.get(key)
             if key in jobs or before is not touched[key]:

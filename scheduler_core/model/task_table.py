@@ -46,6 +46,8 @@ class TaskTable:
         The task's pod is terminating.
     touched : dict
         The jobs that sessions have changed since the state was brought up to date, by key.
+    counted : dict
+        Those whose only pod is counted as pipelined since, by key: neither job nor task says so.
 
     Parameters
     ----------
@@ -65,6 +67,7 @@ class TaskTable:
     ) -> None:
         self.pods = list(known_pods.pods)
         self.touched: dict[str, JobInfo] = {}
+        self.counted: dict[str, JobInfo] = {}
         self._axis = axis
         self._jobs = jobs
         self._nodes = nodes

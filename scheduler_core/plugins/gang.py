@@ -28,7 +28,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.registry.add_job_valid(NAME, job_valid, same_for_equal_jobs=True)
     session.registry.add_job_order(NAME, job_order)
     session.registry.add_job_ready(NAME, job_ready)
-    session.registry.add_job_pipelined(NAME, job_pipelined)
+    session.registry.add_job_pipelined(NAME, job_pipelined, keeps_whole_jobs=True)
     session.registry.add_job_starving(NAME, JobInfo.is_starving, same_for_equal_jobs=True)
     session.registry.add_evictable(
         Point.PREEMPTABLE,

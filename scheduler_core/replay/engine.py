@@ -92,7 +92,7 @@ class Replay:
         admission = Admission(objects, inspection.read_pods())
         self.timeline = Timeline.read(document)
         self.records = Records() if frozen is None else Records.thawed(frozen["records"])
-        options = Options(explain=False, reasons=anew, cycles=1)
+        options = Options(explain=False, reasons=anew, counts_pipelined=not anew, cycles=1)
         self._simulation = Simulation(objects, inspection.conf, admission, options)
         self._simulation.live(anew=anew)
         jobs = Admission.listed(document, "jobs")

@@ -368,3 +368,77 @@ def _of_kind(dice: Dice, number: int, kind: Object, until: int) -> Object:
     for thing in (group, *members):
         del thing["metadata"]["creationTimestamp"]
     return {"at": dice.below(until) + dice.below(4) / 4, "create": {"podgroups": [group], "pods": members}}
+
+
+STORM_CONFS = (
+    conf(
+        "enqueue, allocate, reclaim, backfill",
+        ["priority", "gang"],
+        ["conformance", "predicates", "capacity", "binpack"],
+    ),
+    conf(
+        "enqueue, allocate, preempt, reclaim, allocate, backfill",
+        ["priority", "gang", "conformance"],
+        ["drf", "overcommit", "predicates", "proportion", "nodeorder"],
+    ),
+    conf(
+        "enqueue, allocate, preempt, reclaim, backfill",
+        ["priority", "gang", "conformance"],
+        ["predicates", ("capacity", {"enableHierarchy": True}), "nodeorder"],
+    ),
+    conf("enqueue, allocate, reclaim", ["priority", "conformance"], ["drf", "predicates", "capacity"]),
+)
+"""With reclaim, once without gang, once with a second allocate."""
+
+
+def storm_replay(seed: object, *, jobs: int = 60, nodes: int = 4) -> Object:
+    """Return a document with a replay in which queues take back what they deserve again and again.
+
+    Most jobs are one pod, some are gangs or can do with fewer pods; many pods terminate at any time.
+    """
+    dice = Dice(f"storm {seed}")
+    conf_number = dice.below(len(STORM_CONFS))
+    names = ["a", "b", "c"]
+    share = max(nodes, 4)
+    queues = [queue(name, weight=1 + dice.below(3), deserved=_part(dice, share)) for name in names]
+    if conf_number == 2:
+        queues = [{**entry, "spec": {**entry["spec"], "parent": "root"}} for entry in queues]
+        queues.append(queue("root", deserved={"cpu": 100, "memory": "1000Gi"}))
+    until = 60 + dice.below(60)
+    return scenario(
+        nodes=[node(f"n{number}", cpu=2 + 2 * dice.below(2), memory="16Gi") for number in range(nodes)],
+        queues=queues,
+        priorityclasses=[priority_class("low", 10), priority_class("high", 1000)],
+        conf=STORM_CONFS[conf_number],
+        replay={
+            "period_seconds": dice.one_of([1, 1, 2]),
+            "horizon_seconds": 150,
+            "start_delay_seconds": dice.one_of([0, 0, 3]),
+            "termination_seconds": dice.one_of([4, 9, 30]),
+            "evicted": dice.one_of(EVICTED),
+            "events": [_of_storm(dice, number, dice.one_of(names), until) for number in range(jobs)],
+        },
+    )
+
+
+def _part(dice: Dice, nodes: int) -> Object:
+    return {"cpu": nodes // 2 + dice.below(nodes), "memory": f"{4 * nodes}Gi"}
+
+
+def _of_storm(dice: Dice, number: int, to: str, until: int) -> Object:
+    """Return the event of a job of one pod, a gang, or a job that can do with fewer pods."""
+    size, minimum = dice.one_of([(1, 1), (1, 1), (1, 1), (1, 1), (1, 0), (2, 2), (3, 1)])
+    cpu, name = 1 + dice.below(2), f"j{number:02d}"
+    group = podgroup(
+        name,
+        queue=to,
+        min_member=minimum,
+        priority_class=dice.one_of(["low", "low", "high"]),
+        phase="Pending",
+        annotations={"queuecast/run-seconds": str(20 + dice.below(60))},
+        **({"min_resources": {"cpu": minimum * cpu}} if dice.below(3) else {}),
+    )
+    members = pods(name, size, cpu=cpu, memory="1Gi")
+    for thing in (group, *members):
+        del thing["metadata"]["creationTimestamp"]
+    return {"at": dice.below(until) + dice.below(4) / 4, "create": {"podgroups": [group], "pods": members}}

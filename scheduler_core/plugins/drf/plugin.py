@@ -60,8 +60,8 @@ class Drf:
         self.hierarchy: Hierarchy | None = None
 
     def renew(self, renewal: Renewal) -> bool:
-        """Measure the jobs anew that were made anew; hierarchies are built anew."""
-        for key, job in renewal.jobs.items():
+        """Measure the jobs anew that were made anew, or counted as pipelined; hierarchies are built anew."""
+        for key, job in (*renewal.counted.items(), *renewal.jobs.items()):
             if job is None:
                 self.accounts.pop(key, None)
             else:

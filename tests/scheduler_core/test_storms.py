@@ -1,0 +1,74 @@
+"""Pods that are only counted where they are pipelined change nothing that a replay decides or leaves."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scheduler_core import Options, simulate_document
+from scheduler_core.decision import ROLLED_BACK
+from scheduler_core.replay import Replay
+from tests.builders import Object
+from tests.scheduler_core.replays import storm_replay
+from tests.scheduler_core.test_calm import committed, compare, opened, records_of
+
+LARGE = {"jobs": 160, "nodes": 44}
+"""More nodes than are judged one by one."""
+
+
+def in_the_storm(document: Object, after: int) -> Replay:
+    """Return a replay after so many sessions that have counted pods."""
+    replay, seen = opened(document), 0
+    for step in replay.steps():
+        seen += bool(step.session.snapshot.tasks.counted)
+        if seen == after:
+            break
+    return replay
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_same_is_decided_and_recorded_while_pods_are_evicted_and_terminate(seed: int) -> None:
+    compare(storm_replay(seed))
+
+
+def test_the_same_is_decided_on_more_nodes_than_are_judged_one_by_one() -> None:
+    compare(storm_replay(0, **LARGE))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(12, 200))
+def test_the_same_is_decided_and_recorded_in_many_more_storms(seed: int) -> None:
+    compare(storm_replay(seed, **(LARGE if seed % 10 == 0 else {})))
+
+
+def test_most_pods_that_wait_for_room_in_a_storm_are_only_counted() -> None:
+    counted = pipelined = 0
+    for step in opened(storm_replay(0, **LARGE)).steps():
+        counted += len(step.session.snapshot.tasks.counted)
+        pipelined += sum(
+            decision.op == "pipeline" and decision.state != ROLLED_BACK for decision in step.session.decisions
+        )
+    assert counted > 0.4 * pipelined > 500
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_frozen_in_a_storm_it_goes_on_to_the_same_bytes(seed: int) -> None:
+    document = storm_replay(seed)
+    whole = opened(document)
+    whole.run()
+    for after in (2, 15):
+        frozen = json.loads(json.dumps(in_the_storm(document, after).freeze()))
+        again = opened(document, frozen=frozen)
+        again.run()
+        assert records_of(again) == records_of(whole)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_a_moment_of_a_storm_opened_as_a_scenario_decides_the_same(seed: int) -> None:
+    for after in (2, 15):
+        replay = in_the_storm(storm_replay(seed), after)
+        moment = replay.moment()
+        step = next(replay.steps())
+        alone = simulate_document(moment, Options(explain=False))["cycles"][0]["decisions"]
+        assert committed(alone) == committed([decision.as_dict() for decision in step.session.decisions])
