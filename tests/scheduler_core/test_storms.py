@@ -8,9 +8,11 @@ import pytest
 
 from scheduler_core import Options, simulate_document
 from scheduler_core.decision import ROLLED_BACK
+from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.replay import Replay
 from tests.builders import Object
 from tests.scheduler_core.replays import storm_replay
+from tests.scheduler_core.states import state_of
 from tests.scheduler_core.test_calm import committed, compare, opened, records_of
 
 LARGE = {"jobs": 160, "nodes": 44}
@@ -40,6 +42,15 @@ def test_the_same_is_decided_on_more_nodes_than_are_judged_one_by_one() -> None:
 @pytest.mark.parametrize("seed", range(12, 200))
 def test_the_same_is_decided_and_recorded_in_many_more_storms(seed: int) -> None:
     compare(storm_replay(seed, **(LARGE if seed % 10 == 0 else {})))
+
+
+@pytest.mark.parametrize("seed", [2, 4])
+def test_every_session_after_one_that_counted_finds_what_a_snapshot_made_anew_holds(seed: int) -> None:
+    replay = opened(storm_replay(seed))
+    for _ in replay.steps():
+        living = state_of(replay.simulation.open_session())
+        anew = state_of(replay.simulation.open_anew(take_snapshot(replay.simulation.cluster)))
+        assert living == anew
 
 
 def test_most_pods_that_wait_for_room_in_a_storm_are_only_counted() -> None:
