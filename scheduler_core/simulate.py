@@ -25,10 +25,10 @@ from scheduler_core.cycles import ClusterTransition
 from scheduler_core.framework.closing import close_session, queue_allocated
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.fitting import fitting
+from scheduler_core.framework.reuse import Reuse
 from scheduler_core.framework.session import Session, unobserved
 from scheduler_core.framework.worklist import is_left_out
 from scheduler_core.model.journal import PodGroups
-from scheduler_core.model.reuse import Reuse
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.state import State
 from scheduler_core.model.status import TaskStatus
@@ -276,7 +276,7 @@ class Simulation:
         started = self._now()
         snapshot = self._found()
         taken = self._now()
-        session = self.open_anew(snapshot)
+        session = self._opened(snapshot)
         opened = self._now()
         at_open = shown.state(session)
         times = [self._now()]
@@ -312,7 +312,7 @@ class Simulation:
 
     def _brief(self, cycle: int, shows: frozenset[str]) -> dict[str, Any]:
         """Return some parts of a cycle in brief; nothing else is worked out, which changes no decision."""
-        session = self.open_anew(self._found())
+        session = self._opened(self._found())
         asked = session.jobs.get(self.options.job or "")
         for position, action in enumerate(self.conf.actions, start=1):
             session.action = action
@@ -326,6 +326,13 @@ class Simulation:
         if cycle < self.cycles:
             self.afterwards.advance(session, cycle)
         return result
+
+    def _opened(self, snapshot: Snapshot) -> Session:
+        """Return a session on what was found."""
+        options = self.options
+        if self._state is not None or options.reuse is None or options.explain:
+            return self.open_anew(snapshot)
+        return options.reuse.session(snapshot, self.conf, options.reasons, self.open_anew)
 
     def open_anew(self, snapshot: Snapshot) -> Session:
         """Return a session on a snapshot that every plugin opens."""

@@ -101,7 +101,7 @@ class Session:
         ``queue_accounts()``: the accounts of the plugin that says what queues deserve, by name.
     renewals : dict
         How plugins bring what they registered to what they would register anew, by plugin; one that returns
-        False cannot.
+        False cannot. `Renewal.other_queues` says whether what was read of queues may be something else.
     moved : dict
         The jobs that the last session that was closed did not find as this one does, by key.
     is_closed : bool
@@ -230,10 +230,14 @@ class Session:
 
     @cached_property
     def is_renewable(self) -> bool:
-        """Return whether all plugins say how they renew what they registered, and nobody listens."""
-        return not self.observer.listens and all(
-            option.name in self.renewals for option in self.conf.options()
-        )
+        """Return whether all plugins say how they renew what they registered, and nobody listens.
+
+        A plugin that the configuration names twice is opened twice, and would renew what it opened last only.
+        """
+        names = [option.name for option in self.conf.options()]
+        if self.observer.listens or len(set(names)) < len(names):
+            return False
+        return all(name in self.renewals for name in names)
 
     def renew(self, renewal: Renewal) -> bool:
         """Become the next session over the state that was renewed; False: a new one has to be opened.
@@ -243,11 +247,16 @@ class Session:
         """
         if not self.is_renewable:
             return False
+        if renewal.other_queues:
+            self.queues = self.snapshot.queues
+            for read_of_queues in ("has_sound_parents", "lines"):
+                self.__dict__.pop(read_of_queues, None)
         if not all(renew(renewal) for renew in self.renewals.values()):
             return False
         if "k8s_nodes" in self.__dict__ and not self.k8s_nodes.renew(self.snapshot.tasks, renewal.nodes):
             return False
         self.decisions, self.action, self.now = [], "", self.snapshot.now
+        self.writes_conditions = self.reasons
         if self.is_closed:
             self.moved.clear()
         for key, job in renewal.jobs.items():

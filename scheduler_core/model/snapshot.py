@@ -17,6 +17,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
@@ -175,9 +176,16 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     return Snapshot(cluster, axis, nodes, allocatable, tasks.shapes, queues, jobs, tasks)
 
 
-def queues_of(cluster: Cluster) -> dict[str, QueueInfo]:
-    """Return the queues of a cluster by name, ascending."""
-    queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
+def queues_of(
+    cluster: Cluster, before: Mapping[str, QueueInfo] = MappingProxyType({})
+) -> dict[str, QueueInfo]:
+    """Return the queues of a cluster by name, ascending; of the very same object what was read `before`."""
+    queues = {}
+    for queue in cluster.queues:
+        name = queue["metadata"]["name"]
+        known = before.get(name)
+        same = known is not None and known.queue is queue
+        queues[name] = known if known is not None and same else QueueInfo(queue, creation_of(queue))
     return dict(sorted(queues.items()))
 
 

@@ -28,6 +28,9 @@ from scheduler_core.model.snapshot import (
 )
 from scheduler_core.model.task_table import TaskTable
 
+# What sessions read of a cluster while they are opened, beside what the state is made of.
+READ_WHEN_OPENED = ("namespaces", "services", "resource_quotas", "pod_disruption_budgets")
+
 
 @dataclass
 class Renewal:
@@ -48,6 +51,8 @@ class Renewal:
     counted : dict
         The jobs that the last session counted as pipelined, by key: they are as they were, what plugins have
         heard of them is not.
+    other_queues : bool
+        Whether the objects of some queues are others, of the same names.
 
     """
 
@@ -57,6 +62,7 @@ class Renewal:
     nodes: dict[int, list[int]] = field(default_factory=dict)
     queues: set[str] = field(default_factory=set)
     counted: dict[str, JobInfo] = field(default_factory=dict)
+    other_queues: bool = False
 
     def replace(self, key: str, before: JobInfo | None, job: JobInfo | None) -> None:
         """Say that a job takes the place of another one."""
@@ -156,27 +162,32 @@ class State:
         self._seen = len(self._nodes.changes)
         return renewal
 
-    def follow(self, cluster: Cluster) -> bool:
-        """Become what the session of another cluster finds; False where more than queues and nodes differs.
+    def follow(self, cluster: Cluster) -> Renewal | None:
+        """Become what the session of another cluster finds; None where more than queues and nodes differs.
 
         Of what the session before has done nothing was written. Sound, as of a cluster's objects jobs, tasks
         and nodes read no others than those that are compared here, and of queues whether they are there.
         Other nodes are made anew all together: of nodes jobs know nothing but the numbers of their tasks'.
         """
-        ours, queues = self.cluster, queues_of(cluster)
+        ours, before = self.cluster, self.snapshot.queues
+        queues = queues_of(cluster, before)
         parts, others = (
             [id(part) for part in (one.pods, one.podgroups, *one.priority_classes)] for one in (ours, cluster)
         )
-        if parts != others or queues.keys() != self.snapshot.queues.keys() or not self._has_axis_of(cluster):
-            return False
+        if parts != others or queues.keys() != before.keys() or not self._has_axis_of(cluster):
+            return None
         self.cluster = self.snapshot.cluster = cluster
         self._given, self.snapshot.queues = self._whole_lists(), queues
         for job in self._tasks.touched.values():
             job.moved = True
-        self.renew()
+        renewal = self.renew()
+        renewal.other_queues = not all(map(is_, queues.values(), before.values()))
         if cluster.nodes is not ours.nodes:
             self._stand_on(cluster.nodes)
-        return True
+            renewal.anew = True
+        elif any(getattr(cluster, name) != getattr(ours, name) for name in READ_WHEN_OPENED):
+            renewal.anew = True
+        return renewal
 
     def _has_axis_of(self, cluster: Cluster) -> bool:
         """Return whether the nodes and pods of a cluster have the resources that the columns are of."""

@@ -55,17 +55,12 @@ _SETTINGS = record(SETTINGS)
 class Inspection:
     """What was found in the parts of a scenario, one by one.
 
-    Attributes
-    ----------
-    conf : SchedulerConf or None
-        None when Volcano would not take it.
-
     Parameters
     ----------
     document : mapping
         A scenario.
     before : Inspection, optional
-        That of another one; lists and events that are the very same are not checked again.
+        That of another one; lists, events and the configuration that are the very same are not read again.
     release : Release, optional
         The release that reads the configuration; None: the one that the scenario names.
 
@@ -80,13 +75,24 @@ class Inspection:
         self.document = document
         self.settings: Report = Report() if before is None else Report(before.settings.sound)
         _SETTINGS(document, (), self.settings)
-        self.conf = _conf(document.get("scheduler_conf"), release or release_of(document), self.settings)
+        structure, release = document.get("scheduler_conf"), release or release_of(document)
+        known: ReadConf | None = None if before is None else before._read_conf
+        self._read_conf: ReadConf = (
+            known
+            if known is not None and known.is_of(structure, release)
+            else ReadConf.of(structure, release)
+        )
         self.lists: dict[str, LookedAt] = {
             name: before.lists[name]
             if before is not None and before.lists[name].source is document.get(name)
             else _look_at(document, name, None if before is None else before.lists[name])
             for name in KINDS
         }
+
+    @property
+    def conf(self) -> SchedulerConf | None:
+        """Return the configuration, None when Volcano would not take it."""
+        return self._read_conf.conf
 
     def errors(self) -> list[Problem]:
         """Return why the scenario cannot be simulated, nothing when it can."""
@@ -109,9 +115,42 @@ class Inspection:
 
     def _forms(self) -> Report:
         report = Report()
-        for part in (self.settings, *(looked_at.report for looked_at in self.lists.values())):
+        for part in (
+            self.settings,
+            self._read_conf.report,
+            *(looked_at.report for looked_at in self.lists.values()),
+        ):
             report.include(part)
         return report
+
+
+@dataclass(frozen=True)
+class ReadConf:
+    """A configuration as a release reads it, and what was found in it.
+
+    Attributes
+    ----------
+    structure : any
+        What the document has.
+    conf : SchedulerConf or None
+        None when Volcano would not take it.
+
+    """
+
+    structure: Any
+    release: Release
+    conf: SchedulerConf | None
+    report: Report
+
+    @classmethod
+    def of(cls, structure: Any, release: Release) -> ReadConf:
+        """Read a configuration."""
+        report = Report()
+        return cls(structure, release, _conf(structure, release, report), report)
+
+    def is_of(self, structure: Any, release: Release) -> bool:
+        """Return whether it was read of the very same structure by an equal release."""
+        return self.structure is structure and self.release == release
 
 
 @dataclass(frozen=True)

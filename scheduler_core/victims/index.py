@@ -37,10 +37,11 @@ class TaskIndex(LivingView):
     """The tasks that were bound or running at first and do not forbid eviction, P of them, one a row.
 
     They are by queue, then job, then node, then namespace/name, so that each queue and each job is a slice.
-    Only `evictable`, `running` and `moves` change, by what the nodes say of their tasks.
+    Only `evictable`, `running` and the moves change, by what the nodes say of their tasks.
 
-    The next session's is the same unless a job was made anew that is, or was, in it: sound, as it holds
-    nothing of any other job, and as a job whose tasks moved is made anew.
+    The next session finds the same tasks unless another job took the place of one that has any: sound, as a
+    job that only sessions moved is found as it was, and as it holds nothing of jobs that have none. What had
+    moved when the session ended has moved back then.
 
     Attributes
     ----------
@@ -60,8 +61,8 @@ class TaskIndex(LivingView):
         What each task requests, resource by resource; the last number is 1.
     evictable, running : (P,) bool
         Which of them are bound or running now, and which are running.
-    moves : list of Move
-        What happened since. Readers remember how much of it they have seen.
+    count : int
+        How many moves there were. Readers remember how many of them they have seen.
 
     """
 
@@ -94,7 +95,8 @@ class TaskIndex(LivingView):
         self._starts = is_first.nonzero()[0]
         self.evictable = table.are_in(PREEMPTABLE_STATUSES, self._numbers)
         self.running = table.are_in({TaskStatus.RUNNING}, self._numbers)
-        self.moves: list[Move] = []
+        self._moves: list[Move] = []
+        self._forgotten = self._renewed_at = 0
         self._facts: dict[Fact, Mask] = {}
         self._by_node: dict[str, dict[int, list[int]]] = {}
         self._listeners.append(self._follow)
@@ -102,20 +104,53 @@ class TaskIndex(LivingView):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def holds_none_of(self, renewal: Renewal) -> bool:
-        """Return whether no job that was made anew has, or had, any of the tasks."""
-        return not any(before in self._positions for before in renewal.before.values()) and not any(
-            job is not None and not PREEMPTABLE_STATUSES.isdisjoint(job.status_counts())
-            for job in renewal.jobs.values()
-        )
+    @property
+    def count(self) -> int:
+        """Return how many moves there were."""
+        return self._forgotten + len(self._moves)
+
+    def moves_since(self, seen: int) -> list[Move]:
+        """Return all moves but the first ones; readers that live on catch up between sessions."""
+        return self._moves[seen - self._forgotten :]
+
+    def keeps_tasks(self, renewal: Renewal) -> bool:
+        """Return whether no other job took the place of one that has any of the tasks, or has some now."""
+        for key, job in renewal.jobs.items():
+            before = renewal.before[key]
+            if job is before:
+                continue
+            if before in self._positions:
+                return False
+            if job is not None and not PREEMPTABLE_STATUSES.isdisjoint(job.status_counts()):
+                return False
+        return True
 
     def renew(self, renewal: Renewal) -> bool:
-        """Return whether the next session finds the same tasks; then follow what it does."""
-        if not self.holds_none_of(renewal):
+        """Return whether the next session finds the same tasks; then put them back and follow it."""
+        if not self.keeps_tasks(renewal):
             return False
-        self.moves.clear()
+        ended = self._moves[self._renewed_at - self._forgotten :]
+        self._forget_moves()
+        found_running = self._table.statuses[self._numbers] == TaskStatus.RUNNING
+        differ = np.flatnonzero(~self.evictable | (self.running != found_running)).tolist()
+        self.evictable.fill(True)
+        self.running = found_running
+        moved = {*differ, *[row for _, _, row in ended if row is not None]}
+        for job in renewal.jobs.values():
+            position = None if job is None else self.position_of(job)
+            if position is not None:
+                self._moves.append(Move(self.jobs[position].queue, position, None))
+        for row in sorted(moved):
+            position = self.job_of.item(row)
+            self._moves.append(Move(self.jobs[position].queue, position, row))
         self._listeners.append(self._follow)
         return True
+
+    def _forget_moves(self) -> None:
+        """Forget the moves before the last renewal, which every reader has seen since."""
+        now = self.count
+        del self._moves[: self._renewed_at - self._forgotten]
+        self._forgotten, self._renewed_at = self._renewed_at, now
 
     def _follow(self, task: TaskInfo, _before: TaskStatus | None, after: TaskStatus | None) -> None:
         if task.job is not None:
@@ -123,7 +158,7 @@ class TaskIndex(LivingView):
             if row is not None:
                 self.evictable[row] = after in PREEMPTABLE_STATUSES
                 self.running[row] = after is TaskStatus.RUNNING
-            self.moves.append(Move(task.job.queue, self.position_of(task.job), row))
+            self._moves.append(Move(task.job.queue, self.position_of(task.job), row))
 
     # which tasks
 

@@ -72,7 +72,8 @@ class PreemptBound(Bound, LivingView):
     `ask.ask_victims` does.
     What was added up for one task is kept for the next one of a job of the same queue and priority: what a
     plugin says of a task only changes when the task moves or when the plugin accepts another number of its
-    job's tasks. Then these nodes are added up again. It is the next session's, too, when the index is.
+    job's tasks. Then these nodes are added up again. It is the next session's, too, when the index is; what
+    was added up only if none of its tasks moved.
     """
 
     def __init__(self, session: Session, tiers: ExactTiers) -> None:
@@ -85,12 +86,15 @@ class PreemptBound(Bound, LivingView):
         self._limits_of: tuple[str, int] | None = None
         self._losses: Amounts = np.zeros((0, 0))
         self._losses_of: tuple[str, int, int | None] | None = None
-        self._seen = 0
+        self._seen = self._index.count
 
     def renew(self, renewal: Renewal) -> bool:
-        """Return whether no task came, went or moved since the last session found them."""
-        self._seen = 0
-        return self._index.holds_none_of(renewal)
+        """Return whether the next session finds the same tasks."""
+        index = self._index
+        if any(move.job is not None for move in index.moves_since(self._seen)):
+            self._limits_of = self._losses_of = None
+        self._seen = index.count
+        return index.keeps_tasks(renewal)
 
     def nodes_for(self, task: TaskInfo) -> Mask:
         """Return on which nodes a task might fit once all that others may lose is gone."""
@@ -122,9 +126,9 @@ class PreemptBound(Bound, LivingView):
 
     def _changed_places(self, queue: QueueTasks, job: JobInfo) -> Collection[int] | None:
         """Bring the limits of jobs up to date; return where victims may have changed, None: anywhere."""
-        index, moves = self._index, self._index.moves
+        index = self._index
         question = job.queue, job.priority
-        since, self._seen = self._seen, len(moves)
+        moves, self._seen = index.moves_since(self._seen), index.count
         if self._limits_of != question:
             self._limits_of = question
             self._limits = {
@@ -132,7 +136,7 @@ class PreemptBound(Bound, LivingView):
             }
             return None
         places: set[int] = set()
-        for name, number, row in moves[since:]:
+        for name, number, row in moves:
             if name != job.queue or number is None:
                 continue
             if row is not None:

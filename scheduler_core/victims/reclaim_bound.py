@@ -108,17 +108,21 @@ class ReclaimBound(Bound, LivingView):
         )
         self._changes = ChangeLog(len(session.nodes))
         self._sums: Sums = RowTable(np.ascontiguousarray(sums.transpose(2, 0, 1)), self._changes)
-        self._seen = len(index.moves)
+        self._seen = index.count
         self._moved: dict[str, dict[int, list[int]]] = {}
         self._compared: dict[Pairs, Compared] = {}
         self._last: tuple[str, Pairs, Compared] | None = None
         self._own: OwnPart | None = None
 
     def renew(self, renewal: Renewal) -> bool:
-        """Return whether no task came, went or moved since; then every queue is asked about again."""
-        self._seen = 0
-        self._moved.update((queue, {}) for queue in self._queues)
-        return self._index.holds_none_of(renewal)
+        """Return whether the next session finds the same tasks; then every queue is asked about again."""
+        queues = self._session.queues
+        if {name for name in self._index.queues if queues[name].reclaimable} != self._queues.keys():
+            return False
+        self._hear_of_moves()
+        for queue in self._queues:
+            self._moved.setdefault(queue, {})
+        return self._index.keeps_tasks(renewal)
 
     def nodes_for(self, task: TaskInfo) -> Mask:
         """Return which nodes have candidates of other queues, perhaps enough of them for a task."""
@@ -213,15 +217,18 @@ class ReclaimBound(Bound, LivingView):
 
     # judging
 
-    def _catch_up(self, reclaiming: str) -> None:
-        """Judge again what moved in other queues than the one that reclaims."""
-        moves = self._index.moves
-        for queue, job, row in moves[self._seen :]:
+    def _hear_of_moves(self) -> None:
+        """Take down what moved since, by queue and job."""
+        for queue, job, row in self._index.moves_since(self._seen):
             if queue in self._queues:
                 jobs = self._moved.setdefault(queue, {})
                 if job is not None:
                     jobs.setdefault(job, []).extend(() if row is None else (row,))
-        self._seen = len(moves)
+        self._seen = self._index.count
+
+    def _catch_up(self, reclaiming: str) -> None:
+        """Judge again what moved in other queues than the one that reclaims."""
+        self._hear_of_moves()
         for queue in [queue for queue in self._moved if queue != reclaiming]:
             jobs = self._moved.pop(queue)
             if self._allow(queue):

@@ -118,6 +118,13 @@ class Queues:
         """Bring the accounts of some queues up to date; False where all have to be made anew."""
         return False
 
+    def make_anew(self) -> bool:
+        """Make all accounts of the session's queues, which may be others; False where it was not opened so.
+
+        It was opened for the same queues by name, of which none was an obstacle, and none may be one now.
+        """
+        return False
+
     def is_leaf(self, name: str) -> bool:
         """Return whether jobs may be in a queue: it has no children."""
         return not self.accounts[name].children

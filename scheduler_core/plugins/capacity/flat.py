@@ -24,9 +24,16 @@ class FlatQueues(Queues):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._guaranteed = total_of(queue.guarantee for queue in session.queues.values())
         self._every: dict[str, CapacityAccount] = {}
-        self.renew(session.queues)
+        self.make_anew()
+
+    def make_anew(self) -> bool:
+        """Make the accounts of the queues as they are now."""
+        queues = self._session.queues
+        self._guaranteed = total_of(queue.guarantee for queue in queues.values())
+        self._every.clear()
+        self._chains.clear()
+        return self.renew(queues)
 
     def renew(self, names: Iterable[str]) -> bool:
         """Bring the accounts of some queues up to date.

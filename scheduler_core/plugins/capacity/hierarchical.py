@@ -27,14 +27,24 @@ class TreeOfQueues(Queues):
     def __init__(self, session: Session) -> None:
         super().__init__(hierarchical=True)
         self._session = session
+        self.make_anew()
+
+    def make_anew(self) -> bool:
+        """Make the accounts of the queues as they are now; return whether nothing was or is in the way."""
+        session, was_in_the_way = self._session, self.obstacle
+        self.accounts.clear()
+        self._chains.clear()
         self.obstacle = _link(session, self) or self._count_jobs() or _check_root(self)
-        self.accounts = dict(sorted(self.accounts.items()))
+        in_order = sorted(self.accounts.items())
+        self.accounts.clear()
+        self.accounts.update(in_order)
         for account in self.accounts.values():
             account.children.sort()
         if not self.obstacle:
             Division(session, self).divide()
             ancestors = {name: account.ancestors for name, account in self.accounts.items()}
             session.snapshot.sums.follow_ancestors(ancestors)
+        return not (was_in_the_way or self.obstacle)
 
     def _count_jobs(self) -> str:
         """Count every job in its queue and all ancestors; return what is in the way."""

@@ -36,6 +36,10 @@ class Limits:
         self.reserves_when_enqueued = session.release.follows(Rule.RESERVE_WHEN_ENQUEUED)
         self._closed: dict[str, str] = {}
 
+    def forget_queues(self) -> None:
+        """Forget what was worked out of queues that may be others."""
+        self._closed.clear()
+
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
         """Return whether the queue and all above it stay within real capability; deserved does not matter."""
         closed = self._closed.get(queue.name)

@@ -38,6 +38,11 @@ class QueueOrder:
         """Forget what was compared by shares that may have moved."""
         self._above.clear()
 
+    def forget_queues(self) -> None:
+        """Forget what was worked out of queues that may be others."""
+        self._deserves_nothing.clear()
+        self._common.clear()
+
     def flat(self, left: QueueInfo, right: QueueInfo) -> float:
         """Return below 0 when `left` has the higher priority, else by their shares."""
         if left.priority != right.priority:

@@ -69,7 +69,11 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
     def renew(renewal: Renewal) -> bool:
         order.renew()
-        return queues.renew(renewal.queues)
+        if not renewal.other_queues:
+            return queues.renew(renewal.queues)
+        for reader in (order, limits, reclaim):
+            reader.forget_queues()
+        return queues.make_anew()
 
     session.renewals[NAME] = renew
 

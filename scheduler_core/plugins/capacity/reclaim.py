@@ -36,6 +36,11 @@ class ReclaimableTasks:
         self._reclaimable: dict[tuple[str, Sequence[PodShape], frozenset[str]], list[bool]] = {}
         self._largest: dict[Sequence[PodShape], Resource] = {}
 
+    def forget_queues(self) -> None:
+        """Forget what was worked out of queues that may be others."""
+        self._relevance.forget_queues()
+        self._reclaimable.clear()
+
     def reclaimable(
         self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
@@ -146,6 +151,10 @@ class Relevance:
         self._shared: dict[tuple[PodShape, PodShape], bool] = {}
         # of a queue and a shape: whether the queue deserves any of what pods hold, and what these request
         self._of_queue: dict[tuple[str, PodShape], tuple[bool, list[str]]] = {}
+
+    def forget_queues(self) -> None:
+        """Forget what matters to queues, which may be others."""
+        self._of_queue.clear()
 
     def helps(self, shape: PodShape, reclaimer: PodShape) -> bool:
         """Return whether pods hold anything that a reclaimer requests, beside being a pod."""

@@ -35,14 +35,23 @@ class Accounts(dict[str, QueueAccount]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._guaranteed = total_of(queue.guarantee for queue in session.queues.values())
         self._every: dict[str, QueueAccount] = {}
         self._table: DivisionTable | None = None
         self._rows: dict[str, list[float]] = {}
-        self.renew(session.queues)
+        self.make_anew()
         if session.observer.listens:
             for job in session.jobs.values():
                 self[job.queue].name_reservation(job, session.release)
+
+    def make_anew(self) -> None:
+        """Make the accounts of the session's queues as they are now, and divide between them."""
+        queues = self._session.queues
+        self._guaranteed = total_of(queue.guarantee for queue in queues.values())
+        self._every.clear()
+        self._rows.clear()
+        self._table = None
+        self.clear()
+        self.renew(queues)
 
     def renew(self, names: Collection[str]) -> None:
         """Bring the accounts of some queues up to date, and divide anew where any requests something else.

@@ -61,7 +61,10 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     copy_at_pre_predicate(session, NAME, accounts)
 
     def renew(renewal: Renewal) -> bool:
-        accounts.renew(renewal.queues)
+        if renewal.other_queues:
+            accounts.make_anew()
+        else:
+            accounts.renew(renewal.queues)
         return True
 
     session.renewals[NAME] = renew

@@ -1,0 +1,62 @@
+"""What do the sessions of variants of one cluster find? It is made once, and put back after each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scheduler_core.conf import SchedulerConf
+from scheduler_core.framework.session import Session
+from scheduler_core.model.snapshot import Cluster, Snapshot, take_snapshot
+from scheduler_core.model.state import Renewal, State
+
+
+class Reuse:
+    """A state for variants of one session each, and their session, one variant after the other.
+
+    A session that fails gives nothing back, so that the next one finds everything made anew. A variant that
+    the state cannot follow has a snapshot of its own; after two of them in a row the state is the second's.
+    """
+
+    def __init__(self) -> None:
+        self._kept: State | None = None
+        self._lent: State | None = None
+        self._session: Session | None = None
+        self._renewal = Renewal(anew=True)
+        self._was_other = False
+
+    def lend(self, cluster: Cluster) -> Snapshot:
+        """Return what the one session of a cluster finds, which writes nothing; valid until the next call."""
+        state, self._renewal = self._kept, Renewal(anew=True)
+        renewal = None if state is None else state.follow(cluster)
+        if state is not None and renewal is None and not self._was_other:
+            self._was_other = True
+            return take_snapshot(cluster)
+        if state is None or renewal is None:
+            state = State(cluster, cluster.pods.journal)
+        else:
+            self._renewal = renewal
+        self._kept, self._lent, self._was_other = None, state, False
+        return state.snapshot
+
+    def session(
+        self, snapshot: Snapshot, conf: SchedulerConf, reasons: bool, open_anew: Callable[[Snapshot], Session]
+    ) -> Session:
+        """Return a session on what was lent last: the one before, renewed, if it can be."""
+        if self._lent is None:
+            return open_anew(snapshot)
+        session, self._session = self._session, None
+        if (
+            session is None
+            or self._renewal.anew
+            or session.conf is not conf
+            or session.reasons is not reasons
+            or not session.renew(self._renewal)
+        ):
+            session = open_anew(snapshot)
+        self._session = session
+        return session
+
+    def give_back(self) -> None:
+        """Say that the session is over."""
+        if self._lent is not None:
+            self._kept, self._lent = self._lent, None

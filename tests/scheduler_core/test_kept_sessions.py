@@ -1,0 +1,84 @@
+"""Does a session that lives on from variant to variant decide as one that is opened on the variant alone?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from benchmarks.generator import CONF, Size, cluster
+from scheduler_core import Options, Reuse, encode, prepare, simulate_document
+from tests.builders import Object
+
+SIZE = Size(nodes=50, pods=250, queues=8, levels=2, pending=24)
+VARIANTS = 12
+FIRST, SECOND = CONF["tiers"]
+OF_QUEUES: dict[str, list[Object]] = {
+    "a tree of queues": [{"name": "capacity", "enableHierarchy": True}],
+    "quotas": [{"name": "capacity"}],
+    "weights": [{"name": "proportion"}],
+}
+TWICE: list[Object] = [{"name": "proportion"}, {"name": "drf"}]
+
+
+def edited(document: Object, dice: Random) -> Object:
+    """Return the queues, some of which deserve, may reach or weigh something else, or are closed."""
+    queues = list(document["queues"])
+    for _ in range(1 + dice.randrange(3)):
+        place = dice.randrange(len(queues))
+        entry = queues[place]
+        amount = {"cpu": str(dice.randrange(1, 90)), "memory": f"{dice.randrange(4, 200)}Gi"}
+        spec = dice.choice(
+            (
+                {"deserved": amount},
+                {"deserved": amount},
+                {"capability": amount},
+                {"guarantee": {"resource": {"cpu": str(dice.randrange(1, 9))}}},
+                {"weight": 1 + dice.randrange(9)},
+                {"reclaimable": dice.random() < 0.5},
+                {"priority": dice.randrange(3)},
+            )
+        )
+        queues[place] = {**entry, "spec": {**entry["spec"], **spec}}
+        if dice.random() < 0.1:
+            queues[place]["status"] = {"state": "Closed"}
+    return {"queues": queues}
+
+
+class Told(NamedTuple):
+    """How many variants were answered by a kept session, and in how many somebody was evicted."""
+
+    kept: int
+    evicted: int
+
+
+def told_of_variants(plugins: list[Object], dice: Random, *, reasons: bool) -> Told:
+    """Compare the bytes of variants over one state, one after the other, with those of runs from scratch."""
+    second = [plugin for plugin in SECOND["plugins"] if plugin["name"] != "capacity"]
+    tiers = [FIRST, {"plugins": [*second, *plugins]}]
+    document = {**cluster(SIZE), "scheduler_conf": {**CONF, "tiers": tiers}}
+    prepared, reuse = prepare(document), Reuse()
+    options = Options(explain=False, reasons=reasons)
+    over_one_state = replace(options, reuse=reuse)
+    kept = evicted = 0
+    for _ in range(VARIANTS):
+        changes, before = edited(document, dice), reuse._session
+        told = encode(prepared.simulate(changes, over_one_state))
+        assert told == encode(simulate_document({**document, **changes}, options))
+        kept += before is not None and reuse._session is before
+        evicted += b'"op":"evict"' in told
+    return Told(kept, evicted)
+
+
+@pytest.mark.parametrize("plugins", OF_QUEUES)
+@pytest.mark.parametrize("reasons", [True, False], ids=["with reasons", "without"])
+def test_a_kept_session_gives_the_bytes_of_a_run_from_scratch(plugins: str, reasons: bool) -> None:
+    told = told_of_variants(OF_QUEUES[plugins], Random(plugins), reasons=reasons)
+    assert told.kept >= VARIANTS // 2
+    assert told.evicted >= VARIANTS // 4
+
+
+def test_no_session_is_kept_that_opened_a_plugin_twice() -> None:
+    assert told_of_variants(TWICE, Random(3), reasons=True).kept == 0
