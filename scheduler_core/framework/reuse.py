@@ -15,18 +15,21 @@ class Reuse:
 
     A session that fails gives nothing back, so that the next one finds everything made anew. A variant that
     the state cannot follow has a snapshot of its own; after two of them in a row the state is the second's.
+    A session is renewed for the very next variant or not at all: it would not know what others moved.
     """
 
     def __init__(self) -> None:
         self._kept: State | None = None
         self._lent: State | None = None
         self._session: Session | None = None
+        self._before: Session | None = None
         self._renewal = Renewal(anew=True)
         self._was_other = False
 
     def lend(self, cluster: Cluster) -> Snapshot:
         """Return what the one session of a cluster finds, which writes nothing; valid until the next call."""
         state, self._renewal = self._kept, Renewal(anew=True)
+        self._before, self._session = self._session, None
         renewal = None if state is None else state.follow(cluster)
         if state is not None and renewal is None and not self._was_other:
             self._was_other = True
@@ -44,7 +47,7 @@ class Reuse:
         """Return a session on what was lent last: the one before, renewed, if it can be."""
         if self._lent is None:
             return open_anew(snapshot)
-        session, self._session = self._session, None
+        session = self._before
         if (
             session is None
             or self._renewal.anew

@@ -63,10 +63,11 @@ def told_of_variants(plugins: list[Object], dice: Random, *, reasons: bool) -> T
     options = Options(explain=False, reasons=reasons)
     over_one_state = replace(options, reuse=reuse)
     kept = evicted = 0
-    for _ in range(VARIANTS):
+    for number in range(VARIANTS):
         changes, before = edited(document, dice), reuse._session
-        told = encode(prepared.simulate(changes, over_one_state))
-        assert told == encode(simulate_document({**document, **changes}, options))
+        explain = number % 6 == 5  # opens a session of its own on the shared state
+        told = encode(prepared.simulate(changes, replace(over_one_state, explain=explain)))
+        assert told == encode(simulate_document({**document, **changes}, replace(options, explain=explain)))
         kept += before is not None and reuse._session is before
         evicted += b'"op":"evict"' in told
     return Told(kept, evicted)
