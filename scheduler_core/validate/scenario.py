@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
-from scheduler_core.errors import ConfError
+from scheduler_core.conf import SchedulerConf
 from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.problem import Place, Problem
 from scheduler_core.release import Release, release_of
 from scheduler_core.schema_rules import schema_problems
+from scheduler_core.validate.configuration import ReadConf
 from scheduler_core.validate.fields import (
     Check,
     anything,
@@ -122,35 +122,6 @@ class Inspection:
         ):
             report.include(part)
         return report
-
-
-@dataclass(frozen=True)
-class ReadConf:
-    """A configuration as a release reads it, and what was found in it.
-
-    Attributes
-    ----------
-    structure : any
-        What the document has.
-    conf : SchedulerConf or None
-        None when Volcano would not take it.
-
-    """
-
-    structure: Any
-    release: Release
-    conf: SchedulerConf | None
-    report: Report
-
-    @classmethod
-    def of(cls, structure: Any, release: Release) -> ReadConf:
-        """Read a configuration."""
-        report = Report()
-        return cls(structure, release, _conf(structure, release, report), report)
-
-    def is_of(self, structure: Any, release: Release) -> bool:
-        """Return whether it was read of the very same structure by an equal release."""
-        return self.structure is structure and self.release == release
 
 
 @dataclass(frozen=True)
@@ -291,27 +262,3 @@ def _subject(kind: str, thing: Any, number: int, *, namespaced: bool) -> str:
 
 def _queue_name(list_name: str, thing: Any) -> str:
     return str(thing["metadata"]["name"]) if list_name == "queues" and _is_named(thing) else ""
-
-
-def _conf(structure: Any, release: Release, report: Report) -> SchedulerConf | None:
-    """Return the configuration, None when Volcano would not take it."""
-    place = ((), "scheduler_conf")
-    report.look_at("the configuration", place)
-    try:
-        conf = parse_conf(structure, release)
-    except ConfError as error:
-        message = f"is rejected as a whole by Volcano: {error}"
-        report.add(
-            "conf.rejected", "error", place, message, fix="Volcano would keep its previous configuration"
-        )
-        return None
-    for name in sorted({option.name for option in conf.options()} - set(MODELLED_PLUGINS)):
-        if name in UNMODELLED_PLUGINS:
-            message = f"uses plugin {name}, which is not modelled: {UNMODELLED_PLUGINS[name]}"
-            report.add("conf.not_modelled", "warning", place, message, actual=name)
-        else:
-            message = f"names plugin {name!r}, which Volcano {conf.release.name} does not have and ignores"
-            report.add(
-                "conf.unknown_plugin", "warning", place, message, actual=name, fix="check the spelling"
-            )
-    return conf
