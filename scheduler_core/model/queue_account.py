@@ -201,9 +201,11 @@ class QueueAccount:
 
         Not when it holds less than that, so that to give it back fails.
         """
-        if not freed.less_equal(self.allocated, Absent.ZERO):
-            return False
-        return bool(short_of(limit, request, self.allocated.clone().raw_sub(freed)))
+        return self.holds(freed) and bool(short_of(limit, request, self.allocated.clone().raw_sub(freed)))
+
+    def holds(self, amount: Resource) -> bool:
+        """Return whether so much is allocated; to give back more than that fails."""
+        return amount.less_equal(self.allocated, Absent.ZERO)
 
     def shortage_beside(self, minimum: Resource) -> list[str]:
         """Return the requested dimensions of which real capability is below `reserved_with` a minimum."""

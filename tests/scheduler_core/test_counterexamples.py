@@ -335,6 +335,15 @@ def test_a_job_that_holds_nothing_holds_more_than_a_minimum_below_zero() -> None
     assert "crash" in crashed["error"], "the queue has 2 cores above minimums, and holds none of them"
 
 
+def test_an_eviction_in_vain_crashes_the_scheduler_where_a_tree_is_broken() -> None:
+    document = crowded(["priority"], [("capacity", {"enableHierarchy": True})])
+    for group in document["podgroups"]:
+        group["spec"]["queue"] = "inner"
+    document["queues"] += [queue("inner"), queue("leaf", parent="inner")]
+    crashed = simulate_document(document)
+    assert "crash" in crashed["error"], "no job behind the first one in a queue with children is counted"
+
+
 def test_backfill_pushes_what_was_pipelined_after_what_waits() -> None:
     never = {"preemptionPolicy": "Never"}
     document = scenario(

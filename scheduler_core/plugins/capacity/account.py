@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,6 +113,10 @@ class Queues:
         if chain is None:
             chain = self._chains[name] = chain_in(self.accounts, name)
         return chain
+
+    def moved_with(self, name: str) -> Sequence[CapacityAccount]:
+        """Return the accounts that a task of a queue moves; none for a queue behind the tree's obstacle."""
+        return self.chain(name) if name in self.accounts else ()
 
     def renew(self, names: Iterable[str]) -> bool:
         """Bring the accounts of some queues up to date; False where all have to be made anew."""

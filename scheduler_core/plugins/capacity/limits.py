@@ -56,8 +56,13 @@ class Limits:
         return True
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Return whether they would once the queue has given back so much; never with a broken tree."""
-        return not self.queues.obstacle and not any(
+        """Return whether they would once the queue has given back so much, or whether that fails.
+
+        With a broken tree they never would, but it fails for a queue whose jobs were not counted.
+        """
+        if self.queues.obstacle:
+            return not all(account.holds(freed) for account in self.queues.moved_with(queue.name))
+        return not any(
             account.is_short_after_release(task.request, account.real_capability, freed)
             for account in self.queues.chain(queue.name)
         )

@@ -126,11 +126,10 @@ class Events:
 
     def _moved(self, task: TaskInfo) -> Sequence[CapacityAccount]:
         """Return the accounts that a task moves; those above its queue keep the shares that they have now."""
-        if task.job is None or task.job.queue not in self.queues.accounts:
-            return ()
-        own, *above = chain = self.queues.chain(task.job.queue)
-        own.forget_share()
-        for account in above:
+        chain = () if task.job is None else self.queues.moved_with(task.job.queue)
+        for account in chain[:1]:
+            account.forget_share()
+        for account in chain[1:]:
             account.keep_share()
         return chain
 
