@@ -24,7 +24,14 @@ HIERARCHY: Plugin = ("capacity", {"enableHierarchy": True})
 PLUGINS: list[Plugin] = ["proportion", "capacity", HIERARCHY]
 
 
-def preempting(parents: dict[str, str], group_queue: str, *, running: bool = True, plugin: Plugin) -> Object:
+def preempting(
+    parents: dict[str, str],
+    group_queue: str,
+    *,
+    running: bool = True,
+    plugin: Plugin,
+    actions: str = "allocate, preempt",
+) -> Object:
     """Return a full node where a job of high priority might preempt one of low priority in the same queue."""
     old = podgroup("old", queue=group_queue, priority_class="low", phase="Running")
     new = podgroup("new", queue=group_queue, priority_class="high")
@@ -34,7 +41,7 @@ def preempting(parents: dict[str, str], group_queue: str, *, running: bool = Tru
         priorityclasses=[priority_class("low", 1), priority_class("high", 100)],
         podgroups=[old, new] if running else [new],
         pods=[*(pods("old", 2, node="n0", cpu=1, priority=1) if running else ()), *pods("new", 1, cpu=1)],
-        conf=conf("allocate, preempt", ["priority", "gang"], ["predicates", plugin]),
+        conf=conf(actions, ["priority", "gang"], ["predicates", plugin]),
     )
 
 
@@ -52,11 +59,19 @@ CIRCLES = {
 @pytest.mark.parametrize("plugin", PLUGINS, ids=str)
 @pytest.mark.parametrize("parents", CIRCLES.values(), ids=CIRCLES.keys())
 def test_a_circle_with_allocated_pods_below_hangs_volcano(parents: dict[str, str], plugin: Plugin) -> None:
-    document = preempting(parents, "a", plugin=plugin)
+    document = preempting(parents, "a", plugin=plugin, actions="allocate")
     assert {(problem.rule, problem.severity) for problem in problems(document)} >= {
         ("queue.cycle", "warning")
     }
     assert simulate_document(document)["error"].startswith("Volcano would hang here: queue ")
+
+
+@pytest.mark.parametrize("parents", [{"a": "a"}, {"a": "b", "b": "a"}], ids=str)
+def test_preempt_crashes_volcano_before_a_circle_hangs_it(parents: dict[str, str]) -> None:
+    document = preempting(parents, "a", plugin=HIERARCHY)
+    assert simulate_document(document)["error"].startswith(
+        "Volcano would crash here: resource is not sufficient"
+    )
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=str)
