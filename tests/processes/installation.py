@@ -64,6 +64,10 @@ class Worker:
             self.process.wait()
             self._log.close()
 
+    def ended_by_itself(self) -> bool:
+        """Return whether it is gone, though nobody asked it to go."""
+        return self.process.poll() is not None and not self._log.closed
+
 
 class Driver:
     """A process beside the installation that takes one step of a journey after the other."""
@@ -181,12 +185,16 @@ class Installation:
 
     def close(self) -> None:
         """Kill the workers that are left, and let the driver go."""
+        ended = [worker for worker in self._workers if worker.ended_by_itself()]
+        for worker in ended:
+            worker.end()
         for worker in self._workers:
             if worker.process.poll() is None:
                 worker.kill()
         if self._driver is not None:
             self._driver.end()
             self._driver = None
+        assert not ended, self.log()
 
     def log(self) -> str:
         return (self.folder / "worker.log").read_text()
