@@ -328,13 +328,10 @@ class Allocate:
 
 def _may_count(session: Session) -> bool:
     """Return whether a job that is one pod may be pipelined by counting alone."""
+    if not (session.counts_pipelined and session.is_renewable):
+        return False
     votes = session.registry.of_kind(Point.JOB_PIPELINED, JobPipelinedFn)
-    return (
-        session.counts_pipelined
-        and session.is_renewable
-        and GANG_ACTIONS.isdisjoint(session.conf.actions)
-        and all(vote.keeps_whole_jobs for vote in votes)
-    )
+    return GANG_ACTIONS.isdisjoint(session.conf.actions) and all(vote.keeps_whole_jobs for vote in votes)
 
 
 def _is_one_pod(job: JobInfo) -> bool:
