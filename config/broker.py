@@ -27,14 +27,14 @@ class _RedisChannel(_Unacknowledged, redis.Channel):
 class _FilesChannel(_Unacknowledged, filesystem.Channel):
     """Through a folder of this machine."""
 
-    def _put(self, queue: str, payload: Any, **_: Any) -> None:
+    def _put(self, queue: str, message: Any, **_: Any) -> None:
         """Write a message, then give it the name by which it is found.
 
         A worker that found a message of which nothing was written yet would end.
         """
         folder, name = Path(self.data_folder_out), f"{monotonic_ns()}_{uuid4()}"
         part = folder / f"{name}.part"
-        part.write_text(dumps(payload))
+        part.write_text(dumps(message))
         part.rename(folder / f"{name}.{queue}.msg")
 
 
