@@ -27,14 +27,15 @@ class _RedisChannel(_Unacknowledged, redis.Channel):
 class _FilesChannel(_Unacknowledged, filesystem.Channel):
     """Through a folder of this machine."""
 
-    def _put(self, queue: str, message: Any, **_: Any) -> None:
+    # kombu's classes disagree on the name of the second parameter.
+    def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
         """Write a message, then give it the name by which it is found.
 
         A worker that found a message of which nothing was written yet would end.
         """
         folder, name = Path(self.data_folder_out), f"{monotonic_ns()}_{uuid4()}"
         part = folder / f"{name}.part"
-        part.write_text(dumps(message))
+        part.write_text(dumps(payload))
         part.rename(folder / f"{name}.{queue}.msg")
 
 
