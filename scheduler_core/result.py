@@ -56,11 +56,11 @@ def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[s
 
 
 def brief_before_close(
-    session: Session, shows: Collection[str], asked: JobInfo | None = None
+    session: Session, shows: Collection[str], subject: JobInfo | None = None
 ) -> dict[str, Any]:
     """Return some parts of a session after its last action, those that do not come later.
 
-    Of PodGroups only that of the job that is asked about, if there is one.
+    Of PodGroups only that of the job that the result is about, if it is about one.
     """
     brief: dict[str, Any] = dict.fromkeys(part for part in BRIEF_PARTS if part in shows)
     if "at_end" in brief:
@@ -70,13 +70,13 @@ def brief_before_close(
     if "podgroups" in brief:
         brief["podgroups"] = [
             {"name": job.key, "queue": job.queue, "ready": job.is_ready()}
-            for job in (session.jobs.values() if asked is None else [asked])
+            for job in (session.jobs.values() if subject is None else [subject])
         ]
     return brief
 
 
 def brief_after_close(
-    session: Session, brief: dict[str, Any], asked: JobInfo | None = None
+    session: Session, brief: dict[str, Any], subject: JobInfo | None = None
 ) -> dict[str, Any]:
     """Complete parts of a session with what is known once it is closed."""
     if "decisions" in brief:
@@ -85,7 +85,7 @@ def brief_after_close(
     if "nodes" in brief:
         brief["nodes"] = nodes_of(session)
     for entry in brief.get("podgroups") or ():
-        entry["tasks"] = _counted_tasks(session.jobs[entry["name"]]) if asked is None else tasks_of(asked)
+        entry["tasks"] = _counted_tasks(session.jobs[entry["name"]]) if subject is None else tasks_of(subject)
     return brief
 
 

@@ -313,16 +313,16 @@ class Simulation:
     def _brief(self, cycle: int, shows: frozenset[str]) -> dict[str, Any]:
         """Return some parts of a cycle in brief; nothing else is worked out, which changes no decision."""
         session = self._opened(self._found())
-        asked = session.jobs.get(self.options.job or "")
+        subject = session.jobs.get(self.options.job or "")
         for position, action in enumerate(self.conf.actions, start=1):
             session.action = action
             ACTIONS[action](session)
-            if asked is not None and is_left_out(session, asked, self.conf.actions[position:]):
+            if subject is not None and is_left_out(session, subject, self.conf.actions[position:]):
                 break
-        brief = shown.brief_before_close(session, shows, asked)
+        brief = shown.brief_before_close(session, shows, subject)
         session.writes_conditions = session.writes_conditions and cycle < self.cycles
         close_session(session)
-        result = {"cycle": cycle, **shown.brief_after_close(session, brief, asked)}
+        result = {"cycle": cycle, **shown.brief_after_close(session, brief, subject)}
         if cycle < self.cycles:
             self.afterwards.advance(session, cycle)
         return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.reference.cluster import Node, Queue, fits_future
 from tests.reference.dry_run import by_dry_run
 from tests.reference.heap import Heap
+from tests.reference.jobs import Job
 from tests.reference.pods import Task
 from tests.reference.resources import Vector, added, fits, is_empty
 from tests.reference.session import Cache, Session
@@ -125,8 +126,9 @@ def resolvable_nodes(session: Session, task: Task) -> list[Node]:
     return [node for node in session.cluster.nodes.values() if 3 not in errors.get(node.name, [])]
 
 
-def reclaim(session: Session) -> None:
-    queues, jobs, tasks = Heap(session.queue_before), {}, {}
+def starving_jobs(session: Session) -> tuple[Heap[Queue], dict[str, Heap[Job]]]:
+    """Return the queues that have any enqueued job, and the jobs of each that starve."""
+    queues, jobs = Heap(session.queue_before), dict[str, Heap[Job]]()
     for job in session.cluster.jobs.values():
         if job.is_pending or not session.valid(job):
             continue
@@ -135,7 +137,13 @@ def reclaim(session: Session) -> None:
             queues.push(session.cluster.queues[job.queue])
         if session.starving(job):
             jobs[job.queue].push(job)
-            tasks[job.key] = Heap(session.task_before, job.pending())
+    return queues, jobs
+
+
+def reclaim(session: Session) -> None:
+    queues, jobs = starving_jobs(session)
+    every = session.cluster.jobs.values()
+    tasks = {job.key: Heap(session.task_before, job.pending()) for job in every}
     while queues:
         queue = queues.pop()
         if session.overused(queue):

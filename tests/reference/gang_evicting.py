@@ -7,7 +7,7 @@ from functools import cmp_to_key
 from typing import NamedTuple
 
 from tests.reference.cluster import Node, Queue
-from tests.reference.evicting import resolvable_nodes
+from tests.reference.evicting import resolvable_nodes, starving_jobs
 from tests.reference.heap import Heap
 from tests.reference.jobs import Job
 from tests.reference.pods import READY, Task
@@ -57,15 +57,7 @@ def reclaims(session: Session, job: Job, victim: Task) -> bool:
 
 
 def evict_for_gangs(session: Session, may_look_at: Callable[[Session, Job, Task], bool]) -> None:
-    queues, jobs = Heap(session.queue_before), dict[str, Heap[Job]]()
-    for job in session.cluster.jobs.values():
-        if job.is_pending or not session.valid(job):
-            continue
-        if job.queue not in jobs:
-            jobs[job.queue] = Heap(session.job_before)
-            queues.push(session.cluster.queues[job.queue])
-        if session.starving(job):
-            jobs[job.queue].push(job)
+    queues, jobs = starving_jobs(session)
     while queues:
         queue = queues.pop()
         if may_look_at is reclaims and session.overused(queue):
