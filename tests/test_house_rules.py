@@ -167,7 +167,6 @@ LONG_IN_THE_CORE = (
     "scheduler_core/replay/calm/actions.py",
     "scheduler_core/replay/engine.py",
     "scheduler_core/replay/jobs.py",
-    "scheduler_core/replay/metrics.py",
     "scheduler_core/resource.py",
     "scheduler_core/simulate.py",
     "scheduler_core/validate/references.py",

@@ -11,7 +11,8 @@ from planning.forecasts.record import NO_JOB, Evictions, Jobs, Record
 from planning.forecasts.steps import Floats, Steps, moments, total
 from planning.forecasts.storage import packed, unpacked
 from planning.forecasts.verdict import verdict
-from scheduler_core.replay import metrics
+from scheduler_core.replay.metrics import spans
+from tests.planning import replay_figures
 from tests.planning.forecasts import forecast
 
 SEEDS = range(12)
@@ -20,11 +21,13 @@ SEEDS = range(12)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_amounts_over_time_are_those_of_the_result(seed: int) -> None:
     _, result, record = forecast(seed)
-    for name, spans in metrics.spans(result).items():
+    for name, held in spans(result).items():
         for figure in ("deserved", "allocated", "request"):
             steps = record.steps(name, figure, "cpu")
-            assert steps.integral(0, record.end) == pytest.approx(metrics.integral(spans, figure, "cpu"))
-            for span in spans:
+            assert steps.integral(0, record.end) == pytest.approx(
+                replay_figures.integral(held, figure, "cpu")
+            )
+            for span in held:
                 assert steps.at(span.begin) == span.row[figure]["cpu"]
 
 
@@ -47,12 +50,12 @@ def test_jobs_and_evictions_are_those_of_the_result(seed: int, of_vcjobs: bool) 
             told["evictions"],
             told["lost_seconds"],
         )
-        waited = metrics.wait(told)
+        waited = replay_figures.wait(told)
         assert np.isnan(jobs.waits[row]) if waited is None else jobs.waits[row] == waited
         assert jobs.pods[row] > 0
     counted = np.bincount(record.evictions.victims, minlength=len(jobs.names))
     assert counted.tolist() == jobs.evictions.tolist()
-    between = metrics.evictions_between_queues(result)
+    between = replay_figures.evictions_between_queues(result)
     for (victim, preemptor), count in between.items():
         rows = [
             row
