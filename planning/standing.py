@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from planning.rows import Decision, NodeMoment, PodPlace, Reason
-from scheduler_core.explain.stories import PodStand, node_standing, pod_standing
+from scheduler_core.explain.standing import PodStand, node_standing, pod_standing
 
 
 def node_said(stands: NodeMoment, steps: Mapping[str, int]) -> Reason:

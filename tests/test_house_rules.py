@@ -148,9 +148,7 @@ LONG_IN_THE_CORE = (
     "scheduler_core/actions/preempt.py",
     "scheduler_core/admission.py",
     "scheduler_core/admission_rules.py",
-    "scheduler_core/explain/checklist.py",
     "scheduler_core/explain/remedies/queues.py",
-    "scheduler_core/explain/stories.py",
     "scheduler_core/explain/unblocking.py",
     "scheduler_core/framework/placement.py",
     "scheduler_core/framework/registry.py",
@@ -169,7 +167,6 @@ LONG_IN_THE_CORE = (
     "scheduler_core/replay/jobs.py",
     "scheduler_core/resource.py",
     "scheduler_core/simulate.py",
-    "scheduler_core/validate/references.py",
     "scheduler_core/victims/reclaim_bound.py",
 )
 """Where one class keeps the state of a session, or one table of a specification is written down in its order,

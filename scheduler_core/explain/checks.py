@@ -10,7 +10,7 @@ from scheduler_core.explain.ballots import passed_over
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.wording import agreed, counted
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.recording.votes import RecordedVotes, Refusal
 
@@ -96,6 +96,7 @@ class NodeVotes(NamedTuple):
 
     candidates: Sequence[TaskInfo]
     votes: RecordedVotes
+    node: int = NO_NODE
 
     def refusals(self) -> Iterator[Refusal]:
         """Yield the candidates that stay, each with the answer that keeps it."""

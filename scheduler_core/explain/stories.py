@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from scheduler_core.explain.cycle_view import CycleView, Object, Unknown
 from scheduler_core.explain.deserved import derived
 from scheduler_core.explain.flow import flow
 from scheduler_core.explain.loops import looping_jobs
-from scheduler_core.explain.pending import diagnosis, members, promised, unknown_queue
-from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.pending import diagnosis, members, unknown_queue
+from scheduler_core.explain.reasons import Reason
+from scheduler_core.explain.standing import PodStand, job_standing, node_standing, pod_standing
 from scheduler_core.explain.victims import evictions, story_of
-from scheduler_core.explain.wording import agreed, counted, listed, quantities
 
 Story = dict[str, Any]
 
@@ -53,7 +53,7 @@ def job_story(document: Object, result: Object, job: str, *, cycle: int | None =
         "phase_before": entry["phase_before"],
         "phase_after": entry["phase_after"],
         "members": members(entry),
-        "reason": _looping(view).get(name) or _standing(entry, pending),
+        "reason": _looping(view).get(name) or job_standing(entry, pending),
         "pending": pending,
         "steps": _steps(result, lambda step: step["job"] == name),
         "victims_for": [eviction for eviction in found if eviction["for_job"] == name],
@@ -96,7 +96,7 @@ def queue_story(document: Object, result: Object, queue: str, *, cycle: int | No
                 "job": entry["name"],
                 "phase_after": entry["phase_after"],
                 "members": members(entry),
-                "reason": looping.get(entry["name"]) or _standing(entry, diagnosis(view, entry["name"])),
+                "reason": looping.get(entry["name"]) or job_standing(entry, diagnosis(view, entry["name"])),
             }
             for entry in jobs
         ],
@@ -175,15 +175,6 @@ def node_story(document: Object, result: Object, node: str, *, cycle: int | None
     }
 
 
-def node_standing(node: str, idle: Object, releasing: Object, counts: dict[str, int]) -> Reason:
-    """Return what a node has free, and by `counts` how many pods were bound, pipelined and evicted there."""
-    text = (
-        f"Node {node} has {quantities(idle)} idle and {quantities(releasing)} being released; "
-        f"{counted(counts['bind'], 'pod')} bound, {counts['pipeline']} pipelined, {counts['evict']} evicted."
-    )
-    return reason("node.state", text, {**counts, "idle": idle})
-
-
 def _cycles(result: Object) -> range:
     return range(1, len(result.get("cycles") or ()) + 1)
 
@@ -225,53 +216,6 @@ def _looping(view: CycleView) -> Mapping[str, Reason]:
     return looping_jobs(view.document, view.result) if is_last else {}
 
 
-def _standing(entry: Object, pending: Story | None) -> Reason:
-    """Return where a job stands at the end of a cycle."""
-    counts = members(entry)
-    if pending is None:
-        leaving = entry["task_status"].get("Releasing", 0)
-        if leaving:
-            placed = counts["placed"]
-            text = (
-                f"{counted(leaving, 'pod')} of job {entry['name']} {agreed(leaving, 'is', 'are')} "
-                f"terminating, {placed} {agreed(placed, 'stays', 'stay')} placed."
-            )
-            return reason("job.losing", text, {**counts, "leaving": leaving})
-        if not any(entry["task_status"].get(status) for status in ("Binding", "Bound", "Running")):
-            return reason("job.finished", f"Nothing of job {entry['name']} runs or waits.", counts)
-        return reason(
-            "job.placed",
-            f"{counted(counts['placed'], 'pod')} of job {entry['name']} placed, none waits.",
-            counts,
-        )
-    if counts["promised"] and not counts["pending"]:
-        return promised(entry)
-    if entry["session_job_pipelined"] and counts["promised"]:
-        text = f"{promised(entry)['sentence'].rstrip('.')}; {_waiting(counts)}: "
-        return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
-    if entry["session_job_ready"] and counts["placed"] and counts["pending"]:
-        enough = counts["placed"] >= counts["minimum"]
-        needs = (
-            f"it needs {counts['minimum']}" if enough else f"although its minMember is {counts['minimum']}"
-        )
-        size = sum(entry["task_status"].values())
-        text = (
-            f"Job {entry['name']} runs with {counts['placed']} of its {size} pods ({needs}); "
-            f"{_waiting(counts)}: "
-        )
-        return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
-    why: Reason = pending["reason"]
-    return why
-
-
-def _waiting(counts: dict[str, int]) -> str:
-    return f"{counted(counts['pending'], 'pod')} {agreed(counts['pending'], 'waits', 'wait')}"
-
-
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
-
-
 def _pod_standing(view: CycleView, pod: str, steps: Sequence[Story]) -> Reason:
     """Return where a pod stands at the end of a cycle."""
     task = view.task_of.get(pod)
@@ -282,72 +226,3 @@ def _pod_standing(view: CycleView, pod: str, steps: Sequence[Story]) -> Reason:
     waits_for = diagnosed["reason"]["sentence"] if diagnosed is not None else ""
     stands = PodStand(task["status"], task.get("node") or "", task.get("message") or waits_for)
     return pod_standing(pod, stands, until)
-
-
-class PodStand(NamedTuple):
-    """Where a pod of a job is at the end of a cycle.
-
-    Attributes
-    ----------
-    node : str
-        Its node, empty when it has none.
-    why : str
-        Why it waits.
-
-    """
-
-    status: str
-    node: str
-    why: str
-
-
-def pod_standing(pod: str, stands: PodStand | None, steps: Sequence[Mapping[str, Any]]) -> Reason:
-    """Return where a pod stands at the end of a cycle; `stands` is None when no job has it any more.
-
-    `steps` are the decisions of all cycles until then about the pod, and those that evicted others for it.
-    """
-    last = next((step for step in reversed(steps) if step.get("pod") == pod), None)
-    if stands is None:
-        if last is None:
-            return reason("pod.other", f"Pod {pod} belongs to no job, so nothing is decided about it.")
-        return _decided(pod, last, steps)
-    if stands.status == "Pending":
-        why = f": {_lower(stands.why)}" if stands.why else "."
-        return reason("pod.waits", f"Pod {pod} waits{why}")
-    if last is None:
-        where = f"node {stands.node}" if stands.node else "no node"
-        return reason("pod.runs", f"Nothing was decided about pod {pod}, which is on {where}.")
-    if stands.status == "Pipelined":
-        before = [step["pod"] for step in steps if step.get("for") == pod and step["cycle"] == last["cycle"]]
-        until = (
-            f"once {listed(before)} {agreed(len(before), 'is', 'are')} gone" if before else "once it has room"
-        )
-        return reason(
-            "pod.promised", f"Pod {pod} is pipelined to node {stands.node}: it starts there {until}."
-        )
-    return _decided(pod, last, steps)
-
-
-def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> Reason:
-    """Return what the last decision did to a pod."""
-    purpose = f" for {last['for']}" if last.get("for") else ""
-    if last["state"] != "committed":
-        if last["op"] == "evict":
-            text = (
-                f"Pod {pod} on node {last['node']} was selected by {last['action']}{purpose}, "
-                "but was not evicted."
-            )
-        else:
-            text = (
-                f"Pod {pod} was assigned to node {last['node']} by {last['action']}, "
-                "but that was not carried out."
-            )
-        return reason("pod.kept", text)
-    if last["op"] == "evict":
-        evicted = sum(step["op"] == "evict" and step.get("pod") == pod for step in steps)
-        often = f", the last of {evicted} evictions" if evicted > 1 else ""
-        return reason(
-            "pod.evicted",
-            f"Pod {pod} was evicted from node {last['node']} by {last['action']}{purpose}{often}.",
-        )
-    return reason("pod.placed", f"Pod {pod} was bound to node {last['node']} by {last['action']}.")

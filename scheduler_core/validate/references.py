@@ -1,4 +1,4 @@
-"""Is every object there once, and is what it names there, too?"""
+"""Is what an object names there, too, and would the webhooks take it?"""
 
 from __future__ import annotations
 
@@ -10,28 +10,20 @@ from scheduler_core.admission_rules import QueueAdmission
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.model.pod_info import GROUP_NAME
 from scheduler_core.model.queue import ROOT
-from scheduler_core.problem import Place, Problem
+from scheduler_core.problem import Problem
 from scheduler_core.validate.fields import is_object
 from scheduler_core.validate.listed import DEFAULT, Listed, spec_of
 from scheduler_core.validate.report import Report
-from scheduler_core.workload_rules import WorkloadAdmission, count, tasks_of
+from scheduler_core.workload_rules import WorkloadAdmission
 
 Object = Mapping[str, Any]
-
-MOST_PODS_OF_JOBS = 1_000_000
-
-
-def check_integrity(objects: Mapping[str, Listed], document: Object, report: Report) -> None:
-    """Report what makes a simulation impossible: duplicates, circles of parents, jobs that cannot be made."""
-    _check_identity(objects, report)
-    _check_pods_of_jobs(objects["jobs"], report)
 
 
 def check_references(
     objects: Mapping[str, Listed], document: Object, conf: SchedulerConf | None, report: Report
 ) -> None:
-    """Report duplicates, dangling names, circles of parents and numbers that contradict each other."""
-    _check_identity(objects, report)
+    """Report names that lead nowhere or in circles, what webhooks refuse, what nodes and budgets lack."""
+    _check_parents(objects["queues"], report)
     _check_webhook(objects["queues"], report)
     _check_admission(objects, document, report)
     _check_classes_of_podgroups(objects, report)
@@ -40,51 +32,10 @@ def check_references(
     _check_nodes_of_pods(objects, report)
     if not objects["jobs"]:
         _check_groups_of_pods(objects, report)
-    _check_pods_of_jobs(objects["jobs"], report)
     _check_nodes(objects["nodes"], report)
     _check_classes(objects["priorityclasses"], report)
     if conf is not None and conf.first_option("pdb") is not None:
         _check_budgets(objects["poddisruptionbudgets"], report)
-
-
-def _check_identity(objects: Mapping[str, Listed], report: Report) -> None:
-    for listed in objects.values():
-        _check_duplicates(listed, report)
-    _check_uids(objects["pods"], report)
-    _check_parents(objects["queues"], report)
-
-
-def _check_duplicates(listed: Listed, report: Report) -> None:
-    if not listed.has_twice:
-        return
-    seen = set()
-    for key, (place, thing) in zip(listed.keys, listed, strict=True):
-        if key in seen:
-            listed.look_at(place, thing, report)
-            where = ((place, "metadata"), "name")
-            name = thing["metadata"]["name"]
-            report.add(
-                "name.duplicate", "error", where, "is used by another one", actual=name, fix="rename one"
-            )
-        seen.add(key)
-
-
-def _check_uids(pods: Listed, report: Report) -> None:
-    if not pods.has_uid_twice:
-        return
-    seen: dict[str, str] = {}
-    for place, pod in pods:
-        uid, name = pod["metadata"].get("uid"), pod["metadata"]["name"]
-        if not isinstance(uid, str) or not uid:
-            continue
-        if uid in seen:
-            pods.look_at(place, pod, report)
-            where = ((place, "metadata"), "uid")
-            message = f"is also that of pod {seen[uid]}"
-            report.add(
-                "name.duplicate", "error", where, message, actual=uid, fix="give every pod its own uid"
-            )
-        seen[uid] = name
 
 
 # queues
@@ -216,40 +167,6 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
 
 
 # jobs
-
-
-def _check_pods_of_jobs(jobs: Listed, report: Report) -> None:
-    """Report jobs whose pods cannot be made: too many, or two of one name."""
-    total = 0
-    for place, job in jobs:
-        jobs.look_at(place, job, report)
-        at_tasks = ((place, "spec"), "tasks")
-        tasks = tasks_of(spec_of(job))
-        total += sum(count(task, "replicas") for _, task in tasks)
-        if total > MOST_PODS_OF_JOBS:
-            message = f"brings the pods of all jobs above {MOST_PODS_OF_JOBS}"
-            report.add(
-                "job.too_many_pods",
-                "error",
-                at_tasks,
-                message,
-                limit=MOST_PODS_OF_JOBS,
-                fix="reduce the replicas",
-            )
-            return
-        _check_task_names(at_tasks, tasks, report)
-
-
-def _check_task_names(at_tasks: Place, tasks: list[tuple[int, Object]], report: Report) -> None:
-    seen: set[str] = set()
-    for index, task in tasks:
-        name = task.get("name") or f"default{index}"
-        if isinstance(name, str):
-            if name in seen:
-                message = "is used by another task of the job"
-                at: Place = ((at_tasks, index), "name")
-                report.add("job.task_twice", "error", at, message, actual=name, fix="rename it")
-            seen.add(name)
 
 
 def _check_admission(objects: Mapping[str, Listed], document: Object, report: Report) -> None:

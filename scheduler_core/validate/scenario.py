@@ -26,10 +26,11 @@ from scheduler_core.validate.fields import (
     version,
     whole,
 )
+from scheduler_core.validate.integrity import check_integrity
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
 from scheduler_core.validate.listed import Listed, ListedPods
 from scheduler_core.validate.ordinary import Ordinary, OrdinaryPods
-from scheduler_core.validate.references import check_integrity, check_references
+from scheduler_core.validate.references import check_references
 from scheduler_core.validate.replay import timeline
 from scheduler_core.validate.report import Report
 
@@ -97,13 +98,14 @@ class Inspection:
     def errors(self) -> list[Problem]:
         """Return why the scenario cannot be simulated, nothing when it can."""
         report = self._forms()
-        check_integrity(self._objects(), self.document, report)
+        check_integrity(self._objects(), report)
         return [problem for problem in report.sorted() if problem.severity == "error"]
 
     def problems(self) -> list[Problem]:
         """Return all that is wrong or worth knowing; errors first."""
-        report = self._forms()
-        check_references(self._objects(), self.document, self.conf, report)
+        report, objects = self._forms(), self._objects()
+        check_integrity(objects, report)
+        check_references(objects, self.document, self.conf, report)
         return report.sorted()
 
     def read_pods(self) -> list[PodInfo]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler_core import explain, simulate_document
-from scheduler_core.explain.stories import PodStand, pod_standing
+from scheduler_core.explain.standing import PodStand, pod_standing
 from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
 
 GI = 2**30
