@@ -5,7 +5,7 @@ Source: ``k8s.io/api/core/v1/types.go``, ``apimachinery/pkg/api/resource/quantit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -92,6 +92,22 @@ def podgroup_json(podgroup: Mapping[str, Any], phase: str) -> Json:
         "status": {name: value for name, value in status.items() if value},
         "Version": "v1beta1",
     }
+
+
+def namespaces_json(quotas: Iterable[Mapping[str, Any]]) -> Json:
+    """Return the status of every quota, by namespace and name."""
+    namespaces: dict[str, Json] = {}
+    for quota in quotas:
+        namespace = quota["metadata"]["namespace"]
+        status = quota.get("status") or {}
+        amounts = {
+            part: {name: canonical(amount) for name, amount in sorted(status[part].items())}
+            for part in ("hard", "used")
+            if status.get(part)
+        }
+        namespaces.setdefault(namespace, {"Name": namespace, "QuotaStatus": {}})
+        namespaces[namespace]["QuotaStatus"][quota["metadata"]["name"]] = amounts
+    return {name: namespaces[name] for name in sorted(namespaces)}
 
 
 def _typed(thing: Mapping[str, Any]) -> Json:

@@ -22,8 +22,9 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.extender.answers import Answer
 from scheduler_core.plugins.extender.arguments import ExtenderArguments
+from scheduler_core.plugins.extender.encoding import encode
 from scheduler_core.plugins.extender.kubernetes import Json
-from scheduler_core.plugins.extender.wire import Wire, encode
+from scheduler_core.plugins.extender.wire import Wire
 
 NAME = "extender"
 

@@ -7,14 +7,12 @@ Source: volcano ``pkg/scheduler/api/*.go`` at v1.15.1.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.extender_calls import CallFailed
 from scheduler_core.framework.session import Session
 from scheduler_core.model.annotations import (
     budget_of,
@@ -26,11 +24,10 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import OVERSUBSCRIPTION
 from scheduler_core.model.pod import is_sidecar
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
 from scheduler_core.plugins.extender.kubernetes import (
     Json,
-    canonical,
+    namespaces_json,
     node_json,
     pod_json,
     podgroup_json,
@@ -40,29 +37,6 @@ from scheduler_core.resource import CPU, MEMORY, PODS, Resource
 
 NEVER = "0001-01-01T00:00:00Z"
 NUMA_POLICY = "volcano.sh/numa-topology-policy"
-_EXPONENT_FROM = 1e21
-
-
-def encode(request: Json) -> bytes:
-    """Return a request as Go writes it; raises CallFailed where Go cannot."""
-    try:
-        text = json.dumps(_plain(request), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ValueError as error:
-        raise CallFailed(f"json: unsupported value: {error}") from error
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text.encode(errors="replace")
-
-
-def _plain(value: Any) -> Any:
-    """Return the same data with whole numbers as integers."""
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXPONENT_FROM:
-        return int(value)
-    return value
 
 
 class Wire:
@@ -189,9 +163,8 @@ class Wire:
         """Return a JobInfo."""
         waiting = waiting_time_of(job.annotations())
         tasks = self.tasks(job.tasks)
-        by_status = {
-            str(int(status)): self.tasks(tasks) for status, tasks in _by_number(job.by_status) if tasks
-        }
+        by_number = {str(int(status)): of_status for status, of_status in job.by_status.items() if of_status}
+        by_status = {number: self.tasks(of_status) for number, of_status in sorted(by_number.items())}
         minimum, maximum = budget_of(job.annotations())
         return {
             "UID": job.key,
@@ -268,15 +241,10 @@ class Wire:
             "Jobs": {key: self.job(session.jobs[key]) for key in sorted(session.jobs)},
             "Nodes": self.nodes(nodes),
             "Queues": {name: self.queue(session.queues[name]) for name in sorted(session.queues)},
-            "NamespaceInfo": _namespaces(session),
+            "NamespaceInfo": namespaces_json(session.snapshot.cluster.resource_quotas),
             "RevocableNodes": self.nodes(revocable),
             "NodeList": None,
         }
-
-
-def _by_number(by_status: Mapping[TaskStatus, Any]) -> list[tuple[TaskStatus, Any]]:
-    """Return statuses in the order of their numbers as texts, as Go sorts the keys of a map."""
-    return sorted(by_status.items(), key=lambda entry: str(int(entry[0])))
 
 
 def _zone(annotations: Mapping[str, str]) -> str:
@@ -327,19 +295,3 @@ def _image_counts(nodes: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         for name in {name for image in images for name in image.get("names") or ()}:
             counts[name] = counts.get(name, 0) + 1
     return counts
-
-
-def _namespaces(session: Session) -> Json:
-    """Return the status of every quota, by namespace and name."""
-    namespaces: dict[str, Json] = {}
-    for quota in session.snapshot.cluster.resource_quotas:
-        namespace = quota["metadata"]["namespace"]
-        status = quota.get("status") or {}
-        amounts = {
-            part: {name: canonical(amount) for name, amount in sorted(status[part].items())}
-            for part in ("hard", "used")
-            if status.get(part)
-        }
-        namespaces.setdefault(namespace, {"Name": namespace, "QuotaStatus": {}})
-        namespaces[namespace]["QuotaStatus"][quota["metadata"]["name"]] = amounts
-    return {name: namespaces[name] for name in sorted(namespaces)}

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
-from scheduler_core.errors import CoreError, EventError, PrePredicateError
+from scheduler_core.errors import EventError, PrePredicateError
 from scheduler_core.framework.class_scores import ClassAnswers
-from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.fit import FITS, POD_NUMBER, Code, Status, Why
@@ -25,14 +24,14 @@ from scheduler_core.model.node_affinity import names_conflict
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_affinity import has_pod_affinity
 from scheduler_core.model.topology_spread import HARD, constraints_of, raw_constraints
+from scheduler_core.plugins.predicates.dry_run import DryRuns
 from scheduler_core.plugins.predicates.findings import Findings
-from scheduler_core.plugins.predicates.inter_pod import PodCounters, Refusal, change_counters, count_pods
+from scheduler_core.plugins.predicates.inter_pod import PodCounters, Refusal, count_pods
+from scheduler_core.plugins.predicates.pod_state import NAME, PLAIN, PodState
 from scheduler_core.plugins.predicates.spread import Uneven, uneven_nodes
 from scheduler_core.plugins.predicates.stable import StableFilters
 from scheduler_core.plugins.predicates.template_cache import TemplateCache
 from scheduler_core.release import Rule
-
-NAME = "predicates"
 
 PORTS = Status(Code.UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", "NodePorts")
 NO_STATE = Status(Code.ERROR, "the pod has not been looked at in this session", NAME)
@@ -57,44 +56,6 @@ SPREAD: Mapping[Uneven, Status] = {
 }
 
 
-class PodState:
-    """What the pre-predicates of a session found out about one pod.
-
-    Attributes
-    ----------
-    ignores_pods : bool
-        The filter on other pods is skipped; once it is, it stays so until the session ends.
-    counters : PodCounters or None
-        What that filter compares, as it was when the pod was last looked at.
-    uneven : (N,) int8 or None
-        What the filter on topology spread says of each node, likewise; None: the pod has no constraint.
-
-    """
-
-    __slots__ = ("counters", "ignores_pods", "uneven")
-
-    def __init__(self) -> None:
-        self.ignores_pods = False
-        self.counters: PodCounters | None = None
-        self.uneven: NDArray[np.int8] | None = None
-
-    def clone(self) -> PodState:
-        """Return a state whose counters can be changed on their own."""
-        state = PodState()
-        state.ignores_pods, state.uneven = self.ignores_pods, self.uneven
-        state.counters = self.counters.copy() if self.counters is not None else None
-        return state
-
-    @property
-    def active_counters(self) -> PodCounters | None:
-        """Return the counters unless the filter is skipped."""
-        return None if self.ignores_pods else self.counters
-
-
-PLAIN = PodState()
-PLAIN.ignores_pods = True
-
-
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what predicates answers."""
     plugin = Predicates(session, arguments)
@@ -114,9 +75,10 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_event_handler(
         allocate=plugin.allocate, deallocate=plugin.k8s_nodes.remove, on_discard=plugin.on_discard
     )
-    session.registry.add_simulate_add_task(NAME, plugin.simulate_add)
-    session.registry.add_simulate_remove_task(NAME, plugin.simulate_remove)
-    session.registry.add_simulate_predicate(NAME, simulate_predicate)
+    dry_runs = DryRuns(plugin.k8s_nodes)
+    session.registry.add_simulate_add_task(NAME, dry_runs.add_task)
+    session.registry.add_simulate_remove_task(NAME, dry_runs.remove_task)
+    session.registry.add_simulate_predicate(NAME, dry_runs.predicate)
     if plugin.template_cache is None:
         session.renewals[NAME] = keeps_nothing
 
@@ -331,38 +293,6 @@ class Predicates:
             wanted = task.shape.fact("host_ports", host_ports)
             rows = self._port_rows[task.shape.number] = self.k8s_nodes.conflicting_rows(wanted)
         return rows
-
-    # dry runs of topology-aware preemption
-
-    def simulate_add(self, dry_run: DryRun, task: TaskInfo) -> None:
-        """Count a pod that is put back on the node."""
-        self._simulate(dry_run, task, 1)
-
-    def simulate_remove(self, dry_run: DryRun, task: TaskInfo) -> None:
-        """No longer count a pod that is taken off the node."""
-        self._simulate(dry_run, task, -1)
-
-    def _simulate(self, dry_run: DryRun, task: TaskInfo, sign: int) -> None:
-        other = self.k8s_nodes.kind_of(task)
-        if other.affinity.problem:
-            raise CoreError(f"failed to create pod info of {task.key}: {other.affinity.problem}")
-        counters = _counters_in(dry_run)
-        if counters is not None:
-            kind = self.k8s_nodes.kind_of(dry_run.preemptor)
-            change_counters(counters, self.k8s_nodes, kind, other, dry_run.node, sign)
-
-
-def simulate_predicate(dry_run: DryRun, _preemptor: TaskInfo) -> bool:
-    """Return whether the filter on other pods would take the preemptor; dry runs call no other filter."""
-    counters = _counters_in(dry_run)
-    if counters is None:
-        return True
-    return bool(counters.refusals(np.array([dry_run.node], dtype=np.intp))[0] == Refusal.NONE)
-
-
-def _counters_in(dry_run: DryRun) -> PodCounters | None:
-    state: PodState | None = dry_run.state.get(NAME)
-    return None if state is None else state.active_counters
 
 
 def _spreads_hard(spec: Mapping[str, Any]) -> bool:
