@@ -2,25 +2,12 @@
 
 import io
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import IO
 
-import manifests
-
-OpenFiles = Sequence[tuple[str, IO[bytes]]]
-"""Names and open files, as they were sent."""
+from planning.importing import OpenFiles
 
 _PIECE = 2**20
-
-
-def holds_more(files: OpenFiles, limit: int) -> bool:
-    """Do files hold more bytes of text than `limit`, inflated where they are gzip?"""
-    left = limit
-    for _, file in files:
-        left -= manifests.text_bytes(file, at_most=left)
-        if left < 0:
-            return True
-    return False
 
 
 def archived(files: OpenFiles) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import IO, Any
 
 import manifests
 from planning.documents import items
@@ -13,6 +13,8 @@ from scheduler_core.lint import REFUSED, review
 EXPORT = manifests.EXPORT
 Files = Sequence[tuple[str, bytes]]
 """Names and contents, as they were sent."""
+OpenFiles = Sequence[tuple[str, IO[bytes]]]
+"""Names and open files, as they were sent."""
 Progress = Callable[[float, str], None]
 """Receives how far reading is, from 0 to 1, and what it is at."""
 
@@ -51,6 +53,16 @@ class Imported:
 def has_errors(problems: Sequence[Problem]) -> bool:
     """Is one of the problems an error?"""
     return any(problem.is_error for problem in problems)
+
+
+def holds_more(files: OpenFiles, limit: int) -> bool:
+    """Do files hold more bytes of text than `limit`, inflated where they are gzip?"""
+    left = limit
+    for _, file in files:
+        left -= manifests.text_bytes(file, at_most=left)
+        if left < 0:
+            return True
+    return False
 
 
 def read_cluster(

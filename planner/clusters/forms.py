@@ -8,8 +8,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from planner.web.forms import TypedForm
-from planning.archive import OpenFiles
-from planning.importing import MAX_TEXT_BYTES
+from planning.importing import MAX_TEXT_BYTES, OpenFiles
 
 PASTED = "pasted text"
 LONGEST_NAME = 253

@@ -16,10 +16,10 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from planner.clusters.models import Blob, ImportPreview, Snapshot
-from planner.clusters.services import imports, previews
+from planner.clusters.services import imports, snapshots
 from planner.clusters.services.imports import IN_PROCESS_BYTES, cluster_read, cluster_read_apart, packed
-from planner.clusters.services.previews import MOST, PREVIEWS_KEPT, preview_keep
 from planner.clusters.services.retention import old_runs_remove
+from planner.clusters.services.snapshots import MOST_PREVIEWS, PREVIEWS_KEPT, preview_keep
 from planner.clusters.views.imports import IN_A_REQUEST_BYTES
 from planner.scenarios.models import Scenario
 from tests import factories
@@ -78,15 +78,15 @@ def test_an_hour_later_a_preview_and_its_bytes_are_gone(browser: Client) -> None
 
 
 def test_of_many_previews_the_newest_stay_and_the_database_does_not_grow(browser: Client) -> None:
-    drafts = [preview(browser, named(number)) for number in range(MOST + 5)]
-    assert ImportPreview.objects.count() == MOST
-    assert Blob.objects.count() == MOST
+    drafts = [preview(browser, named(number)) for number in range(MOST_PREVIEWS + 5)]
+    assert ImportPreview.objects.count() == MOST_PREVIEWS
+    assert Blob.objects.count() == MOST_PREVIEWS
     assert browser.post("/import/save/", {"draft": drafts[-1]}).status_code == 302
     assert browser.post("/import/save/", {"draft": drafts[0]}, follow=True).redirect_chain
 
 
 def test_previews_of_one_workspace_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(previews, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(snapshots, "MOST_PREVIEW_BYTES", 50_000)
     owner, workspace = factories.user("editor"), factories.workspace()
     for number in range(6):
         noise = "".join(random.Random(number).choices("abcdefghijklmnopqrstuvwxyz", k=30_000))

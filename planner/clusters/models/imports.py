@@ -50,6 +50,9 @@ class ImportPreview(Identified):
     scheduler_conf = models.TextField(blank=True)
     counts = models.JSONField(default=dict)
     problems = models.JSONField(default=list)
+    queues = models.JSONField(
+        null=True, help_text="The snapshot's Queue objects; null: they are only in the content."
+    )
 
     class Meta:
         ordering = ["created"]

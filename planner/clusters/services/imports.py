@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -13,18 +13,17 @@ from django.utils import timezone
 
 from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
-from planner.clusters.models import Blob, Import, Snapshot
+from planner.clusters.models import Blob, Import
 from planner.clusters.sealing import sealed
 from planner.clusters.selectors.demand import demand_keep
 from planner.clusters.selectors.usage import room_require
 from planner.clusters.services.reading_process import Read, reading
-from planner.clusters.services.snapshots import snapshot_keep
 from planner.errors import Busy, Invalid
 from planner.work.lifecycle import work_enqueue
 from planner.work.subprocess_runner import ChildFailed, Limits
-from planning.archive import OpenFiles, archived, holds_more
+from planning.archive import archived
 from planning.documents import encoded, items
-from planning.importing import Files, Imported, read_cluster
+from planning.importing import Files, Imported, OpenFiles, holds_more, read_cluster
 from planning.rows import Problem
 
 IN_PROCESS_BYTES = 2**18
@@ -41,9 +40,10 @@ class ClusterRead:
     """The objects as one document, unsaved; None with an error."""
     scheduler_conf: str
     counts: Mapping[str, int]
-    unknown_kinds: Mapping[str, int]
     problems: Sequence[Problem]
-    queues: Sequence[Mapping[str, Any]]
+    queues: Sequence[Mapping[str, Any]] | None
+    """The Queue objects; None: they are only in the content."""
+    unknown_kinds: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def has_conf(self) -> bool:
@@ -118,33 +118,6 @@ def packed(read: Imported) -> ClusterRead:
         unknown_kinds=read.unknown_kinds,
         problems=read.problems,
         queues=items(read.document.get("queues")),
-    )
-
-
-def cluster_import(
-    *,
-    read: Imported | ClusterRead,
-    workspace: Workspace,
-    name: str,
-    provenance: str,
-    owner: User | None = None,
-) -> Snapshot:
-    """Keep what was read as a snapshot, or raise Invalid with everything that was found."""
-    role_require(user=owner, workspace=workspace)
-    found = packed(read) if isinstance(read, Imported) else read
-    if found.content is None:
-        raise Invalid(found.problems)
-    room_require(workspace=workspace)
-    return snapshot_keep(
-        workspace=workspace,
-        name=name,
-        content=found.content,
-        scheduler_conf=found.scheduler_conf,
-        counts=found.counts,
-        problems=found.problems,
-        queues=found.queues,
-        provenance=provenance,
-        owner=owner,
     )
 
 

@@ -64,13 +64,9 @@ def _finish(claim: Claim[Import], read: Read, found: ClusterRead | None, frozen:
         made = {"run": run, "snapshot": run.scenario.snapshot}
     elif found is not None and found.content is not None:
         made["snapshot"] = snapshot_keep(
+            read=found,
             workspace=mine.workspace,
             name=mine.name,
-            content=found.content,
-            scheduler_conf=found.scheduler_conf,
-            counts=found.counts,
-            problems=found.problems,
-            queues=found.queues,
             provenance=mine.provenance,
             owner=mine.owner,
         )

@@ -17,7 +17,7 @@ from planner.api.models import IdempotencyKey
 from planner.clusters.models import Import, ImportPreview
 from planner.clusters.selectors.usage import blobs_without_owner, usage
 from planner.clusters.services.deletion import outcomes_without_owner_delete
-from planner.clusters.services.previews import PREVIEWS_KEPT, previews_remove
+from planner.clusters.services.snapshots import PREVIEWS_KEPT, previews_remove
 from planner.experiments.models import Experiment
 from planner.forecasts.models import Forecast, ForecastPart
 from planner.runs.models import Run

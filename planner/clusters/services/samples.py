@@ -5,7 +5,8 @@ from django.db import transaction
 from planner.accounts.models import User, Workspace
 from planner.clusters.models import Snapshot
 from planner.clusters.sample import SAMPLE_NAME, sample_document
-from planner.clusters.services.imports import cluster_import, cluster_read
+from planner.clusters.services.imports import cluster_read
+from planner.clusters.services.snapshots import cluster_import
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.scenarios import scenario_create
 from planning.documents import encoded

@@ -22,7 +22,7 @@ from planner.clusters.services.imports import (
     is_large,
     packed_files,
 )
-from planner.clusters.services.previews import preview_keep, preview_of, preview_save
+from planner.clusters.services.snapshots import preview_keep, preview_of, preview_save
 from planner.errors import Invalid
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario

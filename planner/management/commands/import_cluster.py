@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from planner.clusters.services.imports import cluster_import, cluster_read
+from planner.clusters.services.imports import cluster_read
+from planner.clusters.services.snapshots import cluster_import
 from planner.errors import Invalid
 from planner.management.workspaces import workspace_named
 from planner.scenarios.models import Scenario

@@ -7,7 +7,8 @@ from django.db import transaction
 
 from planner.accounts.models import User, Workspace
 from planner.clusters.models import Blob
-from planner.clusters.services.imports import ClusterRead, cluster_import, kept_of, read_by_child
+from planner.clusters.services.imports import ClusterRead, kept_of, read_by_child
+from planner.clusters.services.snapshots import cluster_import
 from planner.errors import Invalid
 from planner.runs.models import Run
 from planner.runs.services.runs import run_queue

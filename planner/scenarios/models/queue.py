@@ -4,6 +4,8 @@ from django.db import models
 
 from planner.accounts.models.workspace import Identified
 from planner.scenarios.models.scenario import Scenario
+from planning.queues import QUEUE_FIELDS
+from planning.queues import Queue as PlannedQueue
 
 
 class Queue(Identified):
@@ -38,3 +40,9 @@ class Queue(Identified):
 
     def __str__(self) -> str:
         return self.name
+
+    @classmethod
+    def of(cls, scenario: Scenario, planned: PlannedQueue) -> "Queue":
+        """Return the unsaved row of a planned queue."""
+        fields = {name: getattr(planned, name) for name in QUEUE_FIELDS}
+        return cls(scenario=scenario, **fields, **({"id": planned.id} if planned.id else {}))

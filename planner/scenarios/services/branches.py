@@ -9,7 +9,6 @@ from planner.errors import Invalid
 from planner.rules import row_keep
 from planner.scenarios.models import ObjectChange, Queue, Scenario
 from planner.scenarios.selectors.revisions import rebase_of, state_at
-from planner.scenarios.services.queues import queue_row_of
 from planner.scenarios.services.revisions import copy_keep, revision_lock
 from planning.objects import object_problems
 from planning.rebase import Rebased
@@ -115,7 +114,7 @@ def _begun(
             owner=user,
         )
     )
-    Queue.objects.bulk_create(queue_row_of(branch, queue) for queue in state.ordered_queues())
+    Queue.objects.bulk_create(Queue.of(branch, queue) for queue in state.ordered_queues())
     ObjectChange.objects.bulk_create(
         (
             ObjectChange(scenario=branch, kind=kind, key=key, manifest=manifest)

@@ -20,15 +20,14 @@ from planner.scenarios.services.objects import workloads_follow
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planning.queue_batches import Patches, edit_queues, resolved_patch
 from planning.queue_fields import names_below, queue_problems, removal_problems, tree_problems
+from planning.queues import Queue as PlannedQueue
 from planning.queues import (
-    QUEUE_FIELDS,
     apply_spec,
     duplicate_row,
     merge_patch,
     planned_queue,
     queue_spec,
 )
-from planning.queues import Queue as PlannedQueue
 from planning.rows import Problem
 from planning.states import QUEUES, Edit, kept_queue
 
@@ -72,7 +71,7 @@ def queues_update(
     batch = edit_queues(planned, patches, partial(cluster_total, scenario))
     if problems := [*_unknown(planned, patches), *batch.problems]:
         raise Invalid(problems)
-    rows = {row.id: queue_row_of(scenario, row) for row in batch.queues}
+    rows = {row.id: Queue.of(scenario, row) for row in batch.queues}
     named = {row.name: row for row in rows.values()}
     changes = [edit for name in batch.edited for edit in _updated(scenario, named, name, *batch.edited[name])]
     revision_raise(scenario=scenario, user=user, changes=changes)
@@ -156,16 +155,10 @@ def queue_restore(
 
 def queue_save(*, scenario: Scenario, queue: PlannedQueue) -> Queue:
     """Write a planned queue to its row, or to a new one."""
-    row = queue_row_of(scenario, queue)
+    row = Queue.of(scenario, queue)
     rules_require(row)
     row.save(force_insert=queue.id is None, force_update=queue.id is not None)
     return row
-
-
-def queue_row_of(scenario: Scenario, queue: PlannedQueue) -> Queue:
-    """Return the unsaved row of a planned queue."""
-    fields = {name: getattr(queue, name) for name in QUEUE_FIELDS}
-    return Queue(scenario=scenario, **fields, **({"id": queue.id} if queue.id else {}))
 
 
 def _add(scenario: Scenario, queue: PlannedQueue, user: User | None) -> Queue:

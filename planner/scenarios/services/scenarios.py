@@ -16,7 +16,6 @@ from planner.rules import row_keep
 from planner.runs.models import Run
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.revisions import first_queues
-from planner.scenarios.services.queues import queue_row_of
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planner.work.lifecycle import work_cancel
 from planning.conf import conf_edited, conf_problems
@@ -38,7 +37,7 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
                 owner=owner,
             )
         )
-        Queue.objects.bulk_create(queue_row_of(scenario, queue) for queue in queues)
+        Queue.objects.bulk_create(Queue.of(scenario, queue) for queue in queues)
     return scenario
 
 

@@ -12,7 +12,8 @@ from django.core.management import CommandError, call_command
 import manifests
 from planner.accounts.models import Workspace
 from planner.clusters.models import Snapshot
-from planner.clusters.services.imports import cluster_import, cluster_read
+from planner.clusters.services.imports import cluster_read
+from planner.clusters.services.snapshots import cluster_import
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import document_of_scenario
 from planner.scenarios.services.scenarios import scenario_create

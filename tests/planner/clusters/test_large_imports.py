@@ -19,8 +19,9 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.clusters.models import Blob, Import, Snapshot
-from planner.clusters.services.imports import cluster_import, cluster_read
+from planner.clusters.services.imports import cluster_read
 from planner.clusters.services.retention import old_runs_remove
+from planner.clusters.services.snapshots import cluster_import
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.work.execution import next_execute
