@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.runs.charts import compared_amounts_figure, compared_share_figure
 from planner.runs.models import Run
-from planner.runs.selectors.comparison_rows import Head, JobFigures, Line, Placement, VictimFigures
+from planner.runs.selectors.comparison_rows import Head, Line
 from planner.runs.selectors.comparisons import (
     Comparison,
     NotComparable,
@@ -37,8 +37,6 @@ LETTERS = "ABCDEF"
 PARTS = {"queues": "runs/_compared_queues.html", "settings": "runs/_compared_settings.html"}
 AT_ONCE_BYTES = 2_000_000
 """Inputs of so much text are compared before the page is sent."""
-SHOWN = 100
-"""A list ends here; the API has all of it."""
 
 
 @login_required
@@ -83,6 +81,8 @@ class ComparePage:
     growing = ("deserved", "allocated", "request")
     """The measures that are shown with what they grew by."""
     limits = ("guarantee", "capability")
+    first = ":100"
+    """As much of a list as the page holds, in the filter `slice`; the API has all of it."""
 
     def __init__(self, runs: list[Run], params: QueryDict, *, settings_requested: bool = False) -> None:
         self._settings_requested = settings_requested
@@ -210,26 +210,6 @@ class ComparePage:
     def settings(self) -> list[Difference]:
         """What the runs were given and do not have in common, without the text of the configuration."""
         return [found for found in self._differences if found.kind != "scheduler_conf"]
-
-    @property
-    def settings_shown(self) -> Sequence[Difference]:
-        """As many settings as a page holds."""
-        return self.settings[:SHOWN]
-
-    @property
-    def victims_shown(self) -> Sequence[Line[VictimFigures]]:
-        """As many victims as a page holds."""
-        return self.comparison.victims.rows[:SHOWN]
-
-    @property
-    def jobs_shown(self) -> Sequence[Line[JobFigures]]:
-        """As many of the jobs that come off differently as a page holds."""
-        return self.comparison.jobs.differing[:SHOWN]
-
-    @property
-    def placements_shown(self) -> Sequence[Line[Placement]]:
-        """As many of the pods that are put elsewhere as a page holds."""
-        return self.comparison.placements.differing[:SHOWN]
 
     @cached_property
     def conf_changes(self) -> dict[str, list[str]]:
