@@ -6,7 +6,7 @@ without looking at a job again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.model.queue_part import Part
+from scheduler_core.model.queue_sums import QueueSums
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.registry import OPENERS
@@ -76,37 +78,6 @@ class Demand:
     total: Resource
     queues: Mapping[str, QueueDemand]
     settings: Object
-
-
-class JobsOfQueue(JobInfo):
-    """All jobs of one queue as a single one, as far as the queue's account looks at a job."""
-
-    def __init__(self, queue: str, demand: QueueDemand) -> None:
-        namespace, _, name = demand.first_job.partition("/")
-        super().__init__({"metadata": {"namespace": namespace, "name": name}}, queue, 0, 0.0)
-        self.demand = demand
-        self.allocated = demand.allocated
-        self.allocated_count = demand.running
-
-    def elastic(self) -> Resource:
-        """Return what the jobs hold above their minResources."""
-        return self.demand.elastic
-
-    def waiting_requests(self) -> Iterator[Resource]:
-        """Yield what the pending pods request, in one sum."""
-        yield self.demand.waiting
-
-    def reserves_inqueue(self) -> bool:
-        """Report that the sum of what is reserved counts."""
-        return True
-
-    def inqueue_resource(self) -> Resource:
-        """Return what the jobs have reserved, gated pods left out."""
-        return self.demand.inqueue
-
-    def deduct_gated(self, amount: Resource) -> Resource:
-        """Return `amount`: what is gated is left out already."""
-        return amount
 
 
 def demand_of(document: Object) -> Demand:
@@ -204,15 +175,26 @@ def _reachable(session: Session, queue: QueueInfo, guaranteed: Resource) -> Reso
 
 
 def _session(demand: Demand, document: Object, conf: SchedulerConf) -> Session:
+    """Open a session in which each queue has one job, the first of its jobs, which adds what all do."""
     snapshot = take_snapshot(Admission(document).cluster())
-    jobs: dict[str, JobInfo] = {
-        of_queue.first_job: JobsOfQueue(name, of_queue)
-        for name, of_queue in demand.queues.items()
-        if name in snapshot.queues
-    }
+    there = {name: of_queue for name, of_queue in demand.queues.items() if name in snapshot.queues}
+    jobs = {of_queue.first_job: _job(name, of_queue) for name, of_queue in there.items()}
     snapshot = replace(snapshot, allocatable=[demand.total], jobs=dict(sorted(jobs.items())))
+    snapshot.sums = QueueSums({})
+    snapshot.sums.exchange({of_queue.first_job: _part(name, of_queue) for name, of_queue in there.items()})
     session = Session(snapshot, conf)
     for option in conf.options():
         if option.name in QUEUE_PLUGINS:
             OPENERS[option.name](session, option.arguments)
     return session
+
+
+def _job(queue: str, demand: QueueDemand) -> JobInfo:
+    namespace, _, name = demand.first_job.partition("/")
+    return JobInfo({"metadata": {"namespace": namespace, "name": name}}, queue, 0, 0.0)
+
+
+def _part(queue: str, demand: QueueDemand) -> Part:
+    request = demand.allocated.clone().add(demand.waiting)
+    inqueue = demand.inqueue
+    return Part.of(queue, demand.allocated, request, demand.elastic, inqueue, inqueue, None)

@@ -158,7 +158,6 @@ LONG_IN_THE_CORE = (
     "scheduler_core/model/node.py",
     "scheduler_core/model/pod_info.py",
     "scheduler_core/model/queue_account.py",
-    "scheduler_core/model/queue_sums.py",
     "scheduler_core/replay/calm/actions.py",
     "scheduler_core/replay/engine.py",
     "scheduler_core/replay/jobs.py",

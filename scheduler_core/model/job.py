@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, ItemsView, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -14,7 +14,7 @@ from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import PodInfo, PodKind
 from scheduler_core.model.pod_template import flag_of
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
-from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name, resource_of, total_of
+from scheduler_core.resource import Resource, resource_of, total_of
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
@@ -255,7 +255,6 @@ class JobInfo:
 
     __slots__ = (
         "_counts",
-        "_gated_by_others",
         "_overlooked",
         "_pending_roles",
         "_samples",
@@ -329,7 +328,6 @@ class JobInfo:
         self._unmade: Mapping[TaskStatus, int] = {}
         self._counts: Mapping[TaskStatus, int] | None = None
         self._table: Tasks | None = None
-        self._gated_by_others = False
         self.pending_best_effort = 0
         self.ready_count = 0
         self.waiting_count = 0
@@ -376,7 +374,6 @@ class JobInfo:
     def _take_in(self, table: Tasks, made_of: JobTotals) -> None:
         self._table, self.totals = table, made_of
         self._counts, self._unmade = made_of.counts, made_of.unmade
-        self._gated_by_others = made_of.gated_by_others
         self.pending_best_effort = made_of.pending_best_effort
         self.valid_count, self.ready_count = made_of.valid_count, made_of.ready_count
         self.allocated_count, self.allocated = made_of.allocated_count, made_of.allocated.clone()
@@ -581,76 +578,6 @@ class JobInfo:
             )
         return counts
 
-    # what a queue's account of the job needs
-
     def total_request(self) -> Resource:
         """Return the sum over all tasks, finished ones included."""
         return total_of(task.request for task in self.tasks.values())
-
-    def waiting_requests(self) -> Iterator[Resource]:
-        """Yield what each pending task requests."""
-        for task in self.by_status[TaskStatus.PENDING].values():
-            yield task.request
-
-    def elastic(self) -> Resource:
-        """Return what the job holds above its minResources; without minResources all of it."""
-        return exceeded_part(self.allocated, self.min_resources or Resource())
-
-    def inqueue_resource(self) -> Resource:
-        """Return the part of minResources that is not allocated yet.
-
-        Names that are not scalars (ephemeral-storage among them) are left out; a scalar that nothing is
-        allocated of counts in full.
-        """
-        reserved = Resource()
-        minimum, allocated = self.min_resources, self.allocated
-        if minimum is None:
-            return reserved
-        reserved.cpu = max(minimum.cpu - allocated.cpu, 0.0)
-        reserved.memory = max(minimum.memory - allocated.memory, 0.0)
-        for name, amount in (minimum.scalars or {}).items():
-            if name == PODS:
-                if amount > allocated.get(PODS):
-                    reserved.set(PODS, amount - allocated.get(PODS))
-            elif is_scalar_name(name):
-                if reserved.scalars is None:
-                    reserved.scalars = {}
-                if allocated.scalars is None or name not in allocated.scalars:
-                    reserved.scalars[name] = amount
-                elif amount > allocated.scalars[name]:
-                    reserved.scalars[name] = amount - allocated.scalars[name]
-        return reserved
-
-    def inqueue_reservation(self, *, whole: bool) -> Resource | None:
-        """Return what the job reserves beside what is allocated to it, None when it reserves nothing.
-
-        With `whole` a job in phase Inqueue reserves all of its minResources, although some of its pods may be
-        allocated already.
-        """
-        if not self.reserves_inqueue():
-            return None
-        return self.min_resources if whole and self.phase == "Inqueue" else self.inqueue_resource()
-
-    def deduct_gated(self, amount: Resource) -> Resource:
-        """Return `amount` less what those of the job's tasks request that a gate of others holds back."""
-        if not self._gated_by_others:
-            return amount
-        held_back = [task.request for task in self.tasks.values() if task.shape.gated_by_others]
-        gated = total_of(held_back)
-        if gated.is_empty():
-            return amount
-        left = amount.clone()
-        left.cpu = max(left.cpu - gated.cpu, 0.0)
-        left.memory = max(left.memory - gated.memory, 0.0)
-        for name in left.scalars or ():
-            if name in (gated.scalars or {}):
-                left.scalars[name] = max(left.scalars[name] - gated.scalars[name], 0.0)  # type: ignore[index]
-        return left
-
-    def reserves_inqueue(self) -> bool:
-        """Return whether the job's unallocated minimum counts as reserved in its queue."""
-        if self.min_resources is None:
-            return False
-        if self.phase == "Inqueue":
-            return True
-        return self.phase == "Running" and self.allocated_count >= self.min_available

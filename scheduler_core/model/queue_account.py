@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_sums import QueueSum, QueueSums
-from scheduler_core.model.reservations import Reservations
+from scheduler_core.model.reservations import Reservations, reservation_of
 from scheduler_core.release import Release, Rule
 from scheduler_core.resource import MIN_RESOURCE, UNLIMITED, Absent, Resource, exceeded_part, short_of
 
@@ -120,11 +120,11 @@ class QueueAccount:
 
     def name_reservation(self, job: JobInfo, release: Release) -> None:
         """Keep, for explanations, what is reserved for a job of the queue."""
-        reserved = job.inqueue_reservation(whole=not release.follows(Rule.INQUEUE_REMAINDER))
+        reserved = reservation_of(job, whole=not release.follows(Rule.INQUEUE_REMAINDER))
         if self.reservations is None:
             self.reservations = Reservations()
         if reserved is not None:
-            self.reservations.add(job.key, job.deduct_gated(reserved))
+            self.reservations.add(job.key, reserved)
 
     def reserve(self, job: JobInfo, amount: Resource) -> None:
         """Reserve something for a job that was enqueued."""

@@ -7,50 +7,15 @@ A fold over the jobs: one that was made anew gives back what it added before. So
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf
 from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo
+from scheduler_core.model.queue_part import NO_PART, Part, part_of
 from scheduler_core.resource import Resource
 
 _EXACT = 2.0**52
 # So many exchanges are remembered.
 _MOST_EXCHANGES = 4096
-NOTHING = Resource()
-
-
-class Part(NamedTuple):
-    """What one job adds to its queue.
-
-    Attributes
-    ----------
-    allocated, request, elastic : Resource
-        What it holds, holds and waits for, holds above its minimum.
-    reserved, reserved_whole : Resource
-        What is reserved for it beside that: the rest of its minimum, or in phase Inqueue all of it.
-    minimum : Resource or None
-        Its minResources.
-    most : float
-        No amount in these is larger; infinite when one is no whole number.
-
-    """
-
-    queue: str
-    allocated: Resource
-    request: Resource
-    elastic: Resource
-    reserved: Resource
-    reserved_whole: Resource
-    minimum: Resource | None
-    most: float
-
-    @property
-    def vectors(self) -> tuple[Resource, ...]:
-        """Return what it adds to each of `QueueSum.sums`."""
-        return self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
-
-
-NO_PART = Part("", NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
 
 
 class Exchange(NamedTuple):
@@ -220,6 +185,12 @@ class QueueSums:
         """Return what a job adds, None when there is no such job."""
         return self._parts.get(key)
 
+    def of(self, jobs: Iterable[str]) -> QueueSums:
+        """Return the sums over some of the jobs."""
+        sums = QueueSums({})
+        sums.exchange({key: self._parts[key] for key in jobs})
+        return sums
+
     def queues_of(self, jobs: Iterable[str]) -> set[str]:
         """Return the queues to which any of the jobs add something."""
         return {self._parts[key].queue for key in jobs if key in self._parts}
@@ -296,49 +267,3 @@ class QueueSums:
         for key in sorted(self._parts):
             if self._parts[key].queue == queue:
                 known.take(self._exchange(NO_PART, self._parts[key]))
-
-
-def part_of(job: JobInfo) -> Part:
-    """Return what a job adds to its queue, the same object for jobs that stand alike.
-
-    Sound for jobs as they were found: all that a part is made of follows from what their tasks amount to, and
-    from what the key names. The part holds the minimum, so that no other one has its identity meanwhile.
-    """
-    totals = job.totals
-    if totals is None or totals.gated_by_others:
-        return worked_out(job)
-    key = job.queue, job.phase, job.min_available, id(job.min_resources)
-    part: Part | None = totals.parts.get(key)
-    if part is None:
-        part = totals.parts[key] = worked_out(job)
-    return part
-
-
-def worked_out(job: JobInfo) -> Part:
-    """Return what a job adds to its queue."""
-    holds = job.allocated_count > 0
-    allocated = job.allocated.clone() if holds else NOTHING
-    request = Resource()
-    if holds:
-        request.add(allocated)
-    for waiting in job.waiting_requests():
-        request.add(waiting)
-    # A job that holds nothing holds more than its minimum where that is below zero.
-    elastic = job.elastic() if holds or _is_below_zero(job.min_resources) else NOTHING
-    rest, minimum = job.inqueue_reservation(whole=False), job.inqueue_reservation(whole=True)
-    reserved = NOTHING if rest is None else job.deduct_gated(rest)
-    whole = NOTHING if minimum is None else job.deduct_gated(minimum)
-    most = max(map(_most, (allocated, request, elastic, reserved, whole)))
-    return Part(job.queue, allocated, request, elastic, reserved, whole, job.min_resources, most)
-
-
-def _is_below_zero(minimum: Resource | None) -> bool:
-    if minimum is None:
-        return False
-    return min(minimum.cpu, minimum.memory, *(minimum.scalars or {}).values()) < 0
-
-
-def _most(amounts: Resource) -> float:
-    """Return the largest amount, infinity when one is no whole number or below 0."""
-    numbers = (amounts.cpu, amounts.memory, *(amounts.scalars or {}).values())
-    return max(numbers) if all(number.is_integer() and number >= 0 for number in numbers) else inf

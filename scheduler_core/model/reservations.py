@@ -1,11 +1,12 @@
-"""For which jobs is something reserved that they do not hold yet?"""
+"""What is reserved for jobs that they do not hold yet?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from scheduler_core.resource import Resource
+from scheduler_core.model.job import JobInfo
+from scheduler_core.resource import PODS, Resource, is_scalar_name, total_of
 
 NAMED = 3
 """So many holders of a resource are named, the largest ones."""
@@ -46,3 +47,60 @@ class Reservations:
 
     def _keep(self, name: str, holders: list[tuple[float, str]]) -> None:
         self._largest[name] = sorted([*self._largest.get(name, ()), *holders])[:NAMED]
+
+
+def reservation_of(job: JobInfo, *, whole: bool) -> Resource | None:
+    """Return what a job reserves beside what is allocated to it, None when it reserves nothing.
+
+    With `whole` a job in phase Inqueue reserves all of its minResources, although some of its pods may be
+    allocated already. What gated pods request is left out.
+    """
+    minimum = job.min_resources
+    enqueued = job.phase == "Inqueue"
+    if minimum is None or not (
+        enqueued or (job.phase == "Running" and job.allocated_count >= job.min_available)
+    ):
+        return None
+    return without_gated(job, minimum if whole and enqueued else rest_of_minimum(job))
+
+
+def rest_of_minimum(job: JobInfo) -> Resource:
+    """Return the part of a job's minResources that is not allocated yet.
+
+    Names that are not scalars (ephemeral-storage among them) are left out; a scalar that nothing is
+    allocated of counts in full.
+    """
+    rest = Resource()
+    minimum, allocated = job.min_resources, job.allocated
+    if minimum is None:
+        return rest
+    rest.cpu = max(minimum.cpu - allocated.cpu, 0.0)
+    rest.memory = max(minimum.memory - allocated.memory, 0.0)
+    for name, amount in (minimum.scalars or {}).items():
+        if name == PODS:
+            if amount > allocated.get(PODS):
+                rest.set(PODS, amount - allocated.get(PODS))
+        elif is_scalar_name(name):
+            if rest.scalars is None:
+                rest.scalars = {}
+            if allocated.scalars is None or name not in allocated.scalars:
+                rest.scalars[name] = amount
+            elif amount > allocated.scalars[name]:
+                rest.scalars[name] = amount - allocated.scalars[name]
+    return rest
+
+
+def without_gated(job: JobInfo, amount: Resource) -> Resource:
+    """Return `amount` less what those of the job's tasks request that a gate of others holds back."""
+    if job.totals is None or not job.totals.gated_by_others:
+        return amount
+    gated = total_of(task.request for task in job.tasks.values() if task.shape.gated_by_others)
+    if gated.is_empty():
+        return amount
+    left = amount.clone()
+    left.cpu = max(left.cpu - gated.cpu, 0.0)
+    left.memory = max(left.memory - gated.memory, 0.0)
+    for name in left.scalars or ():
+        if name in (gated.scalars or {}):
+            left.scalars[name] = max(left.scalars[name] - gated.scalars[name], 0.0)  # type: ignore[index]
+    return left

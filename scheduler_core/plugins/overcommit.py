@@ -11,7 +11,7 @@ from scheduler_core.framework.extension_points import PERMIT, REJECT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue_account import shortage_facts
-from scheduler_core.model.reservations import Reservations
+from scheduler_core.model.reservations import Reservations, reservation_of, without_gated
 from scheduler_core.model.state import Renewal
 from scheduler_core.resource import Resource, short_of, total_of
 
@@ -58,9 +58,9 @@ class Overcommit:
         self.idle, self.inqueue = Resource(), Resource()
         self._measure()
         for job in session.jobs.values() if session.observer.listens else ():
-            reserved = job.inqueue_reservation(whole=True)
+            reserved = reservation_of(job, whole=True)
             if reserved is not None:
-                self.reservations.add(job.key, job.deduct_gated(reserved))
+                self.reservations.add(job.key, reserved)
 
     def _measure(self) -> None:
         """Add up what is used on the nodes, and what is reserved in the queues."""
@@ -117,7 +117,7 @@ class Overcommit:
     def job_enqueued(self, job: JobInfo) -> None:
         """Count the minimum of a job that was enqueued."""
         if job.min_resources is not None:
-            amount = job.deduct_gated(job.min_resources)
+            amount = without_gated(job, job.min_resources)
             self.inqueue.add(amount)
             if self.session.observer.listens:
                 self.reservations.add(job.key, amount)

@@ -12,6 +12,7 @@ from enum import Enum
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.job_index import is_settled
+from scheduler_core.model.reservations import rest_of_minimum
 from scheduler_core.plugins import overcommit
 from scheduler_core.release import Rule
 
@@ -59,7 +60,7 @@ def moves_reservation(job: JobInfo, *, whole: bool) -> bool:
     """
     if job.min_resources is None:
         return False
-    rest = job.inqueue_resource()
+    rest = rest_of_minimum(job)
     reserves = not (rest.is_nothing() or job.allocated_count >= job.min_available)
     return reserves or (whole and not job.min_resources.is_nothing())
 

@@ -11,8 +11,8 @@ import pytest
 
 from extender_client import AllowedHosts, ExtenderClient
 from scheduler_core import Options, encode, simulate_document
-from scheduler_core.plugins.extender.wire import Wire
 from scheduler_core.plugins.extender.encoding import encode as on_the_wire
+from scheduler_core.plugins.extender.wire import Wire
 from tests.builders import (
     conf,
     decided,

@@ -13,7 +13,7 @@ from scheduler_core.admission import Admission
 from scheduler_core.model.changes import ChangeLog
 from scheduler_core.model.pod_info import PodInfo, PodTable
 from scheduler_core.model.pod_template import PodTemplate
-from scheduler_core.model.queue_sums import Part, part_of, worked_out
+from scheduler_core.model.queue_part import Part, part_of, worked_out
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.replay import Replay, replay_document
 from scheduler_core.resource import Resource

@@ -12,7 +12,6 @@ from scheduler_core.framework.observer import Observer
 from scheduler_core.framework.session import Session
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.model.queue_account import real_capability
-from scheduler_core.model.queue_sums import QueueSums
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maximum, total_of
 
@@ -54,7 +53,7 @@ class TreeOfQueues(Queues):
             wrong = next(job for job in jobs.values() if not self.is_leaf(job.queue))
             obstacle = f"job {wrong.key} is in queue {wrong.queue}, which has children"
             jobs = {key: job for key, job in jobs.items() if key < wrong.key}
-            sums = QueueSums(jobs)
+            sums = sums.of(jobs)
         for name in sums.queues():
             self.accounts[name].take(sums[name], session.release)
         for job in jobs.values() if session.observer.listens else ():

@@ -14,6 +14,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import shortage_facts
+from scheduler_core.model.reservations import without_gated
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
@@ -126,7 +127,7 @@ class Limits:
         """Reserve a job's minimum in its queue and in all above it."""
         if job.min_resources is None or self.queues.obstacle:
             return
-        reserved = job.deduct_gated(job.min_resources)
+        reserved = without_gated(job, job.min_resources)
         for account in self.queues.chain(job.queue):
             account.reserve(job, reserved)
 

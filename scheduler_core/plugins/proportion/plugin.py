@@ -18,6 +18,7 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, shortage_facts
+from scheduler_core.model.reservations import without_gated
 from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.proportion.division import NAME, Accounts
 from scheduler_core.release import Rule
@@ -198,7 +199,7 @@ class Proportion:
     def reserve(self, job: JobInfo) -> None:
         """Reserve a job's minimum in its queue."""
         if job.min_resources is not None:
-            self.accounts[job.queue].reserve(job, job.deduct_gated(job.min_resources))
+            self.accounts[job.queue].reserve(job, without_gated(job, job.min_resources))
 
     # events
 

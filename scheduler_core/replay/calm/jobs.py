@@ -9,7 +9,7 @@ from scheduler_core.decision import Decision
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.queue_sums import Part, part_of
+from scheduler_core.model.queue_part import Part, part_of
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.replay.agenda import Due, Kind
 from scheduler_core.replay.calm.arrivals import Arrival

@@ -11,7 +11,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.job_index import is_settled
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.queue_sums import Part, worked_out
+from scheduler_core.model.queue_part import Part, worked_out
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.replay.calm.arrivals import Arrival
 from scheduler_core.simulate import ACTIONS, Simulation
