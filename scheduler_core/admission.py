@@ -11,7 +11,9 @@ from typing import Any
 from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
 from scheduler_core.controllers.made import key_of
 from scheduler_core.model.pod_columns import PodColumns
-from scheduler_core.model.pod_info import DEFAULT_NAMESPACE, PodInfo, PodReader, Pods, PodTable, creation_of
+from scheduler_core.model.pod_info import DEFAULT_NAMESPACE, PodInfo, PodTable, creation_of
+from scheduler_core.model.pod_kind import PodReader
+from scheduler_core.model.pods import Pods
 from scheduler_core.model.queue import rooted
 from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time

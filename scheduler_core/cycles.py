@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.messages import is_waiting
-from scheduler_core.model.pod_info import Pods
+from scheduler_core.model.pods import Pods
 from scheduler_core.model.snapshot import Cluster
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time

@@ -156,7 +156,6 @@ LONG_IN_THE_CORE = (
     "scheduler_core/model/job.py",
     "scheduler_core/model/k8s_nodes.py",
     "scheduler_core/model/node.py",
-    "scheduler_core/model/pod_info.py",
     "scheduler_core/model/queue_account.py",
     "scheduler_core/replay/calm/actions.py",
     "scheduler_core/replay/engine.py",

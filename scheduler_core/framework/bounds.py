@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import PodKind
+from scheduler_core.model.pod_kind import PodKind
 
 Fact = Callable[[PodKind, str], bool]
 

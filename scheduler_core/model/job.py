@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import PodInfo, PodKind
+from scheduler_core.model.pod_info import PodInfo
+from scheduler_core.model.pod_kind import PodKind
 from scheduler_core.model.pod_template import flag_of
-from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
+from scheduler_core.model.status import CHANGES, TaskStatus
 from scheduler_core.resource import Resource, resource_of, total_of
 
 if TYPE_CHECKING:
@@ -30,39 +31,6 @@ class Transaction(NamedTuple):
     node_name: str
     status: TaskStatus
     eviction_occurred: bool
-
-
-class Counted(NamedTuple):
-    """In which of a job's numbers a task counts, or how that changes with its status."""
-
-    valid: int
-    ready: int
-    allocated: int
-    waiting: int
-    pending: int
-
-
-def _counted(status: TaskStatus) -> Counted:
-    """Return 1 for each of a job's numbers in which a task of some status counts, else 0."""
-    return Counted(
-        valid=int(status in VALID_STATUSES),
-        ready=int(status in READY_STATUSES),
-        allocated=int(status in ALLOCATED_STATUSES),
-        waiting=int(status is TaskStatus.PIPELINED),
-        pending=int(status is TaskStatus.PENDING),
-    )
-
-
-# by the status before and the one after; None: no number changes
-CHANGES: Mapping[TaskStatus, Mapping[TaskStatus, Counted | None]] = {
-    before: {
-        after: Counted(*[new - old for new, old in zip(_counted(after), _counted(before), strict=True)])
-        if _counted(after) != _counted(before)
-        else None
-        for after in TaskStatus
-    }
-    for before in TaskStatus
-}
 
 
 class TaskInfo:

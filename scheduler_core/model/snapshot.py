@@ -26,7 +26,8 @@ from scheduler_core.model.job_index import JobIndex
 from scheduler_core.model.node import NodeTable, allocatable_of
 from scheduler_core.model.node_facts import NodeFacts
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import Pods, creation_of
+from scheduler_core.model.pod_info import creation_of
+from scheduler_core.model.pods import Pods
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_sums import QueueSums
 from scheduler_core.model.task_table import TaskTable

@@ -1,8 +1,10 @@
-"""What states can a task be in, and which of them hold resources?"""
+"""What states can a task be in, which of them hold resources, and how does a job count them?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class TaskStatus(IntEnum):
@@ -53,3 +55,36 @@ def status_of(phase: str, *, deleting: bool, has_node: bool) -> TaskStatus:
     if phase == "Failed":
         return TaskStatus.FAILED
     return TaskStatus.UNKNOWN
+
+
+class Counted(NamedTuple):
+    """In which of a job's numbers a task counts, or how that changes with its status."""
+
+    valid: int
+    ready: int
+    allocated: int
+    waiting: int
+    pending: int
+
+
+def _counted(status: TaskStatus) -> Counted:
+    """Return 1 for each of a job's numbers in which a task of some status counts, else 0."""
+    return Counted(
+        valid=int(status in VALID_STATUSES),
+        ready=int(status in READY_STATUSES),
+        allocated=int(status in ALLOCATED_STATUSES),
+        waiting=int(status is TaskStatus.PIPELINED),
+        pending=int(status is TaskStatus.PENDING),
+    )
+
+
+# by the status before and the one after; None: no number changes
+CHANGES: Mapping[TaskStatus, Mapping[TaskStatus, Counted | None]] = {
+    before: {
+        after: Counted(*[new - old for new, old in zip(_counted(after), _counted(before), strict=True)])
+        if _counted(after) != _counted(before)
+        else None
+        for after in TaskStatus
+    }
+    for before in TaskStatus
+}

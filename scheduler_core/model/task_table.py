@@ -14,7 +14,9 @@ from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
 from scheduler_core.model.job_totals import JobTotals
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import KnownPods, PodInfo, PodKind
+from scheduler_core.model.pod_info import PodInfo
+from scheduler_core.model.pod_kind import PodKind
+from scheduler_core.model.pods import KnownPods
 from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
 
 _STATUS_BITS = 2 * max(TaskStatus)

@@ -15,7 +15,7 @@ from scheduler_core.framework.bounds import StaticBound
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.pod_info import PodKind
+from scheduler_core.model.pod_kind import PodKind
 
 NAME = "conformance"
 

@@ -1,0 +1,107 @@
+"""What does a scheduler make of the pods of one template?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scheduler_core.model.pod import PodShape, ShapeTable
+from scheduler_core.model.pod_columns import NOTHING, Object
+from scheduler_core.model.pod_template import PodTemplate
+
+
+def _stated_priority(text: str, default: int) -> int:
+    """Return the priority that an annotation states, `default` when it states none."""
+    digits = text[1:] if text[:1] in "+-" else text
+    if digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
+        return int(text)
+    return default
+
+
+class PodKind:
+    """What a scheduler makes of the pods of one template.
+
+    Attributes
+    ----------
+    shape : PodShape
+        As the reader knows it; a session has its own copy, on its own axis.
+    is_ours : bool
+        The pods name one of the schedulers that are simulated.
+    admit : callable
+        ``admit(pod)``: the pod as the scheduler finds it.
+    resolved : bool
+        The pods get a priority that they do not name.
+    priority_class : str
+        The name of their class, empty without one.
+    never_evicts : bool
+        The pods evict nobody, by their preemption policy.
+
+    """
+
+    __slots__ = (
+        "admit",
+        "is_ours",
+        "never_evicts",
+        "preemptable",
+        "priority",
+        "priority_class",
+        "resolved",
+        "role",
+        "shape",
+    )
+
+    def __init__(
+        self, template: PodTemplate, shape: PodShape, admit: Callable[[Object], Object], names: frozenset[str]
+    ) -> None:
+        spec = admit(template.pod)["spec"]
+        priority = spec.get("priority")
+        self.shape = shape
+        self.admit = admit
+        self.role = template.role
+        self.preemptable = template.preemptable
+        self.is_ours = spec.get("schedulerName") in names
+        self.priority_class: str = spec.get("priorityClassName") or ""
+        self.never_evicts: bool = spec.get("preemptionPolicy") == "Never"
+        self.resolved = priority is not None and (template.pod.get("spec") or NOTHING).get("priority") is None
+        self.priority: int = 1 if priority is None else int(priority)
+        if template.priority is not None:
+            self.priority = _stated_priority(template.priority, self.priority)
+
+
+class PodReader:
+    """Tells what a scheduler makes of pods.
+
+    Parameters
+    ----------
+    admit : callable
+        ``admit(pod)``: a pod as the scheduler finds it; one that was admitted stays as it is.
+    default_requests : bool
+        Requests that a container lacks are its limits.
+    scheduler_names : frozenset of str
+        Pods of other schedulers are known only where they have a node.
+    before : PodReader, optional
+        One that makes the same of pods; it is left as it is.
+
+    """
+
+    def __init__(
+        self,
+        admit: Callable[[Object], Object],
+        *,
+        default_requests: bool,
+        scheduler_names: frozenset[str],
+        before: PodReader | None = None,
+    ) -> None:
+        self.admit = admit
+        self.default_requests = default_requests
+        self.scheduler_names = scheduler_names
+        shapes = None if before is None else before._shapes
+        self._shapes: ShapeTable = ShapeTable(default_requests=default_requests, before=shapes)
+        self._kinds: dict[PodTemplate, PodKind] = {} if before is None else dict(before._kinds)
+
+    def kind_of(self, template: PodTemplate) -> PodKind:
+        """Return what becomes of the pods of a template."""
+        kind = self._kinds.get(template)
+        if kind is None:
+            shape = self._shapes.shape_of(template.pod.get("spec") or NOTHING)
+            kind = self._kinds[template] = PodKind(template, shape, self.admit, self.scheduler_names)
+        return kind
