@@ -154,7 +154,6 @@ LONG_IN_THE_CORE = (
     "scheduler_core/framework/registry.py",
     "scheduler_core/framework/session.py",
     "scheduler_core/model/job.py",
-    "scheduler_core/model/k8s_nodes.py",
     "scheduler_core/model/node.py",
     "scheduler_core/model/queue_account.py",
     "scheduler_core/replay/calm/actions.py",

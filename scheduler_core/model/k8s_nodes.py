@@ -9,7 +9,7 @@ Source: volcano ``pkg/scheduler/plugins/util/k8s/snapshot.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,79 +18,22 @@ from numpy.typing import NDArray
 from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.host_ports import HostPort, host_ports
 from scheduler_core.model.job import NO_NODE, TaskInfo
-from scheduler_core.model.labels import Mask, Selector, SelectorError, parse_selector
+from scheduler_core.model.labels import Mask
 from scheduler_core.model.node_affinity import matching_nodes
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_affinity import (
-    AffinityReader,
-    PodAffinity,
-    has_pod_affinity,
-    namespace_labels,
-    pod_affinity_key,
-    prefers_pods,
-    raw_terms,
-)
 from scheduler_core.model.pod_amounts import incoming_amounts, node_amounts
 from scheduler_core.model.pod_info import PodInfo
+from scheduler_core.model.selector_classes import Counts, SelectorClasses
+from scheduler_core.model.services import Services
 from scheduler_core.model.taints import tolerations_of
-from scheduler_core.model.topology_spread import SpreadConstraint, raw_constraints
+from scheduler_core.model.topology_spread import SpreadConstraint
 
 if TYPE_CHECKING:
     from scheduler_core.model.snapshot import Snapshot
     from scheduler_core.model.task_table import TaskTable
 
-Counts = NDArray[np.int64]
-NO_AFFINITY = PodAffinity()
 # So many kinds of pods, and counts of them, are kept beyond the kinds that were there at first.
 MOST_ADDED = 512
-
-
-class SelectorClass:
-    """Pods that no selector of the session can tell apart.
-
-    Attributes
-    ----------
-    labels : mapping
-        Only the labels that some selector looks at.
-    identity : tuple
-        Namespace and labels: all that selectors see.
-    deleting : bool
-        The pods were terminating when the session opened.
-    relates : bool
-        The pods mention other pods at all.
-    on_nodes : dict
-        How many of them there are, by number of the node.
-
-    """
-
-    __slots__ = (
-        "affinity",
-        "deleting",
-        "identity",
-        "labels",
-        "listeners",
-        "namespace",
-        "on_nodes",
-        "relates",
-    )
-
-    def __init__(
-        self,
-        namespace: str,
-        labels: Mapping[str, str],
-        affinity: PodAffinity,
-        *,
-        deleting: bool,
-        relates: bool,
-    ) -> None:
-        self.identity = namespace, tuple(labels.items())
-        self.namespace = namespace
-        self.labels = labels
-        self.deleting = deleting
-        self.affinity = affinity
-        self.relates = relates
-        self.on_nodes: dict[int, int] = {}
-        self.listeners: list[tuple[Counts, int]] = []
 
 
 class K8sNodeSnapshot:
@@ -109,15 +52,10 @@ class K8sNodeSnapshot:
         Which nodes changed here.
     labels, taints
         Those of all nodes.
-    repelling, relating : (N,) bool
-        Nodes that had a pod with required anti-affinity, or with any affinity to pods, when the session
-        opened. Volcano looks at no other node for such pods until the session ends.
-    repelling_keys, preferring_keys : dict
-        The topology keys of pods' required anti-affinity terms, and of their preferred terms of either kind,
-        in order of first sight.
-    selecting, preferring : bool
-        Whether anything in the session selects pods by their labels, and whether any pod prefers to be near
-        others or away from them.
+    pods : SelectorClasses
+        Which pods are where, as far as selectors tell them apart.
+    services : Services
+        Those of the cluster.
 
     """
 
@@ -127,33 +65,20 @@ class K8sNodeSnapshot:
         facts = cluster.nodes.facts
         self.labels, self.taints, self.allocatable = facts.labels, facts.taints, facts.allocatable
         self.default_requests = cluster.pods.reader.default_requests
-        self.namespaces = namespace_labels(cluster.namespaces)
-        self.services = [_Service(service) for service in cluster.services]
-        self._reader = AffinityReader(self.namespaces, merges_label_keys=self.default_requests)
+        self.services = Services(cluster.services)
         shapes = snapshot.shapes
-        keys = {key for shape in shapes for key in shape.fact("selected", _selected_keys)}
-        keys |= {key for service in self.services for key in service.selector.labels()}
-        self._keys = tuple(sorted(keys))
-        self.selecting = bool(keys) or any(has_pod_affinity(shape.spec) for shape in shapes)
-        self.preferring = any(prefers_pods(shape.spec) for shape in shapes)
+        self.pods = SelectorClasses(shapes, cluster, self.services, len(nodes))
         self.ports = list({port: None for shape in shapes for port in shape.fact("host_ports", host_ports)})
-        self.repelling_keys: dict[str, None] = {}
-        self.preferring_keys: dict[str, None] = {}
-        self._kinds: dict[Hashable, SelectorClass] = {}
-        self._kinds_on: list[set[SelectorClass]] = [set() for _ in nodes.names]
-        self._listeners: dict[Hashable, tuple[Counts, Callable[[SelectorClass], int]]] = {}
         self._required: dict[Hashable, Mask] = {}
         self._pairs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
         self._shapes_known = len(shapes)
         self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
-        self.repelling = np.zeros(len(nodes), dtype=np.bool_)
-        self.relating = np.zeros(len(nodes), dtype=np.bool_)
         self.changes = ChangeLog(len(nodes))
         self._limits = facts.pod_limits
         self._take_in(snapshot.tasks)
-        self._kinds_at_first = len(self._kinds)
+        self._kept_at_first = len(self.pods)
 
     def _take_in(self, tasks: TaskTable) -> None:
         """Count the pods that are on the nodes."""
@@ -170,7 +95,7 @@ class K8sNodeSnapshot:
         self._room: RowTable[int, np.int64] = RowTable(self._limits - pods, self.changes)
         self._taken: RowTable[list[int], np.int64] = RowTable(sums, self.changes)
         self.room_of, self.taken_of = self._room.rows, self._taken.rows
-        if self.ports or self.selecting:
+        if self.ports or self.pods.selecting:
             for number, node in zip(found.tolist(), node_of.tolist(), strict=True):
                 self._find(tasks.pods[number], tasks.shape_of(number), node)
 
@@ -178,22 +103,8 @@ class K8sNodeSnapshot:
         """Count a pod that is on a node by its ports and by what selectors see of it."""
         if self.ports:
             self.used_ports[self.port_rows(shape), node] = True
-        if self.selecting:
-            kind = self._kind(info, shape)
-            self._count_kind(kind, node, 1)
-            if kind.affinity.repels:
-                self.repelling[node] = True
-            if kind.relates:
-                self.relating[node] = True
-
-    def _forget(self, node: int) -> None:
-        """Count no pod on a node by its ports and by what selectors see of it."""
-        self.used_ports[:, node] = self.repelling[node] = self.relating[node] = False
-        for kind in self._kinds_on[node]:
-            pods = kind.on_nodes.pop(node)
-            for counts, weight in kind.listeners:
-                counts[node] -= weight * pods
-        self._kinds_on[node].clear()
+        if self.pods.selecting:
+            self.pods.find(info, shape, node)
 
     def renew(self, tasks: TaskTable, nodes: Mapping[int, Sequence[int]]) -> bool:
         """Count anew the pods on nodes that were made anew; False: all is to be counted anew.
@@ -207,8 +118,8 @@ class K8sNodeSnapshot:
         self._shapes_known = len(tasks.shapes)
         self._copies.clear()
         self._gone.clear()
-        before = self._relations()
-        finds = bool(self.ports) or self.selecting
+        before = self.pods.relations()
+        finds = bool(self.ports) or self.pods.selecting
         for node, found in nodes.items():
             taken, pairs_of = [0] * 5, self._pairs
             for shape in map(tasks.shape_of, found):
@@ -218,35 +129,26 @@ class K8sNodeSnapshot:
             self.room_of[node] = int(self._limits[node]) - len(found)
             self.taken_of[node] = taken
             if finds:
-                self._forget(node)
+                self.used_ports[:, node] = False
+                self.pods.forget(node)
                 for number in found:
                     self._find(tasks.pods[number], tasks.shape_of(number), node)
             self.changes.add(node)
         self.changes.trim()
-        return self._relations() == before
+        return self.pods.relations() == before
 
     def _knows(self, shape: PodShape) -> bool:
         """Return whether pods of a shape use, select and prefer nothing that was not known at first."""
-        spec = shape.spec
-        return (
-            shape.fact("selected", _selected_keys).issubset(self._keys)
-            and set(shape.fact("host_ports", host_ports)).issubset(self.ports)
-            and (self.selecting or not has_pod_affinity(spec))
-            and (self.preferring or not prefers_pods(spec))
-        )
+        return self.pods.knows(shape) and set(shape.fact("host_ports", host_ports)).issubset(self.ports)
 
     def _keeps_too_much(self) -> bool:
         """Return whether too many kinds of pods, and counts of them, were added that may serve no more."""
-        return len(self._kinds) - self._kinds_at_first + len(self._listeners) > MOST_ADDED
-
-    def _relations(self) -> tuple[bool, bool]:
-        """Return whether any node has pods that repel others, and pods that relate to others."""
-        return self.selecting and bool(self.repelling.any()), self.selecting and bool(self.relating.any())
+        return len(self.pods) - self._kept_at_first > MOST_ADDED
 
     @property
     def counts_amounts(self) -> bool:
         """Return whether pods count by their number and amounts alone, as far as their shapes are known."""
-        return not (self.ports or self.selecting or self.services)
+        return not (self.ports or self.pods.selecting or self.services)
 
     @property
     def room(self) -> Counts:
@@ -289,15 +191,8 @@ class K8sNodeSnapshot:
         self.count(task.shape, number, sign)
         if self.ports:
             self.used_ports[self.port_rows(task.shape), number] = sign > 0
-        if self.selecting:
-            self._count_kind(self.kind_of(task), number, sign)
-
-    def _count_kind(self, kind: SelectorClass, number: int, sign: int) -> None:
-        """Count a pod of a kind on a node, 1, or no longer, -1."""
-        kind.on_nodes[number] = kind.on_nodes.get(number, 0) + sign
-        self._kinds_on[number].add(kind)
-        for counts, weight in kind.listeners:
-            counts[number] += sign * weight
+        if self.pods.selecting:
+            self.pods.count(task, sign)
 
     # what is known of a shape
 
@@ -360,115 +255,3 @@ class K8sNodeSnapshot:
         if constraint.honors_taints:
             counted &= ~self.untolerated_nodes(shape)
         return counted
-
-    # which pods are where
-
-    def kind_of(self, task: TaskInfo) -> SelectorClass:
-        """Return the kind of a task."""
-        return self._kind(task.info, task.shape)
-
-    def _kind(self, info: PodInfo, shape: PodShape) -> SelectorClass:
-        """Return the kind of a pod."""
-        metadata = info.given["metadata"]
-        all_labels: Mapping[str, str] = metadata.get("labels") or {}
-        labels = tuple([(key, all_labels[key]) for key in self._keys if key in all_labels])
-        deleting = bool(metadata.get("deletionTimestamp"))
-        wish = shape.fact("pod_affinity_key", pod_affinity_key)
-        key = (info.namespace, labels, deleting, wish)
-        kind = self._kinds.get(key)
-        if kind is None:
-            kind = self._make_kind(info.namespace, dict(labels), shape, deleting=deleting, relates=bool(wish))
-            self._kinds[key] = kind
-            for counts, weight_of in self._listeners.values():
-                _listen(kind, counts, weight_of)
-        return kind
-
-    def _make_kind(
-        self, namespace: str, labels: Mapping[str, str], shape: PodShape, *, deleting: bool, relates: bool
-    ) -> SelectorClass:
-        affinity = self._reader.read(shape.spec, namespace, labels) if relates else NO_AFFINITY
-        self.repelling_keys.update((term.key, None) for term in affinity.required_anti)
-        preferred = (*affinity.preferred, *affinity.preferred_anti)
-        self.preferring_keys.update((term.key, None) for term in preferred)
-        return SelectorClass(namespace, labels, affinity, deleting=deleting, relates=relates)
-
-    def live_counts(self, name: Hashable, weight_of: Callable[[SelectorClass], int]) -> Counts:
-        """Return the weighted number of pods on each node, (N,), which follows the nodes from now on.
-
-        Parameters
-        ----------
-        name : hashable
-            What is counted; the same name gives the same array.
-        weight_of : callable
-            What each pod of a kind counts; must never change.
-
-        """
-        known = self._listeners.get(name)
-        if known is not None:
-            return known[0]
-        counts: Counts = np.zeros(len(self.nodes), dtype=np.int64)
-        self._listeners[name] = counts, weight_of
-        for kind in self._kinds.values():
-            _listen(kind, counts, weight_of)
-        return counts
-
-    def spread_counts(self, namespace: str, constraint: SpreadConstraint) -> Counts:
-        """Return how many pods on each node count for a constraint of pods of a namespace, (N,), live."""
-
-        def weight_of(other: SelectorClass) -> int:
-            return int(
-                other.namespace == namespace and not other.deleting and constraint.counts(other.labels)
-            )
-
-        return self.live_counts(("spread", namespace, constraint), weight_of)
-
-    def service_selector(self, task: TaskInfo) -> Selector:
-        """Return the conjunction of the selectors of all services that select a pod; empty when none does."""
-        labels = task.labels()
-        return Selector(
-            tuple(
-                requirement
-                for service in self.services
-                if service.namespace == task.namespace and service.selects(labels)
-                for requirement in service.selector.requirements
-            )
-        )
-
-
-class _Service:
-    """What the scheduler reads of a Service."""
-
-    def __init__(self, service: Mapping[str, Any]) -> None:
-        self.namespace: str = service["metadata"]["namespace"]
-        labels = (service.get("spec") or {}).get("selector")
-        self.names_pods = labels is not None
-        selector = Selector()
-        for key, value in (labels or {}).items():
-            selector = selector.with_requirement(key, "In", value)
-        self.selector = selector
-
-    def selects(self, labels: Mapping[str, str]) -> bool:
-        return self.names_pods and self.selector.matches(labels)
-
-
-def _listen(kind: SelectorClass, counts: Counts, weight_of: Callable[[SelectorClass], int]) -> None:
-    """Count the pods of a kind from now on."""
-    weight = weight_of(kind)
-    if weight:
-        kind.listeners.append((counts, weight))
-        for number, pods in kind.on_nodes.items():
-            counts[number] += weight * pods
-
-
-def _selected_keys(spec: Mapping[str, Any]) -> set[str]:
-    """Return the pod labels that a specification looks at."""
-    keys: set[str] = set()
-    for entry in [*raw_terms(spec), *raw_constraints(spec)]:
-        keys.update(entry.get("matchLabelKeys") or (), entry.get("mismatchLabelKeys") or ())
-        try:
-            selector = parse_selector(entry.get("labelSelector"))
-        except SelectorError:
-            continue  # a malformed selector never selects
-        if selector is not None:
-            keys |= selector.labels()
-    return keys

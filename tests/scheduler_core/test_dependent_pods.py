@@ -27,11 +27,11 @@ def told(view: K8sNodeSnapshot) -> dict[str, Any]:
         "room": view.room_of,
         "taken": view.taken_of,
         "ports": [{port for row, port in enumerate(view.ports) if used[row]} for used in view.used_ports.T],
-        "repelling": view.repelling.tolist(),
-        "relating": view.relating.tolist(),
+        "repelling": view.pods.repelling.tolist(),
+        "relating": view.pods.relating.tolist(),
         "kinds": {
             key: there
-            for key, kind in view._kinds.items()
+            for key, kind in view.pods._kinds.items()
             if (there := {node: pods for node, pods in kind.on_nodes.items() if pods})
         },
     }
@@ -39,7 +39,9 @@ def told(view: K8sNodeSnapshot) -> dict[str, Any]:
 
 def counts_of(view: K8sNodeSnapshot, of: K8sNodeSnapshot) -> list[list[int]]:
     """Return what a view counts under the names of another one's counts."""
-    return [view.live_counts(name, weight_of).tolist() for name, (_, weight_of) in of._listeners.items()]
+    return [
+        view.pods.live_counts(name, weight_of).tolist() for name, (_, weight_of) in of.pods._listeners.items()
+    ]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -51,7 +53,7 @@ def test_every_session_finds_the_view_that_would_be_made_anew(seed: int) -> None
         again = K8sNodeSnapshot(replay.simulation.open_session().snapshot)
         assert told(view) == told(again)
         assert counts_of(view, view) == counts_of(again, view)
-        compared += bool(view._listeners)
+        compared += bool(view.pods._listeners)
     assert compared > 10
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.k8s_nodes import SelectorClass
+from scheduler_core.model.selector_classes import SelectorClass
 from tests.builders import node, pod
 from tests.scheduler_core.placing import coming, opened
 from tests.scheduler_core.test_predicates import HOSTNAME, anti_affinity, near, on_port, spread
@@ -64,7 +64,7 @@ def recount(
 )
 def test_the_mirror_follows_placements_and_evictions(steps: list[tuple[str, int, int]]) -> None:
     session = busy()
-    live = session.k8s_nodes.live_counts("webs", is_web)
+    live = session.k8s_nodes.pods.live_counts("webs", is_web)
     tasks = {task.name: task for task in session.jobs["default/group"].tasks.values()}
     there = {name: tasks[name].node for name in ("old0", "old1", "old2")}
     statement = Statement(session)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from scheduler_core.framework.class_scores import ClassAnswers
-from scheduler_core.model.k8s_nodes import Counts
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
+from scheduler_core.model.selector_classes import Counts
 from scheduler_core.plugins.nodeorder.normalise import BEST
 
 MIB = 2**20

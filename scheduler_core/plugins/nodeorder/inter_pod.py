@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.k8s_nodes import Counts, K8sNodeSnapshot, SelectorClass
+from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.labels import SelectorError
 from scheduler_core.model.pod_affinity import AffinityTerm, PodAffinity
+from scheduler_core.model.selector_classes import Counts, SelectorClass
 
 
 def attraction(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
@@ -28,19 +29,19 @@ def attraction(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.int
         If a term of the pod is malformed.
 
     """
-    kind = k8s_nodes.kind_of(task)
+    kind = k8s_nodes.pods.kind_of(task)
     if kind.affinity.problem:
         raise SelectorError(kind.affinity.problem)
     total = np.zeros(len(nodes), dtype=np.int64)
-    if not kind.affinity.prefers and not k8s_nodes.relating.any():
+    if not kind.affinity.prefers and not k8s_nodes.pods.relating.any():
         return total
-    for key in k8s_nodes.preferring_keys:
+    for key in k8s_nodes.pods.preferring_keys:
         per_node = _wishes_of_others(k8s_nodes, kind, key)
         if kind.affinity.prefers:
             name = ("drawn", kind.affinity.preferred, kind.affinity.preferred_anti, key)
-            per_node = per_node + k8s_nodes.live_counts(name, partial(own_wish, kind.affinity, key))
+            per_node = per_node + k8s_nodes.pods.live_counts(name, partial(own_wish, kind.affinity, key))
         else:
-            per_node = per_node * k8s_nodes.relating
+            per_node = per_node * k8s_nodes.pods.relating
         column = k8s_nodes.labels.column(key)
         sums = column.sums(per_node)
         sums[-1] = 0
@@ -49,8 +50,10 @@ def attraction(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.int
 
 
 def _wishes_of_others(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass, key: str) -> Counts:
-    namespace_labels = k8s_nodes.namespaces.get(kind.namespace, {})
-    return k8s_nodes.live_counts(("draws", kind.identity, key), partial(wish, kind, namespace_labels, key))
+    namespace_labels = k8s_nodes.pods.namespaces.get(kind.namespace, {})
+    return k8s_nodes.pods.live_counts(
+        ("draws", kind.identity, key), partial(wish, kind, namespace_labels, key)
+    )
 
 
 def own_wish(affinity: PodAffinity, key: str, other: SelectorClass) -> int:

@@ -18,11 +18,11 @@ from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.k8s_nodes import Counts
 from scheduler_core.model.labels import SelectorError
 from scheduler_core.model.node_affinity import preference, preferred_terms
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_affinity import has_pod_affinity, prefers_pods
+from scheduler_core.model.selector_classes import Counts
 from scheduler_core.model.taints import SOFT_EFFECT, tolerations_of
 from scheduler_core.plugins.nodeorder.images import ImageTable
 from scheduler_core.plugins.nodeorder.inter_pod import attraction
@@ -104,7 +104,7 @@ class NodeOrder:
         self._disliked: dict[int, Counts | None] = {}
         self._preference: dict[int, Counts] = {}
         self.in_batch = session.release.follows(Rule.NODE_SCORES_IN_BATCH)
-        self._related = bool(self.k8s_nodes.relating.any())
+        self._related = bool(self.k8s_nodes.pods.relating.any())
         self._local: dict[int, bool] = {}
 
     def is_local(self, task: TaskInfo) -> bool:
@@ -190,11 +190,11 @@ class NodeOrder:
 
     def _relates_to_pods(self, task: TaskInfo) -> bool:
         """Return whether preferences about pods, or terms that cannot be parsed, touch a pod."""
-        if self.weights.pod_affinity == 0 or not self.k8s_nodes.selecting:
+        if self.weights.pod_affinity == 0 or not self.k8s_nodes.pods.selecting:
             return False
-        if self.k8s_nodes.preferring and (self._related or prefers_pods(task.shape.spec)):
+        if self.k8s_nodes.pods.preferring and (self._related or prefers_pods(task.shape.spec)):
             return True
-        return has_pod_affinity(task.shape.spec) and bool(self.k8s_nodes.kind_of(task).affinity.problem)
+        return has_pod_affinity(task.shape.spec) and bool(self.k8s_nodes.pods.kind_of(task).affinity.problem)
 
     def _spreads(self, task: TaskInfo) -> bool:
         return self.weights.pod_topology_spread != 0 and spreads(self.k8s_nodes, task)

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.numbering import distinct_rows
 from scheduler_core.model.changes import as_array
-from scheduler_core.model.k8s_nodes import Counts, K8sNodeSnapshot
+from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.pod import PodShape
+from scheduler_core.model.selector_classes import Counts
 from scheduler_core.plugins.nodeorder.normalise import BEST
 
 Nodes = NDArray[np.intp]

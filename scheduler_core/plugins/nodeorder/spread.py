@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.k8s_nodes import Counts, K8sNodeSnapshot
+from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.labels import Mask
+from scheduler_core.model.selector_classes import Counts
 from scheduler_core.model.topology_spread import (
     HOSTNAME,
     SOFT,
@@ -29,7 +30,7 @@ def spreads(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> bool:
     raw = raw_constraints(task.shape.spec)
     if raw:
         return any(entry.get("whenUnsatisfiable") == SOFT for entry in raw)
-    return bool(k8s_nodes.services) and bool(k8s_nodes.service_selector(task).requirements)
+    return bool(k8s_nodes.services) and bool(k8s_nodes.services.selector_of(task).requirements)
 
 
 def soft_constraints(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> tuple[SpreadConstraint, ...]:
@@ -45,7 +46,7 @@ def soft_constraints(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> tuple[Spread
         return constraints_of(task.shape.spec, task.labels(), SOFT)
     if not k8s_nodes.services:
         return ()
-    selector = k8s_nodes.service_selector(task)
+    selector = k8s_nodes.services.selector_of(task)
     return default_constraints(selector) if selector.requirements else ()
 
 
@@ -78,7 +79,7 @@ def _crowd(
     counts_hosts: bool,
 ) -> NDArray[np.float64]:
     """Return how crowded each candidate is by one constraint, (K,); 0 without the label."""
-    counts = k8s_nodes.spread_counts(task.namespace, constraint)
+    counts = k8s_nodes.pods.spread_counts(task.namespace, constraint)
     column = k8s_nodes.labels.column(constraint.key)
     codes = column.codes[nodes]
     counting = eligible[nodes]

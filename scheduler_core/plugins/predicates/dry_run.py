@@ -27,12 +27,12 @@ class DryRuns:
         self._change(dry_run, task, -1)
 
     def _change(self, dry_run: DryRun, task: TaskInfo, sign: int) -> None:
-        other = self.k8s_nodes.kind_of(task)
+        other = self.k8s_nodes.pods.kind_of(task)
         if other.affinity.problem:
             raise CoreError(f"failed to create pod info of {task.key}: {other.affinity.problem}")
         counters = _counters_in(dry_run)
         if counters is not None:
-            kind = self.k8s_nodes.kind_of(dry_run.preemptor)
+            kind = self.k8s_nodes.pods.kind_of(dry_run.preemptor)
             change_counters(counters, self.k8s_nodes, kind, other, dry_run.node, sign)
 
     def predicate(self, dry_run: DryRun, _preemptor: TaskInfo) -> bool:

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.model.k8s_nodes import Counts, K8sNodeSnapshot, SelectorClass
+from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.labels import Column, Mask
 from scheduler_core.model.pod_affinity import AffinityTerm
+from scheduler_core.model.selector_classes import Counts, SelectorClass
 
 
 class Refusal(IntEnum):
@@ -125,10 +126,12 @@ def count_pods(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass) -> PodCounters |
         return None
     wanted = []
     if affinity.required:
-        matching = k8s_nodes.live_counts(("wanted", affinity.required), partial(means_all, affinity.required))
+        matching = k8s_nodes.pods.live_counts(
+            ("wanted", affinity.required), partial(means_all, affinity.required)
+        )
         wanted = [_tally(k8s_nodes, term.key, matching) for term in affinity.required]
     unwanted = [
-        _tally(k8s_nodes, term.key, k8s_nodes.live_counts(("unwanted", term), partial(selects, term)))
+        _tally(k8s_nodes, term.key, k8s_nodes.pods.live_counts(("unwanted", term), partial(selects, term)))
         for term in affinity.required_anti
     ]
     return PodCounters(wanted, unwanted, repelling, bool(means_all(affinity.required, kind)))
@@ -136,15 +139,15 @@ def count_pods(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass) -> PodCounters |
 
 def _repelling(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass) -> dict[str, Tally]:
     """Count the terms of other pods that mean this kind, on nodes that had such pods at the start."""
-    if not k8s_nodes.repelling.any():
+    if not k8s_nodes.pods.repelling.any():
         return {}
-    namespace_labels = k8s_nodes.namespaces.get(kind.namespace, {})
+    namespace_labels = k8s_nodes.pods.namespaces.get(kind.namespace, {})
     tallies = {}
-    for key in k8s_nodes.repelling_keys:
-        counts = k8s_nodes.live_counts(
+    for key in k8s_nodes.pods.repelling_keys:
+        counts = k8s_nodes.pods.live_counts(
             ("repelling", kind.identity, key), partial(repels, kind, namespace_labels, key)
         )
-        tallies[key] = _tally(k8s_nodes, key, counts * k8s_nodes.repelling)
+        tallies[key] = _tally(k8s_nodes, key, counts * k8s_nodes.pods.repelling)
     return tallies
 
 
@@ -162,7 +165,7 @@ def change_counters(
             tally.change(node, sign)
     for term, tally in zip(kind.affinity.required_anti, counters.unwanted, strict=True):
         tally.change(node, sign * selects(term, other))
-    namespace_labels = k8s_nodes.namespaces.get(kind.namespace, {})
+    namespace_labels = k8s_nodes.pods.namespaces.get(kind.namespace, {})
     for key in {term.key: None for term in other.affinity.required_anti}:
         times = repels(kind, namespace_labels, key, other)
         if times:

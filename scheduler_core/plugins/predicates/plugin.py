@@ -64,7 +64,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         NAME,
         plugin.predicate,
         class_key=plugin.is_local
-        if plugin.template_cache is not None or plugin.k8s_nodes.repelling.any()
+        if plugin.template_cache is not None or plugin.k8s_nodes.pods.repelling.any()
         else shape_only,
         cacheable_per_node=plugin.is_local,
         static_for_class=plugin.is_static,
@@ -101,7 +101,7 @@ class Predicates:
         )
         caches = arguments.get_bool("predicate.CacheEnable", False)
         self.template_cache = TemplateCache(len(session.nodes)) if caches else None
-        self._repelled = bool(self.k8s_nodes.repelling.any())
+        self._repelled = bool(self.k8s_nodes.pods.repelling.any())
         self._states: dict[str, PodState] = session.cycle_states[NAME]
         self._plain: dict[int, bool] = {}
         self._port_rows: dict[int, list[int]] = {}
@@ -145,7 +145,7 @@ class Predicates:
     def _count_pods(self, task: TaskInfo) -> PodCounters | None:
         if not has_pod_affinity(task.shape.spec) and not self._repelled:
             return None
-        kind = self.k8s_nodes.kind_of(task)
+        kind = self.k8s_nodes.pods.kind_of(task)
         if kind.affinity.problem:
             raise PrePredicateError(
                 f"plugin InterPodAffinity pre-predicates failed parsing pod: {kind.affinity.problem}"

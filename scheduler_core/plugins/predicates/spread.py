@@ -33,7 +33,7 @@ def uneven_nodes(
     for constraint in reversed(constraints):
         column = k8s_nodes.labels.column(constraint.key)
         counted = eligible & k8s_nodes.counted_nodes(task.shape, constraint)
-        matching = k8s_nodes.spread_counts(task.namespace, constraint)
+        matching = k8s_nodes.pods.spread_counts(task.namespace, constraint)
         totals = column.sums(np.where(counted, matching, 0))
         registered = np.bincount(column.codes[counted], minlength=len(totals)) > 0
         fewest = int(totals[registered].min()) if registered.sum() >= constraint.min_domains else 0
