@@ -101,7 +101,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 
-TAGS = "cells durations grids links product quantities reasons tables verdicts workbench"
+TAGS = "cells durations grids labels links product quantities reasons tables verdicts workbench"
 """Modules of tags and filters, in planner.web.templatetags."""
 TEMPLATES = [
     {

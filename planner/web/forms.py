@@ -1,12 +1,13 @@
 """How is read what people type, and where does a page say what is wrong with it?"""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
 from planner.errors import Invalid
+from planning.labels import tags_of
 from planning.rows import Problem
 
 _CLASSES = ((forms.CheckboxInput, "form-check-input"), (forms.Select, "form-select"))
@@ -46,11 +47,36 @@ class TypedForm(forms.Form):
         ]
 
     def refuse(self, problems: Iterable[Problem]) -> None:
-        """Say the problems that a service found at the fields that their paths end with."""
+        """Say the problems that a service found, and what mends them, at the fields their paths end with."""
         for problem in problems:
             path = f".{problem.path or ''}"
             if name := next((name for name in self.fields if path.endswith(f".{name}")), None):
-                self.add_error(name, problem.message)
+                stop = "" if problem.message.endswith(".") else ":"
+                self.add_error(
+                    name, f"{problem.message}{stop} {problem.fix}" if problem.fix else problem.message
+                )
+
+
+class LabelsForm(TypedForm):
+    """What a scenario or a run is called, and whether it is archived; a field that is not sent stays."""
+
+    name = forms.CharField(required=False)
+    note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": "3"}))
+    tags = forms.CharField(required=False)
+    tags.widget.attrs["placeholder"] = "review, q3"
+    archived = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, data: Mapping[str, str] | None = None, **params: Any) -> None:
+        super().__init__(data, auto_id="label-%s", **params)
+
+    def labels(self) -> dict[str, Any]:
+        """Return the labels that were sent; raise Invalid."""
+        typed = self.typed()
+        return {
+            name: tags_of(typed[name]) if name == "tags" else typed[name]
+            for name in self.fields
+            if name in self.data
+        }
 
 
 class ReadField(forms.CharField):

@@ -1,12 +1,14 @@
 """How is a run started, followed, stopped and read?"""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.runs.models import JobOutcome, Run
@@ -25,12 +27,11 @@ from planner.runs.selectors.stories import (
 )
 from planner.runs.services.runs import run_create
 from planner.runs.views.run_page import RunPage
-from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.labels import label
 from planner.upgrades.selectors import impact_address
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.following import UNCHANGED, seen
-from planner.web.views.found import run_or_404
+from planner.web.views.found import run_or_404, scenario_or_404
 from planner.web.views.labels import labelled
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller, page_or_part
@@ -51,7 +52,7 @@ PARTS = {
 @require_POST
 def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Start a run of the present revision, of one cycle unless the form says otherwise, and show it."""
-    scenario = get_object_or_404(scenarios(caller(request)), pk=scenario_id)
+    scenario = scenario_or_404(request, scenario_id)
     text = request.POST.get("cycles", "")
     cycles = int(text) if text in CYCLES else 1
     run = run_create(scenario=scenario, options={"cycles": cycles}, user=caller(request))
@@ -71,8 +72,14 @@ def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
         return redirect("planner:run-job", run.explains_id, *run.job.split("/", 1))
     if request.GET.get("seen") == seen(run):
         return HttpResponse(status=UNCHANGED)
-    context = {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
-    return page_or_part(request, "runs/detail.html", PARTS, context)
+    return _page(request, run)
+
+
+def _page(
+    request: HttpRequest, run: Run, changed: Mapping[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    context = {"run": run, "page": RunPage(run, request.GET), "seen": seen(run), **(changed or {})}
+    return page_or_part(request, "runs/detail.html", PARTS, context, status)
 
 
 @login_required
@@ -80,8 +87,8 @@ def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def labels(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Name a run, note something, tag it, or archive it."""
     run = run_or_404(request, run_id)
-    labelled(request, partial(label, thing=run, user=caller(request)))
-    return redirect("planner:run-detail", run.pk)
+    keep = partial(label, thing=run, user=caller(request))
+    return labelled(request, keep, partial(_page, request, run), reverse("planner:run-detail", args=[run.pk]))
 
 
 @login_required

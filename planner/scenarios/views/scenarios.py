@@ -7,7 +7,8 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.clusters.sample import SAMPLE_NAME
@@ -40,8 +41,11 @@ def detail(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def labels(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Name a scenario, note something, tag it, or archive it."""
     scenario = scenario_or_404(request, scenario_id)
-    labelled(request, partial(label, thing=scenario, user=caller(request)))
-    return redirect("planner:scenario-detail", scenario.pk)
+    keep, page = (
+        partial(label, thing=scenario, user=caller(request)),
+        partial(scenario_page, request, scenario),
+    )
+    return labelled(request, keep, page, reverse("planner:scenario-detail", args=[scenario.pk]))
 
 
 @login_required

@@ -1,27 +1,29 @@
 """How does a form give a scenario or a run a name, a note and tags, or archive it?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from planner.errors import Invalid
-from planning.labels import tags_of
+from planner.web.forms import LabelsForm
+from planner.web.views.pages import INVALID
 
 
-def labelled(request: HttpRequest, keep: Callable[..., Any]) -> None:
-    """Keep the labels that a form sends, by `keep`; every problem is said on the next page."""
-    typed = request.POST
-    given: dict[str, Any] = {name: typed[name].strip() for name in ("name", "note") if name in typed}
-    if "tags" in typed:
-        given["tags"] = tags_of(typed["tags"])
-    if "archived" in typed:
-        given["archived"] = typed["archived"] == "true"
+def labelled(
+    request: HttpRequest,
+    keep: Callable[..., Any],
+    page: Callable[[Mapping[str, Any], int], HttpResponse],
+    leads_to: str,
+) -> HttpResponse:
+    """Keep the labels that a form sends, or show its page again with each problem at its field."""
+    form = LabelsForm(request.POST)
     try:
-        keep(**given)
+        keep(**form.labels())
     except Invalid as error:
-        for problem in error.problems:
-            messages.error(request, f"Not saved. {problem.message} {problem.fix}")
-    else:
-        messages.success(request, "Saved.")
+        form.refuse(error.problems)
+        return page({"labels": form}, INVALID)
+    messages.success(request, "Saved.")
+    return redirect(leads_to)

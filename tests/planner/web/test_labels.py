@@ -44,10 +44,33 @@ def test_all_that_is_wrong_with_labels_is_said_at_once_and_nothing_is_saved(api:
     assert (scenario.name, scenario.note, scenario.tags) == ("what if", "", [])
 
 
-def test_the_form_says_what_is_wrong(browser: Client) -> None:
-    scenario = factories.scenario()
-    answer = browser.post(f"/scenarios/{scenario.pk}/labels/", {"name": "a", "tags": "!"}, follow=True)
-    assert "is not a valid tag" in text_of(answer)
+@pytest.mark.parametrize("kind", ["scenarios", "runs"])
+def test_the_form_says_all_that_is_wrong_at_its_fields_and_keeps_what_was_typed(
+    browser: Client, kind: str
+) -> None:
+    thing = factories.scenario() if kind == "scenarios" else factories.run()
+    sent = {"name": "a" * 300, "note": "For the review.", "tags": "!, q3"}
+    answer = browser.post(f"/{kind}/{thing.pk}/labels/", sent)
+    assert answer.status_code == 422
+    form = answer.context["labels"]
+    assert form.errors["name"] == ["The name has 300 characters; 253 fit. Shorten it."]
+    [tag] = form.errors["tags"]
+    assert tag.startswith("'!' is not a valid tag. Use up to 40 lower-case letters")
+    page = text_of(answer)
+    assert "is not a valid tag" in page
+    assert 'value="!, q3"' in page
+    assert ">\nFor the review.</textarea>" in page
+    thing.refresh_from_db()
+    assert (thing.note, thing.tags) == ("", [])
+
+
+def test_a_thing_is_archived_and_restored_by_one_button(browser: Client) -> None:
+    scenario = factories.scenario(name="kept")
+    address = f"/scenarios/{scenario.pk}/labels/"
+    for archived in (True, False):
+        assert browser.post(address, {"archived": str(archived).lower()}).status_code == 302
+        scenario.refresh_from_db()
+        assert (bool(scenario.archived), scenario.name) == (archived, "kept")
 
 
 def test_a_viewer_labels_nothing(client: Client) -> None:
