@@ -265,7 +265,7 @@ def test_the_smallest_change_for_a_figure_is_found_and_used_where_it_stands(page
     show_resource(page, "nvidia.com/gpu", "nvidia.com/gpu")
     before = answer(page, "agents", "deserved").inner_text()
     answer(page, "agents", "deserved").click()
-    field = page.get_by_label("Make deserved of agents")
+    field = page.get_by_label("Make the deserved nvidia.com/gpu of agents")
     expect(field).to_be_focused()
     field.fill("much")
     page.keyboard.press("Enter")

@@ -412,7 +412,7 @@ class Tour:
         page.goto(fit)
         page.locator("select[name=queue]").select_option("agents")
         page.get_by_role("textbox", name="CPU").fill("4")
-        page.get_by_role("button", name="Ask every node").click()
+        page.get_by_role("button", name="Check every node").click()
         page.get_by_text("It fits on").wait_for(timeout=60_000)
 
     def _upgrade(self, page: Page, impact: str) -> None:

@@ -8,6 +8,9 @@ from planner.clusters.models.snapshot import Blob
 from planner.scenarios.models.scenario import Scenario
 from planner.work.models.work import Work
 
+_FOUND = {"found": "goals reached", "impossible": "goals out of reach", "undecided": "undecided"}
+"""What a list of experiments says of a search, by the status of its verdict."""
+
 
 class Experiment(Identified):
     """A sweep or a search over settings of a scenario's revision. Its cells are in its groups."""
@@ -82,6 +85,11 @@ class Experiment(Identified):
     def is_over(self) -> bool:
         """Is nothing more to come?"""
         return self.state != self.State.RUNNING
+
+    @property
+    def found(self) -> str:
+        """What a search came to, in words; empty until then, and for a sweep."""
+        return _FOUND.get(self.verdict.get("status", ""), "")
 
 
 class ExperimentGroup(Work):

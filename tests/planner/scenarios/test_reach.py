@@ -138,7 +138,7 @@ def test_the_fragment_is_a_line_of_the_tree(client: Client, scenario: Scenario) 
         reverse("planner:reach", args=[scenario.pk]), asked, headers={"HX-Request": "true", "HX-Target": "x"}
     ).content.decode()
     assert line.startswith('<tbody id="reach"')
-    assert "Make deserved of" in " ".join(line.split())
+    assert "Make the deserved CPU of" in " ".join(line.split())
 
 
 def test_a_viewer_asks_and_cannot_use(client: Client, scenario: Scenario) -> None:
@@ -197,7 +197,7 @@ def test_what_was_not_tried_in_time_is_undecided_and_nothing_more_is_claimed(
     shown = text_of(signed_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED))
     assert "What is undecided may still be possible" in shown
     assert "larger steps not tried yet" in shown
-    assert "none up to" not in shown
+    assert "none:" not in shown
     assert "Use this change" not in shown
 
 
