@@ -29,7 +29,6 @@ class Workload:
     """The numbers of the nodes that its pods run on; none: all of it waits."""
     per_node: int = 1
     waiting: int = 0
-    age_minutes: int = 0
 
     @property
     def requests(self) -> dict[str, str]:
