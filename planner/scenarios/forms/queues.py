@@ -63,9 +63,17 @@ def posted_resources(post: Texts) -> list[str]:
     return sorted(set(found))
 
 
-def typed_fields(post: Texts, known: Texts) -> dict[str, str]:
-    """Return what was typed into the editor's known fields; one that was not sent stays as it is."""
-    return {field: post.get(field, text).strip() for field, text in known.items()}
+def typed_queue(post: Texts, spec: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return what was typed into the fields of a queue with this spec, and the merge patch that it comes to.
+
+    A field that was not sent stays as it is; a queue to come has an empty spec.
+
+    >>> typed_queue({"weight": " 4 "}, {"name": "a", "weight": 1})[1]
+    {'weight': 4}
+    """
+    present = queue_fields(spec, posted_resources(post))
+    typed = {field: post.get(field, text).strip() for field, text in present.items()}
+    return typed, queue_patch(typed, present)
 
 
 def merged_fields(*, seen: Texts, typed: Texts, present: Texts) -> dict[str, str]:
@@ -99,11 +107,6 @@ def queue_patch(typed: Texts, stored: Texts) -> dict[str, Any]:
     if any(typed[field] != stored.get(field, "") for field in NODE_GROUPS if field in typed):
         patch["affinity"] = _affinity(typed)
     return patch
-
-
-def queue_body(typed: Texts) -> dict[str, Any]:
-    """Return the fields of a new queue, those that say something."""
-    return queue_patch(typed, {})
 
 
 def _affinity(typed: Texts) -> dict[str, Any] | None:

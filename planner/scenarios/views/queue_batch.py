@@ -14,10 +14,8 @@ from planner.errors import Invalid, StaleRevision
 from planner.scenarios.forms.queues import (
     Texts,
     posted_resources,
-    queue_body,
     queue_fields,
-    queue_patch,
-    typed_fields,
+    typed_queue,
 )
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.preview import edited_preview
@@ -56,13 +54,9 @@ class Entered:
         """Return the merge patch of each queue; an open line without a queue is one to come."""
         found = {}
         for name, texts in self.texts.items():
-            spec = queue_spec(stored[name]) if name in stored else {}
-            present = queue_fields(spec, posted_resources(texts))
-            typed = typed_fields(texts, present)
-            if name in stored:
-                found[name] = queue_patch(typed, present)
-            elif typed["name"]:
-                found[typed["name"]] = queue_body(typed)
+            typed, patch = typed_queue(texts, queue_spec(stored[name]) if name in stored else {})
+            if name in stored or typed["name"]:
+                found[name if name in stored else typed["name"]] = patch
         return found
 
     def placed(self, problems: Sequence[Problem]) -> list[Problem]:

@@ -7,12 +7,11 @@ from typing import Any
 from django.urls import reverse
 
 from planner.errors import StaleRevision
-from planner.scenarios.forms.queues import NODE_GROUPS, QUANTITIES, Texts, queue_fields
-from planner.scenarios.models import Change, Queue, Scenario
+from planner.scenarios.forms.queues import NODE_GROUPS, QUANTITIES, Texts
+from planner.scenarios.models import Change, Scenario
 from planner.scenarios.views.queue_columns import Column
 from planner.scenarios.views.queue_tree import QueueTree
 from planner.scenarios.views.sliders import Slider, amount_slider, weight_slider
-from planning.queues import queue_spec
 from planning.rows import Problem
 
 Choices = Sequence[tuple[str, str]]
@@ -141,11 +140,6 @@ class Editor:
         """Return the sentence beside each field that has a problem."""
         prefix = f"queues.{self.queue or self.fields.get('name', '')}."
         return {(problem.path or "").removeprefix(prefix): problem.message for problem in self.problems}
-
-
-def present_fields(stored: Queue, tree: QueueTree) -> dict[str, str]:
-    """Return what stands in the fields of a stored queue."""
-    return queue_fields(queue_spec(stored), tree.resources)
 
 
 def _words(words: Sequence[str]) -> Choices:

@@ -13,21 +13,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from planner.errors import Invalid, StaleRevision
-from planner.scenarios.forms.queues import (
-    merged_fields,
-    posted_resources,
-    queue_body,
-    queue_fields,
-    queue_patch,
-    typed_fields,
-)
+from planner.scenarios.forms.queues import merged_fields, queue_fields, typed_queue
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.history import as_before, changes_since, steps
 from planner.scenarios.selectors.scenarios import last_changes
 from planner.scenarios.services import history
 from planner.scenarios.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
 from planner.scenarios.views.editing import STALE, changed_since, seen_revision
-from planner.scenarios.views.queue_editor import Editor, present_fields
+from planner.scenarios.views.queue_editor import Editor
 from planner.scenarios.views.queue_tree import scenario_tree, shown_of
 from planner.scenarios.views.scenarios import scenario_page
 from planner.web.views.found import queue_or_404, scenario_or_404
@@ -46,7 +39,8 @@ def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
         return _save(request, scenario, stored)
     tree = scenario_tree(scenario, shown_of(request))
     if "edit" in request.GET:
-        editor = Editor(scenario, name, scenario.revision, tree, present_fields(stored, tree))
+        fields = queue_fields(queue_spec(stored), tree.resources)
+        editor = Editor(scenario, name, scenario.revision, tree, fields)
         return _line(request, editor)
     context = {"scenario": scenario, "tree": tree, "line": tree.line(name), "alone": True}
     return render(request, "scenarios/_queue_line.html", context)
@@ -61,25 +55,7 @@ def queues(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         tree = scenario_tree(scenario, shown_of(request))
         blank = queue_fields({"parent": request.GET.get("parent") or None}, tree.resources)
         return _line(request, Editor(scenario, "", scenario.revision, tree, blank))
-    post = request.POST.dict()
-    typed = typed_fields(post, queue_fields({}, posted_resources(post)))
-    expected = seen_revision(request)
-    try:
-        added = queue_create(
-            scenario=scenario, spec=queue_body(typed), expected_revision=expected, user=caller(request)
-        )
-    except Invalid as error:
-        tree = scenario_tree(scenario, shown_of(request))
-        fields = queue_fields({}, tree.resources) | typed
-        editor = Editor(scenario, "", expected, tree, fields, problems=error.problems)
-        return _line(request, editor, status=INVALID)
-    except StaleRevision as error:
-        later = changes_since(scenario, error.expected)
-        tree = scenario_tree(scenario, shown_of(request))
-        fields = queue_fields({}, tree.resources) | typed
-        editor = Editor(scenario, "", error.current, tree, fields, stale=error, changes=later)
-        return _line(request, editor, status=STALE)
-    return queues_changed(request, scenario, added.name, f"Queue {added.name} added", expected)
+    return _save(request, scenario)
 
 
 @login_required
@@ -152,40 +128,42 @@ def _walk(
     return _done(request, scenario, walked, message)
 
 
-def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpResponse:
-    post = request.POST.dict()
-    present = queue_fields(queue_spec(stored), posted_resources(post))
-    typed = typed_fields(post, present)
+def _save(request: HttpRequest, scenario: Scenario, stored: Queue | None = None) -> HttpResponse:
+    """Save what was typed into the line of a queue, or into that of a queue to come."""
+    name, spec = (stored.name, queue_spec(stored)) if stored else ("", {})
+    typed, patch = typed_queue(request.POST.dict(), spec)
     expected = seen_revision(request)
+    edit: dict[str, Any] = {"scenario": scenario, "expected_revision": expected, "user": caller(request)}
     try:
-        saved = queue_update(
-            scenario=scenario,
-            name=stored.name,
-            patch=queue_patch(typed, present),
-            expected_revision=expected,
-            user=caller(request),
-        )
+        saved = queue_update(name=name, patch=patch, **edit) if stored else queue_create(spec=patch, **edit)
     except Invalid as error:
         tree = scenario_tree(scenario, shown_of(request))
-        fields = present_fields(stored, tree) | typed
-        editor = Editor(scenario, stored.name, expected, tree, fields, problems=error.problems)
+        fields = queue_fields(spec, tree.resources) | typed
+        editor = Editor(scenario, name, expected, tree, fields, problems=error.problems)
         return _line(request, editor, status=INVALID)
     except StaleRevision as error:
         return _line(request, _stale(request, scenario, stored, typed, error), status=STALE)
-    return queues_changed(request, scenario, saved.name, f"Queue {saved.name} saved", expected)
+    done = "saved" if stored else "added"
+    return queues_changed(request, scenario, saved.name, f"Queue {saved.name} {done}", expected)
 
 
 def _stale(
-    request: HttpRequest, scenario: Scenario, stored: Queue, typed: dict[str, str], error: StaleRevision
+    request: HttpRequest,
+    scenario: Scenario,
+    stored: Queue | None,
+    typed: dict[str, str],
+    error: StaleRevision,
 ) -> Editor:
     """Return the editor after somebody else's edit: nothing typed is lost, nothing of theirs is undone."""
-    stored.refresh_from_db()
+    if stored:
+        stored.refresh_from_db()
+    name, spec = (stored.name, queue_spec(stored)) if stored else ("", {})
     later = changes_since(scenario, error.expected)
     tree = scenario_tree(scenario, shown_of(request))
-    present = present_fields(stored, tree)
-    seen = queue_fields(as_before(queue_spec(stored), later, f"queues.{stored.name}."), tree.resources)
+    present = queue_fields(spec, tree.resources)
+    seen = queue_fields(as_before(spec, later, f"queues.{name}."), tree.resources)
     fields = present | merged_fields(seen=seen, typed=typed, present=present)
-    return Editor(scenario, stored.name, error.current, tree, fields, stale=error, changes=later)
+    return Editor(scenario, name, error.current, tree, fields, stale=error, changes=later)
 
 
 def _done(
