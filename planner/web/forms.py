@@ -51,10 +51,7 @@ class TypedForm(forms.Form):
         for problem in problems:
             path = f".{problem.path or ''}"
             if name := next((name for name in self.fields if path.endswith(f".{name}")), None):
-                stop = "" if problem.message.endswith(".") else ":"
-                self.add_error(
-                    name, f"{problem.message}{stop} {problem.fix}" if problem.fix else problem.message
-                )
+                self.add_error(name, problem.in_full)
 
 
 class LabelsForm(TypedForm):

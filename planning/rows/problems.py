@@ -27,6 +27,19 @@ class Problem:
         """Does it forbid to save or to simulate?"""
         return self.severity == "error"
 
+    @property
+    def in_full(self) -> str:
+        """What is wrong, and what mends it.
+
+        >>> Problem("a", "error", "The name is empty.", fix="Write a name.").in_full
+        'The name is empty. Write a name.'
+        >>> Problem("b", "error", "queue 'a' does not exist", fix="add the queue first").in_full
+        "queue 'a' does not exist: add the queue first"
+        """
+        if not self.fix:
+            return self.message
+        return f"{self.message}{'' if self.message.endswith('.') else ':'} {self.fix}"
+
 
 @dataclass(frozen=True)
 class ConfFinding(Problem):

@@ -81,7 +81,7 @@ def offer(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
             messages.success(request, f"You are a member of {invitation.workspace} now.")
         except Invalid as error:
             for problem in error.problems:
-                messages.warning(request, problem.message)
+                messages.warning(request, problem.in_full)
     else:
         invitation_decline(invitation=invitation, user=user)
     return redirect("planner:account")

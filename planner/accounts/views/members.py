@@ -55,7 +55,7 @@ def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpRespo
             member_change(membership=found, role=_role(request), user=caller(request))
     except Invalid as error:
         for problem in error.problems:
-            messages.warning(request, problem.message)
+            messages.warning(request, problem.in_full)
     if username == caller(request).get_username():
         return redirect("planner:account")
     return redirect("planner:members", workspace_id)

@@ -71,4 +71,4 @@ def _membership(request: HttpRequest, workspace_id: UUID) -> Membership:
 
 def _warn(request: HttpRequest, error: Invalid) -> None:
     for problem in error.problems:
-        messages.warning(request, problem.message)
+        messages.warning(request, problem.in_full)

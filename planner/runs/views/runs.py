@@ -78,8 +78,12 @@ def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def _page(
     request: HttpRequest, run: Run, changed: Mapping[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
-    context = {"run": run, "page": RunPage(run, request.GET), "seen": seen(run), **(changed or {})}
+    context = {**_context(request, run), **(changed or {})}
     return page_or_part(request, "runs/detail.html", PARTS, context, status)
+
+
+def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    return {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
 
 
 @login_required
@@ -97,9 +101,7 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Ask a run to stop and show where it stands."""
     run = work_cancel(work=run_or_404(request, run_id), user=caller(request))
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
-        return render(
-            request, PARTS["run"], {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
-        )
+        return render(request, PARTS["run"], _context(request, run))
     return redirect("planner:run-detail", run.pk)
 
 

@@ -50,7 +50,7 @@ def outage(request: HttpRequest, error: Exception) -> HttpResponse | None:
     if not is_outage(error):
         return None
     if isinstance(error, QuotaExceeded):
-        message = f"{error.problem.message} {error.problem.fix}"
+        message = error.problem.in_full
         return refusal(request, HTTPStatus.INSUFFICIENT_STORAGE, message)
     logger.error("%s %s: %s", request.method, request.path, str(error).partition("\n")[0])
     if isinstance(error, OSError) or any(words in str(error).lower() for words in _DISK_FULL):
