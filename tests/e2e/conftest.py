@@ -32,8 +32,8 @@ def running(started: Product, request: pytest.FixtureRequest) -> Product:
 
 @pytest.fixture(scope="module")
 def browser_window() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        unavailable(f"{CHROMIUM} is not installed (apt-get install chromium)")
+    if CHROMIUM is None:
+        unavailable("Chromium is not installed (scripts/install-test-services installs it)")
     with chromium() as browser:
         yield browser
 
