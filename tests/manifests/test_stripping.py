@@ -186,10 +186,17 @@ JSON = st.recursive(
     max_leaves=12,
 )
 NAMES = st.sampled_from(["metadata", "spec", "status", "annotations", "tasks", "containers", "volumes"])
-OBJECTS = st.dictionaries(NAMES, st.dictionaries(NAMES, st.lists(st.dictionaries(NAMES, JSON)) | JSON) | JSON)
+PARTS = st.dictionaries(NAMES, JSON, max_size=3)
+OBJECTS = st.dictionaries(
+    NAMES, st.dictionaries(NAMES, st.lists(PARTS, max_size=3) | JSON, max_size=3) | JSON, max_size=3
+)
 
 
-@given(st.dictionaries(st.sampled_from(["pods", "jobs", "queues", "nodes"]), st.lists(OBJECTS) | JSON))
+@given(
+    st.dictionaries(
+        st.sampled_from(["pods", "jobs", "queues", "nodes"]), st.lists(OBJECTS, max_size=3) | JSON
+    )
+)
 def test_whatever_is_sent_is_stripped_once_and_for_all(document: dict[str, Any]) -> None:
     before = copy.deepcopy(document)
     bare = stripped(document)
