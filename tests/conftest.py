@@ -1,5 +1,6 @@
 """Fixtures that all tests share."""
 
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -24,6 +25,12 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("queuecast")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the thousands of tests and all modules out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
