@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler_core.explain.changes import applied, refusals
 from scheduler_core.explain.cycle_view import CycleView, Object
-from scheduler_core.explain.effects import Outcome, cost, effect_text, effects
-from scheduler_core.explain.extent import extent
+from scheduler_core.explain.effects import cost, effect_text, effects
+from scheduler_core.explain.offers import KINDS, MOST_TRIED, capitalised, gaps_text, order_of, when_it_runs
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.remedies import Remedy, Sizes, both, remedies
@@ -19,29 +19,6 @@ Found = dict[str, Any]
 
 DEFAULT_LIMITS = Limits()
 _MOST_PAIRS = 3
-_MOST_TRIED = 3
-# What is changed, in the order in which it is offered where others pay the same for it.
-_KINDS: Mapping[str, str] = {
-    "unblock.gates": "removal of scheduling gates",
-    "unblock.state": "opened queue",
-    "unblock.placement": "constraint removed",
-    "unblock.capability": "capability",
-    "unblock.reclaimable": "reclaimable queue",
-    "unblock.weight": "weight",
-    "unblock.guarantee": "guarantee",
-    "unblock.deserved": "deserved amount",
-    "unblock.request": "smaller request",
-    "unblock.members": "smaller minMember",
-    "unblock.roles": "smaller minimum of a role",
-    "unblock.priority": "priority",
-    "unblock.actions": "change of actions",
-    "unblock.switches": "plugin switch",
-    "unblock.tiers": "move of a plugin to another tier",
-    "unblock.nodes": "number of nodes",
-    "unblock.larger-node": "larger node",
-    "unblock.pair": "pair of changes",
-}
-_RANKS = {name: rank for rank, name in enumerate(_KINDS)}
 
 
 def unblocking(document: Object, job: str, simulate: Simulate, limits: Limits = DEFAULT_LIMITS) -> Found:
@@ -190,7 +167,7 @@ class _Search:
         assert outcome is not None, "only what works is offered"
         others = effects(trials.before, outcome, trials.job)
         own = outcome.jobs[trials.job]
-        runs = _when(outcome, trials.job)
+        runs = when_it_runs(outcome, trials.job)
         counts = {
             "minimum": own.minimum,
             "placed": len(own.placed),
@@ -198,8 +175,8 @@ class _Search:
             "pending": own.pending,
         }
         sentence = (
-            f"{_upper(remedy.sentence(sizes))}: {self._runs(counts)} {runs}; {effect_text(others)}."
-            f"{_gaps(remedy, trials.gaps(remedy, sizes))}"
+            f"{capitalised(remedy.sentence(sizes))}: {self._runs(counts)} {runs}; {effect_text(others)}."
+            f"{gaps_text(remedy, trials.gaps(remedy, sizes))}"
         )
         changes = remedy.changes(sizes)
         refused = refusals(trials.document, changes)
@@ -237,19 +214,19 @@ class _Search:
             "simulations": trials.count,
             "complete": self.stopped is None,
             "stopped": self.stopped,
-            "changes": sorted(self.found, key=_order),
+            "changes": sorted(self.found, key=order_of),
             "not_enough": list(self._not_enough()),
         }
 
     def _not_enough(self) -> Iterator[Reason]:
         """Yield a line for each kind of change that does not help."""
         helped = {offer["id"] for offer in self.found}
-        for name, words in _KINDS.items():
+        for name, words in KINDS.items():
             tried = [remedy for remedy in self.failed if remedy.name == name]
             if tried and name not in helped:
                 upto = "up to " if any(axis.most > 1 for remedy in tried for axis in remedy.axes) else ""
-                named = listed(remedy.tried(remedy.largest) for remedy in tried[:_MOST_TRIED])
-                some = f"{upto}{named}" if len(tried) <= _MOST_TRIED else f"{len(tried)} of them"
+                named = listed(remedy.tried(remedy.largest) for remedy in tried[:MOST_TRIED])
+                some = f"{upto}{named}" if len(tried) <= MOST_TRIED else f"{len(tried)} of them"
                 yield reason(name, f"No {words} helps (tried {some}).", {"tried": len(tried)})
         if self.pairs and not self.found:
             text = f"No pair of changes helps (tried {self.pairs})."
@@ -272,38 +249,3 @@ class _Search:
             "pairs": self.pairs,
         }
         return reason("unblock.stopped", f"Stopped after {bound}: {what}.", numbers)
-
-
-def _order(offer: Found) -> tuple[Any, ...]:
-    """Return what puts an offer first: whether it can be made, what it costs others, how far it goes."""
-    return (
-        bool(offer["refused"]),
-        offer["cost"],
-        extent(offer["changes"]),
-        len(offer["changed"]),
-        _RANKS[offer["id"]],
-        offer["reason"]["sentence"],
-    )
-
-
-def _when(outcome: Outcome, job: str) -> str:
-    """Return when the job runs: pods that are pipelined wait for others to leave."""
-    if not outcome.jobs[job].promised:
-        return "at once"
-    return "after evictions" if outcome.evicted else "after terminations"
-
-
-def _gaps(remedy: Remedy, sizes: Sequence[int]) -> str:
-    """Return that more is not always better, where some larger sizes were seen not to help."""
-    if not sizes:
-        return ""
-    shown = listed(remedy.tried((size,)) for size in sizes[:_MOST_TRIED])
-    return (
-        f" More is not always better: {shown} {'was' if len(sizes) == 1 else 'were'} tried and did not help."
-    )
-
-
-def _upper(sentence: str) -> str:
-    """Begin with a capital letter, unless it begins with a name that has its own, such as minMember."""
-    first = sentence.partition(" ")[0]
-    return sentence if first != first.lower() else sentence[:1].upper() + sentence[1:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -90,6 +90,26 @@ class JobState:
         rules = self.rules
         independent = rules.annotations.get(INDEPENDENT) == "true"
         return not independent and rules.min_available == replicas(rules) > 1
+
+    def counted(self, lives: Mapping[str, Life], pods: Iterable[str]) -> Counts:
+        """Return how many of some of its pods stand how; those that were requested are pending."""
+        counts = Counts(pending=len(self.creating))
+        for key in pods:
+            life = lives.get(key)
+            if life is None:
+                continue
+            if life.terminates:
+                counts.terminating += 1
+            elif life.succeeded:
+                counts.succeeded += 1
+                counts.successes[life.task] = counts.successes.get(life.task, 0) + 1
+            elif life.failed:
+                counts.failed += 1
+            elif life.started is not None:
+                counts.running += 1
+            else:
+                counts.pending += 1
+        return counts
 
     def frozen(self) -> dict[str, Any]:
         """Return the state as plain data."""

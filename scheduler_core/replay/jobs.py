@@ -18,7 +18,6 @@ from scheduler_core.controllers.lifecycle import (
     RESUME,
     SYNC,
     Counts,
-    Reaction,
     Request,
     max_retry,
     phase_after,
@@ -27,6 +26,7 @@ from scheduler_core.controllers.lifecycle import (
 from scheduler_core.controllers.made import key_of
 from scheduler_core.controllers.vcjob import dependencies_met, pod_of, podgroup_of
 from scheduler_core.replay.agenda import Kind
+from scheduler_core.replay.delayed import DelayedActions
 from scheduler_core.replay.job_states import PARTITION, JobState, JobStates
 from scheduler_core.replay.rate import Rate
 from scheduler_core.replay.records import VcjobRecord
@@ -58,6 +58,7 @@ class JobController:
         self.states = known.states
         self.runs = runs
         self.terminations = terminations
+        self.delayed = DelayedActions(world.agenda)
         self.on_phase: Callable[[str, float], None] = ignore_phase
         self.rate = Rate(world.timeline.create_rate, world.timeline.create_burst)
         if frozen is not None:
@@ -99,7 +100,7 @@ class JobController:
             self._remove_group(state)
             self.world.agenda.cancel(key, Kind.EXPIRE)
             for pod in list(state.delayed):
-                self._drop(key, state, pod)
+                self.delayed.drop(key, state, pod)
             del self.states[key]
             self.world.records.vcjobs[key].deleted = time
 
@@ -112,20 +113,12 @@ class JobController:
                 self._handle(key, state, request, time)
 
     def _handle(self, key: str, state: JobState, request: Request, time: float) -> None:
-        self._forget_delayed(key, state, request)
+        self.delayed.forget_outdated(key, state, request)
         follows = reaction(state.rules, state.version, request)
         if follows.delay > 0:
-            self._delay(key, state, request, follows, time)
+            self.delayed.plan(key, state, request, follows, time)
             return
         self._execute(key, state, follows.action, request, time)
-
-    # delayed actions
-
-    def _delay(self, key: str, state: JobState, request: Request, follows: Reaction, time: float) -> None:
-        waiting = state.delayed.get(request.pod)
-        if waiting is None or waiting[0] != follows.action:
-            state.delayed[request.pod] = [follows.action, request.event, request.task, request.partition]
-            self.world.agenda.plan(time + follows.delay, Kind.ACTION, f"{key} {request.pod}")
 
     def act(self, planned: str, time: float) -> None:
         """Carry out an action whose timeout is over."""
@@ -134,29 +127,6 @@ class JobController:
         if state is not None and pod in state.delayed:
             action, event, task, partition = state.delayed.pop(pod)
             self._execute(key, state, action, Request(event, task, pod, partition), time)
-
-    def _forget_delayed(self, key: str, state: JobState, request: Request) -> None:
-        """Drop what waits for a pod that no longer does what it waited for."""
-        waiting = state.delayed.get(request.pod)
-        if waiting is None or request.event not in ("PodRunning", "PodFailed", "PodEvicted"):
-            return
-        ran = request.event == "PodRunning" and waiting[1] in ("PodFailed", "PodEvicted")
-        if waiting[1] == "PodPending" or ran:
-            self._drop(key, state, request.pod)
-
-    def _drop_alike(self, key: str, state: JobState, action: str, request: Request) -> None:
-        """Drop the delayed actions that one of the same kind has made needless."""
-        kind = RESTARTS_OF.get(action)
-        for pod, (other, _, task, partition) in list(state.delayed.items()):
-            same_part = {"task": task == request.task, "pod": pod == request.pod}.get(
-                kind or "", kind is None or partition == request.partition
-            )
-            if RESTARTS_OF.get(other) == kind and same_part:
-                self._drop(key, state, pod)
-
-    def _drop(self, key: str, state: JobState, pod: str) -> None:
-        del state.delayed[pod]
-        self.world.agenda.cancel(f"{key} {pod}", Kind.ACTION)
 
     # actions
 
@@ -174,7 +144,7 @@ class JobController:
             if before in ENDED and not state.counts.live:
                 state.phase = ENDED[before]
         if action != SYNC:
-            self._drop_alike(key, state, action, request)
+            self.delayed.drop_alike(key, state, action, request)
         if state.phase != before:
             self._turned(key, state, time)
         if action != SYNC or state.phase != before:
@@ -247,7 +217,7 @@ class JobController:
         for key in state.creating:
             self.world.agenda.cancel(key, Kind.CREATE)
         state.creating.clear()
-        state.counts = self._counted(state, there)
+        state.counts = state.counted(lives, there)
         self._remove_group(state)
 
     def _kill(self, state: JobState, keys: Iterable[str], time: float) -> None:
@@ -272,7 +242,7 @@ class JobController:
         phase = (world.podgroups[state.group].get("status") or {}).get("phase") or "Pending"
         if phase != "Pending":
             self._request_missing(state, time)
-            state.counts = self._counted(state, state.places)
+            state.counts = state.counted(world.lives, state.places)
         state.phase = phase_after(state.rules, state.phase, state.counts, state.retries)
 
     def _create_group(self, state: JobState, time: float) -> None:
@@ -317,22 +287,3 @@ class JobController:
         metadata = {**pod["metadata"], "uid": uid, "creationTimestamp": self.world.timestamp(time)}
         self.runs.add(key, {**pod, "metadata": metadata}, time)
         self.known.pod_event(key, "PodPending")
-
-    def _counted(self, state: JobState, keys: Iterable[str]) -> Counts:
-        counts = Counts(pending=len(state.creating))
-        for key in keys:
-            life = self.world.lives.get(key)
-            if life is None:
-                continue
-            if life.terminates:
-                counts.terminating += 1
-            elif life.succeeded:
-                counts.succeeded += 1
-                counts.successes[life.task] = counts.successes.get(life.task, 0) + 1
-            elif life.failed:
-                counts.failed += 1
-            elif life.started is not None:
-                counts.running += 1
-            else:
-                counts.pending += 1
-        return counts

@@ -11,7 +11,7 @@ from typing import Any
 from scheduler_core.framework.observer import Observer
 from scheduler_core.framework.session import Session
 from scheduler_core.model.queue import ROOT, QueueInfo
-from scheduler_core.model.queue_account import real_capability
+from scheduler_core.model.queue_limits import real_capability
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maximum, total_of
 

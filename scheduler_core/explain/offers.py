@@ -1,0 +1,70 @@
+"""In which order, and in which words, are changes offered that let a job run?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_core.explain.effects import Outcome
+from scheduler_core.explain.extent import extent
+from scheduler_core.explain.remedies import Remedy
+from scheduler_core.explain.wording import listed
+
+MOST_TRIED = 3
+# What is changed, in the order in which it is offered where others pay the same for it.
+KINDS: Mapping[str, str] = {
+    "unblock.gates": "removal of scheduling gates",
+    "unblock.state": "opened queue",
+    "unblock.placement": "constraint removed",
+    "unblock.capability": "capability",
+    "unblock.reclaimable": "reclaimable queue",
+    "unblock.weight": "weight",
+    "unblock.guarantee": "guarantee",
+    "unblock.deserved": "deserved amount",
+    "unblock.request": "smaller request",
+    "unblock.members": "smaller minMember",
+    "unblock.roles": "smaller minimum of a role",
+    "unblock.priority": "priority",
+    "unblock.actions": "change of actions",
+    "unblock.switches": "plugin switch",
+    "unblock.tiers": "move of a plugin to another tier",
+    "unblock.nodes": "number of nodes",
+    "unblock.larger-node": "larger node",
+    "unblock.pair": "pair of changes",
+}
+_RANKS = {name: rank for rank, name in enumerate(KINDS)}
+
+
+def order_of(offer: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what puts an offer first: whether it can be made, what it costs others, how far it goes."""
+    return (
+        bool(offer["refused"]),
+        offer["cost"],
+        extent(offer["changes"]),
+        len(offer["changed"]),
+        _RANKS[offer["id"]],
+        offer["reason"]["sentence"],
+    )
+
+
+def when_it_runs(outcome: Outcome, job: str) -> str:
+    """Return when the job runs: pods that are pipelined wait for others to leave."""
+    if not outcome.jobs[job].promised:
+        return "at once"
+    return "after evictions" if outcome.evicted else "after terminations"
+
+
+def gaps_text(remedy: Remedy, sizes: Sequence[int]) -> str:
+    """Return that more is not always better, where some larger sizes were seen not to help."""
+    if not sizes:
+        return ""
+    shown = listed(remedy.tried((size,)) for size in sizes[:MOST_TRIED])
+    return (
+        f" More is not always better: {shown} {'was' if len(sizes) == 1 else 'were'} tried and did not help."
+    )
+
+
+def capitalised(sentence: str) -> str:
+    """Begin with a capital letter, unless it begins with a name that has its own, such as minMember."""
+    first = sentence.partition(" ")[0]
+    return sentence if first != first.lower() else sentence[:1].upper() + sentence[1:]
