@@ -24,7 +24,7 @@ from time import process_time
 from typing import Any, NamedTuple
 
 from benchmarks.bench_simulate import LARGE
-from scheduler_core.__main__ import COLLECTOR, entries
+from scheduler_core.reading import COLLECTOR, entries
 from scheduler_core.replay import Replay
 from scheduler_core.validate import Inspection
 

@@ -3,57 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import gc
-import gzip
-import json
-import marshal
 import os
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from io import BufferedIOBase, BufferedReader, FileIO
 from itertools import chain
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
-from scheduler_core import Options, prepare, simulate_document
-from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
-from scheduler_core.errors import InputError
+from scheduler_core import Options, prepare
 from scheduler_core.fault import NOT_OURS, fault_of
-from scheduler_core.parity import first_difference, first_message_difference, unmet
+from scheduler_core.reading import Entry, entries, milliseconds
 from scheduler_core.result import encoded
-
-WRAPPED = b'{"scenario":'
-BUFFERED = 2**20
-"""Bytes that are read at once: a scenario is one long line."""
+from scheduler_core.tally import Tally
 
 NOBODY_READS = 141
 """The exit status that a shell reports of a program that SIGPIPE ended."""
-
-Hook = Callable[[dict[str, Any]], dict[str, Any]]
-
-COLLECTED_AFTER = 20_000
-"""Pods that were simulated, a hundred counted for each scenario."""
-
-
-YOUNG_IN_REPLAYS = 150_000
-"""Objects that a replay makes before the young ones are looked at; jobs that have ended hold themselves."""
-
-
-class Entry(NamedTuple):
-    """One scenario of a file, what was recorded and is expected of it, and how long reading took.
-
-    `fault` is what is wrong with the text itself; a text with a fault is not simulated.
-    """
-
-    scenario: dict[str, Any]
-    load_ms: float
-    recorded: dict[str, Any] | None = None
-    expected: dict[str, Any] = {}
-    fault: str = ""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -112,145 +77,13 @@ def main(arguments: list[str] | None = None) -> int:
     return commanded[options.command](options)
 
 
-class Collector:
-    """The garbage collector, off while a scenario is read and seldom at work afterwards.
-
-    It would walk the growing objects of a large scenario again and again. What was read is left alone, and
-    the young objects are looked at the more rarely the more pods there are. Sessions refer to themselves:
-    what they left behind is collected before the next scenario is read, when it is much.
-    """
-
-    def __init__(self) -> None:
-        self._left = 0
-
-    def before(self) -> None:
-        """Prepare for reading."""
-        gc.disable()
-        gc.unfreeze()
-        if self._left > COLLECTED_AFTER:
-            gc.collect()
-            self._left = 0
-
-    def after(self, scenario: Any) -> None:
-        """Prepare for simulating what was read."""
-        pods = scenario.get("pods") if isinstance(scenario, dict) else None
-        count = len(pods) if isinstance(pods, (list, dict)) else 0
-        self._left += 100 + count
-        gc.freeze()
-        is_replay = isinstance(scenario, dict) and "replay" in scenario
-        gc.set_threshold((YOUNG_IN_REPLAYS if is_replay else 500_000) + 20 * count, 20, 100)
-        gc.enable()
-
-
-COLLECTOR = Collector()
-
-
-def entries(name: str, *, with_recorded: bool = True, sharing: bool = False) -> Iterator[Entry]:
-    """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input).
-
-    Lines are read one at a time, and no text is kept while its scenario is in use. Without `with_recorded`
-    what a line holds behind its scenario is not parsed. With `sharing` equal specs and statuses in JSON are
-    one object, which nobody may write: thousands of jobs then take half the memory.
-    """
-    file = FileIO(0, closefd=False) if name == "-" else FileIO(name)
-    with BufferedReader(file, BUFFERED) as raw:
-        packed = raw.peek(2)[:2] == b"\x1f\x8b"
-        stream: BufferedIOBase = gzip.GzipFile(fileobj=raw) if packed else raw
-        plain_name = name.removesuffix(".gz")
-        if plain_name.endswith((".yaml", ".yml")):
-            yield _read_carefully(name, stream.read())
-            return
-        texts = _texts(stream, plain_name)
-        while (entry := _next_entry(name, texts, with_recorded=with_recorded, sharing=sharing)) is not None:
-            yield entry
-            del entry
-
-
-def _texts(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
-    """Yield the text of each scenario."""
-    if name.endswith(".jsonl"):
-        return iter(stream.readline, b"")
-    if name != "-":
-        return iter(stream.read, b"")
-    first = stream.readline()
-    if first.startswith(b"{") and first.rstrip().endswith(b"}"):
-        return chain([first], iter(stream.readline, b""))
-    return iter([first + stream.read()])
-
-
-def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool, sharing: bool) -> Entry | None:
-    for text in texts:
-        if text and not text.isspace():
-            COLLECTOR.before()
-            entry = _read_quickly(name, text, with_recorded=with_recorded, sharing=sharing)
-            COLLECTOR.after(entry.scenario)
-            return entry
-    return None
-
-
-def _read_quickly(name: str, line: bytes, *, with_recorded: bool, sharing: bool) -> Entry:
-    """Parse a scenario in JSON; one that is not what it should be is read again to say where."""
-    started = _milliseconds()
-    try:
-        loaded = _loaded(line, with_recorded=with_recorded, hook=_sharing() if sharing else None)
-        scenario = _with_structured_conf(loaded.get("scenario", loaded))
-    except (ValueError, AttributeError, TypeError, RecursionError):
-        return _read_carefully(name, line)
-    if "scenario" not in loaded:
-        return Entry(scenario, _milliseconds() - started)
-    expected = loaded.get("expected") or {}
-    return Entry(scenario, _milliseconds() - started, loaded.get("result"), expected)
-
-
-def _loaded(line: bytes, *, with_recorded: bool, hook: Hook | None) -> dict[str, Any]:
-    """Parse one line of JSON, or of a recorded one the scenario alone."""
-    if line.startswith(WRAPPED) and not with_recorded:
-        scenario, _ = json.JSONDecoder(object_hook=hook).raw_decode(line[len(WRAPPED) :].decode().lstrip())
-        return {"scenario": scenario}
-    loaded: dict[str, Any] = json.loads(line, object_hook=hook)
-    return loaded
-
-
-def _sharing() -> Hook:
-    """Return what makes equal specs of pods and PodGroups, and equal statuses, one object."""
-    known: dict[bytes, dict[str, Any]] = {}
-
-    def shared(thing: dict[str, Any]) -> dict[str, Any]:
-        if "containers" in thing or "minMember" in thing or "phase" in thing:
-            return known.setdefault(marshal.dumps(thing), thing)
-        return thing
-
-    return shared
-
-
-def _with_structured_conf(scenario: dict[str, Any]) -> dict[str, Any]:
-    """Return a scenario whose configuration, if it has one, is a structure and not a text."""
-    conf = scenario.get("scheduler_conf")
-    is_structure = isinstance(conf, dict) and conf.get("kind") != "ConfigMap"
-    return scenario if is_structure else _manifests().resolve(scenario)
-
-
-def _read_carefully(name: str, text: bytes) -> Entry:
-    """Read a scenario or manifests with the line of every problem."""
-    started = _milliseconds()
-    reading = _manifests().read([(name, text)])
-    errors = [problem for problem in reading.problems if problem.severity == "error"]
-    fault = f"{errors[0].document}:{errors[0].line}: {errors[0].message}" if errors else ""
-    return Entry(reading.document, _milliseconds() - started, fault=fault)
-
-
-def _manifests() -> ModuleType:
-    """Return the reader of manifests; without a text in YAML nobody waits for it."""
-    return import_module("manifests")
-
-
 def print_results(options: argparse.Namespace) -> int:
     """Print one result per scenario; 1 when any of them could not be simulated."""
     status = 0
     how = Options(
         explain=not options.no_explain,
         cycles=options.cycles,
-        timer=_milliseconds if options.timing else None,
+        timer=milliseconds if options.timing else None,
         extender=_extender(options.extender_host) if options.extender_host else None,
     )
     for entry in chain.from_iterable(entries(name, with_recorded=False) for name in options.scenarios):
@@ -312,7 +145,7 @@ def print_explanations(options: argparse.Namespace) -> int:
             options.job,
             cycle=options.cycle,
             unblock=options.unblock,
-            limits=Limits(milliseconds=options.seconds * 1000, timer=_milliseconds),
+            limits=Limits(milliseconds=options.seconds * 1000, timer=milliseconds),
         )
         try:
             for line in text.lines(selection, prepared.document, result, prepared.simulate):
@@ -358,7 +191,7 @@ class _Watch:
         self._log = log
         self._progress = progress
         self._printed = 0
-        self._started = self._shown = _milliseconds()
+        self._started = self._shown = milliseconds()
 
     def __call__(self, replay: Any) -> None:
         """Print what is new after a session."""
@@ -366,8 +199,8 @@ class _Watch:
             for entry in replay.records.log[self._printed :]:
                 sys.stdout.buffer.writelines(encoded(entry))
             self._printed = len(replay.records.log)
-        if self._progress and _milliseconds() - self._shown > 200.0:
-            self._shown = _milliseconds()
+        if self._progress and milliseconds() - self._shown > 200.0:
+            self._shown = milliseconds()
             finished = sum(record.finished is not None for record in replay.records.jobs.values())
             rate = replay.computed / (self._shown - self._started) * 1000.0
             where = f"{replay.end:,.0f} of {replay.timeline.horizon:,.0f} s simulated"
@@ -378,65 +211,6 @@ class _Watch:
         """End the line of progress."""
         if self._progress:
             print(file=sys.stderr)
-
-
-class Tally:
-    """How the scenarios of one recorded file compare.
-
-    Attributes
-    ----------
-    total, equal, messages : int
-        Scenarios compared, equal ones, and those whose texts are equal too.
-    apart : Counter
-        Scenarios that name a plugin which is not modelled, by plugin; they do not count.
-    differences : list of str
-        What differs, one line a scenario.
-
-    """
-
-    def __init__(self) -> None:
-        self.total = self.equal = self.messages = 0
-        self.apart: Counter[str] = Counter()
-        self.differences: list[str] = []
-
-    def add(self, entry: Entry) -> None:
-        """Simulate a recorded scenario and compare."""
-        assert entry.recorded is not None, "only recorded scenarios are compared"
-        unmodelled = unmodelled_plugins(entry.scenario)
-        if unmodelled:
-            self.apart.update(unmodelled)
-            return
-        name = entry.scenario.get("name")
-        ours = simulate_document(entry.scenario, Options(explain=False))
-        difference = first_difference(ours, entry.recorded)
-        message = first_message_difference(ours, entry.recorded)
-        self.total += 1
-        self.equal += difference is None
-        self.messages += difference is None and message is None
-        if difference is not None or message is not None:
-            kind = "differs" if difference is not None else "message"
-            self.differences.append(f"{name}: {kind}: {difference or message}")
-        self.differences += [
-            f"{name}: expected by Volcano's test: {text}" for text in unmet(ours, entry.expected)
-        ]
-
-    def line(self) -> str:
-        """Return the figures in one line."""
-        parts = [
-            f"{self.equal} of {self.total} equal ({_percent(self.equal, self.total)})",
-            f"messages {_percent(self.messages, self.total)}",
-        ]
-        parts += [f"{count} apart for {plugin}" for plugin, count in sorted(self.apart.items())]
-        return ", ".join(parts)
-
-
-def unmodelled_plugins(scenario: dict[str, Any]) -> list[str]:
-    """Return the plugins of a scenario's configuration that the core accepts but does not model."""
-    try:
-        conf = parse_conf(scenario.get("scheduler_conf"))
-    except InputError:
-        return []
-    return sorted({option.name for option in conf.options()} & set(UNMODELLED_PLUGINS))
 
 
 def print_parity(options: argparse.Namespace) -> int:
@@ -453,14 +227,6 @@ def print_parity(options: argparse.Namespace) -> int:
         print(f"{Path(name).name}: {tally.line()}", flush=True)
         status = status or int(tally.equal != tally.total)
     return status
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100.0 * part / whole if whole else 100.0:.1f} %"
-
-
-def _milliseconds() -> float:
-    return time.perf_counter() * 1000.0
 
 
 def until_closed(command: Callable[[], int]) -> int:

@@ -143,7 +143,6 @@ def test_one_template_writes_tables() -> None:
 
 LINES_OF_A_FILE = 300
 LONG_IN_THE_CORE = (
-    "scheduler_core/__main__.py",
     "scheduler_core/actions/allocate.py",
     "scheduler_core/actions/preempt.py",
     "scheduler_core/admission.py",

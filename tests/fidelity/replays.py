@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from scheduler_core.__main__ import Entry, entries
 from scheduler_core.parity import first_replay_difference
+from scheduler_core.reading import Entry, entries
 from scheduler_core.replay import replay_document
 from tests.shared import SHARED
 

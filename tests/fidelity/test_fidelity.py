@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from scheduler_core import simulate_document
-from scheduler_core.__main__ import Tally, entries
 from scheduler_core.framework import node_columns, placement
+from scheduler_core.reading import entries
+from scheduler_core.tally import Tally
 from scheduler_core.victims import preempt_bound, reclaim_bound
 from tests.shared import SHARED
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scheduler_core import Options, simulate_document
-from scheduler_core.__main__ import entries
 from scheduler_core.parity import first_difference
+from scheduler_core.reading import entries
 from scheduler_core.release import DEFAULT_RELEASE, RELEASES
 from tests.shared import SHARED
 

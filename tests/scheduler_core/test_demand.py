@@ -9,8 +9,8 @@ import pytest
 
 import manifests
 from scheduler_core import problems, result
-from scheduler_core.__main__ import entries
 from scheduler_core.demand import demand_of, queues_at_open
+from scheduler_core.reading import entries
 from tests.builders import conf, node, podgroup, pods, queue, scenario, session_of
 
 CASES = Path(__file__).parents[1] / "fidelity" / "cases"

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core import Options, encode, simulate_document
-from scheduler_core.__main__ import entries
+from scheduler_core.reading import entries
 from tests.builders import Object
 from tests.scheduler_core.clusters import SEARCH, clusters, renamed
 from tests.shared import ROOT

@@ -11,7 +11,7 @@ import pytest
 
 from manifests.pools import node_like, numbered_names
 from scheduler_core import Options, Reuse, encode, prepare, simulate_document
-from scheduler_core.__main__ import entries
+from scheduler_core.reading import entries
 from scheduler_core.result import BRIEF_PARTS
 from tests.builders import Object, node, pod, podgroup, queue, scenario
 from tests.shared import ROOT

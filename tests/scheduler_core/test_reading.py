@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from scheduler_core import Options, encode, simulate_document
-from scheduler_core.__main__ import entries, main
+from scheduler_core.__main__ import main
+from scheduler_core.reading import entries
 from tests.builders import Object, node, podgroup, pods, queue, scenario
 from tests.shared import ROOT
 

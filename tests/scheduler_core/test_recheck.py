@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_core.__main__ import entries
+from scheduler_core.reading import entries
 from tests.scheduler_core.recheck import all_checks, case_of, recheck_checklists
 from tests.shared import ROOT, SHARED
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from scheduler_core import explain, simulate_document
-from scheduler_core.__main__ import entries
+from scheduler_core.reading import entries
 from tests.builders import Object
 from tests.scheduler_core.clusters import SEARCH, clusters, configurations
 from tests.scheduler_core.recount import Counted, Held, Moment, Unsupported

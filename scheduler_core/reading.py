@@ -1,0 +1,177 @@
+"""Which scenarios are in a file? Read one at a time, with the garbage collector out of the way."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+import marshal
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from io import BufferedIOBase, BufferedReader, FileIO
+from itertools import chain
+from types import ModuleType
+from typing import Any, NamedTuple
+
+WRAPPED = b'{"scenario":'
+BUFFERED = 2**20
+"""Bytes that are read at once: a scenario is one long line."""
+
+COLLECTED_AFTER = 20_000
+"""Pods that were simulated, a hundred counted for each scenario."""
+
+YOUNG_IN_REPLAYS = 150_000
+"""Objects that a replay makes before the young ones are looked at; jobs that have ended hold themselves."""
+
+Hook = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class Entry(NamedTuple):
+    """One scenario of a file, what was recorded and is expected of it, and how long reading took.
+
+    `fault` is what is wrong with the text itself; a text with a fault is not simulated.
+    """
+
+    scenario: dict[str, Any]
+    load_ms: float
+    recorded: dict[str, Any] | None = None
+    expected: dict[str, Any] = {}
+    fault: str = ""
+
+
+class Collector:
+    """The garbage collector, off while a scenario is read and seldom at work afterwards.
+
+    It would walk the growing objects of a large scenario again and again. What was read is left alone, and
+    the young objects are looked at the more rarely the more pods there are. Sessions refer to themselves:
+    what they left behind is collected before the next scenario is read, when it is much.
+    """
+
+    def __init__(self) -> None:
+        self._left = 0
+
+    def before(self) -> None:
+        """Prepare for reading."""
+        gc.disable()
+        gc.unfreeze()
+        if self._left > COLLECTED_AFTER:
+            gc.collect()
+            self._left = 0
+
+    def after(self, scenario: Any) -> None:
+        """Prepare for simulating what was read."""
+        pods = scenario.get("pods") if isinstance(scenario, dict) else None
+        count = len(pods) if isinstance(pods, (list, dict)) else 0
+        self._left += 100 + count
+        gc.freeze()
+        is_replay = isinstance(scenario, dict) and "replay" in scenario
+        gc.set_threshold((YOUNG_IN_REPLAYS if is_replay else 500_000) + 20 * count, 20, 100)
+        gc.enable()
+
+
+COLLECTOR = Collector()
+
+
+def entries(name: str, *, with_recorded: bool = True, sharing: bool = False) -> Iterator[Entry]:
+    """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input).
+
+    Lines are read one at a time, and no text is kept while its scenario is in use. Without `with_recorded`
+    what a line holds behind its scenario is not parsed. With `sharing` equal specs and statuses in JSON are
+    one object, which nobody may write: thousands of jobs then take half the memory.
+    """
+    file = FileIO(0, closefd=False) if name == "-" else FileIO(name)
+    with BufferedReader(file, BUFFERED) as raw:
+        packed = raw.peek(2)[:2] == b"\x1f\x8b"
+        stream: BufferedIOBase = gzip.GzipFile(fileobj=raw) if packed else raw
+        plain_name = name.removesuffix(".gz")
+        if plain_name.endswith((".yaml", ".yml")):
+            yield _read_carefully(name, stream.read())
+            return
+        texts = _texts(stream, plain_name)
+        while (entry := _next_entry(name, texts, with_recorded=with_recorded, sharing=sharing)) is not None:
+            yield entry
+            del entry
+
+
+def _texts(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
+    """Yield the text of each scenario."""
+    if name.endswith(".jsonl"):
+        return iter(stream.readline, b"")
+    if name != "-":
+        return iter(stream.read, b"")
+    first = stream.readline()
+    if first.startswith(b"{") and first.rstrip().endswith(b"}"):
+        return chain([first], iter(stream.readline, b""))
+    return iter([first + stream.read()])
+
+
+def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool, sharing: bool) -> Entry | None:
+    for text in texts:
+        if text and not text.isspace():
+            COLLECTOR.before()
+            entry = _read_quickly(name, text, with_recorded=with_recorded, sharing=sharing)
+            COLLECTOR.after(entry.scenario)
+            return entry
+    return None
+
+
+def _read_quickly(name: str, line: bytes, *, with_recorded: bool, sharing: bool) -> Entry:
+    """Parse a scenario in JSON; one that is not what it should be is read again to say where."""
+    started = milliseconds()
+    try:
+        loaded = _loaded(line, with_recorded=with_recorded, hook=_sharing() if sharing else None)
+        scenario = _with_structured_conf(loaded.get("scenario", loaded))
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return _read_carefully(name, line)
+    if "scenario" not in loaded:
+        return Entry(scenario, milliseconds() - started)
+    expected = loaded.get("expected") or {}
+    return Entry(scenario, milliseconds() - started, loaded.get("result"), expected)
+
+
+def _loaded(line: bytes, *, with_recorded: bool, hook: Hook | None) -> dict[str, Any]:
+    """Parse one line of JSON, or of a recorded one the scenario alone."""
+    if line.startswith(WRAPPED) and not with_recorded:
+        scenario, _ = json.JSONDecoder(object_hook=hook).raw_decode(line[len(WRAPPED) :].decode().lstrip())
+        return {"scenario": scenario}
+    loaded: dict[str, Any] = json.loads(line, object_hook=hook)
+    return loaded
+
+
+def _sharing() -> Hook:
+    """Return what makes equal specs of pods and PodGroups, and equal statuses, one object."""
+    known: dict[bytes, dict[str, Any]] = {}
+
+    def shared(thing: dict[str, Any]) -> dict[str, Any]:
+        if "containers" in thing or "minMember" in thing or "phase" in thing:
+            return known.setdefault(marshal.dumps(thing), thing)
+        return thing
+
+    return shared
+
+
+def _with_structured_conf(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario whose configuration, if it has one, is a structure and not a text."""
+    conf = scenario.get("scheduler_conf")
+    is_structure = isinstance(conf, dict) and conf.get("kind") != "ConfigMap"
+    return scenario if is_structure else _manifests().resolve(scenario)
+
+
+def _read_carefully(name: str, text: bytes) -> Entry:
+    """Read a scenario or manifests with the line of every problem."""
+    started = milliseconds()
+    reading = _manifests().read([(name, text)])
+    errors = [problem for problem in reading.problems if problem.severity == "error"]
+    fault = f"{errors[0].document}:{errors[0].line}: {errors[0].message}" if errors else ""
+    return Entry(reading.document, milliseconds() - started, fault=fault)
+
+
+def _manifests() -> ModuleType:
+    """Return the reader of manifests; without a text in YAML nobody waits for it."""
+    return import_module("manifests")
+
+
+def milliseconds() -> float:
+    """Return what a clock shows that only moves forward."""
+    return time.perf_counter() * 1000.0

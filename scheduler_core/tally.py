@@ -1,0 +1,75 @@
+"""How do the scenarios of one recorded file compare?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from scheduler_core import Options, simulate_document
+from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
+from scheduler_core.errors import InputError
+from scheduler_core.parity import first_difference, first_message_difference, unmet
+from scheduler_core.reading import Entry
+
+
+class Tally:
+    """How the scenarios of one recorded file compare.
+
+    Attributes
+    ----------
+    total, equal, messages : int
+        Scenarios compared, equal ones, and those whose texts are equal too.
+    apart : Counter
+        Scenarios that name a plugin which is not modelled, by plugin; they do not count.
+    differences : list of str
+        What differs, one line a scenario.
+
+    """
+
+    def __init__(self) -> None:
+        self.total = self.equal = self.messages = 0
+        self.apart: Counter[str] = Counter()
+        self.differences: list[str] = []
+
+    def add(self, entry: Entry) -> None:
+        """Simulate a recorded scenario and compare."""
+        assert entry.recorded is not None, "only recorded scenarios are compared"
+        unmodelled = unmodelled_plugins(entry.scenario)
+        if unmodelled:
+            self.apart.update(unmodelled)
+            return
+        name = entry.scenario.get("name")
+        ours = simulate_document(entry.scenario, Options(explain=False))
+        difference = first_difference(ours, entry.recorded)
+        message = first_message_difference(ours, entry.recorded)
+        self.total += 1
+        self.equal += difference is None
+        self.messages += difference is None and message is None
+        if difference is not None or message is not None:
+            kind = "differs" if difference is not None else "message"
+            self.differences.append(f"{name}: {kind}: {difference or message}")
+        self.differences += [
+            f"{name}: expected by Volcano's test: {text}" for text in unmet(ours, entry.expected)
+        ]
+
+    def line(self) -> str:
+        """Return the figures in one line."""
+        parts = [
+            f"{self.equal} of {self.total} equal ({_percent(self.equal, self.total)})",
+            f"messages {_percent(self.messages, self.total)}",
+        ]
+        parts += [f"{count} apart for {plugin}" for plugin, count in sorted(self.apart.items())]
+        return ", ".join(parts)
+
+
+def unmodelled_plugins(scenario: dict[str, Any]) -> list[str]:
+    """Return the plugins of a scenario's configuration that the core accepts but does not model."""
+    try:
+        conf = parse_conf(scenario.get("scheduler_conf"))
+    except InputError:
+        return []
+    return sorted({option.name for option in conf.options()} & set(UNMODELLED_PLUGINS))
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100.0 * part / whole if whole else 100.0:.1f} %"
