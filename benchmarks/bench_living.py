@@ -18,7 +18,8 @@ from typing import Any
 from benchmarks.generator import Size, cluster
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
-from scheduler_core.simulate import Options, Simulation
+from scheduler_core.options import Options
+from scheduler_core.simulate import Simulation
 
 SIZE = Size(nodes=500, pods=5_000, queues=16, levels=2, pending=0)
 Object = dict[str, Any]

@@ -9,7 +9,8 @@ from scheduler_core.admission import Admission
 from scheduler_core.errors import InputError
 from scheduler_core.failure import failed
 from scheduler_core.fault import NOT_OURS
-from scheduler_core.simulate import Options, Simulation
+from scheduler_core.options import Options
+from scheduler_core.simulate import Simulation
 from scheduler_core.validate import Inspection, problems
 
 Result = dict[str, Any]

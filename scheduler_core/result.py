@@ -250,3 +250,19 @@ def encoded(result: Mapping[str, Any]) -> Iterator[bytes]:
     for text in _ENCODER.iterencode(result, _one_shot=True):
         yield text.encode()
     yield b"\n"
+
+
+def timing(
+    actions: Sequence[str], snapshot: float, opening: float, times: Sequence[float], closing: float
+) -> dict[str, Any]:
+    """Return how long a cycle took, in milliseconds; showing its state is no part of the session."""
+    return {
+        "snapshot_ms": snapshot,
+        "open_session_ms": opening,
+        "actions": [
+            {"action": action, "ms": after - before}
+            for action, before, after in zip(actions, times, times[1:], strict=False)
+        ],
+        "close_session_ms": closing,
+        "session_ms": opening + times[-1] - times[0] + closing,
+    }

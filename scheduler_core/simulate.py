@@ -2,104 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from scheduler_core import result as shown
-from scheduler_core.actions import (
-    allocate,
-    backfill,
-    enqueue,
-    gangpreempt,
-    gangreclaim,
-    preempt,
-    reclaim,
-    shuffle,
-)
+from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.admission import Admission
-from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf
+from scheduler_core.assumptions import cycle_notes, node_notes, plugin_notes, release_notes
+from scheduler_core.conf import SchedulerConf
 from scheduler_core.cycles import ClusterTransition
 from scheduler_core.framework.closing import close_session, queue_allocated
-from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
+from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls
 from scheduler_core.framework.fitting import fitting
-from scheduler_core.framework.reuse import Reuse
 from scheduler_core.framework.session import Session, unobserved
 from scheduler_core.framework.worklist import is_left_out
 from scheduler_core.model.journal import PodGroups
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.state import State
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.model.unmodelled import NOT_MODELLED, queue_notes
+from scheduler_core.model.unmodelled import queue_notes
+from scheduler_core.options import Options
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.recording.recorder import Recorder
-from scheduler_core.release import Release, release_of
 from scheduler_core.rendering import plain
 from scheduler_core.resource import quantities
 
 Object = Mapping[str, Any]
-
-SAMPLED_ABOVE = 100
-"""The number of nodes above which Volcano samples (minimum-feasible-nodes)."""
-
-ACTIONS: Mapping[str, Callable[[Session], None]] = {
-    "enqueue": enqueue.execute,
-    "allocate": allocate.execute,
-    "backfill": backfill.execute,
-    "gangpreempt": gangpreempt.execute,
-    "gangreclaim": gangreclaim.execute,
-    "preempt": preempt.execute,
-    "reclaim": reclaim.execute,
-    "shuffle": shuffle.execute,
-}
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a scenario is simulated.
-
-    Attributes
-    ----------
-    explain : bool
-        Whether explanations are collected.
-    cycles : int, optional
-        How many sessions; None: what the scenario says.
-    progress : callable, optional
-        ``progress(done, what)`` is called now and then, `done` from 0 to 1.
-    timer : callable, optional
-        A clock in milliseconds; with one each cycle says how long it took.
-    release : Release, optional
-        The release that decides; None: the one that the scenario names.
-    reasons : bool
-        Whether pods and PodGroups that wait say why; without it jobs that fit nowhere cost nothing.
-    counts_pipelined : bool
-        Whether pods that are only pipelined may be counted on nodes and queues without their jobs saying so.
-    extender : callable, optional
-        How plugin extender reaches its service, see `framework.extender_calls.Post`; without it calls fail.
-    reuse : Reuse, optional
-        What the session finds, shared by runs of one session each, one after the other.
-    shows : frozenset of str, optional
-        Each cycle of the result has only these of `result.BRIEF_PARTS`, in brief; None: everything.
-    job : str, optional
-        The key of the one job that a brief result is about: its PodGroups are this one, with the tasks as in
-        a whole result. A session ends when no action that is left looks at the job and none of its pods has
-        a place; that one of these actions fails is not noticed then. For results of one cycle.
-
-    """
-
-    explain: bool = True
-    cycles: int | None = None
-    progress: Callable[[float, str], None] | None = None
-    timer: Callable[[], float] | None = None
-    release: Release | None = None
-    reasons: bool = True
-    counts_pipelined: bool = False
-    extender: Post | None = None
-    reuse: Reuse | None = None
-    shows: frozenset[str] | None = None
-    job: str | None = None
 
 
 class Simulation:
@@ -138,7 +69,7 @@ class Simulation:
             *release_notes(document),
             *admission.notes(),
             *node_notes(len(admission.items("nodes"))),
-            *self._cycle_notes(),
+            *cycle_notes(self.cycles, self.afterwards),
         ]
         self.calls = ExtenderCalls(options.extender)
         self.kept: dict[str, Any] = {KEPT: self.calls}
@@ -305,7 +236,9 @@ class Simulation:
         if explained is not None:
             result["explain"] = explained
         if self.options.timer is not None:
-            result["timing"] = _timing(self.conf, taken - started, opened - taken, times, closed - closing)
+            result["timing"] = shown.timing(
+                self.conf.actions, taken - started, opened - taken, times, closed - closing
+            )
         if cycle < self.cycles:
             self.afterwards.advance(session, cycle)
         return result
@@ -349,73 +282,9 @@ class Simulation:
             opener(session, arguments)
         return session
 
-    def _cycle_notes(self) -> list[str]:
-        """Return what is assumed to happen between cycles."""
-        if self.cycles == 1:
-            return []
-        after, late = self.afterwards, self.afterwards.termination_cycles
-        gone = (
-            f"terminate for {late} cycle{'s' if late > 1 else ''}" if late else "are gone at the next cycle"
-        )
-        again = "come back as pending pods" if after.requeue else "are not created again"
-        return [
-            f"Assumed: {after.cycle_seconds:g} s between cycles. Placed pods run from the next cycle on and"
-            f" do not finish; evicted pods {gone} and {again}; no other pod is created."
-        ]
-
     def _now(self) -> float:
         return self.options.timer() if self.options.timer is not None else 0.0
 
     def _report(self, done: float, what: str) -> None:
         if self.options.progress is not None:
             self.options.progress(done, what)
-
-
-def _timing(
-    conf: SchedulerConf, snapshot: float, opening: float, times: list[float], closing: float
-) -> dict[str, Any]:
-    """Return how long a cycle took, in milliseconds; showing its state is no part of the session."""
-    actions = [
-        {"action": action, "ms": after - before}
-        for action, before, after in zip(conf.actions, times, times[1:], strict=False)
-    ]
-    return {
-        "snapshot_ms": snapshot,
-        "open_session_ms": opening,
-        "actions": actions,
-        "close_session_ms": closing,
-        "session_ms": opening + times[-1] - times[0] + closing,
-    }
-
-
-def release_notes(document: Mapping[str, Any]) -> list[str]:
-    """Return that the rules of the nearest known release decide, nothing when the release itself is known."""
-    named, release = document.get("release"), release_of(document)
-    if named is None or named == release.name:
-        return []
-    return [f"Assumed: Volcano {named} decides as {release.name} does, the nearest known release."]
-
-
-def plugin_notes(conf: SchedulerConf) -> list[str]:
-    """Return what it means for the answer that the configuration names plugins that are not modelled."""
-    notes = []
-    for name in sorted({option.name for option in conf.options()}):
-        if name in MODELLED_PLUGINS:
-            continue
-        if name in UNMODELLED_PLUGINS:
-            notes.append(f'{NOT_MODELLED}plugin "{name}": {UNMODELLED_PLUGINS[name]}.')
-        else:
-            notes.append(f'Ignored: plugin "{name}". It does not exist in Volcano {conf.release.name}.')
-    return notes
-
-
-def node_notes(nodes: int) -> list[str]:
-    """Return what it means for the answer that the cluster is so large that Volcano samples its nodes."""
-    if nodes <= SAMPLED_ABOVE:
-        return []
-    percentage = max(5, 50 - nodes // 125)
-    enough = max(SAMPLED_ABOVE, nodes * percentage // 100)
-    return [
-        f"Assumed: every pod may use any of the {nodes:,} nodes. By default Volcano stops looking once it has"
-        f" found {enough:,} feasible ones, so it may choose another node."
-    ]

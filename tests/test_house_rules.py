@@ -155,7 +155,6 @@ LONG_IN_THE_CORE = (
     "scheduler_core/replay/calm/actions.py",
     "scheduler_core/replay/engine.py",
     "scheduler_core/resource.py",
-    "scheduler_core/simulate.py",
     "scheduler_core/victims/reclaim_bound.py",
 )
 """Where one class keeps the state of a session, or one table of a specification is written down in its order,

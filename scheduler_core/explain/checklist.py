@@ -17,8 +17,9 @@ from scheduler_core.explain.turns import GANG_KINDS, Tried, Turn, tried_alone, t
 from scheduler_core.explain.victims import evictions
 from scheduler_core.explain.wording import agreed, counted
 from scheduler_core.framework.session import Session
+from scheduler_core.options import Options
 from scheduler_core.release import release_of
-from scheduler_core.simulate import Options, Simulation
+from scheduler_core.simulate import Simulation
 
 ACTIONS = ("reclaim", "preempt")
 GANG_ACTIONS = tuple(GANG_KINDS)

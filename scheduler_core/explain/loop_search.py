@@ -12,8 +12,8 @@ from scheduler_core.explain.loops import loops, loops_of
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.trials import Simulate
 from scheduler_core.explain.wording import agreed, counted, listed
+from scheduler_core.options import Options
 from scheduler_core.prepared import Prepared
-from scheduler_core.simulate import Options
 
 Story = dict[str, Any]
 

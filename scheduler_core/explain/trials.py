@@ -11,7 +11,7 @@ from scheduler_core.explain.changes import applied
 from scheduler_core.explain.cycle_view import CycleView, Object
 from scheduler_core.explain.effects import JobOutcome, Outcome
 from scheduler_core.explain.remedies import Remedy, Sizes
-from scheduler_core.simulate import Options
+from scheduler_core.options import Options
 
 Simulate = Callable[[Mapping[str, Any], Options], Mapping[str, Any]]
 _EXPLAINED = Options()

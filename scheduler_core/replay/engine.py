@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import floor, isfinite
 from typing import Any, NamedTuple
 
+from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
 from scheduler_core.failure import failed
@@ -22,6 +23,7 @@ from scheduler_core.model.pod_info import creation_of
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
+from scheduler_core.options import Options
 from scheduler_core.release import Release
 from scheduler_core.rendering import number
 from scheduler_core.replay.calm import Calm
@@ -32,7 +34,7 @@ from scheduler_core.replay.notes import replay_notes
 from scheduler_core.replay.records import Records
 from scheduler_core.replay.timeline import Timeline
 from scheduler_core.replay.world import World
-from scheduler_core.simulate import ACTIONS, Options, Simulation
+from scheduler_core.simulate import Simulation
 from scheduler_core.transitions import bound, evicted, nominated, nominated_node, write_status
 from scheduler_core.validate import Inspection
 

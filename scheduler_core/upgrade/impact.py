@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from scheduler_core.options import Options
 from scheduler_core.parity import first_difference, first_replay_difference
 from scheduler_core.prepared import Prepared, Result
 from scheduler_core.release import Release, Rule
 from scheduler_core.replay import replay_document
-from scheduler_core.simulate import Options
 
 FIGURES = ("deserved", "realCapability", "inqueue", "share", "allocated")
 LIVES = ("enqueued", "started", "finished", "evictions", "lost_seconds")

@@ -14,8 +14,8 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.plugins.registry import OPENERS
-from scheduler_core.simulate import ACTIONS
 from tests.builders import (
     Object,
     Plugin,

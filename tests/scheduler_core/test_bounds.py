@@ -16,6 +16,7 @@ from scheduler_core import simulate_document
 from scheduler_core.actions.preempt import Preempt
 from scheduler_core.actions.preempt import of_other_jobs as other_jobs_filter
 from scheduler_core.actions.reclaim import Reclaim, of_other_queues
+from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.explain import victim_story
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.numbering import distinct
@@ -24,7 +25,6 @@ from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.replay import Replay
-from scheduler_core.simulate import ACTIONS
 from scheduler_core.validate import Inspection
 from scheduler_core.victims.ask import ask_victims, victims_suffice
 from scheduler_core.victims.bound import bounds_of

@@ -9,9 +9,9 @@ from types import ModuleType
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.framework.session import Session
 from scheduler_core.rendering import plain
-from scheduler_core.simulate import ACTIONS
 from tests.builders import Object, conf, node, podgroup, pods, priority_class, queue, scenario, session_of
 from tests.scheduler_core.clusters import SEARCH
 from tests.scheduler_core.plugin_contract import assert_keeps_contract

@@ -6,10 +6,10 @@ from itertools import islice
 from random import Random
 
 from scheduler_core import Options, Reuse, prepare
+from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.errors import SchedulerPanic
 from scheduler_core.framework.worklist import is_left_out
 from scheduler_core.reading import entries
-from scheduler_core.simulate import ACTIONS
 from tests.builders import Object, session_of
 from tests.shared import ROOT
 

@@ -15,9 +15,10 @@ from scheduler_core.model.pod_info import PodInfo, PodTable
 from scheduler_core.model.pod_template import PodTemplate
 from scheduler_core.model.queue_part import Part, part_of, worked_out
 from scheduler_core.model.snapshot import take_snapshot
+from scheduler_core.options import Options
 from scheduler_core.replay import Replay, replay_document
 from scheduler_core.resource import Resource
-from scheduler_core.simulate import Options, Simulation
+from scheduler_core.simulate import Simulation
 from scheduler_core.validate import Inspection
 from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
 from tests.scheduler_core.replays import job_replay, small_replay

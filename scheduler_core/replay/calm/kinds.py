@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scheduler_core import transitions
+from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -14,7 +15,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_part import Part, worked_out
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.replay.calm.arrivals import Arrival
-from scheduler_core.simulate import ACTIONS, Simulation
+from scheduler_core.simulate import Simulation
 
 Object = Mapping[str, Any]
 

@@ -1,0 +1,60 @@
+"""What is assumed in an answer where it may differ from the cluster's?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf
+from scheduler_core.cycles import ClusterTransition
+from scheduler_core.model.unmodelled import NOT_MODELLED
+from scheduler_core.release import release_of
+
+SAMPLED_ABOVE = 100
+"""The number of nodes above which Volcano samples (minimum-feasible-nodes)."""
+
+
+def release_notes(document: Mapping[str, Any]) -> list[str]:
+    """Return that the rules of the nearest known release decide, nothing when the release itself is known."""
+    named, release = document.get("release"), release_of(document)
+    if named is None or named == release.name:
+        return []
+    return [f"Assumed: Volcano {named} decides as {release.name} does, the nearest known release."]
+
+
+def plugin_notes(conf: SchedulerConf) -> list[str]:
+    """Return what it means for the answer that the configuration names plugins that are not modelled."""
+    notes = []
+    for name in sorted({option.name for option in conf.options()}):
+        if name in MODELLED_PLUGINS:
+            continue
+        if name in UNMODELLED_PLUGINS:
+            notes.append(f'{NOT_MODELLED}plugin "{name}": {UNMODELLED_PLUGINS[name]}.')
+        else:
+            notes.append(f'Ignored: plugin "{name}". It does not exist in Volcano {conf.release.name}.')
+    return notes
+
+
+def node_notes(nodes: int) -> list[str]:
+    """Return what it means for the answer that the cluster is so large that Volcano samples its nodes."""
+    if nodes <= SAMPLED_ABOVE:
+        return []
+    percentage = max(5, 50 - nodes // 125)
+    enough = max(SAMPLED_ABOVE, nodes * percentage // 100)
+    return [
+        f"Assumed: every pod may use any of the {nodes:,} nodes. By default Volcano stops looking once it has"
+        f" found {enough:,} feasible ones, so it may choose another node."
+    ]
+
+
+def cycle_notes(cycles: int, after: ClusterTransition) -> list[str]:
+    """Return what is assumed to happen between cycles."""
+    if cycles == 1:
+        return []
+    late = after.termination_cycles
+    gone = f"terminate for {late} cycle{'s' if late > 1 else ''}" if late else "are gone at the next cycle"
+    again = "come back as pending pods" if after.requeue else "are not created again"
+    return [
+        f"Assumed: {after.cycle_seconds:g} s between cycles. Placed pods run from the next cycle on and"
+        f" do not finish; evicted pods {gone} and {again}; no other pod is created."
+    ]
