@@ -14,10 +14,10 @@ from scheduler_core.model.pod_columns import PodColumns
 from scheduler_core.model.pod_info import DEFAULT_NAMESPACE, PodInfo, PodTable, creation_of
 from scheduler_core.model.pod_kind import PodReader
 from scheduler_core.model.pods import Pods
-from scheduler_core.model.queue import rooted
 from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.model.unmodelled import UNREAD_LISTS, unmodelled_notes
+from scheduler_core.queue_defaults import made_queue, with_defaults
 
 Object = Mapping[str, Any]
 _NOTHING: Object = {}
@@ -235,35 +235,13 @@ class Admission:
             names = {queue["metadata"]["name"] for queue in queues}
             for name, reclaimable in ((DEFAULT_QUEUE, True), ("root", False)):
                 if name not in names:
-                    queues.append(_made_queue(name, reclaimable))
+                    queues.append(made_queue(name, reclaimable))
                     self.changes[f"Assumed: queue {name} exists; Volcano creates it at start."] += 1
         return queues
 
     def queue(self, queue: Object) -> Object:
         """Return a queue as its webhook and its controller leave it."""
-        if not self.defaults:
-            return queue
-        spec, status, metadata = queue.get("spec") or {}, queue.get("status") or {}, queue["metadata"]
-        changed_spec: dict[str, Any] = {}
-        if not spec.get("weight"):
-            changed_spec["weight"] = 1
-            self.changes["Assumed: {n} queue{s} without spec.weight: weight 1."] += 1
-        if spec.get("reclaimable") is None:
-            changed_spec["reclaimable"] = True
-            self.changes["Assumed: {n} queue{s} without spec.reclaimable: reclaimable."] += 1
-        changed: dict[str, Any] = {}
-        if changed_spec:
-            changed["spec"] = {**spec, **changed_spec}
-        if not status.get("state"):
-            changed["status"] = {**status, "state": "Open"}
-            self.changes["Assumed: {n} queue{s} without status.state: Open."] += 1
-        annotations = rooted(metadata.get("annotations") or {})
-        if annotations is not None:
-            changed["metadata"] = {**metadata, "annotations": annotations}
-            self.changes[
-                "Assumed: {n} queue{s} whose hierarchy annotation does not begin with root: root put first."
-            ] += 1
-        return {**queue, **changed} if changed else queue
+        return with_defaults(queue, self.changes) if self.defaults else queue
 
     def pod(self, pod: Object) -> Object:
         """Return a pod with namespace, uid, phase, scheduler name and priority."""
@@ -308,14 +286,6 @@ def counted(change: str, count: int) -> str:
 def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     """Return whether these are the very same objects."""
     return all(one is other for one, other in zip(some, others, strict=True))
-
-
-def _made_queue(name: str, reclaimable: bool) -> Object:
-    return {
-        "metadata": {"name": name},
-        "spec": {"weight": 1, "reclaimable": reclaimable},
-        "status": {"state": "Open"},
-    }
 
 
 def _namespaced(thing: Object) -> Object:
