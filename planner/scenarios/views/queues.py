@@ -155,14 +155,13 @@ def _stale(
     error: StaleRevision,
 ) -> Editor:
     """Return the editor after somebody else's edit: nothing typed is lost, nothing of theirs is undone."""
-    if stored:
-        stored.refresh_from_db()
-    name, spec = (stored.name, queue_spec(stored)) if stored else ("", {})
+    present = queue_or_404(scenario, stored.name) if stored else None
+    name, spec = (present.name, queue_spec(present)) if present else ("", {})
     later = changes_since(scenario, error.expected)
     tree = scenario_tree(scenario, shown_of(request))
-    present = queue_fields(spec, tree.resources)
+    now = queue_fields(spec, tree.resources)
     seen = queue_fields(as_before(spec, later, f"queues.{name}."), tree.resources)
-    fields = present | merged_fields(seen=seen, typed=typed, present=present)
+    fields = now | merged_fields(seen=seen, typed=typed, present=now)
     return Editor(scenario, name, error.current, tree, fields, stale=error, changes=later)
 
 
