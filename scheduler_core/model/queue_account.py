@@ -106,14 +106,14 @@ class QueueAccount:
         """
         amounts = amounts or QueueSum()
         reserved = amounts.reserved if release.follows(Rule.INQUEUE_REMAINDER) else amounts.reserved_whole
-        if not (
-            amounts.allocated.is_same(self.allocated)
-            and amounts.elastic.is_same(self.elastic)
-            and reserved.is_same(self.inqueue)
-        ):
-            self.allocated, self.elastic = amounts.allocated.resource(), amounts.elastic.resource()
-            self.inqueue = reserved.resource()
-            self.allocated_version += 1
+        version = self.allocated_version
+        if not amounts.allocated.is_same(self.allocated):
+            self.allocated, self.allocated_version = amounts.allocated.resource(), version + 1
+        if not amounts.elastic.is_same(self.elastic):
+            self.elastic, self.allocated_version = amounts.elastic.resource(), version + 1
+        if not reserved.is_same(self.inqueue):
+            self.inqueue, self.allocated_version = reserved.resource(), version + 1
+        if self.allocated_version > version:
             self.version += 1
         if not amounts.request.is_same(self.request):
             self.request = amounts.request.resource()
@@ -257,15 +257,17 @@ def renew_accounts(
     account_of: Callable[[str], Account],
 ) -> None:
     """Bring the accounts of some queues up to date; only queues with jobs have one, by name."""
-    before = list(accounts)
+    came = False
     for name in names:
-        if name not in sums:
+        amounts = sums.get(name)
+        if amounts is None:
             accounts.pop(name, None)
             continue
+        came = came or name not in accounts
         account = accounts[name] = account_of(name)
-        account.take(sums[name], release)
+        account.take(amounts, release)
         account.measure()
-    if list(accounts) != before:
+    if came:
         entries = sorted(accounts.items())
         accounts.clear()
         accounts.update(entries)

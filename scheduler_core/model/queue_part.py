@@ -58,7 +58,14 @@ class Part(NamedTuple):
         """Return what it adds to each of `QueueSum.sums`."""
         return self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
+    def counts_like(self, other: Part, *, whole: bool) -> bool:
+        """Return whether another part adds the same, but for `reserved_whole` unless `whole`."""
+        pairs = zip(self.vectors, other.vectors, strict=True)
+        differing = [place for place, (ours, theirs) in enumerate(pairs) if not ours.is_same(theirs)]
+        return not differing or (differing == [RESERVED_WHOLE] and not whole)
 
+
+RESERVED_WHOLE = 4
 NO_PART = Part("", NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
 
 

@@ -199,9 +199,12 @@ class QueueSums:
         """Take in jobs that were made anew; None: the job is gone."""
         self.exchange({key: None if job is None else part_of(job) for key, job in jobs.items()})
 
-    def exchange(self, parts: Mapping[str, Part | None]) -> None:
-        """Have jobs add these parts in place of what they added before; None: the job is gone."""
-        moved = set()
+    def exchange(self, parts: Mapping[str, Part | None]) -> set[str]:
+        """Have jobs add these parts in place of what they added before; None: the job is gone.
+
+        Returns the queues of jobs that added another one.
+        """
+        moved = set[str]()
         for key, part in parts.items():
             before = self._parts.get(key)
             if part is before:
@@ -222,6 +225,7 @@ class QueueSums:
         for queue in moved & self._of.keys():
             if not self._of[queue].is_exact():
                 self._add_up(queue)
+        return moved
 
     def _enter(self, part: Part) -> None:
         """Add what a job adds to a queue in which it was not."""

@@ -80,10 +80,13 @@ class Agenda:
 
     def pop(self, until: float) -> Due | None:
         """Remove and return the first thing that is due by a time, None when nothing is."""
-        time = self.next_time()
-        if time is None or time > until:
-            return None
-        return heappop(self._heap)
+        heap, tokens = self._heap, self._tokens
+        while heap and heap[0][0] <= until:
+            due = heappop(heap)
+            _, kind, key, token = due
+            if not token or tokens[_lane(kind, key)] == token:  # type: ignore[arg-type]
+                return due
+        return None
 
     def frozen(self) -> list[list[object]]:
         """Return what is planned, in its order, as plain data."""

@@ -32,6 +32,8 @@ class FreeRoom:
     def found(self, time: float, nodes: NodeTable) -> None:
         """Record what a session finds, of the nodes where it differs from what was found before."""
         if self._seen is not None and self._seen[0] is nodes:
+            if self._seen[1] == len(nodes.changes):
+                return
             numbers: Iterable[int] = sorted(nodes.changes.since(self._seen[1]))
         else:
             numbers = range(len(nodes))

@@ -8,10 +8,9 @@ from typing import Any
 
 from scheduler_core.decision import Decision
 from scheduler_core.model.queue_account import QueueAccount
-from scheduler_core.rendering import amounts, number
+from scheduler_core.rendering import number
 from scheduler_core.replay.free_room import FreeRoom
 from scheduler_core.replay.shared_maps import SharedMaps
-from scheduler_core.resource import Resource
 
 LOGGED = ("enqueue", "bind", "evict")
 
@@ -69,7 +68,6 @@ class Records:
         self.free_room = FreeRoom()
         self._last_rows: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, tuple[QueueAccount, int]] = {}
-        self._shown: dict[tuple[str, int], tuple[Resource, dict[str, float]]] = {}
         self._shared = SharedMaps()
 
     def decided(self, time: float, decisions: Iterable[Decision]) -> bool:
@@ -85,7 +83,7 @@ class Records:
 
     def opened(self, time: float, accounts: Iterable[QueueAccount]) -> None:
         """Record the queues as a session found them, those that changed since the session before."""
-        seen = self._seen
+        seen, shown = self._seen, self._shared.of
         for account in accounts:
             name, version = account.name, account.version
             before = seen.get(name)
@@ -93,21 +91,14 @@ class Records:
                 continue
             seen[name] = account, version
             row = {
-                "deserved": self._amounts(name, 0, account.deserved),
-                "allocated": self._shared.one(amounts(account.allocated)),
-                "request": self._amounts(name, 1, account.request),
+                "deserved": shown(account.deserved),
+                "allocated": shown(account.allocated),
+                "request": shown(account.request),
                 "share": number(account.share),
             }
-            if self._last_rows.get(account.name) != row:
-                self._last_rows[account.name] = row
-                self.queues.append({"t": number(time), "queue": account.name, **row})
-
-    def _amounts(self, queue: str, place: int, resource: Resource) -> dict[str, float]:
-        """Return what a row shows of amounts that an account replaces as a whole when they change."""
-        known = self._shown.get((queue, place))
-        if known is None or known[0] is not resource:
-            known = self._shown[queue, place] = resource, self._shared.one(amounts(resource))
-        return known[1]
+            if self._last_rows.get(name) != row:
+                self._last_rows[name] = row
+                self.queues.append({"t": number(time), "queue": name, **row})
 
     def frozen(self) -> dict[str, Any]:
         """Return the records as plain data."""

@@ -15,6 +15,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_part import Part, worked_out
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.replay.calm.arrivals import Arrival
+from scheduler_core.replay.fixpoint import reads_whole_minimum
 from scheduler_core.simulate import Simulation
 
 Object = Mapping[str, Any]
@@ -140,6 +141,8 @@ class JobKinds:
         bound, running = standings
         if job.phase != "Running":
             return None
+        if bound.part.counts_like(running.part, whole=reads_whole_minimum(session)):
+            running = running._replace(part=bound.part)
         twin = task.job = JobInfo(job.podgroup, job.queue, job.priority, job.creation)
         twin.key = ""
         queue = self._session.queues[job.queue]

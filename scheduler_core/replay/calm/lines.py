@@ -20,6 +20,8 @@ class CalmJob:
         In seconds from the beginning.
     creation : float
         Seconds since 1970.
+    key : str
+        Namespace and name of its PodGroup.
     written : bool
         Whether there are objects of it, which have to follow at once.
     enqueued : bool
@@ -37,16 +39,15 @@ class CalmJob:
     kind: JobKind
     submitted: float
     creation: float
+    key: str = field(init=False)
     written: bool = False
     enqueued: bool = False
     nodes: list[int] = field(default_factory=list)
     bound: float = 0.0
     runs: bool = False
 
-    @property
-    def key(self) -> str:
-        """Return namespace and name of its PodGroup."""
-        return self.arrival.key
+    def __post_init__(self) -> None:
+        self.key = self.arrival.key
 
 
 class Line:

@@ -150,10 +150,8 @@ class Calm:
     def _renew(self, session: Session, queues: Collection[str] = ()) -> bool:
         """Have queues hold what their jobs do now; False: the session has to be opened anew."""
         sums, parts, tried = session.snapshot.sums, self._jobs.parts, self._actions.tried
-        moved = {part.queue for key in parts if (part := sums.part(key)) is not None}
-        moved |= {part.queue for part in parts.values() if part is not None}
+        moved = sums.exchange(parts)
         moved.update(queues, tried)
-        sums.exchange(parts)
         parts.clear()
         tried.clear()
         self._moved = None if self._moved is None else moved
