@@ -10,7 +10,7 @@ import pytest
 from scheduler_core import Options, simulate_document
 from scheduler_core.replay import Replay
 from scheduler_core.replay.calm.arrivals import arrival_of
-from scheduler_core.replay.calm.kinds import FIRST_KINDS
+from scheduler_core.replay.calm.kinds import FIRST_KINDS, JobKind
 from scheduler_core.validate import Inspection
 from tests.builders import Object, conf
 from tests.scheduler_core.replays import calm_replay, crowded_replay
@@ -159,6 +159,26 @@ def test_few_kinds_are_learned_where_no_two_jobs_are_equal() -> None:
     replay = opened(of_many_kinds(2, 1))
     replay.run()
     assert len(replay._calm._kinds._known) == FIRST_KINDS
+
+
+@pytest.mark.parametrize("reader", [[], ["overcommit"]])
+def test_a_job_that_is_said_to_run_adds_something_else_only_where_it_is_read(
+    reader: list[str],
+) -> None:
+    document = calm_replay(0)
+    plugins = ["predicates", "capacity", *reader]
+    document["scheduler_conf"] = conf("enqueue, allocate, backfill", ["priority", "gang"], plugins)
+    replay = opened(document)
+    replay.run()
+    reserving = [kind for kind in kinds_of(replay) if kind.job.min_resources is not None]
+    assert reserving
+    for kind in reserving:
+        assert (kind.running.part is kind.bound.part) == (not reader)
+
+
+def kinds_of(replay: Replay) -> list[JobKind]:
+    """Return the kinds of jobs that a replay has learned."""
+    return [kind for kind in replay._calm._kinds._known.values() if kind is not None]
 
 
 # arrivals
