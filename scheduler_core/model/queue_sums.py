@@ -29,7 +29,7 @@ class Exchange(NamedTuple):
         By how much `most` grows.
     moves : list
         Of each sum that moves its position in `QueueSum.sums`, by how much cpu and memory grow, and for each
-        scalar that either part names its amount and how many more jobs name it.
+        scalar that moves by how much, and how many more jobs name it.
 
     """
 
@@ -49,6 +49,7 @@ class Exchange(NamedTuple):
             scalars = [
                 (name, come.get(name, 0.0) - gone.get(name, 0.0), (name in come) - (name in gone))
                 for name in {**gone, **come}
+                if gone.get(name) != come.get(name)
             ]
             moves.append((place, new.cpu - old.cpu, new.memory - old.memory, scalars))
         return cls(before, after, after.most - before.most, moves)

@@ -56,7 +56,7 @@ class Line:
     Attributes
     ----------
     entries : list
-        The age and the key of each job, and the job; ascending.
+        The age and the key of each job, and the job; ascending, and no two jobs have one key.
     rejected_at : hashable
         What the votes on enqueueing had read when they last rejected the first job; None: they did not.
 
@@ -118,19 +118,15 @@ class Lines(dict[str, dict[bytes, Line]]):
         line = lines.get(job.arrival.kind)
         if line is None:
             line = lines[job.arrival.kind] = Line(job.kind)
-        insort(line.entries, (job.creation, job.key, job), key=_age)
+        insort(line.entries, (job.creation, job.key, job))
 
     def remove(self, job: CalmJob) -> None:
         """Have a job leave its line."""
         queue = job.kind.queue.name
         lines = self[queue]
         entries = lines[job.arrival.kind].entries
-        del entries[bisect_left(entries, (job.creation, job.key), key=_age)]
+        del entries[bisect_left(entries, (job.creation, job.key, job))]
         if not entries:
             del lines[job.arrival.kind]
             if not lines:
                 del self[queue]
-
-
-def _age(entry: tuple[float, str, CalmJob]) -> tuple[float, str]:
-    return entry[:2]
