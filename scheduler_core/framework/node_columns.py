@@ -18,6 +18,9 @@ Nodes = NDArray[np.intp]
 # Up to so many nodes are judged one by one: there the calls of numpy cost more than the numbers.
 FEW = 40
 
+# Up to so many are when one class is asked about: most nodes of a full cluster refuse it at once.
+FEW_OF_A_CLASS = 100
+
 
 def no_form(_task: TaskInfo) -> None:
     """Say that there is no form for one node."""
@@ -62,7 +65,7 @@ class NodeColumn:
         self.zeros = 0
         self._changes = changes
         self._seen = len(changes)
-        self._ask(task, everywhere if len(everywhere) > FEW else range(len(everywhere)))
+        self._ask(task, everywhere if len(everywhere) > FEW_OF_A_CLASS else range(len(everywhere)))
 
     def now(self, task: TaskInfo) -> NDArray[Any]:
         """Return the answers to a task of the class as nodes are now, (N,); the next call changes them."""
@@ -75,7 +78,7 @@ class NodeColumn:
     def _ask(self, task: TaskInfo, nodes: Collection[int] | Nodes) -> None:
         """Ask about some nodes, one by one when they are few."""
         of_one = self._of_one
-        if of_one is not None and len(nodes) <= FEW:
+        if of_one is not None and len(nodes) <= FEW_OF_A_CLASS:
             values, zeros = self._values, self.zeros
             for node in nodes:
                 answer = of_one(node)

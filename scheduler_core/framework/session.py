@@ -41,6 +41,9 @@ JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
 PREEMPTIVE = Point.PREEMPTIVE
 BINDING = TaskStatus.BINDING
 
+STEADY = frozenset({"allocate", "backfill", "reclaim"})
+"""Actions that do the same again where they find the same."""
+
 View = TypeVar("View")
 
 
@@ -136,6 +139,7 @@ class Session:
         self.moved: dict[str, JobInfo] = dict(self.jobs)
         self.is_closed = False
         self.known_to_wait: set[str] | None = None
+        self._finds_the_same = False
         self._moved_jobs: tuple[int, list[JobInfo]] = -1, []
         self.renewals: dict[str, Callable[[Renewal], bool]] = {}
         for job in self.jobs.values():
@@ -194,6 +198,30 @@ class Session:
         if not touched:
             return not waiting
         return waiting.keys() <= touched.keys() and all(map(is_settled, touched.values()))
+
+    def repeats(self) -> bool:
+        """Return whether the actions after enqueue would again move nothing, as in the session before.
+
+        They find what they found then. What they would pipeline in vain goes unsaid: nobody asks for it.
+        """
+        return self._finds_the_same and not any(decision.op == "enqueue" for decision in self.decisions)
+
+    def _moved_nothing(self) -> bool:
+        """Return whether the session is over, has enqueued jobs at most, and has pipelined tasks in vain.
+
+        Sound for these actions only: others read more than tasks, nodes and what queues hold, or leave tasks
+        otherwise than they were found without deciding anything.
+        """
+        actions = self.conf.actions
+        if not (self.is_closed and self.counts_pipelined and actions and actions[0] == "enqueue"):
+            return False
+        if not STEADY.issuperset(actions[1:]):
+            return False
+        return all(
+            decision.op in ("enqueue", "enqueue_reject")
+            or (decision.op == "pipeline" and decision.state != "committed")
+            for decision in self.decisions
+        )
 
     def view(self, kind: Callable[[Session], View]) -> View:
         """Return what `kind` makes of the session and keeps up to date, made when it is read first.
@@ -255,6 +283,7 @@ class Session:
             return False
         if "k8s_nodes" in self.__dict__ and not self.k8s_nodes.renew(self.snapshot.tasks, renewal.nodes):
             return False
+        self._finds_the_same = renewal.is_still and self._moved_nothing()
         self.decisions, self.action, self.now = [], "", self.snapshot.now
         self.writes_conditions = self.reasons
         if self.is_closed:

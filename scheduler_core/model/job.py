@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NO_NODE = -1
 STATUSES = tuple(TaskStatus)
+NOT_ENQUEUED = "", "Pending"
+"""Phases of a PodGroup."""
 
 
 class Transaction(NamedTuple):
@@ -506,7 +508,7 @@ class JobInfo:
     @property
     def is_pending(self) -> bool:
         """Return whether the PodGroup has not been enqueued yet."""
-        return self.phase in ("", "Pending")
+        return self.phase in NOT_ENQUEUED
 
     def is_ready(self) -> bool:
         """Return whether the gang has its minimum; best-effort tasks count as placed."""

@@ -79,6 +79,8 @@ class NodeTable:
         is not there.
     releasing_or_pipelined : set of int
         The nodes where something comes or goes.
+    moved : set of int
+        The nodes where tasks came, left or changed since the state was brought up to date.
     changes : ChangeLog
         Which nodes changed, in order: what keeps rows of choices up to date.
 
@@ -100,6 +102,7 @@ class NodeTable:
         self.listeners: list[Listener] = []
         self.changes = ChangeLog(len(self.names))
         self.releasing_or_pipelined: set[int] = set()
+        self.moved: set[int] = set()
         self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
         nothing = np.zeros_like(self.allocatable)
         self._write(self.allocatable, nothing, nothing)
@@ -286,10 +289,16 @@ class NodeTable:
 
     def count_pipelined(self, task: TaskInfo, sign: float) -> None:
         """Count what a task takes where it is pipelined, 1.0, or no longer, -1.0, and do not put it there."""
-        number = task.node
-        add_pairs(self.pipelined_of[number], task.shape.amounts, sign)
+        number, pairs = task.node, task.shape.amounts
+        add_pairs(self.pipelined_of[number], pairs, sign)
+        if sign > 0 and number in self.releasing_or_pipelined:
+            self._look_ahead_at(number, pairs)
+        else:
+            self._look_ahead(number)
+        self.changes.add(number)
         statuses = (None, PIPELINED) if sign > 0 else (PIPELINED, None)
-        self._changed(task, *statuses)
+        for listener in self.listeners:
+            listener(task, *statuses)
 
     def _changed(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
         """Follow a change on a task's node, and tell whoever listens."""
@@ -300,7 +309,14 @@ class NodeTable:
         for listener in self.listeners:
             listener(task, before, after)
 
+    def forget_counted(self, number: int) -> None:
+        """Take back all that was counted as pipelined on a node, where nothing else has moved."""
+        self.pipelined_of[number] = [0.0] * len(self.axis)
+        self._look_ahead(number)
+        self.changes.add(number)
+
     def _account(self, task: TaskInfo, number: int, sign: float) -> None:
+        self.moved.add(number)
         pairs, status = task.shape.amounts, task.node_status
         if status is PIPELINED:
             add_pairs(self.pipelined_of[number], pairs, sign)
@@ -331,6 +347,13 @@ class NodeTable:
         else:
             self.releasing_or_pipelined.discard(number)
             self.future_of[number] = idle
+
+    def _look_ahead_at(self, number: int, pairs: Pairs) -> None:
+        """Work out the same where a pod counts, on a node that has releasing or pipelined pods as before."""
+        idle, future = self.idle_of[number], self.future_of[number]
+        releasing, pipelined = self.releasing_of[number], self.pipelined_of[number]
+        for position, _ in pairs:
+            future[position] = idle[position] + releasing[position] - pipelined[position]
 
     def _without_scalars(self, pairs: Pairs, number: int, sign: float) -> Pairs:
         """Idle without any scalar ignores subtracted scalars.

@@ -8,12 +8,13 @@ other part is what it would be if all of it were made anew. docs/state.md has a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import is_
+from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
-from scheduler_core.model.job import NO_NODE, JobInfo
+from scheduler_core.model.job import NO_NODE, NOT_ENQUEUED, JobInfo
 from scheduler_core.model.journal import Journal
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
@@ -53,6 +54,9 @@ class Renewal:
         heard of them is not.
     other_queues : bool
         Whether the objects of some queues are others, of the same names.
+    is_still : bool
+        Whether no pod came, changed or went, and no job but in phases: those are enqueued that were when the
+        last session had enqueued what it could.
 
     """
 
@@ -63,6 +67,7 @@ class Renewal:
     queues: set[str] = field(default_factory=set)
     counted: dict[str, JobInfo] = field(default_factory=dict)
     other_queues: bool = False
+    is_still: bool = False
 
     def replace(self, key: str, before: JobInfo | None, job: JobInfo | None) -> None:
         """Say that a job takes the place of another one."""
@@ -123,16 +128,16 @@ class State:
         Sound, as a job is a function of its PodGroup and its pods, and a node one of its object and the pods
         on it: one of which nothing is noted in the journal, and which no session touched, is the same. A job
         that only sessions moved is reloaded; one of which they changed the phase only has all else of what
-        would be made anew.
+        would be made anew, and so has a node on which pods were only counted, once these are taken back.
         """
         if not self._is_known():
             self._begin()
             return Renewal(anew=True)
-        nodes = set(self._nodes.changes.since(self._seen)) | self._counted
+        changed, nodes = self._nodes.changes.since(self._seen), self._nodes.moved | self._counted
         self._counted.clear()
         touched = dict(self._tasks.touched)
         jobs = dict.fromkeys(self.journal.podgroups)
-        renewal = Renewal(counted=dict(self._tasks.counted))
+        renewal = Renewal(counted=dict(self._tasks.counted), is_still=not self.journal.pods)
         self._tasks.touched.clear()
         self._tasks.counted.clear()
         for key in self.journal.pods:
@@ -142,6 +147,8 @@ class State:
         renewal.queues.update([job.queue for job in renewal.counted.values()])
         for key in sorted(touched.keys() | jobs):
             before = self.snapshot.jobs.get(key)
+            podgroup = self.cluster.podgroups.get(key)
+            renewal.is_still = renewal.is_still and _differs_in_words(before, podgroup)
             if key in jobs or before is not touched[key]:
                 renewal.replace(key, before, self._renew_job(key))
                 continue
@@ -150,14 +157,18 @@ class State:
                 self._reload(before)
             else:
                 before.keep()
-        for node in sorted(nodes):
+        for node in sorted(nodes.union(changed)):
             found = renewal.nodes[node] = self._by_uid(self._found[node])
-            self._nodes.reload(node, self._tasks, found)
+            if node in nodes:
+                self._nodes.reload(node, self._tasks, found)
+            else:
+                self._nodes.forget_counted(node)
         if "sums" in self.snapshot.__dict__:
             renewal.queues.update(self.snapshot.sums.queues_of(renewal.jobs))
         for fold in ("sums", "index"):
             if fold in self.snapshot.__dict__:
                 getattr(self.snapshot, fold).renew(renewal.jobs)
+        self._nodes.moved.clear()
         self._nodes.changes.trim()
         self._seen = len(self._nodes.changes)
         return renewal
@@ -289,3 +300,17 @@ class State:
             return list(numbers)
         pods = self._tasks.pods
         return sorted(numbers, key=lambda number: pods[number].uid)
+
+
+def _differs_in_words(job: JobInfo | None, podgroup: Mapping[str, Any] | None) -> bool:
+    """Return whether a PodGroup is the one of a job but for the status that the last session gave it.
+
+    The job was enqueued when that session had enqueued what it could if, and only if, it is now.
+    """
+    if job is None or podgroup is None:
+        return False
+    if any(podgroup.get(part) is not job.podgroup.get(part) for part in ("metadata", "spec")):
+        return False
+    if ((podgroup.get("status") or {}).get("phase") or "") != job.phase:
+        return False
+    return job.is_pending == (job.phase_before in NOT_ENQUEUED and job.phase != "Inqueue")

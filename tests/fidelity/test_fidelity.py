@@ -67,7 +67,8 @@ def judge(tally: Tally) -> None:
 @pytest.fixture
 def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most recorded clusters are so small that their nodes are judged one by one; here arrays judge them."""
-    for module in (node_columns, placement, preempt_bound, reclaim_bound):
+    monkeypatch.setattr(node_columns, "FEW_OF_A_CLASS", 0)
+    for module in (placement, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", 0)
 
 

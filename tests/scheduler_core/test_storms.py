@@ -63,6 +63,25 @@ def test_most_pods_that_wait_for_room_in_a_storm_are_only_counted() -> None:
     assert counted > 0.4 * pipelined > 500
 
 
+def test_after_enqueue_nobody_is_asked_again_about_what_was_found_before_in_vain() -> None:
+    repeating = [
+        step.session
+        for step in opened(storm_replay(0, **LARGE)).steps()
+        if step.session.repeats() and not step.session.nothing_waits()
+    ]
+    assert len(repeating) > 5
+    assert {decision.op for session in repeating for decision in session.decisions} <= {"enqueue_reject"}
+
+
+def test_a_session_that_was_opened_and_not_run_is_not_one_that_moved_nothing() -> None:
+    document = storm_replay(0)
+    undisturbed, disturbed = opened(document), opened(document)
+    undisturbed.run()
+    for _ in disturbed.steps():
+        disturbed.simulation.open_session()
+    assert records_of(disturbed) == records_of(undisturbed)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 4])
 def test_frozen_in_a_storm_it_goes_on_to_the_same_bytes(seed: int) -> None:
     document = storm_replay(seed)

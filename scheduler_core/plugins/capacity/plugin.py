@@ -127,8 +127,8 @@ class Events:
     def _moved(self, task: TaskInfo) -> Sequence[CapacityAccount]:
         """Return the accounts that a task moves; those above its queue keep the shares that they have now."""
         chain = () if task.job is None else self.queues.moved_with(task.job.queue)
-        for account in chain[:1]:
-            account.forget_share()
+        if chain:
+            chain[0].forget_share()
         for account in chain[1:]:
             account.keep_share()
         return chain
