@@ -369,6 +369,17 @@ class JobInfo:
         self.moved = False
         self._touched.pop(self.key, None)
 
+    def is_still(self, podgroup: Mapping[str, Any] | None) -> bool:
+        """Return whether a PodGroup is the job's but for the status that the last session gave it.
+
+        It was enqueued when that session had enqueued what it could if, and only if, it is now.
+        """
+        if podgroup is None or any(podgroup.get(p) is not self.podgroup.get(p) for p in ("metadata", "spec")):
+            return False
+        if ((podgroup.get("status") or {}).get("phase") or "") != self.phase:
+            return False
+        return self.is_pending == (self.phase_before in NOT_ENQUEUED and self.phase != "Inqueue")
+
     def keep(self) -> None:
         """Become what would be made of the PodGroup, when a session changed nothing but the phase."""
         self.phase_before = self.phase

@@ -8,13 +8,12 @@ other part is what it would be if all of it were made anew. docs/state.md has a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from operator import is_
-from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
-from scheduler_core.model.job import NO_NODE, NOT_ENQUEUED, JobInfo
+from scheduler_core.model.job import NO_NODE, JobInfo
 from scheduler_core.model.journal import Journal
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
@@ -147,8 +146,8 @@ class State:
         renewal.queues.update([job.queue for job in renewal.counted.values()])
         for key in sorted(touched.keys() | jobs):
             before = self.snapshot.jobs.get(key)
-            podgroup = self.cluster.podgroups.get(key)
-            renewal.is_still = renewal.is_still and _differs_in_words(before, podgroup)
+            if renewal.is_still:
+                renewal.is_still = before is not None and before.is_still(self.cluster.podgroups.get(key))
             if key in jobs or before is not touched[key]:
                 renewal.replace(key, before, self._renew_job(key))
                 continue
@@ -300,17 +299,3 @@ class State:
             return list(numbers)
         pods = self._tasks.pods
         return sorted(numbers, key=lambda number: pods[number].uid)
-
-
-def _differs_in_words(job: JobInfo | None, podgroup: Mapping[str, Any] | None) -> bool:
-    """Return whether a PodGroup is the one of a job but for the status that the last session gave it.
-
-    The job was enqueued when that session had enqueued what it could if, and only if, it is now.
-    """
-    if job is None or podgroup is None:
-        return False
-    if any(podgroup.get(part) is not job.podgroup.get(part) for part in ("metadata", "spec")):
-        return False
-    if ((podgroup.get("status") or {}).get("phase") or "") != job.phase:
-        return False
-    return job.is_pending == (job.phase_before in NOT_ENQUEUED and job.phase != "Inqueue")
