@@ -146,8 +146,7 @@ class State:
         renewal.queues.update([job.queue for job in renewal.counted.values()])
         for key in sorted(touched.keys() | jobs):
             before = self.snapshot.jobs.get(key)
-            if renewal.is_still:
-                renewal.is_still = before is not None and before.is_still(self.cluster.podgroups.get(key))
+            renewal.is_still &= before is not None and before.is_still(self.cluster.podgroups.get(key))
             if key in jobs or before is not touched[key]:
                 renewal.replace(key, before, self._renew_job(key))
                 continue
