@@ -202,12 +202,12 @@ class Session:
     def repeats(self) -> bool:
         """Return whether the actions after enqueue would again move nothing, as in the session before.
 
-        They find what they found then. What they would pipeline without effect is not recorded: nobody reads it.
+        They find what they found then. What they would pipeline without effect is not recorded, nor read.
         """
         return self._finds_the_same and not any(decision.op == "enqueue" for decision in self.decisions)
 
     def _moved_nothing(self) -> bool:
-        """Return whether the session is over, has enqueued jobs at most, and has pipelined tasks without effect.
+        """Return whether the session is over, enqueued jobs at most, and pipelined tasks without effect.
 
         Sound for these actions only: others read more than tasks, nodes and what queues hold, or leave tasks
         otherwise than they were found without deciding anything.
