@@ -17,7 +17,7 @@ from planning.forecasts.demand import Demand, JobSize, demand_of, pod_jobs
 from planning.forecasts.fragmentation import Room, rooms_of
 from planning.forecasts.machines import Pool, pools_of
 from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, total
-from scheduler_core.replay import metrics
+from scheduler_core.replay.spans import Span, podgroup_ends, spans
 
 Json = Mapping[str, Any]
 QueueSteps = Mapping[str, Mapping[str, Steps]]
@@ -187,10 +187,10 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
     """
     vcjobs = result.get("vcjobs") or {}
     demand = Demand({}, {}) if jobs_only else demand_of(document, vcjobs)
-    jobs = _jobs(result["jobs"], demand.sizes, metrics.podgroup_ends(result))
+    jobs = _jobs(result["jobs"], demand.sizes, podgroup_ends(result))
     replay = document["replay"]
     end = float(replay["horizon_seconds"])
-    rows = {} if jobs_only else metrics.spans({**result, "end_seconds": end})
+    rows = {} if jobs_only else spans({**result, "end_seconds": end})
     queues = [queue["metadata"]["name"] for queue in items(document.get("queues"))]
     parents = {(queue.get("spec") or {}).get("parent") for queue in items(document.get("queues"))}
     named = sorted({*queues, *jobs.queues, *rows} - {"root"})
@@ -201,7 +201,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         sessions=int(result["sessions"]),
         jobs=jobs,
         evictions=_evictions(result["log"], jobs, lambda: pod_jobs(document, vcjobs)),
-        queues={name: _queue_steps(spans) for name, spans in rows.items()},
+        queues={name: _queue_steps(held) for name, held in rows.items()},
         leaves=tuple(name for name in named if name not in parents),
         pools=() if jobs_only else tuple(pools_of(document, end)),
         notes=tuple(result.get("notes") or ()),
@@ -269,18 +269,18 @@ def _evictions(log: Iterable[Json], jobs: Jobs, pods_of: Callable[[], Callable[[
     )
 
 
-def _queue_steps(spans: Sequence[metrics.Span]) -> QueueSteps:
+def _queue_steps(held: Sequence[Span]) -> QueueSteps:
     """Return a queue's amounts over time; between two stretches of rows it has and requests nothing."""
     found: dict[str, dict[str, Steps]] = {}
     ends = [
         span.end
-        for span, following in zip(spans, [*spans[1:], None], strict=True)
+        for span, following in zip(held, [*held[1:], None], strict=True)
         if following is None or following.begin > span.end
     ]
     for figure in FIGURES:
-        resources = sorted({resource for span in spans for resource in span.row[figure]})
+        resources = sorted({resource for span in held for resource in span.row[figure]})
         for resource in resources:
-            changes = [(span.begin, float(span.row[figure].get(resource, 0.0))) for span in spans]
+            changes = [(span.begin, float(span.row[figure].get(resource, 0.0))) for span in held]
             changes += [(end, 0.0) for end in ends]
             changes.sort(key=lambda change: change[0])
             found.setdefault(figure, {})[resource] = Steps.of(changes)

@@ -1,19 +1,60 @@
-"""What does a replay's result say over time? Rows of queues with how long each held, and quantiles.
+"""What does a replay mean for the people who wait? Figures of its records, each with its definition.
 
-All functions read the result as plain data; times are in seconds.
+All functions read the result of a replay as plain data. Times are in seconds, amounts in the scheduler's
+units. `among` names the queues that count, None for all: in a tree leave the parents out, which hold what
+their children hold.
+
+Sources: Feitelson, "Metrics for parallel job scheduling" (bounded slowdown); Jain et al., 1984 (fairness
+index); Verma et al., "Borg" (goodput lost, churn).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import inf
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
-Result = Mapping[str, Any]
-Row = Mapping[str, Any]
+from scheduler_core.replay.spans import Result, Row, Span, spans
 
-_PODGROUP_DELETED = ("Completed", "Failed", "Terminated", "Aborted")
-"""Phases in which a Job has no PodGroup any more."""
+SHORTEST_RUN = 10.0
+"""Seconds that a run counts at least in the bounded slowdown."""
+
+
+def wait(job: Row) -> float | None:
+    """Return the seconds from submission until minMember pods ran; None while they did not.
+
+    Examples
+    --------
+    >>> wait({"submitted": 2.5, "started": 10})
+    7.5
+
+    """
+    if job["started"] is None or job["submitted"] is None:
+        return None
+    return float(job["started"] - job["submitted"])
+
+
+def turnaround(job: Row) -> float | None:
+    """Return the seconds from submission until the job finished; None while it has not."""
+    if job["finished"] is None or job["submitted"] is None:
+        return None
+    return float(job["finished"] - job["submitted"])
+
+
+def bounded_slowdown(job: Row) -> float | None:
+    """Return turnaround over run time, runs below 10 s counted as 10 s, never below 1; None while it runs.
+
+    Examples
+    --------
+    >>> bounded_slowdown({"submitted": 0, "started": 30, "finished": 50})
+    2.5
+
+    """
+    whole, waited = turnaround(job), wait(job)
+    if whole is None or waited is None:
+        return None
+    return max(1.0, whole / max(whole - waited, SHORTEST_RUN))
 
 
 def quantile(values: Sequence[float], part: float) -> float | None:
@@ -33,69 +74,188 @@ def quantile(values: Sequence[float], part: float) -> float | None:
     return ordered[min(max(position, 0), len(ordered) - 1)]
 
 
-class Span(NamedTuple):
-    """A stretch of time in which a queue's row did not change."""
+@dataclass(frozen=True)
+class QueueWaits:
+    """What jobs of one queue met.
 
-    begin: float
-    end: float
-    row: Row
+    Attributes
+    ----------
+    jobs, started, finished : int
+        Submitted, started and finished ones.
+    p50, p95, longest : float or None
+        Of the waits of started jobs, in seconds.
+    evictions : int
+        Of pods of its jobs.
+    lost_seconds : float
+        Run time thrown away.
 
-
-def spans(result: Result) -> dict[str, list[Span]]:
-    """Return each queue's rows with how long each held, from time 0 to the last session.
-
-    A session counts no queue without PodGroups, so its last row ends when its last PodGroup is gone.
     """
-    rows: dict[str, list[Row]] = {}
-    for row in result["queues"]:
-        rows.setdefault(row["queue"], []).append(row)
-    end, present = result["end_seconds"], presence(result)
-    held: dict[str, list[Span]] = {}
-    for name, of_queue in sorted(rows.items()):
-        ends = [*(following["t"] for following in of_queue[1:]), end]
-        whole = [Span(row["t"], until, row) for row, until in zip(of_queue, ends, strict=True)]
-        held[name] = list(_within(whole, present[name])) if name in present else whole
-    return held
+
+    jobs: int
+    started: int
+    finished: int
+    p50: float | None
+    p95: float | None
+    longest: float | None
+    evictions: int
+    lost_seconds: float
 
 
-def presence(result: Result) -> dict[str, list[tuple[float, float]]]:
-    """Return when each queue had PodGroups, as stretches in order; a queue that never had any is missing."""
-    ended = podgroup_ends(result)
-    lives: dict[str, list[tuple[float, float]]] = {}
-    for key, job in result["jobs"].items():
-        end = ended.get(key, inf) if job["finished"] is None else job["finished"]
-        lives.setdefault(job["queue"], []).append((job["submitted"] or 0.0, end))
-    return {name: _merged(of_queue) for name, of_queue in sorted(lives.items())}
+def waits_by_queue(result: Result) -> dict[str, QueueWaits]:
+    """Return the waits of each queue's jobs, by name."""
+    of_queue: dict[str, list[Row]] = {}
+    for job in result["jobs"].values():
+        of_queue.setdefault(job["queue"], []).append(job)
+    return {name: _waits(jobs) for name, jobs in sorted(of_queue.items())}
 
 
-def podgroup_ends(result: Result) -> dict[str, float]:
-    """Return when the PodGroups of Jobs were deleted that have ended, completed or not, by PodGroup."""
-    return {
-        job["podgroup"]: job["phases"][-1][0]
-        for job in result.get("vcjobs", {}).values()
-        if job.get("phases") and job["phases"][-1][1] in _PODGROUP_DELETED
-    }
+def _waits(jobs: Sequence[Row]) -> QueueWaits:
+    waits = [waited for waited in map(wait, jobs) if waited is not None]
+    return QueueWaits(
+        jobs=len(jobs),
+        started=len(waits),
+        finished=sum(job["finished"] is not None for job in jobs),
+        p50=quantile(waits, 0.5),
+        p95=quantile(waits, 0.95),
+        longest=max(waits, default=None),
+        evictions=sum(job["evictions"] for job in jobs),
+        lost_seconds=float(sum(job["lost_seconds"] for job in jobs)),
+    )
 
 
-def _merged(lives: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    merged: list[tuple[float, float]] = []
-    for begin, end in sorted(lives):
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        else:
-            merged.append((begin, end))
-    return merged
+def attainment(result: Result, queue: str, target: float) -> float | None:
+    """Return the part of a queue's jobs that waited at most `target` seconds; None when it had no job.
+
+    A job that has not started counts as late once it has waited longer than the target.
+    """
+    met = []
+    for job in result["jobs"].values():
+        if job["queue"] == queue and job["submitted"] is not None:
+            waited = wait(job)
+            if waited is not None:
+                met.append(waited <= target)
+            elif result["end_seconds"] - job["submitted"] > target:
+                met.append(False)
+    return sum(met) / len(met) if met else None
 
 
-def _within(held: Iterable[Span], stretches: Sequence[tuple[float, float]]) -> Iterator[Span]:
-    """Yield the parts of spans that lie in some stretches; both are in order."""
-    first = 0
+# over time
+
+
+def integral(held: Iterable[Span], figure: str, resource: str) -> float:
+    """Return the integral of an amount over time, in units times seconds."""
+    return float(sum(span.row[figure].get(resource, 0.0) * span.seconds for span in held))
+
+
+def deficit(held: Iterable[Span], resource: str) -> float:
+    """Return the integral of what a queue lacks: max(0, min(deserved, request) - allocated)."""
+    return sum(lacking(span.row, resource) * span.seconds for span in held)
+
+
+def lacking(row: Row, resource: str) -> float:
+    """Return how much a queue is below what it deserves and requests."""
+    wanted = min(row["deserved"].get(resource, 0.0), row["request"].get(resource, 0.0))
+    return max(0.0, float(wanted - row["allocated"].get(resource, 0.0)))
+
+
+def longest_starvation(held: Sequence[Span]) -> tuple[float, float]:
+    """Return when a queue's longest starvation began and how long it lasted; (0, 0) without one.
+
+    A queue starves while it lacks any resource that it deserves and requests, `pods` left out.
+    """
+    best = current = (0.0, 0.0)
     for span in held:
-        while first < len(stretches) and stretches[first][1] <= span.begin:
-            first += 1
-        place = first
-        while place < len(stretches) and stretches[place][0] < span.end:
-            begin, end = max(stretches[place][0], span.begin), min(stretches[place][1], span.end)
-            if begin < end:
-                yield Span(begin, end, span.row)
-            place += 1
+        starves = any(lacking(span.row, name) > 0 for name in span.row["deserved"] if name != "pods")
+        if not starves:
+            current = (0.0, 0.0)
+            continue
+        begin = current[0] if current[1] else span.begin
+        current = (begin, span.end - begin)
+        if current[1] > best[1]:
+            best = current
+    return best
+
+
+def jain_index(result: Result, resource: str, among: Collection[str] | None = None) -> float | None:
+    """Return the average over time of Jain's index of allocated / deserved over the queues that request any.
+
+    1 is fair; 1 / n is all for one of n queues. None when no queue ever deserved and requested the resource.
+    """
+    of_queue = spans(result, among)
+    moments = sorted({moment for held in of_queue.values() for span in held for moment in span[:2]})
+    weighted = seconds = 0.0
+    for begin, end in pairwise(moments):
+        index = _jain([_row_at(held, begin) for held in of_queue.values()], resource)
+        if index is not None:
+            weighted += index * (end - begin)
+            seconds += end - begin
+    return weighted / seconds if seconds else None
+
+
+def _row_at(held: Sequence[Span], time: float) -> Row | None:
+    return next((span.row for span in held if span.begin <= time < span.end), None)
+
+
+def _jain(rows: Iterable[Row | None], resource: str) -> float | None:
+    shares = [
+        row["allocated"].get(resource, 0.0) / row["deserved"][resource]
+        for row in rows
+        if row is not None and row["request"].get(resource) and row["deserved"].get(resource)
+    ]
+    squares = sum(share * share for share in shares)
+    if not shares:
+        return None
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else 1.0
+
+
+def utilisation(
+    result: Result, resource: str, capacity: float, among: Collection[str] | None = None
+) -> float | None:
+    """Return the part of a constant capacity that all queues had allocated, over time; None without time."""
+    seconds = float(result["end_seconds"])
+    if not seconds or not capacity:
+        return None
+    held = spans(result, among).values()
+    return sum(integral(of_queue, "allocated", resource) for of_queue in held) / (capacity * seconds)
+
+
+# evictions
+
+
+def evictions_between_queues(result: Result) -> Counter[tuple[str, str]]:
+    """Return how many pods were evicted, by the queue that lost them and the one they made room for.
+
+    The second name is empty for evictions that name no pod (gangpreempt, gangreclaim, shuffle), and where the
+    log decides nothing else about the pod that they name.
+    """
+    queue_of = {key: job["queue"] for key, job in result["jobs"].items()}
+    pods: dict[str, str] = {}
+    for entry in result["log"]:
+        for decision in entry["decisions"]:
+            if "pod" in decision:
+                pods[decision["pod"]] = queue_of.get(decision["job"], "")
+    return Counter(
+        (queue_of.get(decision["job"], ""), pods.get(decision.get("for", ""), ""))
+        for entry in result["log"]
+        for decision in entry["decisions"]
+        if decision["op"] == "evict"
+    )
+
+
+def pod_seconds(result: Result, among: Collection[str] | None = None) -> float:
+    """Return the integral of allocated pods over time."""
+    return sum(integral(held, "allocated", "pods") for held in spans(result, among).values())
+
+
+def churn(result: Result, among: Collection[str] | None = None) -> float | None:
+    """Return evictions per 1,000 pod-hours allocated; None when nothing was allocated."""
+    hours = pod_seconds(result, among) / 3600.0
+    evictions = float(sum(job["evictions"] for job in result["jobs"].values()))
+    return 1000.0 * evictions / hours if hours else None
+
+
+def goodput_lost(result: Result, among: Collection[str] | None = None) -> float | None:
+    """Return lost run time over allocated pod-seconds; None when nothing was allocated."""
+    seconds = pod_seconds(result, among)
+    lost = float(sum(job["lost_seconds"] for job in result["jobs"].values()))
+    return lost / seconds if seconds else None

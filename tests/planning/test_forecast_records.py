@@ -11,8 +11,8 @@ from planning.forecasts.record import NO_JOB, Evictions, Jobs, Record
 from planning.forecasts.steps import Floats, Steps, moments, total
 from planning.forecasts.storage import packed, unpacked
 from planning.forecasts.verdict import verdict
-from scheduler_core.replay.metrics import spans
-from tests.planning import replay_figures
+from scheduler_core.replay import metrics
+from scheduler_core.replay.spans import spans
 from tests.planning.forecasts import forecast
 
 SEEDS = range(12)
@@ -24,9 +24,7 @@ def test_amounts_over_time_are_those_of_the_result(seed: int) -> None:
     for name, held in spans(result).items():
         for figure in ("deserved", "allocated", "request"):
             steps = record.steps(name, figure, "cpu")
-            assert steps.integral(0, record.end) == pytest.approx(
-                replay_figures.integral(held, figure, "cpu")
-            )
+            assert steps.integral(0, record.end) == pytest.approx(metrics.integral(held, figure, "cpu"))
             for span in held:
                 assert steps.at(span.begin) == span.row[figure]["cpu"]
 
@@ -50,12 +48,12 @@ def test_jobs_and_evictions_are_those_of_the_result(seed: int, of_vcjobs: bool) 
             told["evictions"],
             told["lost_seconds"],
         )
-        waited = replay_figures.wait(told)
+        waited = metrics.wait(told)
         assert np.isnan(jobs.waits[row]) if waited is None else jobs.waits[row] == waited
         assert jobs.pods[row] > 0
     counted = np.bincount(record.evictions.victims, minlength=len(jobs.names))
     assert counted.tolist() == jobs.evictions.tolist()
-    between = replay_figures.evictions_between_queues(result)
+    between = metrics.evictions_between_queues(result)
     for (victim, preemptor), count in between.items():
         rows = [
             row

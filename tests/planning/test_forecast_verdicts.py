@@ -13,10 +13,9 @@ from planning.forecasts.record import Record, record_of
 from planning.forecasts.starvation import starvations
 from planning.forecasts.targets import judged, waits_of
 from planning.forecasts.verdict import utilisations, verdict
-from scheduler_core.replay import replay_document
-from scheduler_core.replay.metrics import spans
+from scheduler_core.replay import metrics, replay_document
+from scheduler_core.replay.spans import spans
 from tests.builders import conf, node, podgroup, pods, queue, scenario
-from tests.planning import replay_figures
 from tests.planning.forecasts import forecast
 from tests.scheduler_core.test_replay_properties import reclaiming_in_turns
 from tests.scheduler_core.test_situations import cluster, submit, task
@@ -45,19 +44,19 @@ def in_line(*runs: float, horizon: float = 1000, **timeline: Any) -> Record:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_starvation_is_that_of_the_plain_figures(seed: int) -> None:
+def test_starvation_is_that_of_the_metrics(seed: int) -> None:
     _, result, record = forecast(seed)
     known = {one.queue: (one.begin, one.seconds) for one in starvations(record)}
     for name, held in spans(result).items():
-        begin, seconds = replay_figures.longest_starvation(held)
+        begin, seconds = metrics.longest_starvation(held)
         assert known.get(name, (0.0, 0.0)) == pytest.approx((begin, seconds))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_utilisation_is_that_of_the_plain_figures(seed: int) -> None:
+def test_utilisation_is_that_of_the_metrics(seed: int) -> None:
     _, result, record = forecast(seed)
     capacity = record.capacity("cpu").integral(0, record.end) / record.end
-    assert utilisations(record)["cpu"] == pytest.approx(replay_figures.utilisation(result, "cpu", capacity))
+    assert utilisations(record)["cpu"] == pytest.approx(metrics.utilisation(result, "cpu", capacity))
 
 
 @pytest.mark.parametrize("of_vcjobs", [False, True])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler_core.replay import replay_document
+from scheduler_core.replay import metrics, replay_document
 from tests.builders import conf, node, queue, scenario
 from traces import Pattern, Trace, TraceJob, cut, events_of, fitted, generate, mapped, scaled
 from traces.generate import DAY, HOUR
@@ -135,8 +135,9 @@ def test_a_generated_day_is_replayed() -> None:
             replay={"period_seconds": 10, "horizon_seconds": DAY, "events": events},
         )
     )
-    assert len(result["jobs"]) == len(made.jobs)
-    assert all(job["queue"] == "a" and job["finished"] is not None for job in result["jobs"].values())
+    waits = metrics.waits_by_queue(result)["a"]
+    assert waits.jobs == len(made.jobs)
+    assert waits.finished == waits.jobs
 
 
 def test_names_that_become_equal_in_kubernetes_stay_apart() -> None:
