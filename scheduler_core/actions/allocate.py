@@ -38,7 +38,7 @@ PENDING = TaskStatus.PENDING
 
 def execute(session: Session) -> None:
     """Give each queue its turn: one job, one statement, until no queue has anything left to try."""
-    if session.nothing_waits() or session.repeats():
+    if session.nothing_to_decide():
         return
     allocate = Allocate(session)
     work = allocate.work

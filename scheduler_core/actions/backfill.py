@@ -21,7 +21,7 @@ NAME = "backfill"
 
 def execute(session: Session) -> None:
     """Place best-effort tasks wherever a node passes; no limit of a queue is looked at."""
-    if session.nothing_waits() or session.repeats():
+    if session.nothing_to_decide():
         return
     remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
     for task in _tasks_in_order(session):

@@ -42,7 +42,7 @@ RUNNING = TaskStatus.RUNNING
 
 def execute(session: Session) -> None:
     """Let each queue's starving jobs evict tasks of other queues, all of them in one go."""
-    if session.nothing_waits() or session.repeats():
+    if session.nothing_to_decide():
         return
     reclaim = Reclaim(session)
     if reclaim.evicts:

@@ -199,6 +199,10 @@ class Session:
             return not waiting
         return waiting.keys() <= touched.keys() and all(map(is_settled, touched.values()))
 
+    def nothing_to_decide(self) -> bool:
+        """Return whether allocate, backfill and reclaim decide nothing: no job waits, or they repeat."""
+        return self.nothing_waits() or self.repeats()
+
     def repeats(self) -> bool:
         """Return whether the actions after enqueue would again move nothing, as in the session before.
 
