@@ -295,17 +295,19 @@ class NodeTable:
             self._look_ahead_at(number, pairs)
         else:
             self._look_ahead(number)
-        self.changes.add(number)
         statuses = (None, PIPELINED) if sign > 0 else (PIPELINED, None)
-        for listener in self.listeners:
-            listener(task, *statuses)
+        self._announce(task, *statuses)
 
     def _changed(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
-        """Follow a change on a task's node, and tell whoever listens."""
+        """Follow a change on a task's node."""
         number = task.node
         if number in self.releasing_or_pipelined or before in COMING_OR_GOING or after in COMING_OR_GOING:
             self._look_ahead(number)
-        self.changes.add(number)
+        self._announce(task, before, after)
+
+    def _announce(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
+        """Log that a task's node changed, and pass the change on to the listeners."""
+        self.changes.add(task.node)
         for listener in self.listeners:
             listener(task, before, after)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.job import NOT_ENQUEUED, JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
 
 _NAMED = 3
@@ -53,7 +53,7 @@ def _from_states(session: Session, job: JobInfo, pending: Sequence[TaskInfo]) ->
         return {**_no_action("backfill"), "pods": sorted(task.key for task in pending)[:_NAMED]}
     if not len(session.nodes):
         return {"gate": "node", "queue": job.queue, "pod": pending[0].key, "message": "there is no node"}
-    if job.phase_before in ("", "Pending") and _enqueued_late(actions):
+    if job.phase_before in NOT_ENQUEUED and _enqueued_late(actions):
         return {"gate": "turn", "late": True}
     if all(map(_was_undone, pending)):
         why = "a plugin found the job not ready, so that all its places were undone"

@@ -264,7 +264,7 @@ class Replay:
                 changed = changed or job.key in self._world.vcjob_groups  # its controller acts
                 self._course.states.group_changed(job.key, job.phase)
             record = self.records.jobs[job.key]
-            if record.enqueued is None and job.phase not in ("", "Pending"):
+            if record.enqueued is None and not job.is_pending:
                 record.enqueued = time
         victims = {
             decision.pod
