@@ -4,8 +4,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planning.contents import Content
-from planning.frozen import renamed_queues
+from planning.contents import Content, renamed_queues
 from planning.queues import Queue, queue_spec
 from planning.states import CONF, QUEUES, RELEASE, Edit, State, kept_queue
 

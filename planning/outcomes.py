@@ -1,11 +1,12 @@
 """How does the core's result become the rows that pages and scripts filter on?"""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import IO, Any
 
 from planning.amounts import limited_amounts
-from planning.documents import items
+from planning.documents import encoded, items
 from planning.pods import PodClock
 from planning.rows import Decision, RunCounts, hangs_below, tree_order
 from planning.traces import LOOPS, VERDICT, VICTIMS, Part, packed_decisions, parts_of, payload_of
@@ -28,6 +29,26 @@ class Rows:
     victims: Sequence[Columns]
     parts: Sequence[Part]
     counts: RunCounts
+
+    def write(self, target: IO[bytes]) -> None:
+        """Write the rows as a line of JSON, and behind it what the parts hold."""
+        listed = [(part.part, part.key, len(part.packed), part.size) for part in self.parts]
+        line = {
+            "queues": self.queues,
+            "jobs": self.jobs,
+            "victims": self.victims,
+            "parts": listed,
+            "counts": asdict(self.counts),
+        }
+        target.write(encoded(line))
+        target.writelines(part.packed for part in self.parts)
+
+    @classmethod
+    def read(cls, source: IO[bytes]) -> "Rows":
+        """Return the rows that `write` wrote."""
+        line = json.loads(source.readline())
+        parts = [Part(part, key, source.read(length), size) for part, key, length, size in line["parts"]]
+        return cls(line["queues"], line["jobs"], line["victims"], parts, RunCounts(**line["counts"]))
 
 
 def rows_of(result: Json, document: Json) -> Rows:

@@ -1,4 +1,4 @@
-"""What does a run's child process do? Read the frozen input, simulate, write the result, tell how far it is.
+"""What does a run's child process do? Read the frozen input, simulate, write the result and its rows.
 
 Started by `planner.runs.services.simulations` as ``python -m planner.runs.simulating INPUT RESULT
 EXPLAIN QUESTION
@@ -17,6 +17,7 @@ import manifests
 from extender_client import AllowedHosts, ExtenderClient
 from planner.work.subprocess_worker import Failed, Laps, ended, tell, tell_progress, tell_so_far
 from planning.fitting import fitting, probe_of
+from planning.outcomes import rows_of
 from planning.search import search
 from planning.upgrades import upgrade_report
 from planning.version import ENGINE_VERSION
@@ -41,16 +42,31 @@ def _simulate(input_file: int, result_file: int, options: Options, question: Que
     with open(input_file, "rb") as source:
         content = source.read()
     try:
-        document = manifests.resolve(json.loads(content))
+        given = json.loads(content)
+        document = manifests.resolve(given)
     except manifests.Unreadable as error:
         raise Failed(f"The scheduler configuration cannot be read: {error}.") from None
     laps.lap("load_ms")
     result = _answer(document, question, options)
     laps.lap("simulate_ms")
+    rows = None
+    if not question and "error" not in result:
+        tell_progress(1.0, "summing up")
+        rows = rows_of(result, given)
+        laps.lap("rows_ms")
     with open(result_file, "wb") as target:
-        target.write(encode(result))
+        size = target.write(encode(result))
+        if rows is not None:
+            rows.write(target)
     laps.lap("encode_ms")
-    tell(timings=laps.milliseconds, engine_version=ENGINE_VERSION, error=result.get("error"))
+    tell(
+        size=size,
+        has_rows=rows is not None,
+        notes=result.get("notes", []),
+        timings=laps.milliseconds,
+        engine_version=ENGINE_VERSION,
+        error=result.get("error"),
+    )
 
 
 def _answer(document: Mapping[str, Any], question: Question, options: Options) -> Mapping[str, Any]:

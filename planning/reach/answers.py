@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import manifests
+from planning.contents import Overlay, scenario_objects
 from planning.documents import items
-from planning.frozen import Overlay, scenario_objects
 from planning.queues import QueueFields, queue_manifest
 from planning.reach.figures import Unanswered
 from planning.reach.questions import DESERVED, SHARE, Question, question_of

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from planning.contents import Objects
-from planning.frozen import following, renamed_queues
+from planning.contents import Objects, following, renamed_queues
 from planning.merge import Clash, merged
 from planning.rebase.conflicts import (
     BOTH_CHANGED,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planning.frozen import following
+from planning.contents import following
 from planning.merge import Clash, merged
 from planning.queues import Queue, apply_spec, duplicate_row, queue_spec
 from planning.rebase.conflicts import (

@@ -62,7 +62,8 @@ def run_of(scenario: dict, result: dict) -> Run:
 
 def finish(run: Run, result: dict) -> Run:
     """Store a result as a worker would."""
-    return _kept(run, Simulated(encoded(result), "test", {}, None))
+    rows = rows_of(result, run.input.document())
+    return _kept(run, Simulated(encoded(result), rows, result.get("notes", []), "test", {}, None))
 
 
 def executed(run: Run) -> Run:
@@ -84,15 +85,8 @@ def _simulated(document: bytes, question: str, explain: bool) -> Simulated:
 def _kept(run: Run, simulated: Simulated) -> Run:
     claim = work_claim(kind=Run, id=run.pk, worker="test")
     assert claim is not None
-    result = json.loads(simulated.result)
-    assert run_finish(
-        claim=claim,
-        simulated=simulated,
-        result=Blob.of(simulated.result),
-        rows=None if run.question else rows_of(result, run.input.document()),
-        notes=result.get("notes", []),
-        timings=simulated.timings,
-    )
+    result = Blob.of(simulated.result)
+    assert run_finish(claim=claim, simulated=simulated, result=result, timings=simulated.timings)
     run.refresh_from_db()
     return run
 

@@ -25,7 +25,7 @@ from planner.work.subprocess_runner import (
     room_on_disk,
     unreported,
 )
-from planning.outcomes import Rows, rows_of
+from planning.outcomes import Rows
 from planning.version import ENGINE_VERSION
 
 Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)
@@ -35,9 +35,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Simulated:
-    """What the child gave back; `error` is the sentence of a scenario that cannot be simulated."""
+    """What the child gave back; `error` is the sentence of a scenario that cannot be simulated.
+
+    The answer to a question has no rows, nor has a result with an error.
+    """
 
     result: bytes
+    rows: Rows | None
+    notes: Sequence[str]
     engine_version: str
     timings: dict[str, float]
     error: str | None
@@ -71,19 +76,8 @@ def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
     process_ms = round((time.monotonic() - began) * 1000, 1)
     with watch.beating("storing the outcome"):
         content = Blob.of(simulated.result)
-        result = json.loads(simulated.result)
-        rows = _rows(run, document, simulated, result)
     timings = {**_waited(run), **simulated.timings, "process_ms": process_ms}
-    retry_on_db_error(
-        lambda: run_finish(
-            claim=claim,
-            simulated=simulated,
-            result=content,
-            rows=rows,
-            notes=result.get("notes", []),
-            timings=timings,
-        )
-    )
+    retry_on_db_error(lambda: run_finish(claim=claim, simulated=simulated, result=content, timings=timings))
 
 
 def simulate(
@@ -110,7 +104,14 @@ def simulate(
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(document)
         answer = child_answer(task, source, result, limits, beat, on_report)
-        return Simulated(result.read(), answer["engine_version"], answer["timings"], answer["error"])
+        return Simulated(
+            result=result.read(answer["size"]),
+            rows=Rows.read(result) if answer["has_rows"] else None,
+            notes=answer["notes"],
+            engine_version=answer["engine_version"],
+            timings=answer["timings"],
+            error=answer["error"],
+        )
 
 
 def found_keep(*, claim: Claim[Run], found: Any) -> None:
@@ -121,13 +122,6 @@ def found_keep(*, claim: Claim[Run], found: Any) -> None:
 def _waited(run: Run) -> dict[str, float]:
     assert run.started is not None, "a claimed run has started"
     return {"queued_ms": round((run.started - run.created).total_seconds() * 1000, 1)}
-
-
-def _rows(run: Run, document: bytes, simulated: Simulated, result: Any) -> Rows | None:
-    """Return the rows of a simulation; a question, or one that ended with an error, has none."""
-    if run.question or simulated.error is not None:
-        return None
-    return rows_of(result, json.loads(document))
 
 
 def known_twin(run: Run) -> Run | None:
@@ -155,13 +149,7 @@ def known_twin(run: Run) -> Run | None:
 
 @transaction.atomic
 def run_finish(
-    *,
-    claim: Claim[Run],
-    simulated: Simulated,
-    result: Blob,
-    rows: Rows | None,
-    notes: Sequence[str],
-    timings: Mapping[str, float],
+    *, claim: Claim[Run], simulated: Simulated, result: Blob, timings: Mapping[str, float]
 ) -> bool:
     """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?
 
@@ -173,10 +161,10 @@ def run_finish(
         claim=claim,
         state=Run.State.SUCCEEDED if simulated.error is None else Run.State.FAILED,
         error=simulated.error or "",
-        outcome=None if rows is None else _outcome_keep(rows),
+        outcome=None if simulated.rows is None else _outcome_keep(simulated.rows),
         result=result.keep(),
         found_so_far=None,
-        notes=list(notes),
+        notes=list(simulated.notes),
         timings=dict(timings),
         engine_version=simulated.engine_version,
     )

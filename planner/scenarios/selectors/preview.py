@@ -15,8 +15,8 @@ from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.releases import release_used
 from planner.scenarios.selectors.revisions import first_queues
 from planning.amounts import limited_amounts
+from planning.contents import renamed_queues, scenario_objects
 from planning.demands import Demand
-from planning.frozen import renamed_queues, scenario_objects
 from planning.preview import Preview, preview_from, queue_preview, renamed_demand, under_release
 from planning.queue_batches import Batch, Patches, edit_queues
 from planning.queues import Queue as PlannedQueue

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from planner.clusters.models import Snapshot
 from planner.clusters.selectors.contents import KEPT_BYTES, content_of
 from planner.scenarios.models import Queue, Scenario
-from planning.frozen import scenario_objects
+from planning.contents import scenario_objects
 from planning.review import Inspection, problems_of
 from planning.rows import Problem
 from planning.shelf import Shelf

@@ -7,9 +7,8 @@ from typing import Any
 from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.contents import content_if_needed, content_of
 from planner.scenarios.models import Scenario
-from planning.contents import Objects
+from planning.contents import Objects, frozen_input
 from planning.differences import differences
-from planning.frozen import frozen_input
 from planning.queues import Queue, planned_queue, queues_of
 from planning.rebase import Rebased, rebased
 from planning.rebase.conflicts import Choices, Side

@@ -12,7 +12,7 @@ from planner.errors import Invalid
 from planner.scenarios.models import ObjectChange, Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
 from planner.scenarios.services.revisions import revision_lock, revision_raise
-from planning.frozen import following
+from planning.contents import following
 from planning.objects import bare_objects, object_problems
 from planning.states import Edit, Json, ObjectKey, State
 

@@ -17,7 +17,7 @@ from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
 from planner.scenarios.services.scenarios import conf_update
 from planner.scenarios.services.workloads import workload_copy, workload_remove
-from planning.frozen import frozen_input
+from planning.contents import frozen_input
 from planning.states import State
 from tests import factories
 

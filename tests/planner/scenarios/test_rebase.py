@@ -18,9 +18,8 @@ from planner.scenarios.selectors import revisions
 from planner.scenarios.services.nodes import nodes_remove
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
-from planning.contents import Content
+from planning.contents import Content, frozen_input, renamed_queues
 from planning.differences import differences, field_changes
-from planning.frozen import frozen_input, renamed_queues
 from planning.queues import queue_manifest, queue_row, queue_spec
 from planning.rebase import Rebased, rebased
 from planning.rebase.conflicts import OURS, SIDES, THEIRS, Side

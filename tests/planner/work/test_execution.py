@@ -29,7 +29,7 @@ def test_it_gives_back_the_result_and_how_long_it_took() -> None:
     simulated = simulate(document(), explain=True, limits=limits(), beat=go_on)
     assert json.loads(simulated.result)["name"] == "two queues"
     assert simulated.result.endswith(b"}\n")
-    assert simulated.timings.keys() == {"load_ms", "simulate_ms", "encode_ms"}
+    assert simulated.timings.keys() == {"load_ms", "simulate_ms", "rows_ms", "encode_ms"}
     assert simulated.engine_version
     assert simulated.error is None
 

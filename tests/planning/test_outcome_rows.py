@@ -1,0 +1,32 @@
+"""Are the rows of a result the same whoever makes them of it, and once they were written and read?"""
+
+import io
+import json
+
+import pytest
+
+from planning.outcomes import Rows, rows_of
+from scheduler_core import Options, encode, prepare
+from scheduler_core.explain import with_loops
+from tests.planner.recorded import recorded
+from tests.scheduler_core.answers import evicted_and_bound_again
+
+DOCUMENTS = {
+    **{family: recorded(family, 0)["scenario"] for family in ("mixed", "cycles", "preempt", "hdrf")},
+    "loop": evicted_and_bound_again(),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("explain", [True, False])
+def test_they_are_those_of_the_bytes_of_the_result(name: str, explain: bool) -> None:
+    document, options = DOCUMENTS[name], Options(explain=explain)
+    prepared = prepare(document)
+    result = with_loops(prepared, prepared.simulate(options=options), options)
+    rows = rows_of(result, document)
+    assert rows == rows_of(json.loads(encode(result)), document)
+    written = io.BytesIO()
+    rows.write(written)
+    written.seek(0)
+    assert Rows.read(written) == rows
+    assert written.read() == b""
