@@ -7,7 +7,7 @@ from math import floor, inf
 from typing import Any
 
 from planning.rows import Amounts
-from scheduler_core.resource import MIN_RESOURCE, PODS
+from scheduler_core.resource import MEMORY, MIN_RESOURCE, PODS
 
 Json = Mapping[str, Any]
 
@@ -103,9 +103,10 @@ def room_for(free: Amounts, request: Mapping[str, float]) -> int:
 def shape_of(node: Json) -> str:
     """Return what a node offers, as the name of its pool where none was kept."""
     total = _sum([node["idle"], node["used"]])
-    return ", ".join(
-        f"{name} {amount:g}" for name, amount in sorted(total.items()) if amount and name != PODS
-    )
+    quantities = {
+        name: f"{amount:.0f}{'' if name == MEMORY else 'm'}" for name, amount in total.items() if name != PODS
+    }
+    return ", ".join(f"{name} {quantity}" for name, quantity in sorted(quantities.items()) if total[name])
 
 
 def _node(node: Json, pool: str, queues: Counter[str], request: Mapping[str, float] | None) -> NodeHeat:

@@ -13,6 +13,7 @@ from planning.contents import Objects
 from planning.queues import merge_patch
 from planning.rows import Amounts, Problem, Quantities
 from planning.states import Json
+from planning.units import scale_of
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -47,8 +48,13 @@ class PoolRow:
 
     @property
     def name(self) -> str:
-        """Return the instance type, or what a node offers where it names none."""
-        return _short(self.pool)
+        """Return what it is called for people."""
+        return pool_label(self.pool)
+
+    @property
+    def description(self) -> str:
+        """Return what it is called, and what each node offers."""
+        return pool_description(self.pool)
 
 
 def node_rows(objects: Objects) -> list[NodeRow]:
@@ -95,8 +101,7 @@ def node_patched(node: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
 
 def pool_name(node: Mapping[str, Any]) -> str:
     """Return the name of a node's pool: its instance type, else what it offers."""
-    row = _row(node["metadata"]["name"], node, 0, "")
-    return _short(row.pool)
+    return pool_of(node).partition(": ")[0]
 
 
 def name_problems(kind: str, name: Any) -> list[Problem]:
@@ -126,6 +131,38 @@ def pool_of(node: Mapping[str, Any]) -> str:
     return f"{labels[INSTANCE_TYPE]}: {shape}" if labels.get(INSTANCE_TYPE) else shape
 
 
+def pool_label(pool: str) -> str:
+    """Return what a pool is called for people: the instance type, else what each of its nodes offers.
+
+    >>> pool_label("m5.large: cpu 2, memory 8Gi"), pool_label("cpu 32000m, memory 262144Mi, pods 110")
+    ('m5.large', '32 cores, 256 GiB, 110 pods')
+    """
+    instance_type, has_type, _ = pool.partition(": ")
+    return instance_type if has_type else _shape_said(instance_type)
+
+
+def pool_description(pool: str) -> str:
+    """Return what a pool is called, and what each of its nodes offers: no two pools read alike.
+
+    >>> pool_description("m5.large: cpu 2, memory 8Gi")
+    'm5.large: 2 cores, 8 GiB'
+    """
+    instance_type, has_type, shape = pool.partition(": ")
+    return f"{instance_type}: {_shape_said(shape)}" if has_type else _shape_said(instance_type)
+
+
+def _shape_said(shape: str) -> str:
+    offered = dict(part.rsplit(" ", 1) for part in shape.split(", ") if " " in part)
+    amounts = read_amounts(offered)
+    said = (scale_of(resource, amount).say(amount) for resource, amount in amounts.items() if amount)
+    return ", ".join(said) or shape
+
+
+def offered_resources(objects: Objects) -> set[str]:
+    """Return the names of the resources that the nodes of a scenario offer."""
+    return {resource for node in objects.of_kind("nodes").values() for resource in _allocatable(node)}
+
+
 def _allocatable(node: Mapping[str, Any]) -> dict[str, str]:
     status = node.get("status") or {}
     offered = status.get("allocatable") or status.get("capacity") or {}
@@ -147,10 +184,6 @@ def _row(name: str, node: Mapping[str, Any], pods: int, origin: str) -> NodeRow:
         pods=pods,
         origin=origin,
     )
-
-
-def _short(pool: str) -> str:
-    return pool.partition(": ")[0]
 
 
 def _taint(taint: Mapping[str, Any]) -> str:

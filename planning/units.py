@@ -1,5 +1,6 @@
 """In which unit, and in how few characters, does an amount read best?"""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scheduler_core.explain.wording import named
@@ -17,6 +18,15 @@ def resource_label(resource: str) -> str:
     ('CPU', 'Memory', 'nvidia.com/gpu')
     """
     return {"memory": "Memory", "pods": "Pods"}.get(resource, named(resource))
+
+
+def request_resources(names: Iterable[str]) -> list[str]:
+    """Return what a pod is described by: cpu, memory, and the devices among the resources of some nodes.
+
+    >>> request_resources({"pods", "memory", "nvidia.com/gpu", "hugepages-2Mi"})
+    ['cpu', 'memory', 'nvidia.com/gpu']
+    """
+    return ["cpu", "memory", *sorted(name for name in names if "/" in name)]
 
 
 def compact(number: float) -> str:

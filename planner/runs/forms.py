@@ -1,5 +1,6 @@
 """What do people type about a run: whom to show it, and which pod to find a place for?"""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -10,7 +11,6 @@ from planner.web.forms import TypedForm
 from planning.fitting import END, START, Probe
 from planning.units import resource_label
 
-REQUESTS = ("cpu", "memory", "nvidia.com/gpu")
 _REQUESTS = "requests."
 
 
@@ -32,13 +32,15 @@ class ProbeForm(TypedForm):
     at.widget = forms.Select(choices=[(END, "after the run"), (START, "before the run")])
     tolerates = forms.BooleanField(label="tolerates every taint", required=False)
 
-    def __init__(self, data: QueryDict | None, queues: list[str], kept: Probe | None) -> None:
+    def __init__(
+        self, data: QueryDict | None, queues: list[str], resources: Sequence[str], kept: Probe | None
+    ) -> None:
         super().__init__(data, initial=_initial(kept))
         queue = self.fields["queue"].widget
         assert isinstance(queue, forms.Select)
         queue.choices = [(name, name) for name in queues]
         posted = [name.removeprefix(_REQUESTS) for name in data or () if name.startswith(_REQUESTS)]
-        self.names = list(dict.fromkeys([*REQUESTS, *posted]))
+        self.names = list(dict.fromkeys([*resources, *(kept.requests if kept else ()), *posted]))
         for name in self.names:
             field = forms.CharField(label=resource_label(name), required=False)
             field.widget.attrs |= {

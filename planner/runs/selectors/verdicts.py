@@ -7,6 +7,7 @@ from uuid import UUID
 from planner.runs.models import Run, Trace
 from planner.runs.selectors.explain import payload
 from planning.traces import VERDICT
+from planning.units import request_resources
 from planning.verdict import Verdict, verdict_kept
 from planning.verdict_lines import Line, verdict_lines
 
@@ -47,6 +48,12 @@ def verdicts_of(runs: Iterable[Run]) -> dict[UUID, Verdict]:
 def baseline_of(run: Run) -> Run | None:
     """Return the run of the unchanged snapshot that came to an outcome, for this run (1 query)."""
     return run.searches.filter(is_baseline=True, state=Run.State.SUCCEEDED).order_by("-created").first()
+
+
+def request_resources_of(run: Run) -> list[str]:
+    """Return the resources that a pod on the nodes of a run is described by (1 query)."""
+    verdict = _kept(run)
+    return request_resources(use.resource for use in verdict.usage) if verdict else request_resources(())
 
 
 def _kept(run: Run) -> Verdict | None:

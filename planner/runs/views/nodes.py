@@ -16,10 +16,11 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_http_methods
 
 from planner.errors import Invalid
-from planner.runs.forms import REQUESTS, ProbeForm
+from planner.runs.forms import ProbeForm
 from planner.runs.models import Run
 from planner.runs.selectors.nodes import node_found, nodes_in_order, pool_heats
 from planner.runs.selectors.searches import Fitting, fitting_found, newest_fitting
+from planner.runs.selectors.verdicts import request_resources_of
 from planner.runs.services.searches import fitting_create
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.following import UNCHANGED, seen
@@ -53,7 +54,7 @@ class NodesPage:
     @property
     def _typed_names(self) -> list[str]:
         named = [name.removeprefix("requests.") for name in self.params if name.startswith("requests.")]
-        return list(dict.fromkeys([*REQUESTS, *named]))
+        return list(dict.fromkeys([*request_resources_of(self.run), *named]))
 
     @cached_property
     def pools(self) -> list[PoolHeat]:
@@ -208,5 +209,7 @@ def _fit_context(run: Run, typed: QueryDict) -> dict[str, Any]:
         "fit_search": search,
         "fit_found": found,
         "fit_seen": seen(search) if search else "",
-        "fit_form": ProbeForm(typed if "queue" in typed else None, list(queues), kept),
+        "fit_form": ProbeForm(
+            typed if "queue" in typed else None, list(queues), request_resources_of(run), kept
+        ),
     }

@@ -11,13 +11,10 @@ from django.http import QueryDict
 
 from planner.web.forms import TypedForm
 from planner.web.templatetags.quantities import resource_order
-from planning.nodes import EFFECTS, taint_patch
-from planning.units import resource_label
+from planning.nodes import EFFECTS, PoolRow, taint_patch
+from planning.units import request_resources, resource_label
 from planning.workload_fields import FIELDS, PODS
 from planning.workloads import WorkloadRow
-
-RESOURCES = ("cpu", "memory", "nvidia.com/gpu")
-"""Those that nodes and jobs are asked for at first; others are named."""
 
 
 class AmountsForm(TypedForm):
@@ -26,12 +23,13 @@ class AmountsForm(TypedForm):
     above = ""
     """What the names of the fields of amounts begin with."""
     resource = forms.CharField(label="Another resource", required=False)
-    resource.widget.attrs["placeholder"] = "amd.com/gpu"
+    resource.widget.attrs["placeholder"] = "example.com/device"
     amount = forms.CharField(required=False)
 
     def add_amounts(self, names: Sequence[str], of: str, like: Mapping[str, str]) -> None:
         """Add a field for each resource, labelled with whose amount it is, with an example in it."""
-        for name in names:
+        posted = [key.removeprefix(f"{self.above}.") for key in self.data if key.startswith(f"{self.above}.")]
+        for name in dict.fromkeys([*names, *posted]):
             field = forms.CharField(label=f"{resource_label(name)}{of}", required=False)
             field.widget.attrs["placeholder"] = like.get(name, "1")
             self.add_field(f"{self.above}.{name}", field)
@@ -66,10 +64,14 @@ class NodesForm(AmountsForm):
     prefix = forms.CharField(label="Name prefix", initial="added")  # type: ignore[assignment]  # fields are set apart
     like = forms.CharField(label="Copy of node", required=False, widget=forms.Select)
 
-    def __init__(self, data: Mapping[str, str] | None, pools: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, data: Mapping[str, str] | None, pools: Sequence[PoolRow]) -> None:
         super().__init__(data, auto_id="add-%s")
-        _offer(self.fields["like"], [("", "none"), *pools])
-        self.add_amounts(RESOURCES, "", {"cpu": "8", "memory": "256Gi", "nvidia.com/gpu": "8"})
+        _offer(
+            self.fields["like"],
+            [("", "none"), *((pool.first, f"{pool.first}: {pool.description}") for pool in pools)],
+        )
+        offered = request_resources({name for pool in pools for name in pool.amounts})
+        self.add_amounts(offered, "", {"cpu": "8", "memory": "256Gi"})
 
 
 class NamesField(forms.MultipleChoiceField):
@@ -191,10 +193,12 @@ class JobForm(_WorkloadForm):
     name = forms.CharField(required=False)
     namespace = forms.CharField(required=False, initial="default")
 
-    def __init__(self, data: Mapping[str, str] | None, queues: Sequence[str]) -> None:
+    def __init__(
+        self, data: Mapping[str, str] | None, queues: Sequence[str], resources: Sequence[str]
+    ) -> None:
         super().__init__(data, auto_id="job-%s", initial={"replicas": 1, "minMember": 1})
         _offer(self.fields["queue"], [(name, name) for name in queues])
-        self.add_amounts(RESOURCES, " per pod", {"memory": "4Gi"})
+        self.add_amounts(resources, " per pod", {"memory": "4Gi"})
         self.order_fields(["name", "namespace"])
 
     def typed_job(self) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 
 
 def _form(rows: Sequence[NodeRow], data: Mapping[str, str] | None = None) -> NodesForm:
-    return NodesForm(data, [(pool.first, f"{pool.first}: {pool.pool}") for pool in pool_rows(rows)])
+    return NodesForm(data, pool_rows(rows))
 
 
 @login_required

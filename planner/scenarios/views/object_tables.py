@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from planner.web.templatetags.quantities import amount
 from planner.web.views.listing import Listing
-from planning.nodes import NodeRow
+from planning.nodes import NodeRow, pool_label
 from planning.units import resource_label
 from planning.workloads import WorkloadRow
 
@@ -103,7 +103,7 @@ def node_columns(resources: Sequence[str]) -> list[ObjectColumn]:
         ObjectColumn(
             "taints", "Taints", lambda row: ", ".join(row.taints), lambda text: text or "–", kind=""
         ),
-        ObjectColumn("pool", "Pool", lambda row: row.pool.partition(": ")[0], kind=""),
+        ObjectColumn("pool", "Pool", lambda row: pool_label(row.pool), kind=""),
     ]
 
 

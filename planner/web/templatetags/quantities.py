@@ -15,11 +15,13 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
 from planning.change_words import about_said, change_said, value_text
+from planning.nodes import pool_label
 from planning.rows import Amounts
 from planning.units import resource_label, scale_of, written
 
 register = template.Library()
 register.filter(resource_label)
+register.filter(pool_label)
 
 KINDS = {
     "nodes": ("node", "nodes"),

@@ -25,12 +25,6 @@ def anchor_of(place: str) -> str:
     return _PLACES.get(place, place)
 
 
-@register.filter
-def pool_name(pool: str) -> str:
-    """Return what a pool of nodes is called: its instance type, else what each node offers."""
-    return pool.partition(": ")[0] or "all nodes"
-
-
 @register.simple_tag
 def change(by: float, before: float, unit: str) -> SafeString:
     """Say by how much a figure differs from the baseline's."""

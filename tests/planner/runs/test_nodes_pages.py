@@ -11,6 +11,7 @@ from planner.runs.models import Run
 from planner.runs.services.searches import search_create
 from tests import factories
 from tests.planner.pages import text_of, words_of
+from tests.planner.recorded import executed
 from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -105,6 +106,16 @@ def test_a_pod_that_cannot_be_is_refused_with_all_its_problems(
     assert 'value="lots"' in page
     refused = api.post(f"/api/v1{at}", {"queue": "gone", "requests": {"cpu": "lots"}})
     assert [found["path"] for found in refused.json()["problems"]] == ["queue", "requests.cpu"]
+
+
+def test_a_pod_is_described_by_the_devices_of_the_cluster(browser: Client, transactional_db: None) -> None:
+    document = factories.cluster()
+    document["nodes"].append(factories.node("n2", **{"example.com/npu": "8"}))
+    run = executed(factories.run(factories.scenario(document=document)))
+    for page in ("nodes", "fit"):
+        shown = text_of(browser.get(f"/runs/{run.pk}/{page}/"))
+        named = ["cpu", "memory", "example.com/npu"]
+        assert re.findall('name="requests[.]([^"]*)"', shown) == named * shown.count('<form class="facets"')
 
 
 def test_a_search_for_a_place_is_no_run_of_the_lists(api: APIClient, finished_run: Run) -> None:

@@ -86,6 +86,19 @@ def test_a_renamed_queue_is_that_of_its_workloads(browser: Client, scenario: Sce
     assert "default/wait podgroup team" in page(browser, scenario)
 
 
+def test_jobs_and_nodes_have_fields_for_the_devices_of_their_cluster(browser: Client) -> None:
+    document = factories.cluster()
+    document["nodes"].append(factories.node("n2", **{"example.com/npu": "8", "hugepages-2Mi": "1Gi"}))
+    scenario = factories.scenario(document=document)
+    for tab, prefix in (("workloads", "requests"), ("nodes", "capacity")):
+        shown = text_of(browser.get(f"/scenarios/{scenario.pk}/{tab}/"))
+        assert re.findall(f'name="{prefix}[.]([^"]*)"', shown) == ["cpu", "memory", "example.com/npu"]
+    typed = {"name": "sweep", "namespace": "ml", "queue": "waits", "replicas": "1", "minMember": "1"}
+    amounts = {"requests.example.com/npu": "2", "requests.amd.com/gpu": "1"}
+    assert post(browser, scenario, "add/", **typed, **amounts).status_code == 302
+    assert row(scenario, "jobs", "ml/sweep").requests == {"example.com/npu": "2", "amd.com/gpu": "1"}
+
+
 def test_a_job_is_added_by_its_fields(browser: Client, scenario: Scenario) -> None:
     typed = {
         "name": "sweep", "namespace": "ml", "queue": "waits", "replicas": "6", "minMember": "2",
