@@ -29,14 +29,26 @@ class _FilesChannel(_Unacknowledged, filesystem.Channel):
 
     # kombu's classes disagree on the name of the second parameter.
     def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
-        """Write a message, then give it the name by which it is found.
+        """Write a message: a worker that found one of which nothing is written yet would end."""
+        name = f"{monotonic_ns()}_{uuid4()}.{queue}.msg"
+        _write_whole(Path(self.data_folder_out) / name, payload)
 
-        A worker that found a message of which nothing was written yet would end.
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
+        """Make the table of queues whole before it is found: who reads an empty one ends.
+
+        Two that make it at once write the same.
         """
-        folder, name = Path(self.data_folder_out), f"{monotonic_ns()}_{uuid4()}"
-        part = folder / f"{name}.part"
-        part.write_text(dumps(payload))
-        part.rename(folder / f"{name}.{queue}.msg")
+        table = Path(self.control_folder) / f"{exchange}.exchange"
+        if not table.exists():
+            _write_whole(table, [(routing_key or "", pattern or "", queue)])
+        super()._queue_bind(exchange, routing_key, pattern, queue)
+
+
+def _write_whole(file: Path, content: Any) -> None:
+    """Write a file, then give it the name by which it is found."""
+    part = file.with_name(f"{uuid4()}.part")
+    part.write_text(dumps(content))
+    part.rename(file)
 
 
 class Redis(redis.Transport):

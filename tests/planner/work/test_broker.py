@@ -9,16 +9,17 @@ from kombu import Connection
 from config.broker import Files
 
 COUNT = 2_000
+TABLES = 500
+
+
+def connected(folder: Path) -> Connection:
+    names = ("data_folder_in", "data_folder_out", "control_folder", "processed_folder")
+    return Connection("filesystem://", transport=Files, transport_options=dict.fromkeys(names, str(folder)))
 
 
 def test_a_message_is_found_whole_while_it_is_written(tmp_path: Path) -> None:
-    folders = {
-        name: str(tmp_path)
-        for name in ("data_folder_in", "data_folder_out", "control_folder", "processed_folder")
-    }
-
     def notify() -> None:
-        with Connection("filesystem://", transport=Files, transport_options=folders) as connection:
+        with connected(tmp_path) as connection:
             for _ in range(COUNT):
                 connection.default_channel._put("queue", {"says": "something waits"})
 
@@ -31,3 +32,29 @@ def test_a_message_is_found_whole_while_it_is_written(tmp_path: Path) -> None:
             found.add(path)
     writer.join()
     assert len(list(tmp_path.glob("*.queue.msg"))) == COUNT
+
+
+def test_a_table_of_queues_is_found_whole_while_it_is_made(tmp_path: Path) -> None:
+    def bind() -> None:
+        with connected(tmp_path) as connection:
+            for number in range(TABLES):
+                connection.default_channel._queue_bind(f"exchange{number}", "key", "", "queue")
+
+    writer = Thread(target=bind)
+    writer.start()
+    with connected(tmp_path) as connection:
+        for number in range(TABLES):
+            while not (found := connection.default_channel.get_table(f"exchange{number}")):
+                pass
+            assert found == [("key", "", "queue")]
+    writer.join()
+
+
+def test_a_queue_is_added_to_a_table_that_is_there(tmp_path: Path) -> None:
+    with connected(tmp_path) as connection:
+        for queue in ("first", "second", "first"):
+            connection.default_channel._queue_bind("exchange", "key", "", queue)
+        assert connection.default_channel.get_table("exchange") == [
+            ("key", "", "second"),
+            ("key", "", "first"),
+        ]
