@@ -256,8 +256,8 @@ def measured(
     command = [sys.executable, "-m", "benchmarks.bench_replay", "--measure", str(parts)]
     command += [] if dependence is None else ["--dependence", str(dependence)]
     command += ["--", *arguments]
-    told = [subprocess.run(command, capture_output=True, check=True).stdout for _ in range(runs)]
-    return min((Measured(*json.loads(text)) for text in told), key=lambda run: run.seconds)
+    outputs = [subprocess.run(command, capture_output=True, check=True).stdout for _ in range(runs)]
+    return min((Measured(*json.loads(text)) for text in outputs), key=lambda run: run.seconds)
 
 
 def print_rows(rows: Iterable[Row], runs: int) -> bool:

@@ -31,7 +31,7 @@ def decided(document: Object, count: int | None = None) -> list[Object]:
 def _of_session(session: Session) -> Object:
     jobs = session.cluster.jobs
     return {
-        "decisions": [_told(decision) for decision in session.decisions],
+        "decisions": [_decision(decision) for decision in session.decisions],
         "tasks": {task.key: (task.status, task.node) for job in jobs.values() for task in job.tasks},
         "phases": {key: (job.phase, session.phase_after(job)) for key, job in jobs.items()},
         "nodes": {
@@ -41,7 +41,7 @@ def _of_session(session: Session) -> Object:
     }
 
 
-def told(result: Object) -> list[Object]:
+def outcome(result: Object) -> list[Object]:
     """Return the same of a result, ours or a recorded one."""
     return [_of_cycle(cycle) for cycle in result["cycles"]]
 
@@ -49,7 +49,7 @@ def told(result: Object) -> list[Object]:
 def _of_cycle(cycle: Object) -> Object:
     groups = cycle.get("podgroups") or ()
     return {
-        "decisions": [_told(decision) for decision in cycle.get("decisions") or ()],
+        "decisions": [_decision(decision) for decision in cycle.get("decisions") or ()],
         "tasks": {
             task["pod"]: (task["status"], task.get("node") or "")
             for group in groups
@@ -63,7 +63,7 @@ def _of_cycle(cycle: Object) -> Object:
     }
 
 
-def _told(decision: Object) -> Object:
+def _decision(decision: Object) -> Object:
     return {key: decision[key] for key in KEYS if decision.get(key)}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scheduler_core import Options, simulate_document
-from tests.reference.comparison import decided, difference, told
+from tests.reference.comparison import decided, difference, outcome
 from tests.reference.configuration import Refused
 from tests.reference.resources import Panic, UnreadableError
 from tests.shared import SHARED
@@ -37,4 +37,4 @@ def agrees(entry: Entry) -> str | None:
         ours = decided(entry["scenario"])
     except STOPS as found:
         return None if error else f"the reference stops: {found}"
-    return f"the result says: {error}" if error else difference(ours, told(entry["result"]))
+    return f"the result says: {error}" if error else difference(ours, outcome(entry["result"]))

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from scheduler_core import Options, simulate_document
 from tests.builders import Object
 from tests.reference import coverage
-from tests.reference.comparison import decided, difference, entries, told
+from tests.reference.comparison import decided, difference, entries, outcome
 from tests.reference.plugins import PLUGINS
 from tests.reference.recordings import agrees, answered, recordings
 from tests.reference.resources import Panic
@@ -129,7 +129,7 @@ def test_a_scenario_that_is_left_out_has_a_reason() -> None:
 def test_another_decision_is_found() -> None:
     document = varied(0)
     ours = decided(document)
-    theirs = told(simulate_document(document, Options(explain=False)))
+    theirs = outcome(simulate_document(document, Options(explain=False)))
     assert difference(ours, theirs) is None
     theirs[0]["decisions"].reverse()
     assert difference(ours, theirs).startswith("cycle 1, decisions: number 0")

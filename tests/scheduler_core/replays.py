@@ -50,7 +50,7 @@ EVICTED = ("restart", "resume", "restart-job", "delete")
 
 
 class Dice:
-    """ClassScoreMatrix that depend on nothing but a seed."""
+    """Numbers that depend on nothing but a seed."""
 
     def __init__(self, seed: object) -> None:
         self._seed = seed
@@ -274,6 +274,12 @@ def _task(dice: Dice, name: str) -> Object:
     return {"name": name, "replicas": 1 + dice.below(3), "template": template}
 
 
+OF_A_TREE = conf(
+    "enqueue, allocate, preempt, reclaim, backfill",
+    ["priority", "gang", "conformance"],
+    ["predicates", ("capacity", {"enableHierarchy": True}), "nodeorder"],
+)
+"""Queues lie below each other."""
 CALM_CONFS = (
     conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity", "binpack"]),
     conf(
@@ -291,11 +297,7 @@ CALM_CONFS = (
         ["priority", "gang", "conformance"],
         ["overcommit", "predicates", "proportion", "nodeorder", "binpack"],
     ),
-    conf(
-        "enqueue, allocate, preempt, reclaim, backfill",
-        ["priority", "gang", "conformance"],
-        ["predicates", ("capacity", {"enableHierarchy": True}), "nodeorder"],
-    ),
+    OF_A_TREE,
 )
 
 
@@ -305,7 +307,7 @@ def calm_replay(seed: object, *, jobs: int = 80) -> Object:
     names = ["a", "b", "c"][: 1 + dice.below(3)]
     used = dice.below(len(CALM_CONFS))
     queues = [_queue_of_few(dice, name) for name in names]
-    if used == len(CALM_CONFS) - 1:
+    if CALM_CONFS[used] is OF_A_TREE:
         queues = [
             {**entry, "spec": {**entry["spec"], "parent": dice.one_of(["left", "right"])}} for entry in queues
         ]
@@ -381,11 +383,7 @@ STORM_CONFS = (
         ["priority", "gang", "conformance"],
         ["drf", "overcommit", "predicates", "proportion", "nodeorder"],
     ),
-    conf(
-        "enqueue, allocate, preempt, reclaim, backfill",
-        ["priority", "gang", "conformance"],
-        ["predicates", ("capacity", {"enableHierarchy": True}), "nodeorder"],
-    ),
+    OF_A_TREE,
     conf("enqueue, allocate, reclaim", ["priority", "conformance"], ["drf", "predicates", "capacity"]),
 )
 """With reclaim, once without gang, once with a second allocate."""
@@ -401,7 +399,7 @@ def storm_replay(seed: object, *, jobs: int = 60, nodes: int = 4) -> Object:
     names = ["a", "b", "c"]
     share = max(nodes, 4)
     queues = [queue(name, weight=1 + dice.below(3), deserved=_part(dice, share)) for name in names]
-    if conf_number == 2:
+    if STORM_CONFS[conf_number] is OF_A_TREE:
         queues = [{**entry, "spec": {**entry["spec"], "parent": "root"}} for entry in queues]
         queues.append(queue("root", deserved={"cpu": 100, "memory": "1000Gi"}))
     until = 60 + dice.below(60)
