@@ -6,7 +6,7 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Django's checks import every page: a worker without them starts in two thirds of the time, and takes a
-# quarter less memory. `manage.py up` and `manage.py migrate` have made them before.
+# quarter less memory. `make models` makes them before anything is installed.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("queuecast")

@@ -186,6 +186,23 @@ def test_what_is_killed_comes_back(up: Up) -> None:
     assert not set(second.values()) & set(first.values())
 
 
+def test_the_processes_of_the_web_server_share_modules_and_no_connection_to_the_database(up: Up) -> None:
+    assert up.status("/login/") == 200
+    reader = up.children()["web"]
+    processes = Path(f"/proc/{reader}/task/{reader}/children").read_text().split()
+    assert len(processes) == 2
+    for pid in processes:
+        assert memory_of(pid)["Pss"] < 0.8 * memory_of(pid)["Rss"]
+    files = [os.readlink(file) for file in Path(f"/proc/{reader}/fd").iterdir()]
+    assert not [file for file in files if DATABASE in file]
+
+
+def memory_of(pid: str) -> dict[str, int]:
+    """Return how many kilobytes a process has, by sort; of what processes share, each has its part (Pss)."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+    return {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
+
+
 def test_a_second_ctrl_c_ends_everything_at_once(used_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(used_folder, tmp_path, dirs_exist_ok=True)
     with started(tmp_path) as up:

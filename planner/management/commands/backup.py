@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from planner.backups.archive import Unfit
 from planner.backups.services import SUFFIX, backup_make, scheduled_backup_make
+from planner.management.installed import InstalledCommand
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """The file fits every database, whichever the other side uses."""
 
     help = (

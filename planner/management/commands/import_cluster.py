@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from planner.clusters.services.imports import cluster_read
 from planner.clusters.services.snapshots import cluster_import
 from planner.errors import Invalid
+from planner.management.installed import InstalledCommand
 from planner.management.workspaces import workspace_named
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.scenarios import scenario_create
@@ -17,7 +18,7 @@ from planning.importing import EXPORT, Files
 from planning.rows import Problem
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """Import a cluster from files, however large the importer allows."""
 
     help = (

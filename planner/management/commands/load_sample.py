@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from planner.accounts.selectors.workspaces import default_workspace
 from planner.clusters.services.samples import sample_load
+from planner.management.installed import InstalledCommand
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """Load the sample."""
 
     help = "Load the sample cluster into the default workspace; a second call changes nothing."

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from planner.accounts.models import Role, Workspace
 from planner.accounts.services.accounts import email_set
 from planner.accounts.services.members import member_set
 from planner.errors import Invalid
+from planner.management.installed import InstalledCommand
 from planner.management.workspaces import workspace_named
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """Make an account a member."""
 
     help = "Give an account a role in a workspace: viewers read, editors change, admins manage members."

@@ -4,15 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from planner.accounts.models import User
 from planner.backups.archive import Unfit, archive_check, archive_load, made_at, migrations
 from planner.clusters.models import Snapshot
+from planner.management.installed import InstalledCommand
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """All of the file, or nothing; what is stored afterwards is compared with it."""
 
     help = "Check a file that `backup` wrote, make the tables, and fill an empty installation from it."

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from planner.accounts.models import User
 from planner.accounts.services.second_factor import has_second_factor, second_factor_reset
+from planner.management.installed import InstalledCommand
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """Says whether an account has a second factor; switches it off."""
 
     help = "Say whether an account logs in with a second factor, and switch it off with --remove."

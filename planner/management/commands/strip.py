@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from planner.clusters.services.stripping import stored_strip
+from planner.management.installed import InstalledCommand
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """Needed once, after an upgrade from a version that kept objects whole."""
 
     help = "Rewrite kept objects without environment, arguments, volumes and unknown annotations."

@@ -4,12 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from planner.clusters.services.retention import old_runs_remove
+from planner.management.installed import InstalledCommand
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """What workers do every hour, at once."""
 
     help = (

@@ -3,14 +3,15 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from planner.accounts.models import Role
 from planner.accounts.services.accounts import token_create
 from planner.accounts.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
+from planner.management.installed import InstalledCommand
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """Print a new API token; it is shown this once."""
 
     help = "Print a new API token of an account, to be sent as `Authorization: Token …`."

@@ -12,10 +12,11 @@ from urllib.request import urlopen
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from planner.accounts.services.accounts import ADMIN, admin_create
 from planner.clusters.models import Snapshot
+from planner.management.installed import InstalledCommand
 from planner.management.supervisor import Program, Supervisor
 from planner.work.recovery import worker_lost
 from planner.work.workers import worker_name
@@ -25,7 +26,7 @@ HOST = "127.0.0.1"
 """Loopback only: a server for others stands behind a proxy, see docker-compose.yml."""
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """Prepare the database, start web and worker, and keep them alive."""
 
     help = "Start web and worker on this machine; PORT chooses the port (8000)."

@@ -4,12 +4,11 @@ import socket
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from planner.management.installed import InstalledCommand
 from planner.work.workers import is_worker_alive
 
 
-class Command(BaseCommand):
+class Command(InstalledCommand):
     """The health check of a worker's container."""
 
     help = "Exit with 0 if a worker on this machine was seen recently."
