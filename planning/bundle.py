@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import IO, Any
 
+from planning.contents import MOST_CYCLES
 from planning.rows import Problem
 
 FORMAT = 1
@@ -171,7 +172,7 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "result_sha256": (_is_sha256, "a SHA-256 in hexadecimal digits"),
 }
 _OPTIONS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "cycles": (_is_whole(1000), "a whole number from 1 to 1000"),
+    "cycles": (_is_whole(MOST_CYCLES), f"a whole number from 1 to {MOST_CYCLES}"),
     "explain": (lambda value: isinstance(value, bool), "true or false"),
 }
 

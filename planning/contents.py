@@ -11,6 +11,9 @@ from planning.states import KINDS, Json, ObjectKey, State, object_key
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 """The annotation by which a pod without a podgroup, or a namespace, names its queue."""
 
+MOST_CYCLES = 1_000
+"""So many scheduling cycles one run simulates."""
+
 Overlay = Mapping[ObjectKey, Mapping[str, Any] | None]
 
 

@@ -1,4 +1,4 @@
-"""What do people type about a run: whom to show it, and which pod to find a place for?"""
+"""What do people type about a run: for how long, whom to show it, and which pod to find a place for?"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,10 +8,17 @@ from django.http import QueryDict
 
 from planner.runs.services.links import LONGEST_DAYS
 from planner.web.forms import TypedForm
+from planning.contents import MOST_CYCLES
 from planning.fitting import END, START, Probe
 from planning.units import resource_label
 
 _REQUESTS = "requests."
+
+
+class RunForm(forms.Form):
+    """For how many scheduling cycles a scenario runs; unless said, for one."""
+
+    cycles = forms.IntegerField(min_value=1, max_value=MOST_CYCLES, required=False)
 
 
 class LinkForm(forms.Form):

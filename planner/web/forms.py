@@ -47,11 +47,14 @@ class TypedForm(forms.Form):
         ]
 
     def refuse(self, problems: Iterable[Problem]) -> None:
-        """Say the problems that a service found, and what mends them, at the fields their paths end with."""
+        """Say the problems that a service found, and what mends them, at the fields their paths end with.
+
+        What belongs to no field is said of the whole form.
+        """
         for problem in problems:
             path = f".{problem.path or ''}"
-            if name := next((name for name in self.fields if path.endswith(f".{name}")), None):
-                self.add_error(name, problem.in_full)
+            name = next((name for name in self.fields if path.endswith(f".{name}")), None)
+            self.add_error(name, problem.in_full)
 
 
 class LabelsForm(TypedForm):

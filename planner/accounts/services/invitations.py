@@ -2,7 +2,9 @@
 
 import hashlib
 import secrets
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -82,16 +84,24 @@ def account_by_invitation(*, secret: str, username: str, password: str) -> User:
     problems = []
     if not username or User.objects.filter(username__iexact=username).exists():
         problems.append(Problem("account.name", "error", "This name is taken.", path="username"))
-    try:
-        User(username=username).full_clean(exclude=["password"], validate_unique=False)
-        validate_password(password, User(username=username))
-    except ValidationError as error:
-        problems += [Problem("account.rule", "error", message, path="password") for message in error.messages]
+    account = User(username=username)
+    keeps_rules = partial(account.full_clean, exclude=["password"], validate_unique=False)
+    problems += _broken_rules("username", keeps_rules)
+    problems += _broken_rules("password", partial(validate_password, password, account))
     if problems:
         raise Invalid(problems)
     account = User.objects.create_user(username, password=password)
     invitation_accept(secret=secret, user=account)
     return account
+
+
+def _broken_rules(path: str, check: Callable[[], None]) -> list[Problem]:
+    """Return the rules of an account that a check finds broken, at the field that breaks them."""
+    try:
+        check()
+    except ValidationError as error:
+        return [Problem("account.rule", "error", message, path=path) for message in error.messages]
+    return []
 
 
 def _make(workspace: Workspace, role: Role, user: User, **named: Any) -> tuple[Invitation, str]:

@@ -1,33 +1,31 @@
 """Which tokens let scripts work in my name, where am I a member, and who invites me?"""
 
-from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from planner.accounts.forms import SCOPES, TokenForm, WorkspaceForm
 from planner.accounts.models import Role
 from planner.accounts.selectors.workspaces import memberships, offers, tokens
 from planner.accounts.services.invitations import invitation_decline, offer_accept
-from planner.accounts.services.tokens import LONGEST_DAYS, token_make, token_revoke
+from planner.accounts.services.tokens import token_make, token_revoke
 from planner.errors import Invalid
-from planner.web.views.pages import caller
+from planner.web.views.pages import INVALID, caller, warn
 from planner.web.views.workspace import present_membership
 
 DAYS = (7, 30, 90, 365)
-SCOPES = ((Role.VIEWER, "read"), (Role.EDITOR, "read and edit"), (Role.ADMIN, "same as your role"))
 
 
 @login_required
 @require_GET
 def account(request: HttpRequest) -> HttpResponse:
     """Show the tokens of the caller."""
-    return render(request, "accounts/account.html", _context(request))
+    return account_page(request)
 
 
 @login_required
@@ -36,12 +34,7 @@ def token_create(request: HttpRequest) -> HttpResponse:
     """Make a token and show it, this once."""
     form = TokenForm(request.POST)
     if not form.is_valid():
-        return render(
-            request,
-            "accounts/account.html",
-            {**_context(request), "form": form},
-            status=HTTPStatus.UNPROCESSABLE_ENTITY,
-        )
+        return account_page(request, form=form, status=INVALID)
     typed = form.cleaned_data
     _, text = token_make(
         user=caller(request),
@@ -49,15 +42,7 @@ def token_create(request: HttpRequest) -> HttpResponse:
         scope=Role(typed["scope"] or Role.VIEWER),
         days=typed["days"] or min(DAYS),
     )
-    return render(request, "accounts/account.html", {**_context(request), "new": text})
-
-
-class TokenForm(forms.Form):
-    """What a token is called, what it may do and for how long; unless said, to read, for the fewest days."""
-
-    name = forms.CharField(max_length=100, required=False)
-    scope = forms.ChoiceField(choices=SCOPES, required=False)
-    days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS, required=False)
+    return account_page(request, new=text)
 
 
 @login_required
@@ -80,22 +65,25 @@ def offer(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
             offer_accept(invitation=invitation, user=user)
             messages.success(request, f"You are a member of {invitation.workspace} now.")
         except Invalid as error:
-            for problem in error.problems:
-                messages.warning(request, problem.in_full)
+            warn(request, error.problems)
     else:
         invitation_decline(invitation=invitation, user=user)
     return redirect("planner:account")
 
 
-def _context(request: HttpRequest) -> dict[str, Any]:
+def account_page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
+    """Return the page of the account; `more` has what was typed and is refused."""
     user = caller(request)
     mine = list(memberships(user))
-    return {
+    context = {
         "tokens": tokens(user),
         "memberships": mine,
         "offers": offers(user),
         "here": present_membership(request, mine),
         "scopes": SCOPES,
         "days": DAYS,
+        "workspace": WorkspaceForm(auto_id="workspace-%s"),
         "place": "account",
+        **more,
     }
+    return render(request, "accounts/account.html", context, status=status)

@@ -1,7 +1,5 @@
 """How does somebody delete their own account? What goes along is shown first."""
 
-import math
-from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth import logout
@@ -12,12 +10,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from planner.accounts.forms import ConfirmationForm
 from planner.accounts.services.logins import TooSoon
-from planner.accounts.views.logging_in import address_of
+from planner.accounts.views.logging_in import address_of, paused
 from planner.clusters.selectors.usage import hanging_on_account, sole_admin_of
 from planner.clusters.services.deletion import account_delete
 from planner.errors import Invalid
-from planner.web.views.pages import caller
+from planner.web.views.pages import INVALID, caller
 
 
 @never_cache
@@ -26,27 +25,27 @@ from planner.web.views.pages import caller
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """Show what goes with the caller's own account; delete it."""
+    user = caller(request)
     if request.method == "GET":
-        return _account_page(request)
-    typed = request.POST.get("confirmation", "")
+        return _account_page(request, ConfirmationForm(user))
+    form = ConfirmationForm(user, request.POST)
     try:
-        account_delete(user=caller(request), confirmation=typed, address=address_of(request))
+        account_delete(user=user, **form.typed(), address=address_of(request))
     except Invalid as error:
-        return _account_page(request, problems=error.problems, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        form.refuse(error.problems)
+        return _account_page(request, form, status=INVALID)
     except TooSoon as error:
-        page = _account_page(request, paused=error, status=HTTPStatus.TOO_MANY_REQUESTS)
-        page["Retry-After"] = str(math.ceil(error.wait.total_seconds()))
-        return page
+        form.add_error(None, f"Too many attempts. {error}")
+        return paused(_account_page(request, form), error)
     logout(request)
     return redirect("login")
 
 
-def _account_page(request: HttpRequest, *, status: int = HTTPStatus.OK, **more: Any) -> HttpResponse:
+def _account_page(request: HttpRequest, form: ConfirmationForm, status: int = 200) -> HttpResponse:
     user = caller(request)
-    context = {
+    context: dict[str, Any] = {
         "hanging": hanging_on_account(user),
         "alone": sole_admin_of(user),
-        "has_password": user.has_usable_password(),
-        **more,
+        "form": form,
     }
     return render(request, "accounts/account_delete.html", context, status=status)

@@ -6,11 +6,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from planner.accounts.forms import JoinForm
 from planner.accounts.services.invitations import account_by_invitation, invitation_accept, invitation_of
 from planner.errors import Invalid
-from planner.web.views.pages import caller
+from planner.web.views.pages import INVALID, caller
 
-GONE, INVALID = 410, 422
+GONE = 410
 
 
 @require_http_methods(["GET", "POST"])
@@ -19,24 +20,17 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     invited = invitation_of(secret=secret)
     if invited is None:
         return render(request, "accounts/invitation.html", {}, status=GONE)
-    username = request.POST.get("username", "").strip()
-    context = {"invitation": invited, "username": username}
+    form = JoinForm(data=request.POST if request.method == "POST" else None)
+    context = {"invitation": invited, "form": form}
     if request.method == "GET":
         return render(request, "accounts/invitation.html", context)
     try:
-        _join(request, secret, username)
+        if request.user.is_authenticated:
+            invitation_accept(secret=secret, user=caller(request))
+        else:
+            login(request, account_by_invitation(secret=secret, **form.typed()))
     except Invalid as error:
-        return render(
-            request, "accounts/invitation.html", {**context, "problems": error.problems}, status=INVALID
-        )
+        form.refuse(error.problems)
+        return render(request, "accounts/invitation.html", context, status=INVALID)
     messages.success(request, f"You are a member of {invited.workspace} now.")
     return redirect("planner:home")
-
-
-def _join(request: HttpRequest, secret: str, username: str) -> None:
-    if request.user.is_authenticated:
-        invitation_accept(secret=secret, user=caller(request))
-        return
-    password = request.POST.get("password", "")
-    account = account_by_invitation(secret=secret, username=username, password=password)
-    login(request, account)

@@ -13,10 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from planner.accounts.forms import CodeForm
 from planner.accounts.models import User
 from planner.accounts.services.logins import TooSoon
 from planner.accounts.services.second_factor import has_second_factor, second_factor_check
 from planner.accounts.services.sessions import login_failure_note, logout_note, session_begin
+from planner.web.views.pages import INVALID
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 PENDING = "second-factor"
@@ -42,18 +44,22 @@ def code(request: HttpRequest) -> HttpResponse:
     pending = request.session.get(PENDING)
     if pending is None or time.time() - pending["at"] > PATIENCE_SECONDS:
         return redirect("login")
+    form = CodeForm(data=request.POST if request.method == "POST" else None)
+    form.fields["code"].widget.attrs["autofocus"] = True
     if request.method == "GET":
-        return render(request, "accounts/code.html")
+        return render(request, "accounts/code.html", {"form": form})
     account = User.objects.filter(pk=pending["user"], is_active=True).first()
-    typed = request.POST.get("code", "")
+    if not form.is_valid():
+        return render(request, "accounts/code.html", {"form": form}, status=INVALID)
+    typed = form.cleaned_data["code"]
     try:
         if account is None or not second_factor_check(user=account, code=typed, address=address_of(request)):
             _failed(request, account)
-            return _refused(request, "This code is wrong or was used.", HTTPStatus.UNPROCESSABLE_ENTITY)
+            form.add_error("code", "This code is wrong or was used.")
+            return render(request, "accounts/code.html", {"form": form}, status=INVALID)
     except TooSoon as error:
-        response = _refused(request, f"Too many wrong codes. {error}", HTTPStatus.TOO_MANY_REQUESTS)
-        response["Retry-After"] = str(math.ceil(error.wait.total_seconds()))
-        return response
+        form.add_error("code", f"Too many wrong codes. {error}")
+        return paused(render(request, "accounts/code.html", {"form": form}), error)
     login(request, account, backend=BACKEND)
     request.session.pop(PENDING, None)
     return redirect(pending["leads_to"])
@@ -64,13 +70,16 @@ def address_of(request: HttpRequest | None) -> str:
     return request.META.get("REMOTE_ADDR", "") if request is not None else ""
 
 
+def paused(page: HttpResponse, error: TooSoon) -> HttpResponse:
+    """Return a page that says when another try is let through."""
+    page.status_code = HTTPStatus.TOO_MANY_REQUESTS
+    page["Retry-After"] = str(math.ceil(error.wait.total_seconds()))
+    return page
+
+
 def _failed(request: HttpRequest, account: User | None) -> None:
     if account is not None:
         login_failure_note(username=account.get_username(), address=address_of(request))
-
-
-def _refused(request: HttpRequest, message: str, status: int) -> HttpResponse:
-    return render(request, "accounts/code.html", {"message": message}, status=status)
 
 
 def listen() -> None:

@@ -1,8 +1,6 @@
 """How does somebody log in? More slowly with every wrong password."""
 
-import math
 import secrets
-from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 
 from planner.accounts.services.logins import Guesser, TooSoon, guess_count, guess_right, password_check
-from planner.accounts.views.logging_in import log_in
+from planner.accounts.views.logging_in import log_in, paused
 
 COOKIE = "known_browser"
 SALT = "planner.known-browser"
@@ -69,13 +67,8 @@ class Login(LoginView):
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         """Show the form again, and how long one has to wait."""
         assert isinstance(form, SlowForm)
-        if form.paused is None:
-            return self.render_to_response(self.get_context_data(form=form))
-        return self.render_to_response(
-            self.get_context_data(form=form, paused=True),
-            status=HTTPStatus.TOO_MANY_REQUESTS,
-            headers={"Retry-After": str(math.ceil(form.paused.wait.total_seconds()))},
-        )
+        page = self.render_to_response(self.get_context_data(form=form, paused=form.paused))
+        return page if form.paused is None else paused(page, form.paused)
 
 
 def _guesser(request: HttpRequest, username: str) -> Guesser:

@@ -1,5 +1,6 @@
 """Who is a member of a workspace, who is invited, and what happened to them?"""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
+from planner.accounts.forms import InvitationForm, RoleForm, WorkspaceForm
 from planner.accounts.models import Event, Membership, Role
 from planner.accounts.selectors.workspaces import events, memberships, open_invitations
 from planner.accounts.selectors.workspaces import members as members_of
@@ -19,10 +21,8 @@ from planner.errors import Invalid
 from planner.scenarios.selectors.scenarios import workspace_changes
 from planner.web.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
 from planner.web.views.listing import Listing
-from planner.web.views.pages import caller
+from planner.web.views.pages import INVALID, caller, warn
 from planner.web.views.workspace import present_membership
-
-LONGEST_USERNAME = 150
 
 
 @login_required
@@ -39,7 +39,7 @@ def here(request: HttpRequest) -> HttpResponse:
 @require_GET
 def members(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Show the members, and to admins the open invitations."""
-    return _page(request, _mine(request, workspace_id))
+    return members_page(request, _mine(request, workspace_id))
 
 
 @login_required
@@ -48,14 +48,16 @@ def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpRespo
     """Give a member another role, or take it out."""
     mine = _mine(request, workspace_id)
     found = get_object_or_404(members_of(mine.workspace), user__username=username)
+    form = RoleForm(request.POST)
     try:
         if request.POST.get("do") == "remove":
             member_remove(membership=found, user=caller(request))
+        elif form.is_valid():
+            member_change(membership=found, role=form.cleaned_data["role"], user=caller(request))
         else:
-            member_change(membership=found, role=_role(request), user=caller(request))
+            return members_page(request, mine, problems=form.problems, status=INVALID)
     except Invalid as error:
-        for problem in error.problems:
-            messages.warning(request, problem.in_full)
+        warn(request, error.problems)
     if username == caller(request).get_username():
         return redirect("planner:account")
     return redirect("planner:members", workspace_id)
@@ -66,17 +68,17 @@ def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpRespo
 def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Invite the account that is named; without a name make a link and show it, this once."""
     mine = _mine(request, workspace_id)
-    if username := request.POST.get("username", "").strip():
-        if len(username) > LONGEST_USERNAME:
-            raise Http404
-        invitation_offer(
-            workspace=mine.workspace, username=username, role=_role(request), user=caller(request)
-        )
+    form = InvitationForm(request.POST, auto_id="invite-%s")
+    if not form.is_valid():
+        return members_page(request, mine, invite=form, status=INVALID)
+    username, role = form.cleaned_data["username"], form.cleaned_data["role"]
+    if username:
+        invitation_offer(workspace=mine.workspace, username=username, role=role, user=caller(request))
         messages.success(request, f"Invited. {username} finds the invitation on the account page.")
         return redirect("planner:members", workspace_id)
-    _, secret = invitation_make(workspace=mine.workspace, role=_role(request), user=caller(request))
+    _, secret = invitation_make(workspace=mine.workspace, role=role, user=caller(request))
     address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))
-    return _page(request, mine, address)
+    return members_page(request, mine, invited=address)
 
 
 @login_required
@@ -117,25 +119,21 @@ def _query(**filters: str) -> str:
     return urlencode({name: value for name, value in filters.items() if value})
 
 
-def _page(request: HttpRequest, mine: Membership, invited: str = "") -> HttpResponse:
+def members_page(request: HttpRequest, mine: Membership, *, status: int = 200, **more: Any) -> HttpResponse:
+    """Return the page of the members of a workspace; `more` has what was typed and is refused."""
     context = {
         "mine": mine,
         "members": members_of(mine.workspace),
         "invitations": open_invitations(mine.workspace),
-        "invited": invited,
+        "invite": InvitationForm(auto_id="invite-%s"),
+        "workspace": WorkspaceForm(initial={"name": mine.workspace.name}, auto_id="workspace-%s"),
         "roles": Role.choices,
         "place": "members",
+        **more,
     }
-    return render(request, "accounts/members.html", context)
+    return render(request, "accounts/members.html", context, status=status)
 
 
 def _mine(request: HttpRequest, workspace_id: UUID) -> Membership:
     """Return the caller's own membership of the workspace that the address names."""
     return get_object_or_404(memberships(caller(request)), workspace=workspace_id)
-
-
-def _role(request: HttpRequest) -> Role:
-    try:
-        return Role(request.POST.get("role", ""))
-    except ValueError:
-        raise Http404 from None

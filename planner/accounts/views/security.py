@@ -1,7 +1,5 @@
 """How does an account stay its owner's? Password, second factor, sessions, and who logged in."""
 
-import math
-from http import HTTPStatus
 from typing import Any
 
 import segno
@@ -15,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
+from planner.accounts.forms import CodeForm
 from planner.accounts.services.logins import Guesser, TooSoon, guess_count, guess_right
 from planner.accounts.services.second_factor import (
     codes_left,
@@ -33,10 +32,10 @@ from planner.accounts.services.sessions import (
     session_end,
     sessions_of,
 )
-from planner.accounts.views.logging_in import address_of
+from planner.accounts.views.logging_in import address_of, paused
 from planner.errors import Invalid
 from planner.web.views.listing import Listing
-from planner.web.views.pages import caller
+from planner.web.views.pages import INVALID, caller
 
 
 @never_cache
@@ -63,7 +62,7 @@ def password(request: HttpRequest) -> HttpResponse:
     except TooSoon as error:
         return _too_soon(request, error)
     if not form.is_valid():
-        return _page(request, form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _page(request, form=form, status=INVALID)
     guess_right(guesser)
     form.save()
     update_session_auth_hash(request, user)
@@ -95,41 +94,38 @@ def sessions(request: HttpRequest) -> HttpResponse:
 def second_factor(request: HttpRequest) -> HttpResponse:
     """Set the second factor up, confirm it, replace its recovery codes, or switch it off."""
     user, do = caller(request), request.POST.get("do", "")
-    request_facts: dict[str, Any] = {
-        "user": user,
-        "code": request.POST.get("code", ""),
-        "address": address_of(request),
-    }
+    form = CodeForm(data=request.POST, auto_id="factor-%s")
     try:
         if do == "begin":
             second_factor_begin(user=user)
             return redirect("planner:security")
         if do == "confirm":
-            return _page(request, codes=second_factor_confirm(**request_facts))
+            codes = second_factor_confirm(user=user, address=address_of(request), **form.typed())
+            return _page(request, codes=codes)
         if do == "renew":
-            return _page(request, codes=recovery_codes_renew(**request_facts))
+            codes = recovery_codes_renew(user=user, address=address_of(request), **form.typed())
+            return _page(request, codes=codes)
         if do == "remove":
-            second_factor_remove(**request_facts)
+            second_factor_remove(user=user, address=address_of(request), **form.typed())
             messages.success(request, "The second factor is off.")
             return redirect("planner:security")
     except Invalid as error:
-        return _page(request, problems=error.problems, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        form.refuse(error.problems)
+        return _page(request, factor=form, status=INVALID)
     except TooSoon as error:
         return _too_soon(request, error)
     raise Http404
 
 
 def _too_soon(request: HttpRequest, error: TooSoon) -> HttpResponse:
-    response = _page(request, paused=f"Too many attempts. {error}", status=HTTPStatus.TOO_MANY_REQUESTS)
-    response["Retry-After"] = str(math.ceil(error.wait.total_seconds()))
-    return response
+    return paused(_page(request, paused=f"Too many attempts. {error}"), error)
 
 
 def _page(
     request: HttpRequest,
     *,
     form: PasswordChangeForm | None = None,
-    status: int = HTTPStatus.OK,
+    status: int = 200,
     **more: Any,
 ) -> HttpResponse:
     user = caller(request)
@@ -137,6 +133,7 @@ def _page(
     context = {
         "place": "account",
         "form": form,
+        "factor": CodeForm(auto_id="factor-%s"),
         "has_password": user.has_usable_password(),
         "has_second_factor": has_second_factor(user),
         "codes_left": codes_left(user),

@@ -8,12 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
+from planner.accounts.forms import WorkspaceForm
 from planner.accounts.models import Membership
 from planner.accounts.selectors.workspaces import memberships
 from planner.accounts.services.members import member_remove
 from planner.accounts.services.workspaces import workspace_make, workspace_rename
+from planner.accounts.views.account import account_page
+from planner.accounts.views.members import members_page
 from planner.errors import Invalid
-from planner.web.views.pages import caller
+from planner.web.views.pages import INVALID, caller, warn
 from planner.web.views.workspace import CHOSEN
 
 
@@ -21,11 +24,12 @@ from planner.web.views.workspace import CHOSEN
 @require_POST
 def make(request: HttpRequest) -> HttpResponse:
     """Make a workspace and work in it."""
+    form = WorkspaceForm(request.POST, auto_id="workspace-%s")
     try:
-        member = workspace_make(name=request.POST.get("name", ""), user=caller(request))
+        member = workspace_make(**form.typed(), user=caller(request))
     except Invalid as error:
-        _warn(request, error)
-        return redirect("planner:account")
+        form.refuse(error.problems)
+        return account_page(request, workspace=form, status=INVALID)
     request.session[CHOSEN] = str(member.workspace_id)
     messages.success(request, f"Made. You work in {member.workspace} now; invite others here.")
     return redirect("planner:members", member.workspace_id)
@@ -45,10 +49,12 @@ def switch(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
 def rename(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Give a workspace another name."""
     member = _membership(request, workspace_id)
+    form = WorkspaceForm(request.POST, auto_id="workspace-%s")
     try:
-        workspace_rename(workspace=member.workspace, name=request.POST.get("name", ""), user=caller(request))
+        workspace_rename(workspace=member.workspace, **form.typed(), user=caller(request))
     except Invalid as error:
-        _warn(request, error)
+        form.refuse(error.problems)
+        return members_page(request, _membership(request, workspace_id), workspace=form, status=INVALID)
     return redirect("planner:members", workspace_id)
 
 
@@ -61,14 +67,9 @@ def leave(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
         member_remove(membership=member, user=caller(request))
         messages.success(request, f"You left {member.workspace}.")
     except Invalid as error:
-        _warn(request, error)
+        warn(request, error.problems)
     return redirect("planner:account")
 
 
 def _membership(request: HttpRequest, workspace_id: UUID) -> Membership:
     return get_object_or_404(memberships(caller(request)), workspace=workspace_id)
-
-
-def _warn(request: HttpRequest, error: Invalid) -> None:
-    for problem in error.problems:
-        messages.warning(request, problem.in_full)

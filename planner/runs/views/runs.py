@@ -5,12 +5,14 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
+from planner.runs.forms import RunForm
 from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.explain import derivation, flow, job_story
 from planner.runs.selectors.figures import resources
@@ -37,8 +39,6 @@ from planner.web.views.listing import Listing
 from planner.web.views.pages import caller, page_or_part
 from planner.work.lifecycle import work_cancel
 
-CYCLES = ("1", "3", "10")
-"""The numbers of cycles that the page offers; the API takes any up to 1,000."""
 PARTS = {
     "run": "runs/_run.html",
     "amounts": "runs/_amounts.html",
@@ -53,9 +53,12 @@ PARTS = {
 def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Start a run of the present revision, of one cycle unless the form says otherwise, and show it."""
     scenario = scenario_or_404(request, scenario_id)
-    text = request.POST.get("cycles", "")
-    cycles = int(text) if text in CYCLES else 1
-    run = run_create(scenario=scenario, options={"cycles": cycles}, user=caller(request))
+    form = RunForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, f"Nothing was run. Cycles: {form.errors['cycles'][0]}")
+        return redirect("planner:scenario-detail", scenario.pk)
+    options = {"cycles": form.cleaned_data["cycles"] or 1}
+    run = run_create(scenario=scenario, options=options, user=caller(request))
     return redirect("planner:run-detail", run.pk)
 
 

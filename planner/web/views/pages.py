@@ -1,14 +1,16 @@
 """Is a whole page asked for, or one part of it?"""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from django.contrib import messages
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
 from planner.accounts.models import Role, User
+from planning.rows import Problem
 
 Key = TypeVar("Key")
 Found = TypeVar("Found")
@@ -45,6 +47,12 @@ def found_or_404(request: HttpRequest, get: Callable[[User, Key], Found], key: K
         return get(caller(request), key)
     except ObjectDoesNotExist:
         raise Http404 from None
+
+
+def warn(request: HttpRequest, problems: Iterable[Problem]) -> None:
+    """Say problems on the page that comes next."""
+    for problem in problems:
+        messages.warning(request, problem.in_full)
 
 
 def whole_number(text: str) -> int:

@@ -140,6 +140,21 @@ def test_a_link_makes_an_account_and_a_member_once(client: Client, admin: User) 
     assert not User.objects.filter(username="third").exists()
 
 
+def test_every_problem_of_a_new_account_stands_at_its_field(client: Client, admin: User) -> None:
+    _, secret = invitation_make(workspace=factories.workspace(), role=Role.EDITOR, user=admin)
+    address = f"/invitations/{secret}/"
+    page = client.post(address, {"username": "no spaces", "password": "short"})
+    assert page.status_code == 422
+    form = page.context["form"]
+    assert "Enter a valid username" in form.errors["username"][0]
+    assert "too short" in form.errors["password"][0]
+    assert form["username"].value() == "no spaces"
+    assert 'value="short"' not in page.content.decode()
+    assert client.post(address, {}).context["form"].errors.keys() == {"username", "password"}
+    assert client.post(address, {"username": "admin", "password": "an-uncommon-phrase-7"}).status_code == 422
+    assert User.objects.count() == 1
+
+
 def test_an_account_that_is_there_joins_and_keeps_a_higher_role(client: Client, admin: User) -> None:
     outsider = factories.user("outsider", role=None)
     _, secret = invitation_make(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
@@ -202,6 +217,21 @@ def test_an_admin_changes_and_removes_members_by_page(client: Client, admin: Use
     assert "colleague" not in text_of(client.get(at))
     client.post(f"{at}admin/", {"do": "remove"})
     assert "needs at least one admin" in text_of(client.get("/account/"))
+
+
+def test_what_was_typed_about_members_wrongly_is_said_and_kept(client: Client, admin: User) -> None:
+    factories.user("colleague", role=Role.VIEWER)
+    client.force_login(admin)
+    at = f"/workspaces/{factories.workspace().pk}/"
+    page = client.post(f"{at}invitations/", {"username": "x" * 151, "role": "root"})
+    assert page.status_code == 422
+    assert page.context["invite"].errors.keys() == {"username", "role"}
+    assert page.context["invite"]["username"].value() == "x" * 151
+    assert not Invitation.objects.exists()
+    page = client.post(f"{at}members/colleague/", {"role": "root", "do": "change"})
+    assert page.status_code == 422
+    assert "root is not one of the available choices" in text_of(page)
+    assert Membership.objects.get(user__username="colleague").role == Role.VIEWER
 
 
 def test_a_viewer_sees_members_and_changes_none(client: Client, admin: User) -> None:

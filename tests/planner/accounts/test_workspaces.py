@@ -54,6 +54,29 @@ def test_a_name_that_is_none_or_used_twice_is_refused(browser: Client, editor: U
     assert script(editor).post("/api/v1/workspaces/", {"name": name}).status_code in (400, 422)
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("", "This field is required"),
+        ("x" * 101, "at most 100 characters"),
+        ("default", "You are a member of a workspace named default already"),
+        ("two\nlines", "All characters of a name are printable"),
+    ],
+)
+def test_a_refused_name_stands_in_its_field_with_what_is_wrong(
+    browser: Client, editor: User, name: str, says: str
+) -> None:
+    mine = workspace_make(name="mine", user=editor).workspace
+    for address in ("/workspaces/", f"/workspaces/{mine.pk}/rename/"):
+        page = browser.post(address, {"name": name})
+        assert page.status_code == 422
+        assert says in text_of(page)
+        assert page.context["workspace"]["name"].value() == name
+        assert page.context["workspace"].errors.keys() == {"name"}
+    assert Workspace.objects.get(pk=mine.pk).name == "mine"
+    assert "Members of mine" in text_of(page)
+
+
 def test_the_names_of_others_workspaces_are_free(editor: User) -> None:
     workspace_make(name="secret project", user=factories.user("other", role=None))
     assert script(editor).post("/api/v1/workspaces/", {"name": "secret project"}).status_code == 201

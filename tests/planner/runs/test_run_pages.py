@@ -240,3 +240,17 @@ def test_run_starts_a_run_of_the_present_revision(browser: Client) -> None:
     assert answer.headers["Location"] == page_of(run)
     assert run.scenario_revision == scenario.revision
     assert run.owner.username == "editor"
+
+
+def test_a_run_takes_as_many_cycles_as_were_chosen(browser: Client) -> None:
+    scenario = factories.scenario()
+    browser.post(reverse("planner:run-submit", args=[scenario.pk]), {"cycles": "7"})
+    assert scenario.runs.get().options["cycles"] == 7
+
+
+@pytest.mark.parametrize("cycles", ["0", "1001", "-3", "many", "1.5"])
+def test_a_number_of_cycles_that_cannot_be_run_is_refused(browser: Client, cycles: str) -> None:
+    scenario = factories.scenario()
+    address = reverse("planner:run-submit", args=[scenario.pk])
+    assert "Nothing was run. Cycles:" in text_of(browser.post(address, {"cycles": cycles}, follow=True))
+    assert not scenario.runs.exists()

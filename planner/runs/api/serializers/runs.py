@@ -11,6 +11,7 @@ from planner.api.serializers import AmountSerializer, AmountsField, ReadableRow,
 from planner.runs.models import JobOutcome, QueueOutcome, Run, Victim
 from planner.runs.models.outcome import DecisionState
 from planning.amounts import limited_amounts
+from planning.contents import MOST_CYCLES
 from planning.rows import Decision
 
 _MEASURED = ("required", "available", "missing")
@@ -19,7 +20,7 @@ _MEASURED = ("required", "available", "missing")
 class RunOptions(Body):
     """How to run a scenario."""
 
-    cycles = serializers.IntegerField(min_value=1, max_value=1000, default=1)
+    cycles = serializers.IntegerField(min_value=1, max_value=MOST_CYCLES, default=1)
 
 
 class KeptRunOptions(RunOptions):
