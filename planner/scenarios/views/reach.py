@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from planner.errors import Invalid
+from planner.scenarios.forms.reach import FoundChangeForm, ReachForm
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.reach import AFTER, continuation, scenario_reach
 from planner.scenarios.selectors.revisions import objects_in, state_of
@@ -21,11 +22,10 @@ from planner.scenarios.services.queues import queue_update
 from planner.scenarios.views.editing import edited
 from planner.web.templatetags.quantities import counted
 from planner.web.views.found import queue_or_404, scenario_or_404
-from planner.web.views.pages import INVALID, caller, fragment_requested, whole_number
+from planner.web.views.pages import INVALID, caller, fragment_requested
 from planning.nodes import node_like
 from planning.reach.answers import answer_of
 from planning.reach.questions import FIGURES, NAMES
-from planning.rows import Problem
 
 _PARTS = {"reach-found": "scenarios/_reach_found.html"}
 
@@ -45,7 +45,9 @@ def reach(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     try:
         answer = scenario_reach(scenario, params)
     except Invalid as error:
-        return _shown(request, scenario, params, {"unanswered": error.problems}, INVALID)
+        form = ReachForm(params)
+        form.refuse(error.problems)
+        return _shown(request, scenario, params, {"form": form}, INVALID)
     goes_on = continuation(scenario, answer)
     found = {"answer": answer_of(answer), "next": goes_on and urlencode({**params, AFTER: goes_on})}
     return _shown(request, scenario, params, found)
@@ -64,44 +66,35 @@ def _used(request: HttpRequest, scenario: Scenario, params: Mapping[str, str]) -
 
 
 def _making(request: HttpRequest, scenario: Scenario) -> Callable[[int], str]:
-    post = request.POST
+    form = FoundChangeForm(request.POST)
 
     def made(expected: int) -> str:
-        if post.get("like"):
-            model = objects_in(scenario, state_of(scenario)).get(NODES, post["like"])
+        if not form.is_valid():
+            raise Invalid(form.problems)
+        typed = form.cleaned_data
+        if like := typed["like"]:
+            model, count = objects_in(scenario, state_of(scenario)).get(NODES, like), typed["count"]
             if model is None:
                 raise Http404
-            count = whole_number(post.get("count", ""))
             nodes_add(
                 scenario=scenario,
-                prefix=post["like"],
+                prefix=like,
                 count=count,
                 made=lambda name: node_like(model, name),
                 expected_revision=expected,
                 user=caller(request),
             )
-            return f"{counted(count, 'node')} like {post['like']} added"
+            return f"{counted(count, 'node')} like {like} added"
         queue_update(
             scenario=scenario,
-            name=queue_or_404(scenario, post.get("queue", "")).name,
-            patch=_patch_of(post.get("patch", "")),
+            name=queue_or_404(scenario, typed["queue"]).name,
+            patch=typed["patch"],
             expected_revision=expected,
             user=caller(request),
         )
-        return f"Queue {post['queue']} saved"
+        return f"Queue {typed['queue']} saved"
 
     return made
-
-
-def _patch_of(text: str) -> dict[str, Any]:
-    try:
-        patch = json.loads(text)
-    except ValueError:
-        patch = None
-    if not isinstance(patch, dict):
-        message, fix = "The change is not a JSON object.", "Search again, and use one of the changes found."
-        raise Invalid([Problem("reach.bad", "error", message, path="patch", field="patch", fix=fix)])
-    return patch
 
 
 def _shown(
@@ -116,7 +109,13 @@ def _shown(
     While a search goes on htmx replaces only what was found.
     """
     named = {name: text for name, text in params.items() if name not in ("at_least", "at_most", AFTER)}
-    context = {"scenario": scenario, "params": params, "question": urlencode(named), **(changed or {})}
+    context = {
+        "scenario": scenario,
+        "params": params,
+        "question": urlencode(named),
+        "form": ReachForm(params),
+        **(changed or {}),
+    }
     if answer := context.get("answer"):
         context["changes"] = [
             {

@@ -171,11 +171,31 @@ def test_a_question_without_an_answer_says_why(
     assert says in refused.json()["problems"][0]["message"]
 
 
+def test_an_amount_that_cannot_be_read_stays_in_its_field_with_what_is_wrong(
+    client: Client, scenario: Scenario
+) -> None:
+    address = reverse("planner:reach", args=[scenario.pk])
+    form = signed_in(client).get(address, {**DESERVED, "at_least": "much"}).context["form"]
+    assert form["at_least"].value() == "much"
+    assert form.errors.keys() == {"at_least"}
+    assert "Write a quantity such as 20" in form.errors["at_least"][0]
+    both = client.get(address, {**DESERVED, "at_least": "1", "at_most": "2"}).context["form"]
+    assert (both["at_least"].value(), both["at_most"].value()) == ("1", "2")
+    gone = client.get(address, {**DESERVED, "queue": "gone"}).context["form"]
+    assert "There is no queue" in gone.non_field_errors()[0]
+
+
 def test_a_change_that_is_none_is_refused(client: Client, scenario: Scenario) -> None:
     signed_in(client)
     address = reverse("planner:reach", args=[scenario.pk], query=DESERVED)
     refused = client.post(address, {"revision": "1", "queue": "waits", "patch": "["})
     assert refused.status_code == 422
+    assert "Search again, and use one of the changes found" in text_of(refused)
+    for patch in ("[]", "3", "null", ""):
+        sent = {"revision": "1", "queue": "waits", "patch": patch}
+        assert client.post(address, sent).status_code == 422
+    for count in ("", "0", "many"):
+        assert client.post(address, {"revision": "1", "like": "n0", "count": count}).status_code == 422
     assert client.post(address, {"revision": "1", "queue": "gone", "patch": "{}"}).status_code == 404
     assert client.post(address, {"revision": "1", "like": "gone", "count": "1"}).status_code == 404
     stale = client.post(address, {"revision": "7", "queue": "waits", "patch": '{"weight": 9}'})

@@ -1,0 +1,47 @@
+"""What do people type about a figure of the workbench: which amount it shall reach, by which change?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from planner.web.forms import TypedForm
+from planning.reach.questions import DESERVED, PLACED, SHARE
+
+_EXAMPLES = {DESERVED: "20", SHARE: "80%", PLACED: "1"}
+
+
+class ReachForm(TypedForm):
+    """The amount that a figure shall reach; of placed pods only a least one."""
+
+    at_least = forms.CharField(required=False)
+    at_most = forms.CharField(required=False)
+
+    def __init__(self, params: Mapping[str, str]) -> None:
+        super().__init__(params)
+        for name, field in self.fields.items():
+            field.widget.attrs |= {
+                "id": f"reach-{name.replace('_', '-')}",
+                "class": "form-control tree__resource",
+                "spellcheck": "false",
+            }
+        self.fields["at_least"].widget.attrs["placeholder"] = _EXAMPLES[params["figure"]]
+        if params["figure"] == PLACED:
+            del self.fields["at_most"]
+
+
+class FoundChangeForm(TypedForm):
+    """A change that was found: further nodes like one that is there, or a patch of a queue."""
+
+    like = forms.CharField(required=False)
+    count = forms.IntegerField(required=False, min_value=1)
+    queue = forms.CharField(required=False)
+    patch = forms.JSONField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Nodes are counted, and a patch is an object."""
+        typed = self.cleaned_data
+        if not (typed.get("count") if typed["like"] else isinstance(typed.get("patch"), dict)):
+            raise ValidationError("This is no change. Search again, and use one of the changes found.")
+        return typed
