@@ -44,12 +44,15 @@ class Timed:
         The event of the replay.
     says : str
         The change in words.
+    place : int
+        Its place in the list as it was written.
 
     """
 
     at: float
     event: Json
     says: str
+    place: int
 
 
 def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[list[Timed], list[Problem]]:
@@ -83,7 +86,7 @@ def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[
             problems += made
         else:
             event, message = made
-            timed.append(Timed(at, {"at": at, **event}, message))
+            timed.append(Timed(at, {"at": at, **event}, message, place))
     return timed, problems
 
 

@@ -119,7 +119,7 @@ def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
             "forecast.change",
             "error",
             f"{change.says} This is at {spelled(change.at)}, after the end of the forecast",
-            path="changes",
+            path=f"changes[{change.place}].at",
             fix=f"choose a moment within {spelled(horizon)}",
         )
         for change in timed

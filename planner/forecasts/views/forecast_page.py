@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from planner.clusters.models import Snapshot
 from planner.forecasts import charts, wait_charts
-from planner.forecasts.forms import PricesForm
+from planner.forecasts.forms.forecasts import PricesForm
 from planner.forecasts.models import Backtest, Forecast
 from planner.forecasts.selectors.backtests import backtests_beside, later_snapshots
 from planner.forecasts.selectors.forecasts import record_of

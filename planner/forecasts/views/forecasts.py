@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from planner.accounts.models import Role
 from planner.clusters.services.deletion import thing_delete
 from planner.errors import Invalid
-from planner.forecasts.forms import ForecastForm, TargetsForm
+from planner.forecasts.forms.forecasts import ForecastForm, TargetsForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import get_forecast, scenario_forecasts, scenario_leaves
 from planner.forecasts.selectors.traces import traces

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from planner.errors import Busy, Invalid
-from planner.forecasts.forms import MomentForm
+from planner.forecasts.forms.forecasts import MomentForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import decisions_at, record_of
 from planner.forecasts.services.moments import moment_open

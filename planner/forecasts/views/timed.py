@@ -9,14 +9,14 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.clusters.selectors.contents import content_of
-from planner.forecasts.forms import changes_typed
+from planner.forecasts.forms.changes import ChangeForm, changes_typed
 from planner.runs.services.runs import scenario_freeze
 from planner.scenarios.models import Scenario
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.clock import duration
 from planning.forecasts.document import late_problems
 from planning.forecasts.options import DEFAULTS
-from planning.forecasts.typed_changes import HAPPENS, Timeline, TypedChange, timeline
+from planning.forecasts.typed_changes import Timeline, timeline
 from planning.nodes import pool_name
 from planning.rows import Problem
 
@@ -28,25 +28,27 @@ SPARE = 2
 class TypedChanges:
     """The rows of timed changes of a form: as typed, as changes, on a time axis, with every problem."""
 
-    happens = HAPPENS
-
     def __init__(self, scenario: Scenario, typed: QueryDict, leaves: list[str]) -> None:
         self.scenario = scenario
         self.leaves = leaves
         self.typed = typed
-        self.filled, self.changes, self.unread = changes_typed(typed)
+        self.filled = changes_typed(typed)
+        read = [row.change() for row in self.filled]
+        self.changes = [change for change, _ in read]
+        self.unread = [problem for _, problems in read for problem in problems]
 
-    @property
-    def rows(self) -> list[TypedChange]:
-        """Return the typed rows and some empty ones."""
-        more = SPARE + 1 if "add" in self.typed else SPARE
-        return [*self.filled, *[TypedChange("", "queue", "", "")] * more]
+    @cached_property
+    def rows(self) -> list[ChangeForm]:
+        """Return the typed rows, each with what is wrong with it, and some empty ones."""
+        for problem in self.problems:
+            self.filled[place_of(problem)].refuse([problem])
+        first, more = len(self.filled), SPARE + 1 if "add" in self.typed else SPARE
+        return [*self.filled, *(ChangeForm(place) for place in range(first, first + more))]
 
     @property
     def problems(self) -> list[Problem]:
         """Return everything that is wrong with them."""
-        timed, found = self._timed
-        return [*self.unread, *found, *late_problems(timed.changes, self._horizon)]
+        return [*self.unread, *self._timed[1]]
 
     @property
     def timeline(self) -> Timeline:
@@ -81,6 +83,7 @@ class TypedChanges:
         broken = {place_of(problem) for problem in self.unread}
         places = [place for place in range(len(self.changes)) if place not in broken]
         timed, found = timed_changes(self._document, [self.changes[place] for place in places], self.begin)
+        found += late_problems(timed, self._horizon)
         problems = [
             replace(one, path=PLACE.sub(f"changes[{places[place_of(one)]}]", one.path or "")) for one in found
         ]

@@ -14,7 +14,7 @@ from planner.accounts.models import Membership
 from planner.accounts.selectors.workspaces import memberships
 from planner.errors import Invalid
 from planner.forecasts.charts import arrivals_figure
-from planner.forecasts.forms import PatternForm, SnapshotJobsForm, TraceForm
+from planner.forecasts.forms.traces import PatternForm, SnapshotJobsForm, TraceForm
 from planner.forecasts.models import WorkloadTrace
 from planner.forecasts.selectors.traces import get_trace, trace_preview, traces
 from planner.forecasts.services.traces import (

@@ -81,9 +81,15 @@ def test_every_problem_of_the_changes_and_the_options_is_named_with_its_row(
     ):  # fmt: skip
         assert said in content, said
     assert 'value="nowhere"' in content
+    rows = answer.context["timed"].rows
+    errors = [{name: len(found) for name, found in row.errors.items()} for row in rows]
+    assert errors == [{"at": 1}, {"subject": 1}, {"subject": 1}, {"at": 1}, {}, {}]
     unread = browser.post(
         page_of(scenario), typed(("1h", "queue", "waits", "five"), ("1h", "add", "x", "some"))
     )
+    rows = unread.context["timed"].rows
+    assert [row.errors.keys() for row in rows[:2]] == [{"value"}, {"value"}]
+    assert [row["value"].value() for row in rows[:2]] == ["five", "some"]
     assert "&#x27;five&#x27; is not field=value" in unread.content.decode()
     assert "&#x27;some&#x27; is not a number of nodes" in unread.content.decode()
     assert not Forecast.objects.exists()

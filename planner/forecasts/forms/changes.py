@@ -1,0 +1,67 @@
+"""What do people type into the rows of changes in time?"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+
+from planner.web.forms import TypedForm
+from planning.forecasts.typed_changes import HAPPENS, TypedChange, change_of
+from planning.rows import Problem
+
+Texts = Mapping[str, str]
+
+MOST_CHANGES = 100
+LABELS = {
+    "at": "When change {} happens",
+    "happens": "What change {} is",
+    "subject": "What change {} happens to",
+    "value": "Fields or count of change {}",
+}
+"""The fields of a row, and how screen readers call each."""
+_TYPED_IN = {"at": "at", "happens": "happens", "queue": "subject", "pool": "subject", "nodes": "subject"}
+"""In which field a part of a change is typed; what it gets or how many is the value."""
+
+
+class ChangeForm(TypedForm):
+    """One change in time: when, what happens, to which queue, pool or nodes."""
+
+    at = forms.CharField(required=False)
+    at.widget.attrs["placeholder"] = "Tuesday 18:00"
+    happens = forms.CharField(required=False, widget=forms.Select(choices=[*HAPPENS.items()]))
+    subject = forms.CharField(required=False)
+    subject.widget.attrs |= {"placeholder": "queue, pool or nodes", "list": "change-subjects"}
+    value = forms.CharField(required=False)
+    value.widget.attrs["placeholder"] = "weight=5, or 3"
+
+    def __init__(self, place: int, data: Texts | None = None) -> None:
+        super().__init__(data, prefix=f"change-{place}", auto_id="%s")
+        self.place = place
+        for name, label in LABELS.items():
+            attributes = self.fields[name].widget.attrs
+            attributes |= {"aria-label": label.format(place + 1), "spellcheck": "false"}
+            attributes["class"] += f" {attributes['class']}-sm"
+
+    def change(self) -> tuple[dict[str, Any], list[Problem]]:
+        """Return the change that the row means, and what of it cannot be read."""
+        self.full_clean()
+        texts = {name: self.cleaned_data.get(name, "") for name in LABELS}
+        return change_of(TypedChange(**texts), self.place)
+
+    def refuse(self, problems: Iterable[Problem]) -> None:
+        """Say problems where their part of the change is typed."""
+        for problem in problems:
+            part = (problem.path or "").partition("].")[2].partition(".")[0]
+            self.add_error(_TYPED_IN.get(part, "value"), problem.in_full)
+
+
+def changes_typed(typed: Texts) -> list[ChangeForm]:
+    """Return the rows of changes in time that hold anything, numbered without the one that is removed."""
+    rows: list[ChangeForm] = []
+    for number in range(MOST_CHANGES):
+        texts = {name: typed.get(f"change-{number}-{name}", "") for name in LABELS}
+        is_empty = not any(text.strip() for name, text in texts.items() if name != "happens")
+        if not is_empty and typed.get("remove") != str(number):
+            place = len(rows)
+            rows.append(ChangeForm(place, {f"change-{place}-{name}": text for name, text in texts.items()}))
+    return rows
