@@ -43,5 +43,5 @@ class FoundChangeForm(TypedForm):
         """Nodes are counted, and a patch is an object."""
         typed = self.cleaned_data
         if not (typed.get("count") if typed["like"] else isinstance(typed.get("patch"), dict)):
-            raise ValidationError("This is no change. Search again, and use one of the changes found.")
+            raise ValidationError("This is not a change. Search again, and use one of the changes found.")
         return typed
