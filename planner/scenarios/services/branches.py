@@ -60,12 +60,12 @@ def scenario_rebase(
 def rebase_prepare(
     *, scenario: Scenario, snapshot: Snapshot, choices: Choices, expected_revision: int
 ) -> Rebased:
-    """Return what a scenario says on another snapshot, to be kept; slow, so not inside a transaction.
+    """Return what a scenario says on another snapshot; slow, so not inside a transaction. Nothing is kept yet.
 
     Raises StaleRevision, and Invalid as `scenario_rebase` does.
     """
     with transaction.atomic():
-        revision_lock(scenario=scenario, expected=expected_revision)
+        revision_lock(scenario=scenario, expected=expected_revision, user=None)
     carried = rebase_of(scenario, snapshot, choices)
     objects = {id_: manifest for id_, manifest in carried.state.objects.items() if manifest is not None}
     undecided = [_undecided(conflict) for conflict in carried.conflicts if not conflict.take]
@@ -85,8 +85,7 @@ def rebase_keep(
     user: User | None = None,
 ) -> Scenario:
     """Begin the branch that `rebase_prepare` found. Raises RoleTooLow, and StaleRevision after an edit."""
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     return _begun(
         scenario, carried.state, snapshot=snapshot, name=name, revision=expected_revision, user=user
     )

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import transaction
 
 from planner.accounts.models import User
-from planner.accounts.services.members import role_require
 from planner.clusters.selectors.contents import content_if_needed
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
@@ -47,8 +46,7 @@ def document_update(
 
     Raises RoleTooLow, StaleRevision, and Invalid with every problem; then nothing was saved.
     """
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     wanted = _read(wanted)
     state = state_of(scenario)
     stored = {row.id for row in state.queues.values()}

@@ -7,7 +7,6 @@ from typing import Any
 from django.db import transaction
 
 from planner.accounts.models import User
-from planner.accounts.services.members import role_require
 from planner.clusters.selectors.contents import content_if_needed
 from planner.errors import Invalid
 from planner.scenarios.models import Change, Scenario
@@ -40,8 +39,7 @@ def change_revert(
     *, scenario: Scenario, change: Change, expected_revision: int, user: User | None = None
 ) -> Scenario:
     """Take back one change alone; refused when its object is no longer as the change left it."""
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     together = list(scenario.changes.filter(revision=change.revision))
     backwards = inverses(together)[together.index(change)]
     if _present(scenario, backwards) != _comparable(backwards, backwards.before):
@@ -60,8 +58,7 @@ def difference_revert(
     user: User | None = None,
 ) -> Scenario:
     """Put what differs from a base back as it is there, a job or podgroup with all that belongs to it."""
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     if difference.kind in KINDS:
         parts = parts_differing(scenario, base, difference)
         wanted = {(part.kind, part.key): part.before for part in parts}
@@ -73,8 +70,7 @@ def difference_revert(
 
 
 def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None) -> Scenario:
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected)
+    revision_lock(scenario=scenario, expected=expected, user=user)
     revision = steps(scenario)[way]
     if revision is None:
         message = f"There is nothing to {way}."

@@ -6,7 +6,6 @@ from typing import Any
 from django.db import transaction
 
 from planner.accounts.models import User
-from planner.accounts.services.members import role_require
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
@@ -92,8 +91,7 @@ def nodes_remove(
 
 
 def _locked(scenario: Scenario, expected: int, user: User | None) -> Objects:
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected)
+    revision_lock(scenario=scenario, expected=expected, user=user)
     return objects_in(scenario, state_of(scenario))
 
 

@@ -7,7 +7,6 @@ from django.conf import settings
 from django.db import transaction
 
 from planner.accounts.models import User
-from planner.accounts.services.members import role_require
 from planner.errors import Invalid
 from planner.scenarios.models import ObjectChange, Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
@@ -32,8 +31,7 @@ def objects_write(
     One call is one revision. Raises RoleTooLow, StaleRevision, and Invalid with every problem; then nothing
     was saved.
     """
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     state = state_of(scenario)
     objects = objects_in(scenario, state)
     edits = [

@@ -11,7 +11,6 @@ from typing import Any
 from django.db import transaction
 
 from planner.accounts.models import User
-from planner.accounts.services.members import role_require
 from planner.errors import Invalid
 from planner.rules import rules_require
 from planner.scenarios.models import Queue, Scenario
@@ -65,8 +64,7 @@ def queues_update(
     Raises RoleTooLow, StaleRevision when the scenario is not at `expected_revision`, and Invalid with every
     problem of every queue; then nothing was saved.
     """
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     planned = [planned_queue(row, row.pk) for row in scenario.queues.all()]
     batch = edit_queues(planned, patches, partial(cluster_total, scenario))
     if problems := [*_unknown(planned, patches), *batch.problems]:
@@ -83,8 +81,7 @@ def queue_create(
     *, scenario: Scenario, spec: Mapping[str, Any], expected_revision: int, user: User | None = None
 ) -> Queue:
     """Add a queue with these fields in CRD spelling; raises as `queues_update` does."""
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     stored = {row.name: queue_spec(row) for row in scenario.queues.all()}
     name = str(merge_patch({}, spec).get("name") or "")
     specs = stored if name in stored else {**stored, name: {"parent": spec.get("parent")}}
@@ -103,8 +100,7 @@ def queue_duplicate(
     *, scenario: Scenario, name: str, expected_revision: int, user: User | None = None
 ) -> Queue:
     """Add a queue like `name` beside it, without its children and jobs; raises as `queue_update` does."""
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     twin = duplicate_row(scenario.queues.get(name=name))
     taken = set(scenario.queues.values_list("name", flat=True))
     numbered = (
@@ -128,8 +124,7 @@ def queue_remove(
     Raises as `queue_update` does; Invalid for queues that Volcano makes itself, and for one with children
     unless the subtree goes along.
     """
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     scenario.queues.get(name=name)
     leaving = [name, *names_below(name, _parents(scenario))]
     if problems := removal_problems(name, leaving, subtree=subtree):
@@ -146,8 +141,7 @@ def queue_restore(
     *, scenario: Scenario, queue: PlannedQueue, expected_revision: int, user: User | None = None
 ) -> Queue:
     """Restore a queue that was removed; raises as `queue_update` does."""
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     if problems := tree_problems(queue_spec(queue), _parents(scenario)):
         raise Invalid(problems)
     return _added(scenario, queue, user)

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from django.db import transaction
 
 from planner.accounts.models import Role, User
-from planner.accounts.services.members import role_require
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid, RoleTooLow, StaleRevision
 from planner.scenarios.models import Rebase, Scenario
@@ -36,8 +35,7 @@ def rebase_create(
 
     Raises RoleTooLow and StaleRevision.
     """
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     return work_enqueue(
         Rebase(
             workspace=scenario.workspace,

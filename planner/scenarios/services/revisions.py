@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.utils import timezone
 
 from planner.accounts.models import User
+from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.errors import StaleRevision
 from planner.scenarios.models import Change, Scenario, ScenarioCopy
@@ -16,11 +17,13 @@ COPY_EVERY = 20
 """After so many revisions a full copy is kept, so that no revision is further away from one."""
 
 
-def revision_lock(*, scenario: Scenario, expected: int) -> None:
-    """Hold the scenario until the transaction ends, or raise StaleRevision; `scenario` is fresh afterwards.
+def revision_lock(*, scenario: Scenario, expected: int, user: User | None) -> None:
+    """Hold the scenario for an edit until the transaction ends; `scenario` is fresh afterwards.
 
-    Two edits that saw the same revision cannot both go on: the second one waits here, and then is stale.
+    Raises RoleTooLow for an account that may not edit it, and StaleRevision. Two edits that saw the same
+    revision cannot both go on: the second one waits here, and then is stale.
     """
+    role_require(user=user, workspace=scenario.workspace)
     present = Scenario.objects.select_for_update().get(pk=scenario.pk)
     scenario.revision = present.revision
     scenario.conf_text, scenario.release = present.conf_text, present.release

@@ -44,8 +44,7 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
 @transaction.atomic
 def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> None:
     """Put a scenario and its runs out of sight and stop them; the workspace's history keeps its changes."""
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     scenario.removed = timezone.now()
     scenario.save(update_fields=["removed"])
     for rows in (scenario.runs, scenario.forecasts, scenario.rebases):
@@ -68,8 +67,7 @@ def conf_update(
     *, scenario: Scenario, text: str, expected_revision: int, user: User | None = None
 ) -> Scenario:
     """Replace the scheduler configuration by `text`; return the scenario at its present revision."""
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     problems = conf_problems(text)
     if any(problem.is_error for problem in problems):
         raise Invalid(problems)
@@ -89,8 +87,7 @@ def release_update(
 
     Raises RoleTooLow, StaleRevision, and Invalid for a name that is no version.
     """
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     if problems := release_problems(name):
         raise Invalid(problems)
     if name != scenario.release:
@@ -109,8 +106,7 @@ def conf_patch(
 
     Raises as `conf_update` does, and Invalid for an operation that is none, or that the text does not take.
     """
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     text, problems = conf_edited(scenario.conf_text, operations)
     if problems:
         raise Invalid(problems)

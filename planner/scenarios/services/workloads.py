@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import transaction
 
 from planner.accounts.models import User
-from planner.accounts.services.members import role_require
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
@@ -122,8 +121,7 @@ def workload_remove(
 
 
 def _locked(scenario: Scenario, expected: int, user: User | None) -> Workloads:
-    role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected)
+    revision_lock(scenario=scenario, expected=expected, user=user)
     return Workloads(objects_in(scenario, state_of(scenario)))
 
 
