@@ -60,7 +60,7 @@ def scenario_rebase(
 def rebase_prepare(
     *, scenario: Scenario, snapshot: Snapshot, choices: Choices, expected_revision: int
 ) -> Rebased:
-    """Return what a scenario says on another snapshot; slow, so not inside a transaction. Nothing is kept yet.
+    """Return what a scenario says on another snapshot; slow, so not inside a transaction. Nothing is kept.
 
     Raises StaleRevision, and Invalid as `scenario_rebase` does.
     """
