@@ -40,8 +40,9 @@ models: $(STAMP)  ## Django's own checks; does every change of a model have its 
 	$(BIN)/python manage.py check --settings config.settings_test
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
-test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/faults.md and benchmarks/
+test-long: $(STAMP) services  ## More cases of the tests, chaos, load and drain: prints tables, see docs/faults.md and benchmarks/
 	$(BIN)/pytest -m long --timeout 7200 tests
+	QUEUECAST_EXAMPLES=300 $(BIN)/pytest -q -m "not long" --timeout 7200 tests/scheduler_core
 	$(BIN)/python -m tests.processes.faults long
 	$(BIN)/python -m tests.processes.endurance
 	$(BIN)/python -m benchmarks.bench_drain

@@ -17,7 +17,7 @@ from tests.shared import SHARED
 
 CASES = Path(__file__).parent / "cases"
 NOT_COUNTED = {"volcano_unit_tests_not_modelled.jsonl.gz"}
-SOME, FEW = 25, 10
+SOME, FEW = 10, 6
 """So many scenarios of a file are judged, evenly spread; `make test-long` and `make parity` take all."""
 
 

@@ -27,6 +27,7 @@ from manifests.stripping import (
 from scheduler_core import encode, simulate_document
 from scheduler_core.model.unmodelled import UNREAD_LISTS as NOTED_LISTS
 from scheduler_core.validate import kinds, scenario
+from tests.trials import trials
 
 SECRET = "hunter2-planted"
 CASES = sorted((Path(__file__).parents[1] / "fidelity" / "cases").glob("*.jsonl.gz"))
@@ -106,7 +107,7 @@ def first_of(path: Path, count: int = 2) -> list[dict[str, Any]]:
         return [json.loads(line)["scenario"] for _, line in zip(range(count), lines, strict=False)]
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize("path", trials(CASES, always=12), ids=lambda path: path.name.partition(".")[0])
 def test_a_recorded_scenario_is_decided_the_same_with_secrets_planted_and_without(path: Path) -> None:
     for document in first_of(path):
         full = planted(document)

@@ -14,6 +14,7 @@ from planning.experiments.search import by_price, goal_figures, missed_goals, sm
 from planning.experiments.settings import setting_of
 from scheduler_core import Options, simulate_document
 from tests.builders import conf, node, podgroup, pods, queue, scenario
+from tests.trials import trials
 
 ACTIONS = ("enqueue, allocate, backfill", "enqueue, allocate, reclaim, backfill")
 PLUGINS = (
@@ -96,13 +97,13 @@ def check_against_every_combination(seed: int) -> str:
 
 
 def test_the_smallest_change_is_that_of_exhaustive_search() -> None:
-    statuses = [check_against_every_combination(seed) for seed in range(20)]
+    statuses = [check_against_every_combination(seed) for seed in range(10, 20)]
     assert {"found", "impossible"} == set(statuses)
 
 
 @pytest.mark.long
 def test_the_smallest_change_is_that_of_exhaustive_search_on_two_hundred_clusters() -> None:
-    for seed in range(1000, 1200):
+    for seed in [*range(10), *range(1000, 1200)]:
         check_against_every_combination(seed)
 
 
@@ -180,7 +181,7 @@ def of_one_session(dice: random.Random) -> Grid:
     return Grid({**cluster(dice), "cycles": 1}, [setting_of(one) for one in settings])
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", trials(range(12), always=6))
 def test_cells_that_open_alike_have_the_figures_of_the_same_run_alone(seed: int) -> None:
     """The fast path against the plain one, for every figure and every cell."""
     on = of_one_session(random.Random(seed))

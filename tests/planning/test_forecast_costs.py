@@ -13,6 +13,7 @@ from planning.forecasts.record import record_of
 from scheduler_core.replay import replay_document
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 from tests.planning.forecasts import forecast
+from tests.trials import trials
 
 RESOURCES = Prices(resources={"cpu": 0.03, "memory": 0.004})
 CAPACITY = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
@@ -22,7 +23,7 @@ def in_pool(name: str, pool: str, **offers: object):  # type: ignore[no-untyped-
     return node(name, labels={"node.kubernetes.io/instance-type": pool}, **offers)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", trials(range(200), always=80))
 def test_what_queues_are_charged_is_what_the_nodes_cost(seed: int) -> None:
     document, _, record = forecast(seed, jobs=6)
     pool = record.pools[0].name

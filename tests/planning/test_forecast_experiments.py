@@ -20,6 +20,7 @@ from planning.forecasts.opening import opened
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.targets import waits_of
 from tests.builders import conf, node, podgroup, pods, queue, scenario
+from tests.trials import trials
 
 ACTIONS = "enqueue, allocate, reclaim, backfill"
 PLUGINS = (["priority", "gang", "conformance"], ["predicates", "proportion"])
@@ -121,7 +122,7 @@ def test_a_cell_is_the_same_forecast_alone() -> None:
     check_every_cell(grid(experiment([WEIGHT, NODES, rates])))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(range(4), always=2))
 def test_cells_of_any_settings_share_what_arrives_and_are_the_same_forecasts_alone(seed: int) -> None:
     dice = random.Random(seed)
     settings = [
@@ -165,7 +166,7 @@ def test_the_seed_may_move_and_patterns_draw_the_work() -> None:
     check_every_cell(grid(experiment([seeds])))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", trials(range(6), always=3))
 def test_cells_that_differ_from_a_time_on_share_what_came_before(seed: int) -> None:
     dice = random.Random(seed)
     moments = dice.sample(["08:07", "10m", 905, "1500", "08:40", 3], 2)

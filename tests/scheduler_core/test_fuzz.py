@@ -7,8 +7,9 @@ import pytest
 from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.explain import text
 from tests.scheduler_core.mutations import mutated
+from tests.trials import trials
 
-EVERY_TIME, EXPLAINED, MANY = 240, 24, 5000
+EVERY_TIME, MANY = 120, 5000
 SLICES = 8
 
 
@@ -33,7 +34,7 @@ def test_none_of_many_odd_scenarios_makes_the_core_fail(part: int) -> None:
     assert [fault for number in part_of(MANY, part) if (fault := fault_in(number))] == []
 
 
-@pytest.mark.parametrize("number", range(EXPLAINED))
+@pytest.mark.parametrize("number", trials(range(240), always=12))
 def test_every_job_that_waits_in_an_odd_scenario_is_explained(number: int) -> None:
     scenario = mutated(number)
     prepared = prepare(scenario)

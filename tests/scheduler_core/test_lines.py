@@ -13,6 +13,7 @@ from scheduler_core.replay import Replay, replay_document
 from scheduler_core.validate import Inspection
 from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
 from tests.scheduler_core.replays import CONFS, crowded_replay, small_replay
+from tests.trials import trials
 
 SEEDS = range(9)
 TREE = conf(
@@ -30,7 +31,7 @@ def crowd(seed: int) -> Object:
     return {**crowded_replay(seed), "scheduler_conf": CONFS[seed % len(CONFS)]}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
 def test_a_replay_in_lines_has_the_bytes_of_one_that_asks_for_every_job(seed: int) -> None:
     document = crowd(seed)
     anew = {"name": "", **opened(document, anew=True).run()}
@@ -48,7 +49,7 @@ def test_so_has_one_of_queues_in_a_tree(seed: int) -> None:
     assert json.dumps(replay_document(document)) == json.dumps({**anew, "name": document["name"]})
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
 def test_so_has_one_of_queues_that_share_their_parents(seed: int) -> None:
     document = grown(crowded_replay(f"tree {seed}"), two=seed % 2)
     holds = 0

@@ -15,19 +15,21 @@ from scheduler_core.reading import entries
 from scheduler_core.result import BRIEF_PARTS
 from tests.builders import Object, node, pod, podgroup, queue, scenario
 from tests.shared import ROOT
+from tests.trials import trials
 
 FAMILIES = ("mixed", "switches", "capacity_hierarchy", "hdrf", "preempt", "cycles", "targeted", "mutated")
-EACH = 5
+EACH = trials([3, 5], always=1)
+"""Scenarios of each family."""
 EDITS = 6
 
 
-def documents() -> list[Object]:
+def documents(each: int) -> list[Object]:
     """Return a few recorded scenarios of each family."""
     cases = ROOT / "tests" / "fidelity" / "cases"
     return [
         entry.scenario
         for family in FAMILIES
-        for entry, _ in zip(entries(str(cases / f"{family}.jsonl.gz")), range(EACH), strict=False)
+        for entry, _ in zip(entries(str(cases / f"{family}.jsonl.gz")), range(each), strict=False)
     ]
 
 
@@ -160,10 +162,11 @@ def from_scratch(document: Object, changes: Object, options: Options) -> bytes:
     return encode(simulate_document(json.loads(json.dumps({**document, **changes})), options))
 
 
-def test_variants_give_the_bytes_of_runs_from_scratch() -> None:
+@pytest.mark.parametrize("each", EACH)
+def test_variants_give_the_bytes_of_runs_from_scratch(each: int) -> None:
     dice = Random(5)
     done = 0
-    for document in documents():
+    for document in documents(each):
         prepared = prepare(document)
         for _ in range(EDITS):
             changes: Object = {}
@@ -173,13 +176,14 @@ def test_variants_give_the_bytes_of_runs_from_scratch() -> None:
             expected = from_scratch(document, changes, options)
             assert encode(prepared.simulate(changes, options)) == expected, (document["name"], changes.keys())
             done += 1
-    assert done >= 200
+    assert done >= 40 * each
 
 
-def test_variants_over_one_state_give_the_bytes_of_runs_from_scratch() -> None:
+@pytest.mark.parametrize("each", EACH)
+def test_variants_over_one_state_give_the_bytes_of_runs_from_scratch(each: int) -> None:
     dice = Random(6)
     follows = 0
-    for document in documents():
+    for document in documents(each):
         prepared, reuse = prepare(document), Reuse()
         for _ in range(EDITS):
             edits = ALL if dice.random() < 0.4 else OF_QUEUES
@@ -192,7 +196,7 @@ def test_variants_over_one_state_give_the_bytes_of_runs_from_scratch() -> None:
             for _ in range(2):
                 assert encode(prepared.simulate(changes, again)) == expected, (document["name"], [*changes])
             follows += options.cycles == 1 and b'"error"' not in expected
-    assert follows >= 100
+    assert follows >= 20 * each
 
 
 def add_nodes(document: Object, dice: Random) -> Object:
@@ -209,10 +213,11 @@ def name_of(thing: Object) -> str:
     return str(thing["metadata"]["name"])
 
 
-def test_one_state_stands_on_other_nodes_as_a_run_from_scratch_finds_them() -> None:
+@pytest.mark.parametrize("each", EACH)
+def test_one_state_stands_on_other_nodes_as_a_run_from_scratch_finds_them(each: int) -> None:
     dice = Random(8)
     stood = 0
-    for document in documents():
+    for document in documents(each):
         prepared, reuse = prepare(document), Reuse()
         for _ in range(EDITS):
             changes = {
@@ -224,13 +229,14 @@ def test_one_state_stands_on_other_nodes_as_a_run_from_scratch_finds_them() -> N
             told = prepared.simulate(changes, replace(options, reuse=reuse))
             assert encode(told) == from_scratch(document, changes, options), (document["name"], [*changes])
             stood += before is not None and reuse._kept is before and "nodes" in changes
-    assert stood >= 100
+    assert stood >= 20 * each
 
 
-def test_a_brief_result_has_the_parts_of_the_whole_one() -> None:
+@pytest.mark.parametrize("each", EACH)
+def test_a_brief_result_has_the_parts_of_the_whole_one(each: int) -> None:
     dice = Random(7)
     compared = 0
-    for document in documents():
+    for document in documents(each):
         prepared, reuse = prepare(document), Reuse()
         for _ in range(2):
             changes = dice.choice(OF_QUEUES)(document, dice)
@@ -243,7 +249,7 @@ def test_a_brief_result_has_the_parts_of_the_whole_one() -> None:
                 expected = in_brief(cycle, shown)
                 assert json.dumps(shown) == json.dumps(expected)
                 compared += 1
-    assert compared >= 50
+    assert compared >= 10 * each
 
 
 def in_brief(cycle: Object, like: Object) -> Object:
@@ -264,7 +270,7 @@ def in_brief(cycle: Object, like: Object) -> Object:
 
 
 def test_a_session_that_fails_leaves_nothing_for_the_next_one() -> None:
-    document = documents()[0]
+    document = documents(1)[0]
     prepared, reuse = prepare(document), Reuse()
     options = Options(explain=False, reuse=reuse, cycles=1)
     expected = encode(prepared.simulate(options=options))
@@ -279,7 +285,7 @@ def test_a_session_that_fails_leaves_nothing_for_the_next_one() -> None:
 
 
 def test_variants_leave_no_trace() -> None:
-    for document in documents()[::5]:
+    for document in documents(5)[::5]:
         prepared = prepare(document)
         before = encode(prepared.simulate())
         for edit in ALL:
@@ -294,7 +300,7 @@ def test_a_document_with_an_error_can_be_mended_by_a_variant() -> None:
 
 
 def test_figures_are_those_of_a_result_at_open() -> None:
-    for document in documents()[::4]:
+    for document in documents(5)[::4]:
         prepared, options = prepare(document), Options(cycles=1)
         figures, result = prepared.figures(options=options), prepared.simulate(options=options)
         if "error" in result:

@@ -23,6 +23,7 @@ from scheduler_core.validate import Inspection
 from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
 from tests.scheduler_core.replays import job_replay, small_replay
 from tests.scheduler_core.states import state_of
+from tests.trials import trials
 
 SEEDS = range(16)
 
@@ -34,7 +35,7 @@ def opened(document: Object, **how: bool) -> Replay:
     return Replay(document, Inspection(document), **how)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=6))
 def test_every_session_finds_what_a_snapshot_made_anew_holds(seed: int) -> None:
     replay = opened(small_replay(f"state {seed}"))
     for _ in replay.steps():
@@ -44,7 +45,7 @@ def test_every_session_finds_what_a_snapshot_made_anew_holds(seed: int) -> None:
         assert living == anew
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=6))
 def test_a_living_state_changes_no_byte_of_a_replay(seed: int) -> None:
     document = small_replay(f"state {seed}")
     anew = {"name": "", **opened(document, anew=True).run()}

@@ -14,6 +14,7 @@ from tests.builders import Object
 from tests.scheduler_core.replays import storm_replay
 from tests.scheduler_core.states import state_of
 from tests.scheduler_core.test_calm import committed, compare, opened, records_of
+from tests.trials import trials
 
 LARGE = {"jobs": 160, "nodes": 44}
 """More nodes than are judged one by one."""
@@ -29,7 +30,11 @@ def in_the_storm(document: Object, after: int) -> Replay:
     return replay
 
 
-@pytest.mark.parametrize("seed", range(12))
+SEEDS = (7, *range(5))
+"""With all configurations."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_same_is_decided_and_recorded_while_pods_are_evicted_and_terminate(seed: int) -> None:
     compare(storm_replay(seed))
 
@@ -39,7 +44,7 @@ def test_the_same_is_decided_on_more_nodes_than_are_judged_one_by_one() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(12, 200))
+@pytest.mark.parametrize("seed", [seed for seed in range(200) if seed not in SEEDS])
 def test_the_same_is_decided_and_recorded_in_many_more_storms(seed: int) -> None:
     compare(storm_replay(seed, **(LARGE if seed % 10 == 0 else {})))
 
@@ -82,7 +87,7 @@ def test_a_session_that_was_opened_and_not_run_is_not_one_that_moved_nothing() -
     assert records_of(disturbed) == records_of(undisturbed)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 4])
+@pytest.mark.parametrize("seed", trials([1, 2, 4], always=2))
 def test_frozen_in_a_storm_it_goes_on_to_the_same_bytes(seed: int) -> None:
     document = storm_replay(seed)
     whole = opened(document)
