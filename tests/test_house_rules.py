@@ -145,7 +145,6 @@ LINES_OF_A_FILE = 300
 LONG_IN_THE_CORE = (
     "scheduler_core/actions/allocate.py",
     "scheduler_core/actions/preempt.py",
-    "scheduler_core/admission_rules.py",
     "scheduler_core/framework/placement.py",
     "scheduler_core/framework/registry.py",
     "scheduler_core/framework/session.py",

@@ -1,0 +1,5 @@
+"""Would Volcano's webhook take this Queue?"""
+
+from scheduler_core.admission_rules.webhook import QueueAdmission, WebhookOptions, as_created
+
+__all__ = ["QueueAdmission", "WebhookOptions", "as_created"]
