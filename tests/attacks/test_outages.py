@@ -10,8 +10,8 @@ from django.db import OperationalError, connection
 from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 
-from planner.clusters.models import Snapshot
-from planner.clusters.selectors.usage import usage
+from planner.clusters.models import Blob, Snapshot
+from planner.clusters.selectors.usage import most_kept, usage
 from planner.runs.models import Run
 from planner.web.middleware.outages import outage
 from tests import factories
@@ -70,6 +70,18 @@ def test_previews_take_room_too_and_give_it_to_what_is_saved(browser: Client, se
     assert browser.post("/import/save/", {"draft": draft[1]}).status_code == 302
     assert Snapshot.objects.count() == 1
     assert usage(workspace).total == kept
+
+
+def test_no_workspace_keeps_more_than_is_looked_at_first_even_where_bytes_count_twice(
+    browser: Client,
+) -> None:
+    text = json.dumps(factories.cluster())
+    run = factories.run(factories.scenario(document=json.loads(text)))
+    browser.post("/import/", {"name": "c", "documents": text})
+    assert Blob.objects.filter(snapshots__workspace=run.workspace).exclude(import_previews=None).exists()
+    kept = usage(run.workspace)
+    assert min(kept.snapshots, kept.runs, kept.rest) > 0
+    assert kept.total <= most_kept()
 
 
 def test_a_full_workspace_takes_no_import_and_no_run_and_says_what_to_delete(
