@@ -8,14 +8,12 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from scheduler_core import Options, prepare
 from scheduler_core.fault import NOT_OURS, fault_of
 from scheduler_core.reading import Entry, entries, milliseconds
 from scheduler_core.result import encoded
-from scheduler_core.tally import Tally
 
 NOBODY_READS = 141
 """The exit status that a shell reports of a program that SIGPIPE ended."""
@@ -66,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     parity.add_argument("files", nargs="+", metavar="FILE")
     options = parser.parse_args(arguments)
     for name in options.files if options.command == "parity" else options.scenarios:
-        if name != "-" and not Path(name).is_file():
+        if name != "-" and not os.path.isfile(name):
             parser.error(f"no such file: {name}")
     commanded = {
         "simulate": print_results,
@@ -215,6 +213,8 @@ class _Watch:
 
 def print_parity(options: argparse.Namespace) -> int:
     """Print, per file, how many scenarios are equal to the recorded answers; 1 when any is not."""
+    from scheduler_core.tally import Tally
+
     status = 0
     for name in options.files:
         tally = Tally()
@@ -224,7 +224,7 @@ def print_parity(options: argparse.Namespace) -> int:
             del entry
         for differences in tally.differences[: options.failures]:
             print(f"  {differences}")
-        print(f"{Path(name).name}: {tally.line()}", flush=True)
+        print(f"{os.path.basename(name)}: {tally.line()}", flush=True)
         status = status or int(tally.equal != tally.total)
     return status
 

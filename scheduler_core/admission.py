@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
 from scheduler_core.controllers.made import key_of
@@ -34,8 +33,7 @@ DATED_PARTS = (
 """The lists, beside pods and podgroups, whose newest object may give the clock."""
 
 
-@dataclass(frozen=True)
-class Nodes:
+class Nodes(NamedTuple):
     """The nodes as the scheduler finds them.
 
     Attributes

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from scheduler_core.errors import ConfError
 from scheduler_core.release import DEFAULT_RELEASE, Release
@@ -138,8 +139,7 @@ class Arguments:
         return value if isinstance(value, str) else default
 
 
-@dataclass(frozen=True)
-class PluginOption:
+class PluginOption(NamedTuple):
     """One plugin entry of a tier."""
 
     name: str

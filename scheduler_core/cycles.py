@@ -57,7 +57,7 @@ class ClusterTransition:
         self.termination_cycles = termination_cycles
         self.cycle_seconds = cycle_seconds
         self.terminating: dict[str, int] = {}
-        self.recurrence: Recurrence | None = Recurrence()
+        self.recurrence: Recurrence | None = None
 
     @property
     def pods(self) -> Pods:

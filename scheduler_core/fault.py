@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import traceback
 from typing import NamedTuple
 
 NOT_OURS = (MemoryError, OSError)
@@ -38,7 +36,10 @@ class Fault(NamedTuple):
 
 
 def fault_of(error: Exception) -> Fault:
-    """Return what there is to report of an exception."""
+    """Return what there is to report of an exception; only that waits for the modules that tell."""
+    import hashlib
+    import traceback
+
     frames = [
         (frame.filename.replace("\\", "/").rpartition("scheduler_core/")[2], frame.lineno, frame.name)
         for frame in traceback.extract_tb(error.__traceback__)

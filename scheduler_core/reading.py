@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import gzip
 import json
 import marshal
 import time
@@ -82,8 +81,11 @@ def entries(name: str, *, with_recorded: bool = True, sharing: bool = False) -> 
     """
     file = FileIO(0, closefd=False) if name == "-" else FileIO(name)
     with BufferedReader(file, BUFFERED) as raw:
-        packed = raw.peek(2)[:2] == b"\x1f\x8b"
-        stream: BufferedIOBase = gzip.GzipFile(fileobj=raw) if packed else raw
+        stream: BufferedIOBase = raw
+        if raw.peek(2)[:2] == b"\x1f\x8b":
+            import gzip
+
+            stream = gzip.GzipFile(fileobj=raw)
         plain_name = name.removesuffix(".gz")
         if plain_name.endswith((".yaml", ".yml")):
             yield _read_carefully(name, stream.read())

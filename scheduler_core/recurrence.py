@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
@@ -62,6 +61,8 @@ class Recurrence:
         if evicts:
             self._evicted_in = cycle
         state = sorted(map(repr, self._differs.items())), list(self._came_back), sorted(terminating)
+        import hashlib
+
         digest = hashlib.sha256(repr(state).encode()).digest()
         before = self._last_seen.get(digest)
         if self.loop is None and before is not None and self._evicted_in >= before:

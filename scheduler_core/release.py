@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
@@ -149,8 +148,7 @@ class Rule(Enum):
         return self.value.since
 
 
-@dataclass(frozen=True)
-class Release:
+class Release(NamedTuple):
     """A release of Volcano: the rules that it follows.
 
     Attributes
@@ -174,7 +172,7 @@ class Release:
 
     def switched(self, rules: Iterable[Rule]) -> Release:
         """Return the release with some rules switched: those it follows off, the others on."""
-        return replace(self, rules=self.rules ^ frozenset(rules))
+        return self._replace(rules=self.rules ^ frozenset(rules))
 
     def lacks_action(self, action: str) -> bool:
         """Return whether the release has no such action although a later one has."""

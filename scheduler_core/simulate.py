@@ -27,6 +27,7 @@ from scheduler_core.model.unmodelled import queue_notes
 from scheduler_core.options import Options
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.recording.recorder import Recorder
+from scheduler_core.recurrence import Recurrence
 from scheduler_core.rendering import plain
 from scheduler_core.resource import quantities
 
@@ -77,6 +78,7 @@ class Simulation:
         self._session: Session | None = None
         if self.cycles > 1:
             self.live()
+            self.afterwards.recurrence = Recurrence()
 
     def live(self, *, anew: bool = False) -> None:
         """Have the cluster live on from session to session: pods and PodGroups of its own, and a state.
@@ -104,6 +106,7 @@ class Simulation:
         """Open the next sessions with a configuration."""
         self.conf = conf
         self._session = None
+        self._actions = {name: ACTIONS[name] for name in conf.actions}
         self.openers = [
             (OPENERS[option.name], option.arguments) for option in conf.options() if option.name in OPENERS
         ]
@@ -145,6 +148,11 @@ class Simulation:
         failure = self.calls.error()
         return result if failure is None else {"name": result["name"], "error": failure, **result}
 
+    def act(self, session: Session, action: str) -> None:
+        """Have an action of the configuration decide."""
+        session.action = action
+        self._actions[action](session)
+
     def reach(self, cycle: int) -> None:
         """Run the cycles before one."""
         for _ in islice(self.steps(), cycle - 1):
@@ -160,8 +168,7 @@ class Simulation:
         for cycle in range(1, self.cycles + 1):
             session = self.open_session()
             for action in self.conf.actions:
-                session.action = action
-                ACTIONS[action](session)
+                self.act(session, action)
             close_session(session)
             if cycle < self.cycles:
                 self.afterwards.advance(session, cycle)
@@ -171,8 +178,7 @@ class Simulation:
         """Return the session of the cycle reached as an action finds it, for any further question."""
         session = self.open_anew(take_snapshot(self.cluster))
         for name in self.conf.actions[: self.conf.actions.index(action)]:
-            session.action = name
-            ACTIONS[name](session)
+            self.act(session, name)
         session.action = action
         return session
 
@@ -214,8 +220,7 @@ class Simulation:
         for position, action in enumerate(self.conf.actions):
             done = (cycle - 1 + position / len(self.conf.actions)) / self.cycles
             self._report(done, f"cycle {cycle}: {action}")
-            session.action = action
-            ACTIONS[action](session)
+            self.act(session, action)
             times.append(self._now())
         at_end = shown.state(session)
         podgroups = [shown.podgroup_before_close(session, job) for job in session.jobs.values()]
@@ -248,8 +253,7 @@ class Simulation:
         session = self._opened(self._found())
         subject = session.jobs.get(self.options.job or "")
         for position, action in enumerate(self.conf.actions, start=1):
-            session.action = action
-            ACTIONS[action](session)
+            self.act(session, action)
             if subject is not None and is_left_out(session, subject, self.conf.actions[position:]):
                 break
         brief = shown.brief_before_close(session, shows, subject)

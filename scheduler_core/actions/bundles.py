@@ -8,16 +8,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cmp_to_key
+from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import READY_STATUSES, TaskStatus
 from scheduler_core.resource import Resource, total_of
 
 
-@dataclass(frozen=True)
-class Bundle:
+class Bundle(NamedTuple):
     """Tasks of one job that are evicted together.
 
     Attributes
@@ -89,7 +88,7 @@ def allowed_part(bundles: Iterable[Bundle], allowed: Collection[str]) -> list[Bu
     for bundle in bundles:
         tasks = [task for task in bundle.tasks if task.uid in allowed]
         if tasks and (bundle.safe or len(tasks) == len(bundle.tasks)):
-            left.append(replace(bundle, tasks=tasks))
+            left.append(bundle._replace(tasks=tasks))
     return left
 
 

@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` (topology-aware var
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.dry_run import DryRun
@@ -25,8 +25,7 @@ REASON = "preempt"
 PRIORITY_OFFSET = 2**31
 
 
-@dataclass(frozen=True)
-class DryRunArguments:
+class DryRunArguments(NamedTuple):
     """How many candidate nodes a dry run collects."""
 
     enabled: bool
@@ -56,8 +55,7 @@ class DryRunArguments:
         return min(max(nodes * self.percentage // 100, self.at_least), self.at_most, nodes)
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A node where the victims, most important first, would make room."""
 
     node: int

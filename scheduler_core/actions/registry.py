@@ -4,25 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from scheduler_core.actions import (
-    allocate,
-    backfill,
-    enqueue,
-    gangpreempt,
-    gangreclaim,
-    preempt,
-    reclaim,
-    shuffle,
-)
+from scheduler_core import conf
+from scheduler_core.framework.modules import Modules
 from scheduler_core.framework.session import Session
 
-ACTIONS: Mapping[str, Callable[[Session], None]] = {
-    "enqueue": enqueue.execute,
-    "allocate": allocate.execute,
-    "backfill": backfill.execute,
-    "gangpreempt": gangpreempt.execute,
-    "gangreclaim": gangreclaim.execute,
-    "preempt": preempt.execute,
-    "reclaim": reclaim.execute,
-    "shuffle": shuffle.execute,
-}
+ACTIONS: Mapping[str, Callable[[Session], None]] = Modules("scheduler_core.actions", conf.ACTIONS, "execute")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scheduler_core.admission_rules.amounts import order_problems, quantity_problems, state_problems
 from scheduler_core.admission_rules.tree import QueueTree
@@ -32,8 +32,7 @@ from scheduler_core.problem import Problem, spell_steps
 DEFAULT_QUEUE = "default"
 
 
-@dataclass(frozen=True)
-class WebhookOptions:
+class WebhookOptions(NamedTuple):
     """How the webhook is set up.
 
     Attributes
@@ -52,6 +51,9 @@ class WebhookOptions:
     checks_pods_on_delete: bool = False
 
 
+AS_IT_COMES = WebhookOptions()
+
+
 class QueueAdmission:
     """The webhook's view of a cluster: the queues as they are before a change.
 
@@ -64,7 +66,7 @@ class QueueAdmission:
 
     """
 
-    def __init__(self, queues: Iterable[Object], options: WebhookOptions = WebhookOptions()) -> None:
+    def __init__(self, queues: Iterable[Object], options: WebhookOptions = AS_IT_COMES) -> None:
         self.options = options
         self.tree = QueueTree(queues)
 

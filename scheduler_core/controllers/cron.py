@@ -6,7 +6,7 @@ Source: volcano ``pkg/controllers/cronjob`` at v1.15.1; the fields are those of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scheduler_core.errors import InputError
 from scheduler_core.model.timestamps import SECONDS_PER_DAY
@@ -33,8 +33,7 @@ _LONGEST_SEARCH = 366 * 5
 """Days after which a schedule is one that never comes, such as 30 February."""
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(NamedTuple):
     """The minutes at which a CronJob is due."""
 
     minutes: frozenset[int]

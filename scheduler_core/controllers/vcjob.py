@@ -7,8 +7,7 @@ Source: volcano ``pkg/controllers/job/job_controller_actions.go``, ``job_control
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.controllers.made import DEFAULT_QUEUE, Made, Object, key_of, namespaced_queue, picked
 from scheduler_core.controllers.usage import Amounts, add, as_quantities, pod_usage
@@ -21,8 +20,7 @@ INHERITED_ANNOTATIONS = ("volcano.sh/preemptable", "volcano.sh/cooldown-time", R
 INHERITED_LABELS = ("volcano.sh/preemptable", "volcano.sh/cooldown-time")
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """One task of a Job with its defaults filled in.
 
     Attributes

@@ -8,7 +8,7 @@ their pods, see `scheduler_core.victims`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.pod import PodShape
@@ -17,8 +17,7 @@ from scheduler_core.model.pod_kind import PodKind
 Fact = Callable[[PodKind, str], bool]
 
 
-@dataclass(frozen=True)
-class StaticBound:
+class StaticBound(NamedTuple):
     """The exact answer of a plugin that judges each task by what never changes.
 
     Attributes
@@ -31,8 +30,7 @@ class StaticBound:
     fact: Fact
 
 
-@dataclass(frozen=True)
-class PerJobBound:
+class PerJobBound(NamedTuple):
     """The exact answer of a plugin that accepts the first so many of a job's tasks on a node.
 
     Attributes
@@ -47,8 +45,7 @@ class PerJobBound:
     most: Callable[[JobInfo, int | None], float]
 
 
-@dataclass(frozen=True)
-class PerShapeBound:
+class PerShapeBound(NamedTuple):
     """What a plugin accepts at most, as it judges tasks by what their queue has allocated.
 
     Attributes

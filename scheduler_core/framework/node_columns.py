@@ -26,7 +26,7 @@ def no_form(_task: TaskInfo) -> None:
     """Say that there is no form for one node."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class NodeQuery:
     """One question about nodes for a class of tasks.
 

@@ -21,7 +21,7 @@ ForNode = Callable[[TaskInfo], Callable[[int], Any] | None]
 VARIADIC = 0x04
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class PluginFn:
     """A plugin's function at one extension point.
 
@@ -39,7 +39,7 @@ class PluginFn:
     same_for_equal_jobs: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class NodeFn(PluginFn):
     """A predicate or a score of nodes.
 
@@ -76,7 +76,7 @@ class NodeFn(PluginFn):
     explain: Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class JobPipelinedFn(PluginFn):
     """A vote on whether a job keeps its pipelined nodes.
 
@@ -91,7 +91,7 @@ class JobPipelinedFn(PluginFn):
     keeps_whole_jobs: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class QueueOrderFn(PluginFn):
     """A comparison of queues.
 
@@ -110,7 +110,7 @@ class QueueOrderFn(PluginFn):
     key_holds: Callable[[], bool] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class AllocatableFn(PluginFn):
     """Whether a queue may take a task.
 
@@ -125,7 +125,7 @@ class AllocatableFn(PluginFn):
     after_release: Callable[[QueueInfo, TaskInfo, Resource], bool] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class EnqueueableFn(PluginFn):
     """A vote on whether a job may be enqueued.
 
@@ -141,7 +141,7 @@ class EnqueueableFn(PluginFn):
     reads: Callable[[str], Hashable] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class EvictableFn(PluginFn):
     """Which of some tasks may be evicted.
 
@@ -223,11 +223,12 @@ def check_arguments(where: str, fn: object, arguments: tuple[str, ...]) -> None:
         If it does not, or is no function.
 
     """
+    if callable(fn) and _takes(fn, len(arguments)):
+        return
     called = f"called with ({', '.join(arguments)})"
     if not callable(fn):
         raise RegistrationError(f"{where}: {fn!r} is not a function that can be {called}")
-    if not _takes(fn, len(arguments)):
-        raise RegistrationError(f"{where}: the function is {called}, but takes other arguments")
+    raise RegistrationError(f"{where}: the function is {called}, but takes other arguments")
 
 
 def _takes(fn: Callable[..., Any], count: int) -> bool:

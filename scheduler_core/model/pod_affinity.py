@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.model.labels import Selector, SelectorError, labels_of, parse_selector
 from scheduler_core.model.node_affinity import PREFERRED, REQUIRED
@@ -16,8 +15,7 @@ from scheduler_core.model.node_affinity import PREFERRED, REQUIRED
 Namespaces = Mapping[str, Mapping[str, str]]
 
 
-@dataclass(frozen=True)
-class AffinityTerm:
+class AffinityTerm(NamedTuple):
     """One term of a pod's affinity or anti-affinity to other pods.
 
     Attributes
@@ -66,8 +64,7 @@ def _matches(selector: Selector | None, labels: Mapping[str, str]) -> bool:
     return selector is not None and selector.matches(labels)
 
 
-@dataclass(frozen=True)
-class PodAffinity:
+class PodAffinity(NamedTuple):
     """All that a pod's specification says about other pods.
 
     Attributes

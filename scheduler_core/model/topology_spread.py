@@ -6,8 +6,7 @@ Source: kube-scheduler ``plugins/podtopologyspread/common.go`` at 1.35.3.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.model.labels import Selector, parse_selector
 
@@ -17,8 +16,7 @@ HARD = "DoNotSchedule"
 SOFT = "ScheduleAnyway"
 
 
-@dataclass(frozen=True)
-class SpreadConstraint:
+class SpreadConstraint(NamedTuple):
     """One constraint of a pod.
 
     Attributes

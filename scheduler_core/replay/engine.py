@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import floor, isfinite
 from typing import Any, NamedTuple
 
-from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
 from scheduler_core.failure import failed
@@ -235,8 +234,7 @@ class Replay:
         session = self._simulation.open_session()
         self._record(session, time, session.queue_accounts().values())
         for action in self._simulation.conf.actions:
-            session.action = action
-            ACTIONS[action](session)
+            self._simulation.act(session, action)
         close_session(session)
         step = Step(time, session, self._write(session, time), next_reading(session))
         self._calm.end_of(session)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
 from scheduler_core.errors import ConfError
@@ -11,8 +10,7 @@ from scheduler_core.release import Release
 from scheduler_core.validate.report import Report
 
 
-@dataclass(frozen=True)
-class ReadConf:
+class ReadConf(NamedTuple):
     """A configuration as a release reads it, and what was found in it.
 
     Attributes

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from scheduler_core import prepare, simulate, simulate_document
+from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.__main__ import main
+from scheduler_core.actions import backfill
 from scheduler_core.framework.session import Session
 from tests.builders import Object, conf, node, podgroup, pods, scenario
 
@@ -35,7 +36,7 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> None:
         if FAULTY.replace(" ", "-") in session.queues:
             session.jobs["nobody's job"]
 
-    monkeypatch.setitem(simulate.ACTIONS, "backfill", broken)
+    monkeypatch.setattr(backfill, "execute", broken)
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_no_memory_left_and_a_callback_that_cannot_write_are_left_to_the_caller(
         raise OSError("no space left")
 
     with pytest.raises(OSError, match="no space left"):
-        simulate_document(small("first"), simulate.Options(progress=full))
+        simulate_document(small("first"), Options(progress=full))
 
 
 @pytest.mark.usefixtures("fault")

@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/plugins/extender/argument.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import SchedulerPanic
@@ -28,8 +28,7 @@ VERBS = (
 DEFAULT_TIMEOUT = 1.0
 
 
-@dataclass(frozen=True)
-class ExtenderArguments:
+class ExtenderArguments(NamedTuple):
     """The arguments of the plugin.
 
     Attributes

@@ -6,8 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/nodegroup/nodegroup.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +69,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     )
 
 
-@dataclass(frozen=True)
-class GroupAffinity:
+class GroupAffinity(NamedTuple):
     """The node groups of one queue, by name.
 
     Attributes

@@ -7,7 +7,7 @@ Source: volcano ``pkg/scheduler/plugins/nodeorder/nodeorder.go``,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,7 @@ NAME = "nodeorder"
 Nodes = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Weights:
+class Weights(NamedTuple):
     """What each score counts; one of weight 0 does not count."""
 
     least_requested: int

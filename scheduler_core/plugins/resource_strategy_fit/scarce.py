@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class ScarceScore:
+class ScarceScore(NamedTuple):
     """The part of the score that prefers nodes without the scarce resources.
 
     Attributes

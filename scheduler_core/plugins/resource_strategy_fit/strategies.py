@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,8 +87,7 @@ def strategy_of(name: str, strategies: Mapping[str, Strategy]) -> Strategy | Non
     return strategies[max(prefixes, key=len)] if prefixes else None
 
 
-@dataclass(frozen=True)
-class StrategyScore:
+class StrategyScore(NamedTuple):
     """The part of the score that fills or spreads, resource by resource.
 
     Attributes

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scheduler_core import transitions
-from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -168,8 +167,7 @@ def _is_placed_whole(session: Session, job: JobInfo) -> bool:
 def _run(simulation: Simulation, session: Session) -> None:
     """Have a session decide, and write what it decided."""
     for action in simulation.conf.actions:
-        session.action = action
-        ACTIONS[action](session)
+        simulation.act(session, action)
     close_session(session)
     cluster = simulation.cluster
     for job in session.moved_jobs():
