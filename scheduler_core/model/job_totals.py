@@ -26,8 +26,8 @@ class JobTotals:
         The sum over the tasks in an allocated status.
     gated_by_others : bool
         A gate of others holds some task back.
-    parts : dict
-        What jobs made of these tasks add to their queues, see `queue_sums`.
+    added : dict
+        What jobs made of these tasks add to their queues, see `queue_part`.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class JobTotals:
     """
 
     __slots__ = (
+        "added",
         "allocated",
         "allocated_count",
         "counts",
         "gated_by_others",
-        "parts",
         "pending_best_effort",
         "ready_count",
         "unmade",
@@ -52,7 +52,7 @@ class JobTotals:
         self.valid_count = self.ready_count = self.allocated_count = self.pending_best_effort = 0
         self.allocated = Resource()
         self.gated_by_others = False
-        self.parts: dict[Hashable, Any] = {}
+        self.added: dict[Hashable, Any] = {}
         counts: Counter[TaskStatus] = Counter()
         for (status, shape), count in Counter(tasks).items():
             counts[status] += count

@@ -13,8 +13,8 @@ from scheduler_core.resource import Resource, exceeded_part
 NOTHING = Resource()
 
 
-class Part(NamedTuple):
-    """What one job adds to its queue.
+class Amounts(NamedTuple):
+    """What one job adds to whatever queue it is in.
 
     Attributes
     ----------
@@ -29,7 +29,6 @@ class Part(NamedTuple):
 
     """
 
-    queue: str
     allocated: Resource
     request: Resource
     elastic: Resource
@@ -41,69 +40,79 @@ class Part(NamedTuple):
     @classmethod
     def of(
         cls,
-        queue: str,
         allocated: Resource,
         request: Resource,
         elastic: Resource,
         reserved: Resource,
         reserved_whole: Resource,
         minimum: Resource | None,
-    ) -> Part:
-        """Return the part of these amounts."""
+    ) -> Amounts:
+        """Return these amounts with the largest of them."""
         vectors = (allocated, request, elastic, reserved, reserved_whole)
-        return cls(queue, *vectors, minimum, max(map(_most, vectors)))
+        return cls(*vectors, minimum, max(map(_most, vectors)))
 
     @property
     def vectors(self) -> tuple[Resource, ...]:
         """Return what it adds to each of `QueueSum.sums`."""
         return self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
+
+class Part(NamedTuple):
+    """What one job adds to its queue; jobs that stand alike add the same amounts, be their queues others."""
+
+    queue: str
+    amounts: Amounts
+
     def counts_like(self, other: Part, *, whole: bool) -> bool:
         """Return whether another part adds the same, but for `reserved_whole` unless `whole`."""
-        pairs = zip(self.vectors, other.vectors, strict=True)
+        pairs = zip(self.amounts.vectors, other.amounts.vectors, strict=True)
         differing = [place for place, (ours, theirs) in enumerate(pairs) if not ours.is_same(theirs)]
         return not differing or (differing == [RESERVED_WHOLE] and not whole)
 
 
 RESERVED_WHOLE = 4
-NO_PART = Part("", NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
+NO_AMOUNTS = Amounts(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
 
 
 def part_of(job: JobInfo) -> Part:
-    """Return what a job adds to its queue, the same object for jobs that stand alike.
+    """Return what a job adds to its queue, the very same amounts for jobs that stand alike.
 
-    Sound for jobs as they were found: all that a part is made of follows from what their tasks amount to, and
-    from what the key names. The part holds the minimum, so that no other one has its identity meanwhile.
+    Sound for jobs as they were found: all that the amounts are made of follows from what their tasks amount
+    to, and from what the key names. They hold the minimum, so that no other one has its identity meanwhile.
     """
     totals = job.totals
     if totals is None or totals.gated_by_others:
         return worked_out(job)
-    key = job.queue, job.phase, job.min_available, id(job.min_resources)
-    part: Part | None = totals.parts.get(key)
-    if part is None:
-        part = totals.parts[key] = worked_out(job)
-    return part
+    key = job.phase, job.min_available, id(job.min_resources)
+    amounts: Amounts | None = totals.added.get(key)
+    if amounts is None:
+        amounts = totals.added[key] = _amounts_of(job)
+    return Part(job.queue, amounts)
 
 
 def worked_out(job: JobInfo) -> Part:
-    """Return what a job adds to its queue."""
+    """Return what a job adds to its queue, whatever is known of others."""
+    return Part(job.queue, _amounts_of(job))
+
+
+def _amounts_of(job: JobInfo) -> Amounts:
     holds, minimum = job.allocated_count > 0, job.min_resources
     allocated = job.allocated.clone() if holds else NOTHING
     request = allocated.clone()
     for task in job.by_status[TaskStatus.PENDING].values():
         request.add(task.request)
     # A job that holds nothing holds more than its minimum where that is below zero.
-    exceeds = holds or (minimum is not None and min(_amounts(minimum)) < 0)
+    exceeds = holds or (minimum is not None and min(_numbers(minimum)) < 0)
     elastic = exceeded_part(job.allocated, minimum or NOTHING) if exceeds else NOTHING
     reserved, whole = reservation_of(job, whole=False), reservation_of(job, whole=True)
-    return Part.of(job.queue, allocated, request, elastic, reserved or NOTHING, whole or NOTHING, minimum)
+    return Amounts.of(allocated, request, elastic, reserved or NOTHING, whole or NOTHING, minimum)
 
 
-def _amounts(vector: Resource) -> tuple[float, ...]:
+def _numbers(vector: Resource) -> tuple[float, ...]:
     return (vector.cpu, vector.memory, *(vector.scalars or {}).values())
 
 
 def _most(vector: Resource) -> float:
     """Return the largest amount, infinity when one is no whole number or below 0."""
-    amounts = _amounts(vector)
+    amounts = _numbers(vector)
     return max(amounts) if all(amount.is_integer() and amount >= 0 for amount in amounts) else inf

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.queue_part import NO_PART, Part, part_of
+from scheduler_core.model.queue_part import NO_AMOUNTS, Amounts, Part, part_of
 from scheduler_core.resource import Resource
 
 _EXACT = 2.0**52
@@ -19,12 +19,12 @@ _MOST_EXCHANGES = 4096
 
 
 class Exchange(NamedTuple):
-    """What it changes that a job adds one part in place of another.
+    """What it changes that a job adds some amounts in place of others.
 
     Attributes
     ----------
-    before, after : Part
-        The parts; `NO_PART` where there is none.
+    before, after : Amounts
+        The amounts; `NO_AMOUNTS` where there are none.
     most : float
         By how much `most` grows.
     moves : list
@@ -33,14 +33,14 @@ class Exchange(NamedTuple):
 
     """
 
-    before: Part
-    after: Part
+    before: Amounts
+    after: Amounts
     most: float
     moves: list[tuple[int, float, float, list[tuple[str, float, int]]]]
 
     @classmethod
-    def of(cls, before: Part, after: Part) -> Exchange:
-        """Return the exchange of one part for another."""
+    def of(cls, before: Amounts, after: Amounts) -> Exchange:
+        """Return the exchange of some amounts for others."""
         moves = []
         for place, (old, new) in enumerate(zip(before.vectors, after.vectors, strict=True)):
             if old is new or old.is_same(new):
@@ -113,7 +113,7 @@ class QueueSum:
         self.sums = self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
     def take(self, exchange: Exchange) -> None:
-        """Have a job add another part."""
+        """Have a job add other amounts."""
         self.most += exchange.most
         for place, cpu, memory, scalars in exchange.moves:
             self.sums[place].move(cpu, memory, scalars)
@@ -179,7 +179,7 @@ class QueueSums:
             self._above = {}
             for part in self._parts.values():
                 for name in self._ancestors.get(part.queue, ()):
-                    self._above.setdefault(name, QueueSum()).take(self._exchange(NO_PART, part))
+                    self._above.setdefault(name, QueueSum()).take(self._exchange(NO_AMOUNTS, part.amounts))
         return self._above.get(queue)
 
     def part(self, key: str) -> Part | None:
@@ -208,11 +208,11 @@ class QueueSums:
         moved = set[str]()
         for key, part in parts.items():
             before = self._parts.get(key)
-            if part is before:
+            if part == before:
                 continue
             if before is not None and part is not None and before.queue == part.queue:
                 self._parts[key] = part
-                self._take(part.queue, self._exchange(before, part))
+                self._take(part.queue, self._exchange(before.amounts, part.amounts))
                 moved.add(part.queue)
                 continue
             if before is not None:
@@ -233,19 +233,19 @@ class QueueSums:
         if part.queue not in self._of:
             self._of[part.queue], self._jobs[part.queue] = QueueSum(), 0
         self._jobs[part.queue] += 1
-        self._take(part.queue, self._exchange(NO_PART, part))
+        self._take(part.queue, self._exchange(NO_AMOUNTS, part.amounts))
 
     def _leave(self, part: Part) -> None:
         """Take away what a job added to a queue; one without jobs has no sums."""
-        self._take(part.queue, self._exchange(part, NO_PART))
+        self._take(part.queue, self._exchange(part.amounts, NO_AMOUNTS))
         self._jobs[part.queue] -= 1
         if not self._jobs[part.queue]:
             del self._of[part.queue], self._jobs[part.queue]
 
-    def _exchange(self, before: Part, after: Part) -> Exchange:
-        """Return the exchange of two parts, worked out once: jobs that stand alike have the same parts.
+    def _exchange(self, before: Amounts, after: Amounts) -> Exchange:
+        """Return the exchange of two, worked out once: jobs that stand alike add the very same amounts.
 
-        An exchange holds its parts, so that no other ones have their identities meanwhile.
+        An exchange holds both, so that no other ones have their identities meanwhile.
         """
         key = id(before), id(after)
         known = self._exchanges.get(key)
@@ -256,7 +256,7 @@ class QueueSums:
         return known
 
     def _take(self, queue: str, exchange: Exchange) -> None:
-        """Have a job of a queue add another part, there and above."""
+        """Have a job of a queue add other amounts, there and above."""
         self._of[queue].take(exchange)
         if self._above is None or not self._ancestors:
             return
@@ -271,4 +271,4 @@ class QueueSums:
         known = self._of[queue] = QueueSum()
         for key in sorted(self._parts):
             if self._parts[key].queue == queue:
-                known.take(self._exchange(NO_PART, self._parts[key]))
+                known.take(self._exchange(NO_AMOUNTS, self._parts[key].amounts))

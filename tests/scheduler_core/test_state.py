@@ -78,7 +78,8 @@ def test_what_jobs_add_to_their_queues_is_what_they_would_add_if_it_were_worked_
 
 
 def parts_told(part: Part) -> list[object]:
-    return [entry.as_dict() if isinstance(entry, Resource) else entry for entry in part]
+    told = [entry.as_dict() if isinstance(entry, Resource) else entry for entry in part.amounts]
+    return [part.queue, *told]
 
 
 def test_a_log_that_was_trimmed_names_every_change_to_who_has_seen_the_last_ones() -> None:
