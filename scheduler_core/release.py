@@ -142,6 +142,8 @@ class Rule(Enum):
         "The queue annotation volcano.sh/nodegroup-resource-limits caps a queue in each node group.",
     )
 
+    __hash__ = object.__hash__  # quicker than Enum's, and sessions ask for rules all the time
+
     @property
     def since(self) -> tuple[int, int]:
         """Return major and minor version of the first release that follows the rule."""

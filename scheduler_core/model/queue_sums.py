@@ -205,7 +205,7 @@ class QueueSums:
 
         Returns the queues of jobs that added another one.
         """
-        moved = set[str]()
+        moved: set[str] = set()
         for key, part in parts.items():
             before = self._parts.get(key)
             if part == before:

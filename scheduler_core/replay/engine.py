@@ -161,14 +161,15 @@ class Replay:
         """
         if step.change is Change.STATE:
             return current + 1
-        numbers = [
-            self.timeline.session_at_or_after(time, current + 1, begin)
-            for time, begin in ((self._world.agenda.next_time(), 0.0), (step.reading, self._world.begin))
-            if time is not None
-        ]
-        if not numbers:
+        due, after = self._world.agenda.next_time(), self.timeline.session_at_or_after
+        if due is None and step.reading is None:
             return None if step.change is Change.NOTHING else current + 1
-        return min(numbers) if self.skips else current + 1
+        if not self.skips:
+            return current + 1
+        numbers = [] if due is None else [after(due, current + 1)]
+        if step.reading is not None:
+            numbers.append(after(step.reading, current + 1, self._world.begin))
+        return min(numbers)
 
     def freeze(self) -> dict[str, Any]:
         """Return the state between two steps as plain data; a replay made with it gives the same bytes."""

@@ -85,7 +85,7 @@ class CalmActions:
         self._has_room = True
 
     def decide(self, pending: Lines, enqueued: Lines, moved: Collection[str]) -> Decided:
-        """Enqueue and place jobs; those that are enqueued change their lines.
+        """Enqueue and place jobs; those that are enqueued change their lines, those that are placed leave them.
 
         Who waits on, after no place was found for it, is asked again when a pod has given its place back:
         what capacity allows a queue changes with nothing else. `moved` are the queues that jobs came to, or
@@ -113,7 +113,9 @@ class CalmActions:
             if decided.enqueued or self._has_room or self.limits_move:
                 self._has_room = False
                 self._allocate(enqueued, decided.placed)
-                self._evict_nobody(enqueued, {job for job, _ in decided.placed})
+                for job, _ in decided.placed:
+                    enqueued.remove(job)
+                self._evict_nobody(enqueued)
         except (NotCalmError, ScoreError) as error:
             for job, nodes in decided.placed:
                 for node in nodes:
@@ -239,7 +241,8 @@ class CalmActions:
 
     def _place(self, job: CalmJob) -> list[int]:
         """Return the nodes that the pods of a job take one after the other, as far as each gets one."""
-        session, kind, nodes = self.session, job.kind, list[int]()
+        session, kind = self.session, job.kind
+        nodes: list[int] = []
         task, shape = kind.task, kind.task.shape
         self._look_at(task)
         while len(nodes) < len(job.arrival.pods) and session.allocatable(kind.queue, task) is None:
@@ -268,15 +271,13 @@ class CalmActions:
 
     # preempt and reclaim
 
-    def _evict_nobody(self, enqueued: Lines, placed: Collection[CalmJob]) -> None:
+    def _evict_nobody(self, enqueued: Lines) -> None:
         """Raise NotCalmError where a job that still waits might evict."""
         actions = self.session.conf.actions
         if "preempt" not in actions and "reclaim" not in actions:
             return
         for lines in enqueued.values():
             for line in lines.values():
-                if all(entry[2] in placed for entry in line.entries):
-                    continue
                 if "preempt" in actions and self._may_preempt(line):
                     raise NotCalmError
                 if "reclaim" in actions and self._may_reclaim(line):

@@ -56,6 +56,7 @@ class CalmJobs:
         self.parts: dict[str, Part | None] = {}
         self.ending: set[str] = set()
         self._found = list(found)
+        self._reads_whole_minimum = reads_whole_minimum(session)
         self._jobs: dict[str, CalmJob] = {}
         self._job_of: dict[str, CalmJob] = {}
         self._bound: list[CalmJob] = []
@@ -104,9 +105,8 @@ class CalmJobs:
             self.objects.write_status(job)
 
     def run(self, job: CalmJob, nodes: list[int], time: float) -> None:
-        """Have the pods of a job run from now on."""
+        """Have the pods of a job run from now on, which stands in no line any more."""
         arrival, names = job.arrival, self.session.nodes.names
-        self.enqueued.remove(job)
         job.nodes, job.bound = nodes, time
         self.parts[job.key] = job.kind.bound.part
         self._bound.append(job)
@@ -123,13 +123,13 @@ class CalmJobs:
 
     def close(self) -> Change:
         """Say of the jobs that the session before has bound that they run; returns what that changes."""
+        self.session.is_closed = True
+        if not self._bound and not self._found:
+            return Change.NOTHING
         bound = [job for job in self._bound if self._jobs.get(job.key) is job]
         found = [job for job in self._found if job.key in self.world.podgroups]
         self._bound, self._found = [], []
-        self.session.is_closed = True
-        if not bound and not found:
-            return Change.NOTHING
-        whole = reads_whole_minimum(self.session)
+        whole = self._reads_whole_minimum
         changed = [job for job in found if job.phase != "Running"]
         moves = any(moves_reservation(job, whole=whole) for job in changed)
         for job in bound:

@@ -164,7 +164,11 @@ class Calm:
         accounts = session.queue_accounts()
         if moved is None or self._actions.limits_move:
             return accounts.values()
-        names = moved.union(*map(_ancestors, [accounts[name] for name in moved if name in accounts]))
+        names = set(moved)
+        for name in moved:
+            account = accounts.get(name)
+            if isinstance(account, CapacityAccount):
+                names.update(account.ancestors)
         return [accounts[name] for name in sorted(names) if name in accounts]
 
     def decide(self, time: float) -> Change | None:
@@ -204,8 +208,3 @@ class Calm:
             self.simulation.reopen()
         self._arrivals.update(self._jobs.write())
         state.make_nodes_anew(self._jobs.nodes())
-
-
-def _ancestors(account: QueueAccount) -> list[str]:
-    """Return the queues that hold what a queue holds, too."""
-    return account.ancestors if isinstance(account, CapacityAccount) else []
