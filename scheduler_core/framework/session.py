@@ -140,6 +140,7 @@ class Session:
         self.is_closed = False
         self.known_to_wait: set[str] | None = None
         self._finds_the_same = False
+        self._of_queues = Renewal()
         self._moved_jobs: tuple[int, list[JobInfo]] = -1, []
         self.renewals: dict[str, Callable[[Renewal], bool]] = {}
         for job in self.jobs.values():
@@ -321,9 +322,9 @@ class Session:
         about tasks whose class and nodes answer them, are to be asked then. False as of `renew`.
         """
         if queues:
-            renewal = Renewal(queues=queues)
+            self._of_queues.queues = queues
             for renew in self.renewals.values():
-                if renew is not keeps_nothing and not renew(renewal):
+                if renew is not keeps_nothing and not renew(self._of_queues):
                     return False
         self.decisions, self.action, self.now = [], "", self.snapshot.now
         for states in self.cycle_states.values():

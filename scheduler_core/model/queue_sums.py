@@ -223,8 +223,9 @@ class QueueSums:
                 self._parts[key] = part
                 self._enter(part)
                 moved.add(part.queue)
-        for queue in moved & self._of.keys():
-            if not self._of[queue].is_exact():
+        for queue in moved:
+            total = self._of.get(queue)
+            if total is not None and not total.is_exact():
                 self._add_up(queue)
         return moved
 

@@ -31,8 +31,9 @@ class FreeRoom:
 
     def found(self, time: float, nodes: NodeTable) -> None:
         """Record what a session finds, of the nodes where it differs from what was found before."""
+        now = len(nodes.changes)
         if self._seen is not None and self._seen[0] is nodes:
-            if self._seen[1] == len(nodes.changes):
+            if self._seen[1] == now:
                 return
             numbers: Iterable[int] = sorted(nodes.changes.since(self._seen[1]))
         else:
@@ -50,7 +51,7 @@ class FreeRoom:
                 if len(self._shown) > MOST:
                     self._shown.clear()
             self._put(time, nodes.names[node], free)
-        self._seen = nodes, len(nodes.changes)
+        self._seen = nodes, now
 
     def _put(self, time: float, node: str, free: Mapping[str, float]) -> None:
         before = self._last.get(node)

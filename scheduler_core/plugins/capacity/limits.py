@@ -35,7 +35,7 @@ class Limits:
         self.queues = queues
         self.levels = levels
         self.reserves_when_enqueued = session.release.follows(Rule.RESERVE_WHEN_ENQUEUED)
-        self._closed: dict[str, str] = {}
+        self._closed: dict[str, tuple[str, str]] = {}
 
     def forget_queues(self) -> None:
         """Forget what was worked out of queues that may be others."""
@@ -43,10 +43,8 @@ class Limits:
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
         """Return whether the queue and all above it stay within real capability; deserved does not matter."""
-        closed = self._closed.get(queue.name)
-        if closed is None:
-            closed = self._closed[queue.name] = self._closed_to_all(queue) or self._closed_to_jobs(queue)
-        if closed:
+        to_all, to_jobs = self._closed.get(queue.name) or self._why_closed(queue)
+        if closed := to_all or to_jobs:
             if why is not None:
                 why["message"] = closed
             return False
@@ -103,16 +101,16 @@ class Limits:
         until the job is enqueued.
         """
         queue = self.session.queues[job.queue]
-        closed = self._closed_to_jobs(queue) or self._closed_to_all(queue)
-        if closed:
+        to_all, to_jobs = self._closed.get(queue.name) or self._why_closed(queue)
+        if closed := to_jobs or to_all:
             why["message"] = closed
             return REJECT
         minimum = job.min_resources
         if minimum is None:
             return PERMIT
-        chain = self.queues.chain(job.queue)
-        if not all(self._may_reserve(account, minimum, why) for account in chain):
-            return REJECT
+        for account in self.queues.chain(job.queue):
+            if not self._may_reserve(account, minimum, why):
+                return REJECT
         if not self.reserves_when_enqueued:
             self.reserve(job)
         return PERMIT
@@ -142,6 +140,11 @@ class Limits:
             why.update(account.reservation_facts(minimum, short))
             why["message"] = f"queue {account.name} has too little {', '.join(short)} left to reserve"
         return False
+
+    def _why_closed(self, queue: QueueInfo) -> tuple[str, str]:
+        """Return why a queue is closed to all, and to jobs, empty where it is not; worked out once."""
+        why = self._closed[queue.name] = self._closed_to_all(queue), self._closed_to_jobs(queue)
+        return why
 
     def _closed_to_all(self, queue: QueueInfo) -> str:
         if self.queues.obstacle:

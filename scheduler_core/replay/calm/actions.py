@@ -99,11 +99,12 @@ class CalmActions:
             to be renewed.
 
         """
-        self._looked_at.clear()
-        self.session.known_to_wait = {*pending, *enqueued}
         decided = Decided([], [])
         if not (pending or enqueued):
+            self.session.known_to_wait = set()
             return decided
+        self._looked_at.clear()
+        self.session.known_to_wait = {*pending, *enqueued}
         try:
             voting = [name for name in pending if name in moved] if self._votes_by_queue else pending
             self._enqueue(pending, voting, decided.enqueued)
@@ -149,7 +150,7 @@ class CalmActions:
     def _voters(self, queue: str, lines: Mapping[bytes, Line]) -> tuple[Hashable, Turn]:
         """Return what votes read of a queue, and the lines that were not rejected when they read the same."""
         reads = tuple([read(queue) for read in self._readers])
-        return reads, Turn(line for line in lines.values() if line.rejected_at != reads)
+        return reads, Turn([line for line in lines.values() if line.rejected_at != reads])
 
     def _may_enter(self, job: CalmJob) -> bool:
         """Vote on a job, and count it when it is enqueued."""
@@ -187,7 +188,7 @@ class CalmActions:
         turns = {
             name: turn
             for name, lines in enqueued.items()
-            if (turn := Turn(line for line in lines.values() if self._fits(line.kind.task)))
+            if (turn := Turn([line for line in lines.values() if self._fits(line.kind.task)]))
         }
         while turns:
             queue = self._next_queue(turns)

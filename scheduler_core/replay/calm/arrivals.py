@@ -61,8 +61,9 @@ def arrival_of(event: Object) -> Arrival | None:
     annotations = meta.get("annotations") or _NOTHING
     if not (meta.keys() <= _METADATA and annotations.keys() <= _OF_GROUP and meta.get("namespace")):
         return None
-    if not all(_is_of(pod, meta) for pod in pods):
-        return None
+    for pod in pods:
+        if not _is_of(pod, meta):
+            return None
     first, *others = pods
     traits, seconds = _traits(first), run_seconds(first, podgroup)
     if not all(_traits(pod) == traits and run_seconds(pod, podgroup) == seconds for pod in others):

@@ -69,8 +69,9 @@ class CalmJobs:
         pods = self.world.cluster.pods.infos
         if arrival.key in self._jobs or arrival.key in self.world.podgroups:
             return False
-        if any(key in pods or key in self._job_of for key in arrival.pod_keys):
-            return False
+        for key in arrival.pod_keys:
+            if key in pods or key in self._job_of:
+                return False
         job = CalmJob(arrival, kind, time, float(floor(self.world.begin + time)))
         self.world.records.jobs[job.key] = JobRecord(kind.queue.name, time)
         self._jobs[job.key] = job

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from scheduler_core.replay.calm.arrivals import Arrival
@@ -75,9 +75,10 @@ class Turn:
 
     __slots__ = ("_heads",)
 
-    def __init__(self, lines: Iterator[Line]) -> None:
+    def __init__(self, lines: Iterable[Line]) -> None:
         heads = [(line.kind.order, *line.entries[0][:2], 0, line) for line in lines]
-        heads.sort(key=_place)
+        if len(heads) > 1:
+            heads.sort(key=_place)
         self._heads = heads
 
     def __bool__(self) -> bool:
