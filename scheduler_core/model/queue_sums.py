@@ -69,13 +69,15 @@ class Sum:
         """Grow by so much, see `Exchange.moves`; a scalar that no vector names any more is left out."""
         self._cpu += cpu
         self._memory += memory
+        sums, held = self._scalars, self._holders
         for name, amount, holders in scalars:
-            held = self._holders.get(name, 0) + holders
-            if held:
-                self._holders[name] = held
-                self._scalars[name] = self._scalars.get(name, 0.0) + amount
+            if name in held:
+                sums[name] += amount
+                held[name] += holders
+                if not held[name]:
+                    del sums[name], held[name]
             else:
-                del self._scalars[name], self._holders[name]
+                sums[name], held[name] = amount, holders
 
     def is_same(self, amounts: Resource) -> bool:
         """Return whether the sum is what a vector says, see `Resource.is_same`."""

@@ -85,7 +85,7 @@ class CalmActions:
         self._has_room = True
 
     def decide(self, pending: Lines, enqueued: Lines, moved: Collection[str]) -> Decided:
-        """Enqueue and place jobs; those that are enqueued change their lines, those that are placed leave them.
+        """Enqueue and place jobs: those that are enqueued change their lines, those that are placed leave.
 
         Who waits on, after no place was found for it, is asked again when a pod has given its place back:
         what capacity allows a queue changes with nothing else. `moved` are the queues that jobs came to, or

@@ -52,14 +52,14 @@ class Arrival(NamedTuple):
 def arrival_of(event: Object) -> Arrival | None:
     """Return the job of equal pods that is all that an event brings, None when it brings anything else."""
     created = event.get("create")
-    if not created or created.keys() != _CREATED or not event.keys() <= _EVENT:
+    if not created or created.keys() != _CREATED or not _EVENT.issuperset(event):
         return None
     if len(created["podgroups"]) != 1 or not created["pods"]:
         return None
     podgroup, pods = created["podgroups"][0], created["pods"]
     meta = podgroup["metadata"]
     annotations = meta.get("annotations") or _NOTHING
-    if not (meta.keys() <= _METADATA and annotations.keys() <= _OF_GROUP and meta.get("namespace")):
+    if not (_METADATA.issuperset(meta) and _OF_GROUP.issuperset(annotations) and meta.get("namespace")):
         return None
     for pod in pods:
         if not _is_of(pod, meta):
@@ -88,8 +88,8 @@ def _is_of(pod: Object, group: Object) -> bool:
     meta = pod["metadata"]
     annotations = meta.get("annotations") or _NOTHING
     return (
-        meta.keys() <= _METADATA
-        and annotations.keys() <= _OF_POD
+        _METADATA.issuperset(meta)
+        and _OF_POD.issuperset(annotations)
         and annotations.get(GROUP_NAME) == group["name"]
         and meta.get("namespace") == group["namespace"]
         and not (
