@@ -6,7 +6,7 @@ from typing import IO, Any
 
 import manifests
 from planning.documents import items
-from planning.queue_fields import row_problems
+from planning.queues import SPEC_FIELDS
 from planning.rows import Problem
 from scheduler_core.lint import REFUSED, review
 
@@ -127,9 +127,31 @@ def _plan_problems(reading: manifests.Reading) -> Iterator[Problem]:
         severity = "warning" if found.severity == "error" and may_come_in else found.severity
         yield _placed(Problem(**asdict(found) | {"severity": severity}), reading)
     for index, queue in enumerate(reading.document.get("queues", ())):
-        for problem in row_problems(queue, f"queues[{index}]"):
+        for problem in _row_problems(queue, f"queues[{index}]"):
             if problem.path not in refused:
                 yield _placed(problem, reading)
+
+
+def _row_problems(manifest: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    """Yield which texts of an imported Queue do not fit their columns; all else the core checks."""
+    for part, field, longest in _COLUMN_WIDTHS:
+        value = (manifest.get(part) or {}).get(field)
+        at = {"path": f"{path}.{part}.{field}", "queue": manifest["metadata"]["name"], "field": field}
+        if value is not None and not isinstance(value, str):
+            message, fix = f"{field} must be a string.", "Write it in quotes."
+            yield Problem("form.type", "error", message, **at, actual=value, fix=fix)
+        elif value is not None and len(value) > longest:
+            message, fix = f"{field} has {len(value)} characters.", f"Use at most {longest} characters."
+            yield Problem("too_long", "error", message, **at, actual=f"{value[:60]}…", fix=fix)
+
+
+_COLUMN_WIDTHS = (
+    ("metadata", "name", 253),
+    ("metadata", "creationTimestamp", 40),
+    *[("spec", field.name, field.longest) for field in SPEC_FIELDS if field.longest],
+    ("status", "state", 30),
+)
+"""The longest texts that the columns hold; a Kubernetes name is never longer."""
 
 
 def _left_out(kinds: Mapping[str, int]) -> Iterator[Problem]:
