@@ -13,7 +13,7 @@ class Decision:
     Attributes
     ----------
     state : str
-        committed, kept (neither made real nor undone), failed, or `ROLLED_BACK` (then it is not shown).
+        committed, kept (neither made real nor undone), or failed.
     explanation : dict or None
         For an eviction, when a recorder listens: tier, order, votes, freed, needed.
 
@@ -61,6 +61,3 @@ class Decision:
         if self.for_pod:
             entry["for"] = self.for_pod
         return entry
-
-
-ROLLED_BACK = "rolled back"

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.decision import ROLLED_BACK
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error, task_reason
@@ -50,7 +49,7 @@ def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[s
     return {
         "at_open": at_open,
         "at_end": at_end,
-        "decisions": [d.as_dict() for d in session.decisions if d.state != ROLLED_BACK],
+        "decisions": [d.as_dict() for d in session.decisions],
         "nodes": nodes_of(session),
     }
 
@@ -197,7 +196,7 @@ def explanations(session: Session, recorder: Recorder) -> dict[str, Any]:
     """Return the `explain` block of a session."""
     victims = []
     for decision in session.decisions:
-        if decision.op == "evict" and decision.state != ROLLED_BACK and decision.explanation is not None:
+        if decision.op == "evict" and decision.explanation is not None:
             entry = decision.explanation
             victims.append(
                 {

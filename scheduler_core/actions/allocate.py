@@ -158,7 +158,7 @@ class Allocate:
         session comes again with the tasks that it placed, which are first tried on the nodes nominated for
         them in earlier cycles.
         """
-        job, decided = jobs.pop(), len(self.session.decisions)
+        job, changes = jobs.pop(), len(self.session.nodes.changes)
         if self.counts and _is_one_pod(job) and self._waits_on(job, jobs):
             return
         if self._is_hopeless(job):
@@ -182,7 +182,7 @@ class Allocate:
                 jobs.push(job)
         elif not self.session.job_pipelined(job):
             statement.discard()
-        if decided == len(self.session.decisions) and self._fails_as_equals_do(job):
+        if changes == len(self.session.nodes.changes) and self._fails_as_equals_do(job):
             leave_out_equals(jobs)
 
     def _waits_on(self, job: JobInfo, jobs: Jobs) -> bool:

@@ -100,6 +100,7 @@ def in_order_of_loss(
     Safe ones first, then whose job `loses_first`, then the higher return on the need; ties go to the smaller
     job key, the smaller uid of the first task, the fewer tasks.
     """
+    ranks = {id(bundle): _rank(bundle, need) for bundle in bundles}
 
     def compare(left: Bundle, right: Bundle) -> int:
         if left.safe != right.safe:
@@ -107,7 +108,7 @@ def in_order_of_loss(
         first, second = loses_first(left.job, right.job), loses_first(right.job, left.job)
         if first != second:
             return -1 if first else 1
-        mine, theirs = _rank(left, need), _rank(right, need)
+        mine, theirs = ranks[id(left)], ranks[id(right)]
         return (mine > theirs) - (mine < theirs)
 
     return sorted(bundles, key=cmp_to_key(compare))

@@ -7,7 +7,7 @@ Source: volcano ``pkg/scheduler/actions/utils/simulate.go``, ``actions/utils/uti
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from copy import copy
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -30,6 +30,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import MIN_RESOURCE, total_of
 from scheduler_core.victims.ask import Verdict, ask_victims
 from scheduler_core.victims.eviction import resolvable_nodes
+from scheduler_core.victims.index import Amounts
 
 
 class Placed(NamedTuple):
@@ -40,6 +41,13 @@ class Placed(NamedTuple):
 
     task: TaskInfo
     node: int
+
+
+class Found(NamedTuple):
+    """Whom to evict for a gang, and where its tasks go then."""
+
+    victims: list[TaskInfo]
+    places: list[Placed]
 
 
 class GangEviction(ABC):
@@ -106,24 +114,19 @@ class GangEviction(ABC):
         if not demand or not self.may_evict(queue, job, demand):
             return
         bundles, verdict = self.bundles_for(job, demand)
-        victims: list[TaskInfo] = []
-        for bundle in bundles:
-            victims += bundle.tasks
-            if self.lacking(demand, victims):
-                continue
-            places = self._try(queue, job, victims)
-            if places is not None:
-                chosen = self._chosen(places, bundles)
-                nodes = {place.node for place in chosen}
-                observer = self.session.observer
-                observer.judged_for_gang(job, partial(self._candidates_on, nodes, job), verdict.votes)
-                for victim in victims:
-                    why = observer.explain_gang_eviction(victim, job, demand, verdict.votes, chosen)
-                    statement.evict(victim, self.name, None).explanation = why
-                job.copied = True
-                for place in places:
-                    statement.pipeline(place.task, place.node, eviction_occurred=True)
-                return
+        found = self._try_all(queue, job, demand, bundles)
+        if found is None:
+            return
+        chosen = self._chosen(found.places, bundles)
+        nodes = {place.node for place in chosen}
+        observer = self.session.observer
+        observer.judged_for_gang(job, partial(self._candidates_on, nodes, job), verdict.votes)
+        for victim in found.victims:
+            why = observer.explain_gang_eviction(victim, job, demand, verdict.votes, chosen)
+            statement.evict(victim, self.name, None).explanation = why
+        job.copied = True
+        for place in found.places:
+            statement.pipeline(place.task, place.node, eviction_occurred=True)
 
     # whom to evict
 
@@ -157,12 +160,14 @@ class GangEviction(ABC):
         left = ordered(allowed_part(bundles, {task.uid for task in verdict.victims}))
         return [bundle for bundle in left if bundle.safe or self.allow_whole_bundle], verdict
 
-    def lacking(self, demand: Sequence[TaskInfo], victims: Sequence[TaskInfo]) -> dict[str, float]:
-        """Return what all nodes together would lack for the demand once the victims are gone."""
+    def room_without(self, victims: Iterable[TaskInfo]) -> Amounts:
+        """Return what all nodes together would have left once the victims are gone, (R,)."""
         nodes = self.session.nodes
-        available = nodes.idle.sum(axis=0) + nodes.releasing.sum(axis=0)
-        for victim in victims:
-            available = available + victim.shape.row
+        return _added(nodes.idle.sum(axis=0) + nodes.releasing.sum(axis=0), victims)
+
+    def lacking(self, demand: Sequence[TaskInfo], available: Amounts) -> dict[str, float]:
+        """Return what so much lacks for the demand."""
+        nodes = self.session.nodes
         need = np.sum([task.shape.row for task in demand], axis=0)
         named = np.any([task.shape.demand > -np.inf for task in demand], axis=0)
         short = named & ~(need - available < MIN_RESOURCE)
@@ -186,20 +191,47 @@ class GangEviction(ABC):
 
     # trying
 
-    def _try(self, queue: QueueInfo, job: JobInfo, victims: Sequence[TaskInfo]) -> list[Placed] | None:
-        """Return where the demanded tasks would go without the victims, None when one of them finds no place.
+    def _try_all(
+        self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo], bundles: Sequence[Bundle]
+    ) -> Found | None:
+        """Add bundle by bundle until evicting them would place the job; None when all are not enough.
 
-        Everything tried is undone again.
+        Everything tried is undone again. Volcano undoes the evictions of each trial and repeats them in the
+        next one; here they stay until the last trial has ended, and trials are left out in which no node has
+        room for the first task. Sound, as every trial evicts, in the same order, what those before it did; as
+        every plugin says what undone evictions leave behind (`Registry.on_discard`), be they undone once or
+        often; and as such a trial places nothing: what plugins note of its task, the last trial, which is
+        always made, notes anew. A plugin that has to hear of each eviction hears of each one of each trial.
         """
-        session = self.session
-        evictions = Statement(session)
-        for victim in victims:
-            evictions.evict(victim, self.name, None)
-        trial = Statement(session)
-        places = self._place_all(trial, queue, job)
-        complete = places is not None and session.job_pipelined(job)
-        trial.discard()
+        session, places = self.session, None
+        repeats = session.registry.on_discard is None
+        evictions, victims, available = Statement(session), [], self.room_without(())
+        evicted = 0
+        for bundle in bundles:
+            victims += bundle.tasks
+            available = _added(available, bundle.tasks)
+            if self.lacking(demand, available):
+                continue
+            if repeats:
+                evictions.discard()
+                evicted = 0
+            for victim in victims[evicted:]:
+                evictions.evict(victim, self.name, None)
+            evicted = len(victims)
+            must_try = repeats or bundle is bundles[-1]
+            if must_try or session.nodes.any_fits_future_idle(demand[0]):
+                places = self._try(queue, job)
+            if places is not None:
+                break
         evictions.discard()
+        return None if places is None else Found(victims, places)
+
+    def _try(self, queue: QueueInfo, job: JobInfo) -> list[Placed] | None:
+        """Return where the demanded tasks would go now, None when one of them finds no place."""
+        trial = Statement(self.session)
+        places = self._place_all(trial, queue, job)
+        complete = places is not None and self.session.job_pipelined(job)
+        trial.discard()
         return places if complete else None
 
     def _place_all(self, trial: Statement, queue: QueueInfo, job: JobInfo) -> list[Placed] | None:
@@ -260,6 +292,13 @@ def demand_of(session: Session, job: JobInfo) -> list[TaskInfo]:
     pending = job.pending_of_sub_job()
     waiting = task_heap(session, [task for task in pending if not (task.shape.gated or task.best_effort)])
     return [waiting.pop() for _ in range(len(waiting))]
+
+
+def _added(available: Amounts, tasks: Iterable[TaskInfo]) -> Amounts:
+    """Return what is available once so many tasks are gone, (R,)."""
+    for task in tasks:
+        available = available + task.shape.row
+    return available
 
 
 def gives_way(job: JobInfo) -> bool:

@@ -135,7 +135,9 @@ def _gangs(look: Look, allowed: Sequence[TaskInfo], fit: Check) -> Check:
         f"{counted(len(kept), 'pod')} of {counted(len(jobs), 'job')} {agreed(len(kept), 'stays', 'stay')}, "
         f"or the gang would fall below minMember, and {why}."
     )
-    missed = not fit.passed and not look.gang.lacking(look.demand, [*look.going, *kept])
+    missed = not fit.passed and not look.gang.lacking(
+        look.demand, look.gang.room_without([*look.going, *kept])
+    )
     return Check(not missed, reason("check.gang", text, numbers))
 
 
@@ -145,7 +147,7 @@ def _fit(look: Look) -> Check:
     if tried is not None and tried.complete:
         pods, victims = tried.pods, len(tried.victims)
         return made_room(pods, victims)
-    lacks = look.gang.lacking(look.demand, look.going)
+    lacks = look.gang.lacking(look.demand, look.gang.room_without(look.going))
     if lacks:
         text = f"Even then all nodes together lack {quantities(lacks, lacks)}."
         return Check(False, reason("check.fit", text, {"lacks": lacks}))

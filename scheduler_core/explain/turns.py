@@ -11,7 +11,6 @@ from scheduler_core.actions.gangpreempt import GangPreempt
 from scheduler_core.actions.gangreclaim import GangReclaim
 from scheduler_core.actions.preempt import Preempt
 from scheduler_core.actions.reclaim import Reclaim
-from scheduler_core.decision import ROLLED_BACK
 from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
@@ -84,9 +83,7 @@ def turn_of(session: Session, action: str, key: str) -> Turn:
     before = len(session.decisions)
     with suppress(_Came):
         KINDS[action](session).run(watch)
-    evicted = sum(
-        decision.op == "evict" and decision.state != ROLLED_BACK for decision in session.decisions[before:]
-    )
+    evicted = sum(decision.op == "evict" for decision in session.decisions[before:])
     return Turn(session, others, evicted)
 
 

@@ -353,7 +353,8 @@ class Registry:
         """Register what a plugin does when a task is placed on its node or removed from it.
 
         ``on_discard(tasks)`` leaves behind what is left when tasks give back their nodes, one after the
-        other, and take them again, the last one first; None: it has to hear of each.
+        other, and take them again, the last one first, be it once or often, also with more tasks each time;
+        None: it has to hear of each.
         """
         for name, handler in (("allocate", allocate), ("deallocate", deallocate)):
             check_arguments(f"add_event_handler: {name}", handler, ("task",))

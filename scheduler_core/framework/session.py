@@ -494,3 +494,10 @@ class Session:
         decision = Decision(self.action, op, job.key, pod, node, reason, for_pod, state)
         self.decisions.append(decision)
         return decision
+
+    def forget(self, decision: Decision) -> None:
+        """Forget a decision that was undone; nearly always it is the last one."""
+        for place in reversed(range(len(self.decisions))):
+            if self.decisions[place] is decision:
+                del self.decisions[place]
+                return

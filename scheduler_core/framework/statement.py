@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scheduler_core.decision import ROLLED_BACK, Decision
+from scheduler_core.decision import Decision
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo, Transaction
 from scheduler_core.model.status import TaskStatus
@@ -83,12 +83,16 @@ class Statement:
         self.operations = []
 
     def discard(self) -> None:
-        """Undo every operation, the last one first; each task remembers where it stood."""
+        """Undo every operation, the last one first; each task remembers where it stood.
+
+        Nothing else of it stays: neither its decisions, nor what no reader of the nodes' log can tell apart.
+        """
         for operation in reversed(self.operations):
             task = operation.task
             task.last_transaction = Transaction(task.node_name, task.status, task.eviction_occurred)
             self._undo(operation)
         self.operations = []
+        self.session.nodes.changes.trim()
 
     def merge(self, other: Statement) -> None:
         """Take over the operations of another statement."""
@@ -96,7 +100,7 @@ class Statement:
         other.operations = []
 
     def _undo(self, operation: Operation) -> None:
-        operation.decision.state = ROLLED_BACK
+        self.session.forget(operation.decision)
         if operation.kind == "evict":
             self._unevict(operation.task)
         else:

@@ -167,6 +167,13 @@ class NodeTable:
         """Return whether a task fits what will be idle on a node."""
         return fits(task, self.future_of[number])
 
+    def any_fits_future_idle(self, task: TaskInfo) -> bool:
+        """Return whether a task fits what will be idle on any node."""
+        lacks = np.zeros(len(self), dtype=np.bool_)
+        for position, amount in task.shape.demands:
+            lacks |= amount - self.future[:, position] >= MIN_RESOURCE
+        return not lacks.all()
+
     # tasks
 
     @property

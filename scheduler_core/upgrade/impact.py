@@ -235,7 +235,7 @@ def facts_of(result: Result) -> Iterator[tuple[Item, Any]]:
 def _pod_facts(cycle: Mapping[str, Any], where: str) -> Iterator[tuple[Item, Any]]:
     """Yield where pods are bound or pipelined, and for which pod others are evicted."""
     for decision in cycle["decisions"]:
-        if decision["state"] == "rolled back" or decision["op"] not in ("bind", "pipeline", "evict"):
+        if decision["op"] not in ("bind", "pipeline", "evict"):
             continue
         if decision["op"] == "evict":
             yield Item("pod", decision["pod"], f"{where}evicted by"), decision["action"]

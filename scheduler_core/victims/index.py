@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -95,8 +95,8 @@ class TaskIndex(LivingView):
         self._starts = is_first.nonzero()[0]
         self.evictable = table.are_in(PREEMPTABLE_STATUSES, self._numbers)
         self.running = table.are_in({TaskStatus.RUNNING}, self._numbers)
-        self._moves: list[Move] = []
-        self._forgotten = self._renewed_at = 0
+        self.count = self._renewed_at = 0
+        self._moves: dict[Move, int] = {}
         self._facts: dict[Fact, Mask] = {}
         self._by_node: dict[str, dict[int, list[int]]] = {}
         self._listeners.append(self._follow)
@@ -104,14 +104,9 @@ class TaskIndex(LivingView):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    @property
-    def count(self) -> int:
-        """Return how many moves there were."""
-        return self._forgotten + len(self._moves)
-
     def moves_since(self, seen: int) -> list[Move]:
-        """Return all moves but the first ones; readers that live on catch up between sessions."""
-        return self._moves[seen - self._forgotten :]
+        """Return all moves but the first ones, each once, the latest first."""
+        return [*takewhile(lambda move: self._moves[move] > seen, reversed(self._moves))]
 
     def keeps_tasks(self, renewal: Renewal) -> bool:
         """Return whether no other job took the place of one that has any of the tasks, or has some now."""
@@ -129,8 +124,7 @@ class TaskIndex(LivingView):
         """Return whether the next session finds the same tasks; then put them back and follow it."""
         if not self.keeps_tasks(renewal):
             return False
-        ended = self._moves[self._renewed_at - self._forgotten :]
-        self._forget_moves()
+        ended, self._renewed_at = self.moves_since(self._renewed_at), self.count
         found_running = self._table.statuses[self._numbers] == TaskStatus.RUNNING
         differ = np.flatnonzero(~self.evictable | (self.running != found_running)).tolist()
         self.evictable.fill(True)
@@ -139,18 +133,18 @@ class TaskIndex(LivingView):
         for job in renewal.jobs.values():
             position = None if job is None else self.position_of(job)
             if position is not None:
-                self._moves.append(Move(self.jobs[position].queue, position, None))
+                self._log(Move(self.jobs[position].queue, position, None))
         for row in sorted(moved):
             position = self.job_of.item(row)
-            self._moves.append(Move(self.jobs[position].queue, position, row))
+            self._log(Move(self.jobs[position].queue, position, row))
         self._listeners.append(self._follow)
         return True
 
-    def _forget_moves(self) -> None:
-        """Forget the moves before the last renewal, which every reader has seen since."""
-        now = self.count
-        del self._moves[: self._renewed_at - self._forgotten]
-        self._forgotten, self._renewed_at = self._renewed_at, now
+    def _log(self, move: Move) -> None:
+        """Log a move; what moved the same way before is not kept, as readers only ask what moved at all."""
+        self.count += 1
+        self._moves.pop(move, None)
+        self._moves[move] = self.count
 
     def _follow(self, task: TaskInfo, _before: TaskStatus | None, after: TaskStatus | None) -> None:
         if task.job is not None:
@@ -158,7 +152,7 @@ class TaskIndex(LivingView):
             if row is not None:
                 self.evictable[row] = after in PREEMPTABLE_STATUSES
                 self.running[row] = after is TaskStatus.RUNNING
-            self._moves.append(Move(task.job.queue, self.position_of(task.job), row))
+            self._log(Move(task.job.queue, self.position_of(task.job), row))
 
     # which tasks
 
