@@ -166,7 +166,7 @@ class GangEviction(ABC):
         return _added(nodes.idle.sum(axis=0) + nodes.releasing.sum(axis=0), victims)
 
     def lacking(self, demand: Sequence[TaskInfo], available: Amounts) -> dict[str, float]:
-        """Return what so much lacks for the demand."""
+        """Return what the demand lacks where so much is available."""
         nodes = self.session.nodes
         need = np.sum([task.shape.row for task in demand], axis=0)
         named = np.any([task.shape.demand > -np.inf for task in demand], axis=0)
@@ -206,7 +206,6 @@ class GangEviction(ABC):
         session, places = self.session, None
         repeats = session.registry.on_discard is None
         evictions, victims, available = Statement(session), [], self.room_without(())
-        evicted = 0
         for bundle in bundles:
             victims += bundle.tasks
             available = _added(available, bundle.tasks)
@@ -214,10 +213,8 @@ class GangEviction(ABC):
                 continue
             if repeats:
                 evictions.discard()
-                evicted = 0
-            for victim in victims[evicted:]:
+            for victim in victims[len(evictions.operations) :]:
                 evictions.evict(victim, self.name, None)
-            evicted = len(victims)
             must_try = repeats or bundle is bundles[-1]
             if must_try or session.nodes.any_fits_future_idle(demand[0]):
                 places = self._try(queue, job)

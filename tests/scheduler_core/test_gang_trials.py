@@ -10,6 +10,8 @@ import pytest
 
 from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import leave_nothing
+from scheduler_core.model.job import TaskInfo
 from scheduler_core.victims.index import TaskIndex
 from tests.builders import Object, conf, node, pod, podgroup, priority_class, queue, scenario, session_of
 from tests.scheduler_core.states import state_of
@@ -141,7 +143,7 @@ def too_large(count: int) -> Object:
 
 @pytest.mark.parametrize("afresh", [False, True])
 def test_trials_that_fail_leave_no_decision_and_no_longer_logs(afresh: bool) -> None:
-    session = session_of(too_large(20))
+    session = session_of(too_large(10))
     index = session.view(TaskIndex)
     if afresh:
         session.registry.add_event_handler(allocate=lambda task: None, deallocate=lambda task: None)
@@ -149,22 +151,25 @@ def test_trials_that_fail_leave_no_decision_and_no_longer_logs(afresh: bool) -> 
     for _ in range(12):
         ACTIONS["gangreclaim"](session)
         kept.append((len(session.decisions), len(index.moves_since(0)), len(session.nodes.changes.entries)))
-    assert index.count >= 12 * 2 * 2 * 80, "everybody is evicted and taken back for each of two gangs"
+    assert index.count >= 12 * 2 * 2 * 40, "everybody is evicted and taken back for each of two gangs"
     assert {decisions for decisions, *_ in kept} == {0}
-    assert {moves for _, moves, _ in kept} == {80}
-    assert max(entries for *_, entries in kept) < 10_000
+    assert {moves for _, moves, _ in kept} == {40}
+    assert max(entries for *_, entries in kept) < 4_500
 
 
-def test_every_eviction_is_made_once_for_a_gang_and_once_a_trial_where_a_plugin_hears_of_each() -> None:
-    heard: dict[bool, Counter[str]] = {}
-    for afresh in (False, True):
-        session, counts = session_of(too_large(20)), Counter[str]()
-        session.registry.add_event_handler(
-            allocate=lambda task: None,
-            deallocate=lambda task, counts=counts: counts.update([task.key]),
-            **({} if afresh else {"on_discard": lambda tasks: None}),
-        )
-        ACTIONS["gangreclaim"](session)
-        heard[afresh] = counts
-    assert set(heard[False].values()) == {2}, "once for each of two gangs"
-    assert max(heard[True].values()) > 40
+def heard(document: Object, **forms: Any) -> Counter[str]:
+    """Return how often each pod was evicted, as a plugin hears that registers further forms."""
+    session, counts = session_of(document), Counter[str]()
+
+    def deallocate(task: TaskInfo) -> None:
+        counts[task.key] += 1
+
+    session.registry.add_event_handler(allocate=lambda task: None, deallocate=deallocate, **forms)
+    ACTIONS["gangreclaim"](session)
+    return counts
+
+
+def test_a_pod_is_evicted_once_for_a_gang_or_once_a_trial_where_a_plugin_has_to_hear_of_each() -> None:
+    document = too_large(10)
+    assert set(heard(document, on_discard=leave_nothing).values()) == {2}, "two gangs find no place"
+    assert max(heard(document).values()) == 2 * 17, "17 of 20 trials evict enough to be made"
