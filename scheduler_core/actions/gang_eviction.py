@@ -13,13 +13,11 @@ from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_core.actions.bundles import Bundle, allowed_part, bundles_of, in_order_of_loss
-from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.error_cache import ErrorCache, Group
+from scheduler_core.actions.node_search import NodeSearch
+from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.observer import ChosenNode
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
@@ -29,7 +27,6 @@ from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import MIN_RESOURCE, total_of
 from scheduler_core.victims.ask import Verdict, ask_victims
-from scheduler_core.victims.eviction import resolvable_nodes
 from scheduler_core.victims.index import Amounts
 
 
@@ -246,42 +243,6 @@ class GangEviction(ABC):
                 return None
             places.append(Placed(copy(task), node))
         return places
-
-
-class NodeSearch:
-    """The search for nodes for the tasks of one job, with what was refused so far."""
-
-    def __init__(self, session: Session, cache: ErrorCache) -> None:
-        self.session = session
-        self.cache = cache
-        self.too_small: dict[Group, NDArray[np.bool_]] = {}
-
-    def node_for(self, queue: QueueInfo, task: TaskInfo) -> int | None:
-        """Return the best node that would take a task, None when there is none."""
-        session = self.session
-        if session.allocatable(queue, task) is not None:
-            return None
-        among = resolvable_nodes(session, task)
-        if among is not None and not len(among):
-            among = None  # when every node is hopeless Volcano looks at all of them
-        try:
-            session.pre_predicate(task)
-        except PrePredicateError:
-            return None
-        candidates, _ = session.placement.examine(
-            task, resources=False, lenient=True, cache=self.cache, among=among
-        )
-        return session.placement.choose(task, candidates[self._large_enough(task)[candidates]])
-
-    def _large_enough(self, task: TaskInfo) -> NDArray[np.bool_]:
-        """Return which nodes will have room, (N,); one too small for a task of the same role stays so."""
-        nodes: Nodes = self.session.placement.all
-        fits = self.session.placement.will_fit(task, nodes)
-        group = self.cache.group_of(task)
-        if group is not None:
-            fits = fits & ~self.too_small.get(group, np.zeros(len(nodes), dtype=np.bool_))
-            self.too_small[group] = ~fits
-        return fits
 
 
 def demand_of(session: Session, job: JobInfo) -> list[TaskInfo]:
