@@ -85,8 +85,8 @@ ROWS = (
         long=True,
     ),
     Row(
-        "eviction storm: 3.5 days from day 43 on, 64 nodes, reclaim",
-        ("--day", "43", "--hours", "84", "--nodes", "64"),
+        "eviction storm: 66 h from day 43 on, 64 nodes, reclaim",
+        ("--day", "43", "--hours", "66", "--nodes", "64"),
         *STORM_LIMITS,
         per_decision=True,
         long=True,
