@@ -40,7 +40,7 @@ from scheduler_core.victims.bound import (
     Bound,
     candidates_in_job,
 )
-from scheduler_core.victims.eviction import evict_for, never_evicts, promising_nodes
+from scheduler_core.victims.eviction import evict_for, never_evicts, pipeline_after, promising_nodes
 from scheduler_core.victims.index import TaskIndex
 from scheduler_core.victims.losers import PreemptableJobs
 from scheduler_core.victims.order import victims_queue
@@ -278,14 +278,7 @@ class Preempt:
             evict_for(local, victim, NAME, task, verdict, victims.items[0] if victims else None)
             evicted.add(victim.request)
             has_room = self._has_room(queue, task, node)
-        pipelined = has_room and local.pipeline(task, node, eviction_occurred=not evicted.is_empty())
-        if not self.rolls_back:
-            return has_room
-        if pipelined:
-            statement.merge(local)
-        else:
-            local.discard()
-        return pipelined
+        return pipeline_after(statement, local, task, node, has_room=has_room, evicted=not evicted.is_empty())
 
     def _has_room(self, queue: QueueInfo, task: TaskInfo, node: int) -> bool:
         session = self.session

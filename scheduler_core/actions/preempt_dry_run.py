@@ -18,7 +18,7 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.victims.ask import Verdict, ask_victims, victims_suffice
-from scheduler_core.victims.eviction import evict_for
+from scheduler_core.victims.eviction import evict_for, pipeline_after
 from scheduler_core.victims.order import victims_queue
 
 REASON = "preempt"
@@ -86,11 +86,7 @@ def preempt_by_dry_run(
     local = Statement(session)
     for victim in chosen.victims:
         evict_for(local, victim, REASON, task, chosen.verdict, dry_run=True)
-    if not local.pipeline(task, chosen.node, eviction_occurred=True):
-        local.discard()
-        return False
-    statement.merge(local)
-    return True
+    return pipeline_after(statement, local, task, chosen.node, has_room=True, evicted=True)
 
 
 def try_node(

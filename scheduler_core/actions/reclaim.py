@@ -31,7 +31,7 @@ from scheduler_core.model.status import TaskStatus
 from scheduler_core.release import Rule
 from scheduler_core.victims.ask import Judged, ask_victims, victims_suffice
 from scheduler_core.victims.bound import Bound
-from scheduler_core.victims.eviction import evict_for, never_evicts, promising_nodes
+from scheduler_core.victims.eviction import evict_for, never_evicts, pipeline_after, promising_nodes
 from scheduler_core.victims.order import victims_queue
 from scheduler_core.victims.reclaim_bound import reclaim_bound
 from scheduler_core.victims.retry import Attempt, FailedAttempts
@@ -212,15 +212,7 @@ class Reclaim:
             evict_for(local, victim, NAME, task, verdict, victims.items[0] if victims else None)
             add_pairs(available, victim.shape.amounts, 1.0)
             evicted = True
-        has_room = fits(task, available)
-        if has_room and local.pipeline(task, node, eviction_occurred=evicted):
-            if self.rolls_back:
-                statement.merge(local)
-            return True
-        if self.rolls_back:
-            local.discard()
-            return False
-        return has_room
+        return pipeline_after(statement, local, task, node, has_room=fits(task, available), evicted=evicted)
 
 
 def of_other_queues(session: Session, task: TaskInfo) -> Callable[[TaskInfo], bool]:

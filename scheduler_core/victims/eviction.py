@@ -51,3 +51,21 @@ def evict_for(
     observer = statement.session.observer
     why = observer.explain_eviction(victim, for_task, verdict.votes, next_victim, dry_run=dry_run)
     statement.evict(victim, reason, for_task).explanation = why
+
+
+def pipeline_after(
+    statement: Statement, local: Statement, task: TaskInfo, node: int, *, has_room: bool, evicted: bool
+) -> bool:
+    """Pipeline a task where victims made room for it; return whether it has one.
+
+    `local` has the evictions. Unless it is the statement itself, they go into that, or are undone when the
+    task gets no place; releases without rollback keep them.
+    """
+    pipelined = has_room and local.pipeline(task, node, eviction_occurred=evicted)
+    if local is statement:
+        return has_room
+    if pipelined:
+        statement.merge(local)
+    else:
+        local.discard()
+    return pipelined
