@@ -12,8 +12,7 @@ run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
 
 # Files start in the order in which they are named: by default those with few tests, which may be the longest, would start
-# last. Journeys wait a third of their time for processes and pages, some units for a child: three of each keep two
-# processors busy, also when only units are left.
+# last. Journeys wait a third of their time for processes and pages: beside units they keep two processors busy.
 BALANCED := --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP) services  ## Everything that a contributor needs to trust a change
@@ -21,7 +20,7 @@ test: $(STAMP) services  ## Everything that a contributor needs to trust a chang
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line journeys units types
 
 units: $(STAMP)  ## Tests within one process, as far as the product itself is
-	$(BIN)/pytest -n 3 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
 
 journeys: $(STAMP) services  ## Tests of the processes that an installation starts, and of its pages in a browser
 	$(BIN)/pytest -n 3 $(BALANCED) -m "not long" tests/processes tests/e2e
