@@ -43,8 +43,9 @@ COLOURS = ("used", "queue", "fits")
 class NodesPage:
     """The nodes of a run under the switches of the page's address."""
 
-    def __init__(self, run: Run, params: QueryDict) -> None:
+    def __init__(self, run: Run, params: QueryDict, requestable: Sequence[str]) -> None:
         self.run = run
+        self.requestable = requestable
         self.params = params
         self.pool = params.get("pool", "")
         self.words = params.get("words", "").strip()
@@ -54,7 +55,7 @@ class NodesPage:
     @property
     def _typed_names(self) -> list[str]:
         named = [name.removeprefix("requests.") for name in self.params if name.startswith("requests.")]
-        return list(dict.fromkeys([*request_resources_of(self.run), *named]))
+        return list(dict.fromkeys([*self.requestable, *named]))
 
     @cached_property
     def pools(self) -> list[PoolHeat]:
@@ -162,7 +163,9 @@ class NodesPage:
 def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the nodes at the end of a run."""
     run = run_or_404(request, run_id)
-    context = {"run": run, "table": NodesPage(run, request.GET), **_fit_context(run, request.GET)}
+    resources = request_resources_of(run)
+    table, form = NodesPage(run, request.GET, resources), _fit_context(run, request.GET, resources)
+    context = {"run": run, "table": table, **form}
     return page_or_part(request, "runs/nodes.html", {}, context)
 
 
@@ -172,7 +175,8 @@ def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Begin to ask every node whether it takes a pod, or show how far that is."""
     run = run_or_404(request, run_id)
     problems: Sequence[Problem] = ()
-    context = {"run": run, **_fit_context(run, request.POST)}
+    resources = request_resources_of(run)
+    context = {"run": run, **_fit_context(run, request.POST, resources)}
     if request.method == "POST":
         form = context["fit_form"]
         try:
@@ -183,7 +187,7 @@ def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
         else:
             if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
                 return redirect("planner:run-fit", run.pk)
-            context |= _fit_context(run, request.POST)
+            context |= _fit_context(run, request.POST, resources)
     search = context["fit_search"]
     if search is not None and request.GET.get("seen") == seen(search):
         return HttpResponse(status=UNCHANGED)
@@ -199,7 +203,7 @@ def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
     )
 
 
-def _fit_context(run: Run, typed: QueryDict) -> dict[str, Any]:
+def _fit_context(run: Run, typed: QueryDict, resources: Sequence[str]) -> dict[str, Any]:
     """Return what the part about one more pod shows: the form, the last search and what it found."""
     search = newest_fitting(run)
     kept = None if search is None or search.probe is None else Probe(**search.probe)
@@ -209,7 +213,5 @@ def _fit_context(run: Run, typed: QueryDict) -> dict[str, Any]:
         "fit_search": search,
         "fit_found": found,
         "fit_seen": seen(search) if search else "",
-        "fit_form": ProbeForm(
-            typed if "queue" in typed else None, list(queues), request_resources_of(run), kept
-        ),
+        "fit_form": ProbeForm(typed if "queue" in typed else None, list(queues), resources, kept),
     }

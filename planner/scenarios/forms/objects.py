@@ -3,7 +3,7 @@
 Amounts, names and numbers are judged by the services behind the forms: page, API and import say the same.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -188,17 +188,17 @@ class WorkloadForm(_WorkloadForm):
 
 
 class JobForm(_WorkloadForm):
-    """A new job of one task."""
+    """A new job of one task; its requests are of cpu, memory and the devices among what nodes offer."""
 
     name = forms.CharField(required=False)
     namespace = forms.CharField(required=False, initial="default")
 
     def __init__(
-        self, data: Mapping[str, str] | None, queues: Sequence[str], resources: Sequence[str]
+        self, data: Mapping[str, str] | None, queues: Sequence[str], offered: Iterable[str] = ()
     ) -> None:
         super().__init__(data, auto_id="job-%s", initial={"replicas": 1, "minMember": 1})
         _offer(self.fields["queue"], [(name, name) for name in queues])
-        self.add_amounts(resources, " per pod", {"memory": "4Gi"})
+        self.add_amounts(request_resources(offered), " per pod", {"memory": "4Gi"})
         self.order_fields(["name", "namespace"])
 
     def typed_job(self) -> dict[str, Any]:

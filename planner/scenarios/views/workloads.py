@@ -27,10 +27,8 @@ from planner.scenarios.views.object_tables import ObjectTable, workload_columns,
 from planner.web.templatetags.quantities import counted, resource_order
 from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import caller
-from planning.contents import Objects
 from planning.nodes import offered_resources
 from planning.reach.questions import PLACED
-from planning.units import request_resources
 from planning.workloads import WorkloadRow, Workloads
 
 
@@ -48,8 +46,7 @@ def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     scenario = scenario_or_404(request, scenario_id)
     is_text = "documents" in request.POST
     text = ManifestsForm(request.POST if is_text else None)
-    objects = objects_in(scenario, state_of(scenario))
-    job = _job_form(scenario, objects, None if is_text else request.POST)
+    job = JobForm(None if is_text else request.POST, _queue_names(scenario))
 
     def added(expected: int) -> str:
         edit: dict[str, Any] = {"scenario": scenario, "expected_revision": expected, "user": caller(request)}
@@ -59,7 +56,7 @@ def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
             touched = job_add(fields=job.typed_job(), **edit)
         return f"{counted(len(touched), 'object')} added"
 
-    page = partial(_page, request, scenario, text=text, job=job)
+    page = partial(_page, request, scenario, text=text, job=None if is_text else job)
     return edited(request, scenario, added, page, _address(scenario), text if is_text else job)
 
 
@@ -141,6 +138,7 @@ def _page(
     params = request.GET
     found = [row for row in rows if _matches(row, params)]
     resources = resource_order({name for row in found for name in row.amounts})
+    queues = _queue_names(scenario)
     table = ObjectTable(
         found, workload_columns(resources), params, key=workload_key, before=lambda: _imported(scenario)
     )
@@ -150,17 +148,13 @@ def _page(
         "workloads": table.list,
         "total": len(rows),
         "found": len(found),
-        "queues": _queue_names(scenario),
+        "queues": queues,
         "params": params,
-        "job_form": job or _job_form(scenario, objects),
+        "job_form": job or JobForm(None, queues, offered_resources(objects)),
         "text_form": text or ManifestsForm(),
         **(changed or {}),
     }
     return render(request, "scenarios/workloads.html", context, status=status)
-
-
-def _job_form(scenario: Scenario, objects: Objects, typed: Mapping[str, str] | None = None) -> JobForm:
-    return JobForm(typed, _queue_names(scenario), request_resources(offered_resources(objects)))
 
 
 def _imported(scenario: Scenario) -> dict[str, WorkloadRow]:
