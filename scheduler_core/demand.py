@@ -18,7 +18,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount
-from scheduler_core.model.queue_part import Amounts, Part
+from scheduler_core.model.queue_part import JobAmounts, Part
 from scheduler_core.model.queue_sums import QueueSums
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.status import TaskStatus
@@ -197,4 +197,4 @@ def _job(queue: str, demand: QueueDemand) -> JobInfo:
 def _part(queue: str, demand: QueueDemand) -> Part:
     request = demand.allocated.clone().add(demand.waiting)
     inqueue = demand.inqueue
-    return Part(queue, Amounts.of(demand.allocated, request, demand.elastic, inqueue, inqueue, None))
+    return Part(queue, JobAmounts.of(demand.allocated, request, demand.elastic, inqueue, inqueue, None))

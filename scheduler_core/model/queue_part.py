@@ -13,7 +13,7 @@ from scheduler_core.resource import Resource, exceeded_part
 NOTHING = Resource()
 
 
-class Amounts(NamedTuple):
+class JobAmounts(NamedTuple):
     """What one job adds to whatever queue it is in.
 
     Attributes
@@ -46,7 +46,7 @@ class Amounts(NamedTuple):
         reserved: Resource,
         reserved_whole: Resource,
         minimum: Resource | None,
-    ) -> Amounts:
+    ) -> JobAmounts:
         """Return these amounts with the largest of them."""
         vectors = (allocated, request, elastic, reserved, reserved_whole)
         return cls(*vectors, minimum, max(map(_most, vectors)))
@@ -61,7 +61,7 @@ class Part(NamedTuple):
     """What one job adds to its queue; jobs that stand alike add the same amounts, be their queues others."""
 
     queue: str
-    amounts: Amounts
+    amounts: JobAmounts
 
     def counts_like(self, other: Part, *, whole: bool) -> bool:
         """Return whether another part adds the same, but for `reserved_whole` unless `whole`."""
@@ -71,7 +71,7 @@ class Part(NamedTuple):
 
 
 RESERVED_WHOLE = 4
-NO_AMOUNTS = Amounts(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
+NO_AMOUNTS = JobAmounts(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
 
 
 def part_of(job: JobInfo) -> Part:
@@ -84,7 +84,7 @@ def part_of(job: JobInfo) -> Part:
     if totals is None or totals.gated_by_others:
         return worked_out(job)
     key = job.phase, job.min_available, id(job.min_resources)
-    amounts: Amounts | None = totals.added.get(key)
+    amounts: JobAmounts | None = totals.added.get(key)
     if amounts is None:
         amounts = totals.added[key] = _amounts_of(job)
     return Part(job.queue, amounts)
@@ -95,7 +95,7 @@ def worked_out(job: JobInfo) -> Part:
     return Part(job.queue, _amounts_of(job))
 
 
-def _amounts_of(job: JobInfo) -> Amounts:
+def _amounts_of(job: JobInfo) -> JobAmounts:
     holds, minimum = job.allocated_count > 0, job.min_resources
     allocated = job.allocated.clone() if holds else NOTHING
     request = allocated.clone()
@@ -105,7 +105,7 @@ def _amounts_of(job: JobInfo) -> Amounts:
     exceeds = holds or (minimum is not None and min(_numbers(minimum)) < 0)
     elastic = exceeded_part(job.allocated, minimum or NOTHING) if exceeds else NOTHING
     reserved, whole = reservation_of(job, whole=False), reservation_of(job, whole=True)
-    return Amounts.of(allocated, request, elastic, reserved or NOTHING, whole or NOTHING, minimum)
+    return JobAmounts.of(allocated, request, elastic, reserved or NOTHING, whole or NOTHING, minimum)
 
 
 def _numbers(vector: Resource) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.queue_part import NO_AMOUNTS, Amounts, Part, part_of
+from scheduler_core.model.queue_part import NO_AMOUNTS, JobAmounts, Part, part_of
 from scheduler_core.resource import Resource
 
 _EXACT = 2.0**52
@@ -23,7 +23,7 @@ class Exchange(NamedTuple):
 
     Attributes
     ----------
-    before, after : Amounts
+    before, after : JobAmounts
         The amounts; `NO_AMOUNTS` where there are none.
     most : float
         By how much `most` grows.
@@ -33,13 +33,13 @@ class Exchange(NamedTuple):
 
     """
 
-    before: Amounts
-    after: Amounts
+    before: JobAmounts
+    after: JobAmounts
     most: float
     moves: list[tuple[int, float, float, list[tuple[str, float, int]]]]
 
     @classmethod
-    def of(cls, before: Amounts, after: Amounts) -> Exchange:
+    def of(cls, before: JobAmounts, after: JobAmounts) -> Exchange:
         """Return the exchange of some amounts for others."""
         moves = []
         for place, (old, new) in enumerate(zip(before.vectors, after.vectors, strict=True)):
@@ -245,7 +245,7 @@ class QueueSums:
         if not self._jobs[part.queue]:
             del self._of[part.queue], self._jobs[part.queue]
 
-    def _exchange(self, before: Amounts, after: Amounts) -> Exchange:
+    def _exchange(self, before: JobAmounts, after: JobAmounts) -> Exchange:
         """Return the exchange of two, worked out once: jobs that stand alike add the very same amounts.
 
         An exchange holds both, so that no other ones have their identities meanwhile.
