@@ -142,7 +142,7 @@ def pool_label(pool: str) -> str:
 
 
 def pool_description(pool: str) -> str:
-    """Return what a pool is called, and what each of its nodes offers: no two pools read alike.
+    """Return what a pool is called, and what each of its nodes offers, rounded as on every page.
 
     >>> pool_description("m5.large: cpu 2, memory 8Gi")
     'm5.large: 2 cores, 8 GiB'
