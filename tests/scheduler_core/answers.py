@@ -106,7 +106,7 @@ def running(group: str, count: int, on: str, **facts: Any) -> list[Object]:
 
 
 def quota_in_the_second_tier() -> Object:
-    """A deserves 32 and wants them back from B and C, which hold 24 each and deserve 16."""
+    """Queue A deserves 32 cards and reclaims them from B and C, which hold 24 each and deserve 16."""
     return scenario(
         nodes=[node("n1", gpu=64, cpu=640, memory="640Gi")],
         queues=[
@@ -141,7 +141,7 @@ def say_tiers(run: Run) -> Told:
 
 
 def last_member_stays() -> Object:
-    """Four low pods that need one member hold four GPUs that a job of four wants."""
+    """A job of four pods, which needs one, holds four GPUs; another job of four needs them."""
     return scenario(
         nodes=[node("n1", gpu=4, cpu=40, memory="40Gi")],
         queues=[
@@ -166,7 +166,7 @@ def say_last_member(run: Run) -> Told:
 
 
 def full_tree_with_enqueue() -> Object:
-    """An over-deserved branch fills the cluster; the other branch sends a job."""
+    """A branch above its deserved amount fills the cluster; a job arrives in the other branch."""
     return scenario(
         nodes=[node(f"n{number}", gpu=8, cpu=80, memory="80Gi") for number in range(2)],
         queues=[
@@ -196,7 +196,7 @@ def say_enqueue(run: Run) -> Told:
 
 
 def guarantee_lent_out() -> Object:
-    """The first organisation borrowed everything; the second one's job requests all of its guarantee."""
+    """The first organisation borrowed everything; a job of the second requests its whole guarantee."""
     return scenario(
         nodes=[node("n1", cpu=100, memory="400Gi")],
         queues=[
@@ -227,7 +227,7 @@ def say_guarantee(run: Run) -> Told:
 
 
 def siblings_and_enqueue() -> Object:
-    """The first of two queues below one parent borrowed from the second one, which is within its deserved."""
+    """One of two sibling queues borrowed from the other, which is below its deserved amount."""
     return scenario(
         nodes=[node("n1", cpu=10, memory="40Gi")],
         queues=[
@@ -258,7 +258,7 @@ def say_siblings(run: Run) -> Told:
 
 
 def total_and_node() -> Object:
-    """Many jobs on one node use up the limit of enqueue; the other node is empty."""
+    """Many jobs on one node use up the enqueue limit; the other node is empty."""
     label = "pool"
     return scenario(
         nodes=[
@@ -290,7 +290,7 @@ def say_total(run: Run) -> Told:
 
 
 def room_in_pieces() -> Object:
-    """Twelve jobs fit in sum, ten fit node by node."""
+    """Twelve jobs fit the sum of all nodes, but only ten fit node by node."""
     return scenario(
         nodes=[node(f"n{number}", cpu=6, memory="10Gi") for number in range(10)],
         queues=[queue("q")],
@@ -309,7 +309,7 @@ def say_pieces(run: Run) -> Told:
 
 
 def room_after_an_eviction() -> Object:
-    """Online took one pod's place; two small offline jobs wait though cards are left."""
+    """A pod of queue online replaced an offline pod; two small offline jobs wait though cards are left."""
     return scenario(
         nodes=[node("n1", gpu=8, cpu=120, memory="900Gi"), node("n2", gpu=8, cpu=120, memory="900Gi")],
         queues=[
@@ -366,7 +366,7 @@ def say_gangs(run: Run) -> Told:
 
 
 def tiny_deserved() -> Object:
-    """Both queues are at or above a deserved of one core."""
+    """Both queues deserve one core and hold at least that."""
     return scenario(
         nodes=[node("n1", cpu=9, memory="40Gi")],
         queues=[queue("queue001", deserved={"cpu": 1}), queue("queue002", deserved={"cpu": 1})],
@@ -392,7 +392,7 @@ def say_tiny(run: Run) -> Told:
 
 
 def for_ever_and_ever() -> Object:
-    """Two jobs of two queues, five members of which one is needed, in six cycles."""
+    """Two jobs in two queues, each with five pods and minMember 1, over six cycles."""
     return scenario(
         nodes=[node("n1", cpu=36, memory="400Gi")],
         queues=[queue("a"), queue("default")],
@@ -470,7 +470,7 @@ def say_below(run: Run) -> Told:
 
 
 def share_below_the_gang() -> Object:
-    """Two queues of equal weight share three cards; each sends a gang of two."""
+    """Two queues of equal weight share three cards; each has a gang of two."""
     return scenario(
         nodes=[node("n1", gpu=3, cpu=30, memory="30Gi")],
         queues=[queue("b"), queue("c")],
@@ -517,7 +517,7 @@ def say_full(run: Run) -> Told:
 
 
 def gang_in_the_first_tier() -> Object:
-    """A complete gang of low priority fills the node; gang is in tier 1, tier 2 votes on no victims."""
+    """A complete low-priority gang fills the node; gang is in tier 1, tier 2 does not vote on victims."""
     return scenario(
         nodes=[node("n1", cpu=4, memory="16Gi")],
         queues=[queue("q")],
@@ -541,7 +541,7 @@ def say_first_tier(run: Run) -> Told:
 
 
 def promised_places() -> Object:
-    """A gang sits on resources that are being released, and another one waits for the rest."""
+    """A gang is pipelined to resources that are being released; another gang waits for the rest."""
     return scenario(
         nodes=[node("n1", cpu=4, memory="16Gi")],
         queues=[queue("q")],
@@ -565,7 +565,7 @@ def say_promised(run: Run) -> Told:
 
 
 def the_large_one_last() -> Object:
-    """Two nodes, two tasks; the small one goes first and takes the large node."""
+    """Two nodes, two tasks; the small task is placed first and takes the large node."""
     return scenario(
         nodes=[node("a", cpu=53, memory="400Gi"), node("b", cpu=31, memory="400Gi")],
         queues=[queue("q")],
@@ -621,7 +621,7 @@ def say_one_per_node(run: Run) -> Told:
 
 
 def gang_after_an_outage() -> Object:
-    """A gang lost members with a node; a fresh job holds nothing yet and goes first."""
+    """A gang lost pods with a node; a new job holds nothing yet and is served first."""
     return scenario(
         nodes=[node("n1", cpu=4, memory="16Gi")],
         queues=[queue("default")],
@@ -657,29 +657,29 @@ ANSWERS = (
     ),
     Answer(
         4679,
-        "Why does the job of a queue below its deserved stay Pending, and reclaim never considers it?",
+        "Why does a job stay Pending below its queue's deserved, and why does reclaim never consider it?",
         full_tree_with_enqueue,
         say_enqueue,
     ),
     Answer(
         4817,
-        "Why can the job not enter, although my guarantee covers it?",
+        "Why is the job not enqueued although my guarantee covers it?",
         guarantee_lent_out,
         say_guarantee,
     ),
     Answer(
         4235,
-        "Why do small jobs stay outside after an eviction left room?",
+        "Why are small jobs not enqueued after an eviction made room?",
         room_after_an_eviction,
         say_after_eviction,
     ),
     Answer(
         4756,
-        "Why do enqueue and reclaim exclude each other between siblings?",
+        "Why does enqueue prevent reclaim between sibling queues?",
         siblings_and_enqueue,
         say_siblings,
     ),
-    Answer(4808, "Why is one low pod never reclaimed?", last_member_stays, say_last_member),
+    Answer(4808, "Why is one pod of a low job never reclaimed?", last_member_stays, say_last_member),
     Answer(
         3990,
         "Why is nothing reclaimed from a queue that holds more than it deserves?",
@@ -688,13 +688,13 @@ ANSWERS = (
     ),
     Answer(
         3861,
-        "Why is nothing reclaimed from a queue with eight times its deserved?",
+        "Why is nothing reclaimed from a queue with eight times its deserved amount?",
         tiny_deserved,
         say_tiny,
     ),
     Answer(
         3869,
-        "Do two jobs that the cluster cannot hold both reclaim from each other for ever?",
+        "Do two jobs that do not fit together reclaim from each other forever?",
         for_ever_and_ever,
         say_for_ever,
     ),
@@ -706,22 +706,22 @@ ANSWERS = (
     ),
     Answer(
         4995,
-        "Why does the third job get nothing, although its guarantee is free?",
+        "Why does the third job get nothing although its guarantee is free?",
         guarantee_below_the_job,
         say_below,
     ),
-    Answer(1096, "Why do two gangs wait for ever while cards are idle?", share_below_the_gang, say_share),
+    Answer(1096, "Why do two gangs wait forever while cards are idle?", share_below_the_gang, say_share),
     Answer(1772, "Why are no pods preempted in a full queue?", full_queue, say_full),
-    Answer(2034, "Why does the job of high priority not preempt?", gang_in_the_first_tier, say_first_tier),
+    Answer(2034, "Why does the high-priority job not preempt?", gang_in_the_first_tier, say_first_tier),
     Answer(2083, "Why does a gang hold resources without running?", promised_places, say_promised),
-    Answer(3670, "Why is a job kept out of an empty node?", total_and_node, say_total),
+    Answer(3670, "Why is a job not enqueued for an empty node?", total_and_node, say_total),
     Answer(665, "Why were twelve jobs enqueued when ten fit?", room_in_pieces, say_pieces),
-    Answer(1297, "Why does a job fail that two nodes could hold?", the_large_one_last, say_large),
+    Answer(1297, "Why does a job wait that two nodes could run?", the_large_one_last, say_large),
     Answer(
         3373,
-        "Why does the second gang of one pod per node get in the way of the first?",
+        "Why does a second gang with one pod per node get in the way of the first?",
         one_per_node,
         say_one_per_node,
     ),
-    Answer(5805, "Why does a gang that lost a node never heal?", gang_after_an_outage, say_outage),
+    Answer(5805, "Why does a gang that lost a node never recover?", gang_after_an_outage, say_outage),
 )

@@ -33,7 +33,7 @@ def passed_over(run: Run, victim: str) -> str:
 
 
 def single_pod_gangs() -> Object:
-    """Jobs of one pod each fill the cluster, and gang is in tier 1; a third queue wants its share."""
+    """Jobs of one pod each fill the cluster, and gang is in tier 1; a third queue requests its share."""
     return scenario(
         nodes=[node("n1", cpu=29, memory="200Gi")],
         queues=[queue("over", weight=1), queue("within", weight=4), queue("asking", weight=1)],
@@ -62,7 +62,7 @@ def say_single(run: Run) -> Told:
 
 
 def a_gang_in_the_way() -> Object:
-    """A job of low priority fills the cluster with a gang of four; a job of high priority follows."""
+    """A low-priority gang of four fills the cluster; a high-priority job follows."""
     return scenario(
         nodes=[node("n1", cpu=4, memory="16Gi")],
         queues=[queue("q")],
@@ -97,7 +97,7 @@ def say_gang_in_the_way(run: Run) -> Told:
 
 
 def two_weighted_branches() -> Object:
-    """Driver and executors of test1 fill the cluster; the driver of test2, of equal weight, waits."""
+    """Driver and executors of queue test1 fill the cluster; the driver of test2, of equal weight, waits."""
     facts: Object = {"cpu": 1, "memory": "1Gi"}
     return scenario(
         nodes=[node("n1", cpu=9, memory="9Gi")],
@@ -138,7 +138,7 @@ def say_branches(run: Run) -> Told:
 
 
 def a_branch_with_a_little_queue() -> Object:
-    """Below dev a little queue holds next to nothing beside a big one; all queues want more, alt too."""
+    """Queue dev has a big child and a little one that holds almost nothing; all queues request more."""
     paths = {
         "little": ("root/dev/little", "1/1/1"),
         "big": ("root/dev/big", "1/1/1"),
@@ -185,7 +185,7 @@ def say_little(run: Run) -> Told:
 
 
 def a_full_laptop() -> Object:
-    """Priority in tier 1 and proportion in tier 2; a job of low priority fills the cluster."""
+    """Priority is in tier 1 and proportion in tier 2; a low-priority job fills the cluster."""
     return scenario(
         nodes=[node("n1", cpu=12, memory="8Gi")],
         queues=[queue("basic-queue")],
@@ -210,7 +210,7 @@ def say_laptop(run: Run) -> Told:
 
 
 def two_queue_plugins() -> Object:
-    """A leaf queue holds all that its parent may; proportion and capacity are both on; its sibling asks."""
+    """A leaf queue holds its parent's whole limit; its sibling waits; proportion and capacity are both on."""
     return scenario(
         nodes=[node("n1", gpu=8, cpu=80, memory="80Gi")],
         queues=[
@@ -241,7 +241,7 @@ def say_both(run: Run) -> Told:
 
 
 def borrowed_between_projects() -> Object:
-    """Two projects deserve two of four cards each and may use three; the first one borrowed the third."""
+    """Two projects deserve two of four cards each and may use three; the first borrowed a third card."""
     return scenario(
         nodes=[node("n1", gpu=4, cpu=40, memory="40Gi")],
         queues=[
@@ -279,26 +279,26 @@ def say_projects(run: Run) -> Told:
 EVICTIONS = (
     Answer(
         4165,
-        "Why are pods of single-pod jobs evicted although gang is in tier 1?",
+        "Why are single-pod jobs evicted although gang is in tier 1?",
         single_pod_gangs,
         say_single,
     ),
     Answer(
-        5105, "Why is nothing preempted for the job of high priority?", a_gang_in_the_way, say_gang_in_the_way
+        5105, "Why is nothing preempted for the high-priority job?", a_gang_in_the_way, say_gang_in_the_way
     ),
     Answer(
         1748,
-        "Does reclaim evict anything between branches of the tree of queues when the cluster is full?",
+        "Does reclaim evict pods between branches of the queue tree when the cluster is full?",
         two_weighted_branches,
         say_branches,
     ),
     Answer(
         1661,
-        "Why are jobs of another branch of the tree evicted at once?",
+        "Why are jobs in another branch of the queue tree evicted immediately?",
         a_branch_with_a_little_queue,
         say_little,
     ),
-    Answer(1720, "Why does a full cluster keep the job of high priority waiting?", a_full_laptop, say_laptop),
+    Answer(1720, "Why does a high-priority job wait in a full cluster?", a_full_laptop, say_laptop),
     Answer(4576, "Why is there no preemption between two leaf queues?", two_queue_plugins, say_both),
     Answer(
         4530,

@@ -40,7 +40,7 @@ def say_ignored(run: Run) -> Told:
 
 
 def jobs_on_few_nodes() -> Object:
-    """One node is half full, the other one empty; a pod fits both."""
+    """One node is half full, the other one empty; a pod fits on both."""
     return scenario(
         nodes=[node(name, cpu=8, memory="64Gi") for name in ("n1", "n2")],
         podgroups=[podgroup("old", phase="Running"), podgroup("new")],
@@ -55,7 +55,7 @@ def say_few(run: Run) -> Told:
 
 
 def a_root_as_large_as_numbers_go() -> Object:
-    """Somebody gave the root millions of cores as capability; a child may have 500 of the cluster's 474."""
+    """The root has a capability of millions of cores; a child may have 500 cores, the cluster has 474."""
     return scenario(
         nodes=[node("n1", cpu=474, memory="2660Gi")],
         queues=[
@@ -76,14 +76,14 @@ def say_root(run: Run) -> Told:
 PLACEMENTS = (
     Answer(
         1844,
-        "Why does binpack scatter pods that want a card?",
+        "Why does binpack scatter pods that request a card?",
         cards_that_binpack_ignores,
         say_ignored,
     ),
     Answer(1914, "Why do jobs pile up on a few nodes?", jobs_on_few_nodes, say_few),
     Answer(
         4349,
-        "Is a child of 500 cores refused below a root of millions?",
+        "Is a child queue of 500 cores refused under a root of millions?",
         a_root_as_large_as_numbers_go,
         say_root,
     ),

@@ -45,7 +45,7 @@ def say_cluster(run: Run) -> Told:
 
 
 def gang_that_cannot_be_completed() -> Object:
-    """A gang of eight is not enqueued; evictions would make room for some of its pods."""
+    """A gang of eight is not enqueued; evictions would make room for only some of its pods."""
     return scenario(
         nodes=[node("n1", cpu=8, memory="32Gi")],
         queues=[queue("a", deserved={"cpu": 8}, capability={"cpu": 6}), queue("b", deserved={"cpu": 2})],
@@ -64,7 +64,7 @@ def say_gang(run: Run) -> Told:
 
 
 def deserved_under_proportion() -> Object:
-    """A queue states what it deserves, and the configuration names proportion, which reads weights only."""
+    """A queue states what it deserves; the configuration has proportion, which reads weights only."""
     return scenario(
         nodes=[node("n1", cpu=12, memory="48Gi")],
         queues=[queue("a", weight=1, deserved={"cpu": 8}), queue("b", weight=2)],
@@ -80,7 +80,7 @@ def say_deserved(run: Run) -> Told:
 
 
 def a_queue_full_of_a_gang() -> Object:
-    """A complete gang of normal priority fills its queue; a job of higher priority waits in it."""
+    """A complete gang of normal priority fills its queue; a job of higher priority waits there."""
     return scenario(
         nodes=[node("n1", cpu=8, memory="32Gi")],
         queues=[queue("development-queue", capability={"cpu": 4})],
@@ -119,7 +119,7 @@ def say_more_cards(run: Run) -> Told:
 
 
 def larger_than_every_node() -> Object:
-    """A pod requests 73 cores on a node of 72."""
+    """A pod requests 73 cores; the only node has 72."""
     return scenario(
         nodes=[node("n1", cpu=72, memory="400Gi")],
         queues=[queue("q")],
@@ -134,9 +134,7 @@ def say_larger(run: Run) -> Told:
 
 
 WAITING = (
-    Answer(
-        4617, "Why is a small job not enqueued in a queue that is idle?", reserved_in_the_queue, say_reserved
-    ),
+    Answer(4617, "Why is a small job not enqueued in an idle queue?", reserved_in_the_queue, say_reserved),
     Answer(1119, "Why are jobs not enqueued while nodes are idle?", reserved_in_the_cluster, say_cluster),
     Answer(
         3040,
@@ -146,21 +144,21 @@ WAITING = (
     ),
     Answer(
         5814,
-        "Why does a queue get less than the deserved that it states?",
+        "Why does a queue get less than its stated deserved amount?",
         deserved_under_proportion,
         say_deserved,
     ),
     Answer(
         4439,
-        "Why does a job of high priority not preempt in a queue full of a gang?",
+        "Why does a high-priority job not preempt in a queue that a gang fills?",
         a_queue_full_of_a_gang,
         say_full_of_a_gang,
     ),
     Answer(
         1331,
-        "Why do all pods of a job wait though some would fit its queue?",
+        "Why do all pods of a job wait although some would fit its queue?",
         more_cards_than_the_queue_may_hold,
         say_more_cards,
     ),
-    Answer(1295, "Why does a job wait for ever on an empty node?", larger_than_every_node, say_larger),
+    Answer(1295, "Why does a job wait forever for an empty node?", larger_than_every_node, say_larger),
 )
