@@ -131,10 +131,10 @@ def work(over: threading.Event) -> None:
     """Do what a worker does until it is over."""
     from django.db import connection
 
-    from planner.work.execution import next_execute
+    from planner.work.execution import work_execute_next
 
     while not over.is_set():
-        if not next_execute(worker="bench", stopping=over):
+        if not work_execute_next(worker="bench", stopping=over):
             time.sleep(0.05)
     connection.close()
 

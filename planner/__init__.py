@@ -1,1 +1,1 @@
-"""The product: scenarios, runs and what came out of them."""
+"""The product: scenarios, runs and their outcomes."""

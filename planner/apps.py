@@ -10,7 +10,7 @@ class PlannerConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Begin to note who logs in, and let each feature bring its work to the workers."""
+        """Connect the audit of log-ins and register the work of each feature."""
         from planner.accounts.views.logging_in import listen
         from planner.backups import tasks as backups
         from planner.clusters import tasks as clusters

@@ -1,4 +1,4 @@
-"""What may a service refuse, and with which facts?"""
+"""The exceptions that services raise."""
 
 import errno
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from planning.rows import Problem
 
 
 class Invalid(Exception):
-    """The change would break the plan; nothing was saved."""
+    """The change would make the plan invalid; nothing was saved."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
@@ -19,11 +19,11 @@ class Invalid(Exception):
 
 
 class Busy(Exception):
-    """Others are being served; in a few seconds the same request would be, too."""
+    """The server is busy; the same request can be repeated in a few seconds."""
 
 
 class QuotaExceeded(Exception):
-    """The workspace keeps as much as it may; nothing was saved."""
+    """The workspace has reached its quota; nothing was saved."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -31,7 +31,7 @@ class QuotaExceeded(Exception):
 
 
 class StaleRevision(Exception):
-    """The edit saw an older revision than the present one; nothing was saved."""
+    """The edit is based on an older revision than the current one; nothing was saved."""
 
     def __init__(self, *, expected: int, current: int) -> None:
         super().__init__(f"The edit is based on revision {expected}; the scenario is at revision {current}.")
@@ -40,7 +40,7 @@ class StaleRevision(Exception):
 
 
 class RoleTooLow(PermissionDenied):
-    """The account may not do this in this workspace; Django answers 403."""
+    """The account's role in the workspace does not allow this; Django answers 403."""
 
     def __init__(self, *, needed: Role, role: Role | None) -> None:
         having = f"you are {role}" if role else "you have no role here"
@@ -53,6 +53,6 @@ _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_outage(error: Exception) -> bool:
-    """Is something away that comes back without a change of the program?"""
+    """Return whether a service is unavailable for a while: the database, or disk space."""
     is_full = isinstance(error, OSError) and error.errno in _NO_SPACE
     return is_full or isinstance(error, OperationalError | InterfaceError | QuotaExceeded)

@@ -1,4 +1,4 @@
-"""Does a row keep the rules of its model?"""
+"""Validation of rows against the rules of their models."""
 
 from typing import TypeVar
 
@@ -11,18 +11,17 @@ from planning.rows import Problem
 Row = TypeVar("Row", bound=Model)
 
 
-def row_keep(row: Row) -> Row:
-    """Save a new row and return it; raise Invalid with every rule of its model that it breaks."""
-    rules_require(row)
+def row_create(row: Row) -> Row:
+    """Save a new row and return it; raise Invalid with every violated rule of its model."""
+    row_validate(row)
     row.save(force_insert=True)
     return row
 
 
-def rules_require(row: Model) -> None:
-    """Raise Invalid with every rule of its model that a row breaks.
+def row_validate(row: Model) -> None:
+    """Raise Invalid with every rule of its model that a row violates.
 
-    What is unique the database decides, for only it sees what others save at the same moment; it also knows
-    whether the rows are there that this one refers to.
+    Uniqueness and foreign keys are left to the database, which sees concurrent writes.
     """
     free = {field.name for field in row._meta.concrete_fields if _is_free(row, field)}
     try:
@@ -45,7 +44,7 @@ def rules_require(row: Model) -> None:
 
 
 def _is_free(row: Model, field: "Field[object, object]") -> bool:
-    """Has a field no rule to keep: at null or its default, or JSON, where an empty list is a value?"""
+    """Return whether a value needs no validation: null, default, relation, or JSON, where [] is valid."""
     if field.is_relation or isinstance(field, JSONField):
         return True
     value = getattr(row, field.attname)

@@ -1,4 +1,4 @@
-"""Which address leads to which page or call?"""
+"""The URLs of all pages and API calls."""
 
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path

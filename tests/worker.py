@@ -3,7 +3,7 @@
 import threading
 from typing import TypeVar
 
-from planner.work.execution import claim_execute, next_execute
+from planner.work.execution import claim_execute, work_execute_next
 from planner.work.lifecycle import work_claim
 from planner.work.models import Work
 
@@ -28,5 +28,5 @@ def do_while_stopping(work: Kind) -> Kind:
 
 def do_all_work(stopping: threading.Event | None = None) -> None:
     """Do the work whose turn it is, then the next, until none waits."""
-    while next_execute(worker="here", stopping=stopping or threading.Event()):
+    while work_execute_next(worker="here", stopping=stopping or threading.Event()):
         pass

@@ -1,1 +1,1 @@
-"""How does a cluster come in, how is it kept, and when is it deleted?"""
+"""Clusters: import, snapshots, quotas, retention and deletion."""

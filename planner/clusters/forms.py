@@ -1,4 +1,4 @@
-"""What do people send to bring a cluster?"""
+"""The form that imports a cluster."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -15,7 +15,7 @@ LONGEST_NAME = 253
 
 
 class FilesInput(forms.ClearableFileInput):
-    """A choice of several files."""
+    """A file input for several files."""
 
     allow_multiple_selected = True
 
@@ -26,17 +26,17 @@ class FilesField(forms.FileField):
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> Any:
-        """Return the files that were sent."""
+        """Return the uploaded files."""
         sent: Sequence[UploadedFile[Any]] = data or []
         return [super(FilesField, self).clean(file, initial) for file in sent]
 
 
 class ClusterForm(TypedForm):
-    """A cluster as files, a text or both."""
+    """A cluster as files, text or both."""
 
     name = forms.CharField(max_length=LONGEST_NAME, required=False)
     name.widget.attrs["placeholder"] = "production, before the change"
-    files = FilesField(required=False, allow_empty_file=True)  # type: ignore[assignment]  # the attribute of forms is set apart from fields
+    files = FilesField(required=False, allow_empty_file=True)  # type: ignore[assignment]  # Form.files is another attribute
     files.widget.attrs["accept"] = ".yaml,.yml,.json,.gz,application/json,application/yaml,application/gzip"
     documents = forms.CharField(label="Or paste the text", required=False, strip=False, widget=forms.Textarea)
     documents.widget.attrs |= {
@@ -49,7 +49,7 @@ class ClusterForm(TypedForm):
     }
 
     def clean(self) -> dict[str, Any]:
-        """Say what is wrong with files and text together."""
+        """Validate files and text together."""
         typed = {"files": [], "documents": "", **self.cleaned_data}
         if sum(file.size or 0 for file in typed["files"]) + len(typed["documents"]) > MAX_TEXT_BYTES:
             self.add_error(
@@ -67,6 +67,6 @@ class ClusterForm(TypedForm):
             (file.name or "file", file) for file in self.cleaned_data.get("files", ())
         ]
         if (text := self.cleaned_data.get("documents", "")).strip():
-            # A browser sends line ends as CR LF; lines are counted the same, and a YAML text keeps its own.
+            # Browsers send line ends as CR LF: normalize them so that YAML texts are unchanged.
             files.append((PASTED, BytesIO(text.replace("\r\n", "\n").encode())))
         return files

@@ -1,10 +1,9 @@
-"""What does an import's child process do? Read the files, check them, write the objects as one document.
+"""The child process of an import: reads and checks the files, writes the objects as one document.
 
 Started by `planner.clusters.services.reading_process` as
-``python -m planner.clusters.reading FILES DOCUMENT KIND NOW ANNOTATION…``: two open files by number, the
-archive of what was sent and where the document goes, `files` or `bundle`, the moment of a live export, and
-the annotations that stay. Behind the document of a bundle stands the input of its run.
-With an error nothing is written.
+``python -m planner.clusters.reading FILES DOCUMENT KIND NOW ANNOTATION…``: two open files by descriptor (the
+uploaded archive and the document), `files` or `bundle`, the time of a live export, and annotations to keep.
+The input of a bundle's run follows its document. If there is an error, nothing is written.
 """
 
 import io
@@ -15,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 import manifests
-from planner.work.subprocess_worker import ended, tell, tell_progress
+from planner.work.subprocess_worker import report_progress, run_work, send
 from planning.archive import extracted
 from planning.bundle import INPUT, About, NoBundle, unpacked
 from planning.demands import counted
@@ -30,48 +29,48 @@ _TELL_SECONDS = 0.1
 def main(files: int, document: int, kind: str, now: str, keep: list[str]) -> int:
     """Read a cluster; return the exit status."""
     read = _read_bundle if kind == BUNDLE else _read_files
-    return ended(lambda: read(files, document, now, keep))
+    return run_work(lambda: read(files, document, now, keep))
 
 
 def _read_files(files: int, document: int, now: str, keep: list[str]) -> None:
-    tell_progress(0.0, "unpacking")
+    report_progress(0.0, "unpacking")
     with open(files, "rb") as archive:
         sent = extracted(archive)
-    imported = read_cluster(sent, now=now, keep=keep, progress=_Seldom().tell)
+    imported = read_cluster(sent, now=now, keep=keep, progress=_ThrottledProgress().send)
     del sent
     _keep(imported, document, b"", None)
 
 
 def _read_bundle(files: int, document: int, now: str, keep: list[str]) -> None:
-    tell_progress(0.0, "unpacking")
+    report_progress(0.0, "unpacking")
     try:
         with open(files, "rb") as archive:
             [(_, content)] = extracted(archive)
         about, frozen = unpacked(io.BytesIO(content))
     except NoBundle as error:
         nothing: dict[str, int] = {}
-        _tell(Imported({}, "", nothing, nothing, error.problems), None, 0, None)
+        _send(Imported({}, "", nothing, nothing, error.problems), None, 0, None)
         return
     del content
-    imported = read_cluster([(INPUT, frozen)], now=now, keep=keep, progress=_Seldom().tell)
+    imported = read_cluster([(INPUT, frozen)], now=now, keep=keep, progress=_ThrottledProgress().send)
     held = json.loads(frozen)
     bare = manifests.stripped(held, keep)
     _keep(imported, document, frozen if bare is held else encoded(bare), about)
 
 
 def _keep(imported: Imported, document: int, frozen: bytes, about: About | None) -> None:
-    tell_progress(_CHECKED, "packing the objects")
+    report_progress(_CHECKED, "packing the objects")
     demand, size = None, 0
     if not imported.has_errors:
         demand = counted(imported.document)
         with open(document, "wb") as target:
             size = target.write(encoded(imported.document))
             target.write(frozen)
-    _tell(imported, demand, size, about)
+    _send(imported, demand, size, about)
 
 
-def _tell(imported: Imported, demand: dict[str, Any] | None, size: int, about: About | None) -> None:
-    tell(
+def _send(imported: Imported, demand: dict[str, Any] | None, size: int, about: About | None) -> None:
+    send(
         scheduler_conf=imported.scheduler_conf,
         counts=imported.counts,
         unknown_kinds=imported.unknown_kinds,
@@ -83,18 +82,18 @@ def _tell(imported: Imported, demand: dict[str, Any] | None, size: int, about: A
     )
 
 
-class _Seldom:
+class _ThrottledProgress:
     """Tells what is new at once, and progress as often as somebody could look."""
 
     def __init__(self) -> None:
         self._last = 0.0
         self._doing = ""
 
-    def tell(self, done: float, doing: str) -> None:
+    def send(self, done: float, doing: str) -> None:
         now = time.monotonic()
         if doing != self._doing or now - self._last > _TELL_SECONDS:
             self._last, self._doing = now, doing
-            tell_progress(done, doing)
+            report_progress(done, doing)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How do files that nobody has read yet wait in the database? Encrypted with the installation's secret."""
+"""Encryption, with the installation's secret, of uploaded files that wait in the database for a worker."""
 
 import os
 import zlib
@@ -13,7 +13,7 @@ _NONCE = 16
 
 
 def sealed(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the pieces packed and encrypted."""
+    """Yield the pieces compressed and encrypted."""
     nonce = os.urandom(_NONCE)
     packer, cipher = zlib.compressobj(6), _cipher(nonce).encryptor()
     yield nonce
@@ -23,7 +23,7 @@ def sealed(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def opened(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what was sealed; with another secret this raises zlib.error."""
+    """Yield the decrypted pieces; with a different secret this raises zlib.error."""
     unpacker, head = zlib.decompressobj(), b""
     cipher: CipherContext | None = None
     for piece in pieces:

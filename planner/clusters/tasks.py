@@ -1,4 +1,4 @@
-"""What do workers do with an import, and when do they remove old data?"""
+"""Registers imports as work for the workers, and the removal of old data as a chore."""
 
 from datetime import timedelta
 
@@ -10,11 +10,11 @@ from planner.clusters.services.retention import old_runs_remove
 from planner.work.kinds import Chore, chore_register, work_register
 
 LONGEST_QUIET_START_SECONDS = 60.0
-"""A start has better things to do than to remove what is old, so long."""
+"""The delay of the first removal after a start."""
 
 
 def register() -> None:
-    """Let workers read imports, and remove what is old."""
+    """Let workers read imports, and remove old data."""
     work_register(Import, import_read)
     every = settings.TIDY_SECONDS
     chore_register(Chore(_old_remove, every, first_after_seconds=min(LONGEST_QUIET_START_SECONDS, every)))

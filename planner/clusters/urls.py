@@ -1,4 +1,4 @@
-"""Which address leads to which page of clusters?"""
+"""The URLs of the pages of clusters."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""How are the cells of an experiment drawn? Each figure is data for Plotly, a function of the rows."""
+"""The charts of an experiment, as data for Plotly; functions of the rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from planning.units import resource_label, scale_of
 Figure = dict[str, Any]
 
 LETTERS = 18
-"""So many letters of a name stand in a line below its axis."""
+"""How many letters of a name fit on a line below its axis."""
 LINES = 200
-"""So many cells fit as lines of the parallel coordinates: those of the front first."""
+"""The most cells in the parallel coordinates: those of the front first."""
 SET, UNSET = "set", "not set"
 _COUNTED = {"evictions": "pods", "waiting_pods": "pods", "waiting_jobs": "jobs", "lost_hours": "pod-hours"}
 _TIMES = ((3 * 3600.0, 3600.0, "h"), (180.0, 60.0, "min"), (0.0, 1.0, "s"))
-"""From which wait on which unit is used, its seconds, and its name."""
+"""The smallest wait for each unit, the unit's seconds, and its name."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class Column:
     size: float
 
     def number(self, row: CellRow) -> float | None:
-        """Return the figure of a cell in this unit; None without a limit, or without an outcome."""
+        """Return the figure of a cell in this unit; None if unlimited or without an outcome."""
         value = row.figures.get(self.name)
         return None if value is None else round(value / self.size, 6)
 
     def interval(self, row: CellRow) -> tuple[float, float] | None:
-        """Return the ends of the figure's 95 % interval in this unit; None where no seeds draw the work."""
+        """Return the 95 % interval of the figure in this unit; None without seeds."""
         ends = row.intervals.get(self.name) or {}
         low, high = ends.get("low"), ends.get("high")
         return None if low is None or high is None else (low / self.size, high / self.size)
 
 
 def column_of(figure: Measured, rows: Sequence[CellRow], currency: str = "USD") -> Column:
-    """Return how a figure is shown."""
+    """Return the column of a figure."""
     name = str(figure)
     words = str(replace(figure, resource=resource_label(figure.resource))).replace("_", " ")
     if figure.kind in WAITS:
@@ -71,7 +71,7 @@ def level(value: Any) -> str:
 
 
 def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure | None:
-    """Return a figure over two settings as a heat map; None where another number of settings moves."""
+    """Return a figure over two settings as a heat map; None unless exactly two settings vary."""
     moving = [axis for axis in space.axes if len(axis.levels) > 1]
     if len(moving) != 2:
         return None
@@ -84,7 +84,7 @@ def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure
     xs, ys = ([level(axis.value(place)) for place in _sorted(axis)] for axis in moving)
     cells = [(x, y, known[x, y]) for y in ys for x in xs if (x, y) in known]
     values = [column.number(row) for _, _, row in cells]
-    # Squares, not Plotly's heat map: that one needs inline styles, which the page's policy forbids.
+    # Squares instead of Plotly's heat map, whose inline styles the page's content security policy forbids.
     trace = {
         "type": "scatter",
         "mode": "markers+text",
@@ -97,7 +97,7 @@ def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure
         "marker": {"symbol": "square", "size": 30, "color": values, "opacity": 0.55},
         "cliponaxis": False,
     }
-    # How large the squares are, and with them the figure, follows from the room that the page has.
+    # The page sets the size of the squares, and so of the figure, from the space that it has.
     return {
         "data": [trace],
         "layout": {
@@ -109,7 +109,7 @@ def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure
 
 
 def _categories(name: str, values: Sequence[str]) -> Figure:
-    """Return an axis of all values of a setting, whether they are measured or not yet."""
+    """Return an axis with all values of a setting, measured or not."""
     return {
         "type": "category",
         "title": {"text": name, "font": {"size": 12}},
@@ -121,7 +121,7 @@ def _categories(name: str, values: Sequence[str]) -> Figure:
 
 
 def _sorted(axis: Any) -> list[int]:
-    """Return the levels of an axis in the order of their values, where they are numbers."""
+    """Return the levels of an axis in numeric order, if they are numbers."""
     places = list(range(len(axis.levels)))
     values = [axis.value(place) for place in places]
     if all(isinstance(value, int | float) for value in values):
@@ -130,7 +130,7 @@ def _sorted(axis: Any) -> list[int]:
 
 
 def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
-    """Return price against a figure: what one costs, what the other comes to; the front apart."""
+    """Return price against a figure, with the Pareto front as a trace of its own."""
     shown = [row for row in rows if row.figures]
     ends = [end for row in shown for end in (column.number(row), *(column.interval(row) or ()))]
     return {
@@ -167,14 +167,14 @@ def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
 
 
 def _from_zero(values: Sequence[float | None]) -> list[float]:
-    """Return a range with zero, all values, and room beside them: no marker lies on a tick's label."""
+    """Return a range that contains zero and all values, with margins that keep markers off tick labels."""
     known = [0.0, *(value for value in values if value is not None and isfinite(value))]
     room = (max(known) - min(known) or 1.0) / 25
     return [min(known) - room, max(known) + room]
 
 
 def _whiskers(rows: Sequence[CellRow], column: Column) -> Figure:
-    """Return the 95 % intervals of a figure as bars; nothing where no seeds draw the work."""
+    """Return the 95 % intervals of a figure as error bars; empty without seeds."""
     ends = [(column.number(row), column.interval(row)) for row in rows]
     if not any(interval for _, interval in ends):
         return {}
@@ -186,7 +186,7 @@ def _whiskers(rows: Sequence[CellRow], column: Column) -> Figure:
 
 
 def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Column]) -> Figure:
-    """Return each cell as a line through its settings, price and figures; each axis names its ends."""
+    """Return each cell as a line through its settings, price and figures; each axis shows its ends."""
     axes = [axis for axis in space.axes if len(axis.levels) > 1]
     names = [*(axis.name for axis in axes), "price", *(column.heading for column in columns)]
     shown = [*_measured(rows, front=True), *_measured(rows, front=False)][:LINES]
@@ -258,7 +258,7 @@ def _heights(values: Sequence[float | None]) -> list[float | None]:
 
 
 def _at(end: float, heights: Sequence[float | None], texts: Sequence[str]) -> str:
-    """Return the value at an end of an axis; nothing at the upper one where all values are the same."""
+    """Return the value at an end of an axis; empty at the upper end if all values are equal."""
     return next((_escaped(text) for height, text in zip(heights, texts, strict=True) if height == end), "")
 
 
@@ -267,7 +267,7 @@ def _measured(rows: Sequence[CellRow], *, front: bool) -> list[CellRow]:
 
 
 def hover_text(row: CellRow) -> str:
-    """Return settings and figures of a cell as lines, for whoever points at it."""
+    """Return settings and figures of a cell as lines, for its tooltip."""
     parts: list[tuple[str, Any]] = [*row.settings.items(), ("price", f"{row.price:g}")]
     figures: Mapping[str, float | None] = row.figures
     parts += [(name, _told(value, row.intervals.get(name))) for name, value in figures.items()]
@@ -281,5 +281,5 @@ def _told(value: float | None, interval: Mapping[str, float | None] | None) -> s
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which Plotly finds no markup."""
+    """Return a text with escaped markup, which Plotly would interpret."""
     return text.replace("&", "&amp;").replace("<", "&lt;")

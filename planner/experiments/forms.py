@@ -1,4 +1,4 @@
-"""What do people type to begin an experiment: a document, or one or two settings with their values?"""
+"""The forms that start an experiment: a document, or one or two settings with their values."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from planning.units import resource_label
 Texts = Mapping[str, str]
 PLACES = ("first", "second")
 CYCLES = 3
-"""How long the short form simulates: by then evicted pods are gone, and others are bound."""
+"""The cycles of the short form, enough for evicted pods to terminate and others to be bound."""
 QUEUE_FIELDS = ("weight", "priority")
 GOALS = {"waiting_pods": "Goal: waiting pods, at most", "evictions": "Goal: evictions, at most"}
 AMOUNT_FIELDS = ("deserved", "capability", "guarantee")
@@ -24,7 +24,7 @@ AMOUNT_FIELDS = ("deserved", "capability", "guarantee")
 def setting_choices(
     queues: Sequence[str], nodes: Sequence[str], resources: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Return the settings that the short form offers, each as the JSON of a document with its name."""
+    """Return the settings that the short form offers, as the JSON of a document, with their names."""
     found: list[tuple[Mapping[str, Any], str]] = []
     for queue in queues:
         found += [({"queue": queue, "field": field}, f"{queue}: {field}") for field in QUEUE_FIELDS]
@@ -41,7 +41,7 @@ def setting_choices(
 
 
 class ExperimentForm(TypedForm):
-    """One or two settings with the values to try, and what is to be reached."""
+    """One or two settings with the values to try, and the goals."""
 
     name = forms.CharField(label="Name of the experiment", max_length=253, required=False)
 
@@ -55,7 +55,7 @@ class ExperimentForm(TypedForm):
             self.add_field(f"goal.{figure}", goal)
 
     def _add_setting(self, place: str, label: str, choices: Sequence[tuple[str, str]], like: str) -> None:
-        refused = {"invalid_choice": "The setting is none. Choose one of the list."}
+        refused = {"invalid_choice": "There is no such setting. Choose one of the list."}
         values = forms.CharField(label=f"Values of the {label.lower()}", required=False)
         values.widget.attrs |= {"placeholder": like, "spellcheck": "false"}
         self.add_field(
@@ -73,7 +73,7 @@ class ExperimentForm(TypedForm):
         return self.cleaned_data
 
     def written(self, scenario: str) -> dict[str, Any]:
-        """Return the experiment as a document has it; raise Invalid."""
+        """Return the experiment as a document; raise Invalid."""
         typed = self.typed()
         settings = []
         for place in PLACES:
@@ -114,7 +114,7 @@ class DocumentForm(TypedForm):
     document.widget.attrs |= {"class": "code experiment__text", "rows": "16", "spellcheck": "false"}
 
     def written(self, scenario: str) -> dict[str, Any]:
-        """Return the experiment that it is; raise Invalid with every problem and its line."""
+        """Return the experiment; raise Invalid with every problem and its line."""
         written, problems = experiment_read(self.typed()["document"])
         if problems:
             raise Invalid(problems)
@@ -122,7 +122,7 @@ class DocumentForm(TypedForm):
 
 
 def example(scenario: str, queue: str, node: str) -> str:
-    """Return a document that can be tried on a scenario as it is."""
+    """Return a document that works for a scenario without changes."""
     settings: list[dict[str, Any]] = [{"queue": queue, "field": "weight", "values": [1, 2, 4, 8], "price": 1}]
     if node:
         settings.append({"like": node, "range": {"from": 1, "to": 4, "step": 1}, "price": 5})
@@ -141,7 +141,7 @@ def example(scenario: str, queue: str, node: str) -> str:
 
 
 def _value(text: str, setting: Mapping[str, Any]) -> Any:
-    """Return a value as a document has it: a number, but amounts as quantities."""
+    """Return a value for a document: a number, or a quantity for amounts."""
     if "resource" in setting:
         return text
     return int(text) if text.isdecimal() else text

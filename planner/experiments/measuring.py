@@ -1,8 +1,8 @@
-"""What does the child process of a group of cells do? Read the cluster once, measure cell after cell.
+"""The child process of a group of cells: reads the cluster once, then measures cell by cell.
 
 Started by `planner.experiments.services.groups` as ``python -m planner.experiments.measuring SOURCE RESULT``:
-two open files by number, of which the second stays empty: findings are reported as they come. After half of
-the time that a child may use it ends early, and another one goes on.
+two open files by descriptor; RESULT stays empty, as findings are reported at once. After half of a child's
+time limit it ends early, and another child continues.
 """
 
 import gc
@@ -10,23 +10,23 @@ import json
 import sys
 import time
 
-from planner.work.subprocess_worker import Failed, ended, tell, tell_progress, tell_so_far
+from planner.work.subprocess_worker import Failed, report_found, report_progress, run_work, send
 from planning.collecting import collected_seldom
 from planning.experiments.outcomes import Entry, Measurer
 from planning.experiments.written import Definition, grid_of
 from planning.version import ENGINE_VERSION
 
 REPORT_SECONDS = 0.3
-"""So often the child says what it has found since."""
+"""The interval of reports, in seconds."""
 
 
 def main(source_file: int) -> int:
     """Measure the cells of a group; return the exit status."""
-    return ended(lambda: _measure(source_file))
+    return run_work(lambda: _measure(source_file))
 
 
 def _measure(source_file: int) -> None:
-    tell_progress(0.0, "reading the input")
+    report_progress(0.0, "reading the input")
     with open(source_file, "rb") as source:
         given = json.load(source)
     grid, problems = grid_of(given["scenario"], given["written"], given["workload"])
@@ -43,10 +43,10 @@ def _measure(source_file: int) -> None:
             if time.monotonic() - begun > given["seconds"]:
                 break
             if time.monotonic() - reported > REPORT_SECONDS:
-                tell_so_far({"entries": fresh})
-                tell_progress((number + 1) / len(cells), f"{number + 1} of {len(cells)} cells")
+                report_found({"entries": fresh})
+                report_progress((number + 1) / len(cells), f"{number + 1} of {len(cells)} cells")
                 reported, fresh = time.monotonic(), []
-    tell(entries=fresh, engine_version=ENGINE_VERSION)
+    send(entries=fresh, engine_version=ENGINE_VERSION)
 
 
 if __name__ == "__main__":

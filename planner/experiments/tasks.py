@@ -1,4 +1,4 @@
-"""What do workers do with the groups of an experiment?"""
+"""Registers groups of cells as work for the workers."""
 
 from django.conf import settings
 

@@ -1,4 +1,4 @@
-"""Which address leads to which page of experiments?"""
+"""The URLs of the pages of experiments."""
 
 from django.urls import path
 

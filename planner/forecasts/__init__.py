@@ -1,1 +1,1 @@
-"""What do the next hours and days bring to a scenario under a workload?"""
+"""Workload traces, and forecasts: replays of a scenario under a trace."""

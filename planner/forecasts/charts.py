@@ -1,6 +1,6 @@
-"""How is a forecast drawn? Each figure is data for Plotly, a function of the curves and rows beside it.
+"""The charts of a forecast, as data for Plotly; functions of curves and of the rows beside them.
 
-The horizontal axis of all of them is simulated time in hours, so that one zoom serves all.
+All have the same horizontal axis, simulated time in hours, and zoom together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ from planning.units import Scale, resource_label, scale_of
 
 HOUR = 3600.0
 ROW, HEAD, FOOT = 86, 46, 44
-"""Pixels of a queue's row, of the legend above and of the axis below."""
+"""Height in pixels of a queue's row, of the legend above and of the axis below."""
 GANTT_JOBS = 500
 NAMED = 60
-"""So many jobs of a Gantt chart fit with their names."""
+"""The most jobs of a Gantt chart that fit with their names."""
 BARS = 60
 GAP = 0.025
 
@@ -30,7 +30,7 @@ _LEGEND = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "
 
 
 def window(begin: float, end: float) -> list[float]:
-    """Return a stretch of seconds as the range of an axis."""
+    """Return a window in seconds as the range of an axis."""
     return [begin / HOUR, end / HOUR]
 
 
@@ -44,7 +44,7 @@ def _scale(curves: Sequence[Curve], resource: str) -> Scale:
 
 
 def queues_figure(curves: Sequence[Curve], resource: str, shown: Sequence[float]) -> Figure:
-    """Return a row for each queue: what it has allocated against what it deserves and requests."""
+    """Return a row for each queue: allocated compared with deserved and request."""
     scale = _scale(curves, resource)
     queues = list(dict.fromkeys(curve.queue for curve in curves))
     data, axes, notes = [], {}, []
@@ -82,7 +82,7 @@ def queues_figure(curves: Sequence[Curve], resource: str, shown: Sequence[float]
 def stacked_figure(
     curves: Sequence[Curve], use: Sequence[Curve], resource: str, shown: Sequence[float]
 ) -> Figure:
-    """Return what the queues have allocated, one upon the other, below what the nodes offer."""
+    """Return the allocated amounts of the queues, stacked, below the capacity of the nodes."""
     capacity = next(curve for curve in use if curve.figure == "capacity")
     scale = scale_of(resource, max(capacity.values, default=0))
     allocated = [curve for curve in curves if curve.figure == "allocated" and any(curve.values)]
@@ -112,7 +112,7 @@ def _sampled(curve: Curve, grid: Any, size: float) -> list[float]:
 
 
 def waiting_figure(curves: Sequence[Curve], shown: Sequence[float]) -> Figure:
-    """Return how many jobs of each queue wait."""
+    """Return the number of waiting jobs of each queue."""
     data = [
         {**_line(curve.t, curve.queue, curve.values), "meta": f"queue-{number % 8}"}
         for number, curve in enumerate(curve for curve in curves if any(curve.values))
@@ -121,7 +121,7 @@ def waiting_figure(curves: Sequence[Curve], shown: Sequence[float]) -> Figure:
 
 
 def use_figure(of_resource: Mapping[str, Sequence[Curve]], shown: Sequence[float]) -> Figure:
-    """Return which part of what the nodes offer is allocated, resource by resource."""
+    """Return the allocated fraction of the nodes' capacity, by resource."""
     data = []
     for number, (resource, use) in enumerate(of_resource.items()):
         allocated, capacity = use
@@ -136,7 +136,7 @@ def use_figure(of_resource: Mapping[str, Sequence[Curve]], shown: Sequence[float
 
 
 def fragmentation_figure(of_resource: Mapping[str, Curve], shown: Sequence[float]) -> Figure:
-    """Return which part of what is free is fragmented, resource by resource."""
+    """Return the fragmented fraction of the free resources, by resource."""
     data = [
         {
             **_line(curve.t, resource_label(resource), [round(100 * value, 3) for value in curve.values]),
@@ -150,7 +150,7 @@ def fragmentation_figure(of_resource: Mapping[str, Curve], shown: Sequence[float
 
 
 def evictions_figure(rows: Sequence[EvictionRow], begin: float, end: float) -> Figure:
-    """Return how many pods are evicted over time, from which queue for which."""
+    """Return the number of evicted pods over time, by queue and by the queue they were evicted for."""
     edges = np.linspace(begin, end, BARS + 1)
     between: dict[str, list[float]] = {}
     for row in rows:
@@ -170,7 +170,7 @@ def evictions_figure(rows: Sequence[EvictionRow], begin: float, end: float) -> F
 
 
 def gantt_figure(record: Record, begin: float, end: float) -> Figure:
-    """Return when each job waited and ran; of more than 500 jobs how many of each queue ran at once."""
+    """Return when each job waited and ran; for more than 500 jobs the number of running jobs per queue."""
     jobs = record.jobs
     there = np.flatnonzero((jobs.submitted <= end) & ~(jobs.finished < begin))
     if len(there) > GANTT_JOBS:
@@ -227,7 +227,7 @@ def _density(record: Record, there: Ints, begin: float, end: float) -> Figure:
 
 
 def arrivals_figure(queues: Mapping[str, Sequence[int]], bar_seconds: float) -> Figure:
-    """Return how many jobs of a trace are submitted over time, by queue; the smallest queues together."""
+    """Return the number of submitted jobs over time, by queue; the smallest queues together."""
     largest = sorted(queues.items(), key=lambda item: (-sum(item[1]), item[0]))
     shown = dict(largest[:7])
     rest = [counts for _, counts in largest[7:]]
@@ -258,7 +258,7 @@ def _line(times: Sequence[float], name: str, values: Sequence[float]) -> Figure:
 
 
 def frame() -> Figure:
-    """Return what all figures have in common."""
+    """Return the common layout of all figures."""
     return {
         "margin": {"l": 60, "r": 20, "t": HEAD, "b": FOOT},
         "legend": _LEGEND,

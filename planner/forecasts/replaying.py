@@ -1,8 +1,8 @@
-"""What does a forecast's child process do? Replay, say how far it is, hand over its state now and then.
+"""The child process of a forecast: replays the trace, reports progress, and saves its state at intervals.
 
 Started by `planner.forecasts.services.replays` as ``python -m planner.forecasts.replaying SOURCE RESULT
-SECONDS MOMENT``: two open files by number, after how many seconds the state is handed over, and the simulated
-second of which the cluster is wanted instead of a forecast (empty: none).
+SECONDS MOMENT``: two open files by descriptor, the interval at which the state is saved, and the simulated
+second at which the cluster is wanted instead of a forecast (empty: none).
 """
 
 import base64
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from planner.work.subprocess_worker import Failed, Laps, ended, tell, tell_progress, tell_so_far
+from planner.work.subprocess_worker import Failed, Laps, report_found, report_progress, run_work, send
 from planning.documents import encoded
 from planning.forecasts.estimate import estimated
 from planning.forecasts.kept import parts_of, summary_of
@@ -27,18 +27,18 @@ from planning.version import ENGINE_VERSION
 Json = Mapping[str, Any]
 
 REPORT_SECONDS = 0.5
-"""So often the child says how far it is."""
+"""The interval of progress reports, in seconds."""
 COST = 20
-"""The state is handed over so seldom that it takes at most a twentieth of the time."""
+"""Saving the state takes at most a twentieth of the time."""
 
 
 def main(source_file: int, result_file: int, freeze_seconds: float, moment: float | None) -> int:
     """Replay a forecast, or up to one of its moments; return the exit status."""
-    return ended(lambda: _work(source_file, result_file, freeze_seconds, moment))
+    return run_work(lambda: _work(source_file, result_file, freeze_seconds, moment))
 
 
 def _work(source_file: int, result_file: int, freeze_seconds: float, moment: float | None) -> None:
-    tell_progress(0.0, "reading the input")
+    report_progress(0.0, "reading the input")
     with open(source_file, "rb") as source:
         given = json.load(source)
     try:
@@ -56,7 +56,7 @@ def _forecast(given: Json, result_file: int, freeze_seconds: float) -> None:
     seeds = int(given["options"].get("seeds") or 0)
     drawn = [SeedRow(**row) for row in frozen.get("drawn") or ()]
     watch = _Watch(freeze_seconds, seeds)
-    # Drawn workloads come first: what is kept of them is small, and the forecast itself is frozen as one.
+    # Drawn workloads come first: their results are small, and only the forecast itself saves its state.
     first = int(frozen.get("seed", 1)) or seeds + 1
     for seed in range(first, seeds + 1):
         going = _opened(given, frozen if seed == frozen.get("seed") else None, seed)
@@ -72,7 +72,7 @@ def _forecast(given: Json, result_file: int, freeze_seconds: float) -> None:
     laps.lap("load_ms")
     result = going.replay.run(watch.of(going.replay, 0, drawn))
     laps.lap("replay_ms")
-    tell_progress(1.0, "summing up")
+    report_progress(1.0, "summing up")
     gc.disable()
     result["notes"] = [*result["notes"], *going.notes]
     record = record_of(going.document, result)
@@ -82,7 +82,7 @@ def _forecast(given: Json, result_file: int, freeze_seconds: float) -> None:
             listed.append([part.part, part.key, len(part.packed), part.size])
             target.write(part.packed)
     laps.lap("parts_ms")
-    tell(
+    send(
         parts=listed,
         summary=summary_of(result, record),
         notes=result["notes"],
@@ -94,22 +94,22 @@ def _forecast(given: Json, result_file: int, freeze_seconds: float) -> None:
 def _opened(given: Json, frozen: Json | None, seed: int) -> Opened:
     gc.disable()
     going = opened(given["scenario"], given["workload"], given["options"], frozen, seed=seed)
-    # What was read stays until the end: to look through it for garbage, again and again, is in vain.
+    # The input lives until the end; collecting garbage in it again and again is useless.
     gc.freeze()
     gc.enable()
     return going
 
 
 def _moment(given: Json, result_file: int, time: float) -> None:
-    """Write the cluster as the first session from a time on finds it, as a scenario document."""
+    """Write the cluster as the first session at or after a time finds it, as a scenario document."""
     document = cluster_at(given["scenario"], given["workload"], given["options"], time, given["frozen"])
     with open(result_file, "wb") as target:
         target.write(encoded(document))
-    tell(engine_version=ENGINE_VERSION)
+    send(engine_version=ENGINE_VERSION)
 
 
 class _Watch:
-    """Says how far replays are that follow each other, and hands over the state of the one that runs."""
+    """Reports the progress of consecutive replays, and saves the state of the running one."""
 
     def __init__(self, freeze_seconds: float, seeds: int) -> None:
         self.freeze_seconds = freeze_seconds
@@ -118,7 +118,7 @@ class _Watch:
         self.estimate: Json = {}
 
     def expect(self, document: Json) -> None:
-        """Say how long all replays will take, each as long as the first one that is known."""
+        """Report how long all replays will take, each as long as the first that is known."""
         if self.estimate:
             return
         one, replays = estimated(document), self.seeds + 1
@@ -127,10 +127,10 @@ class _Watch:
             "sessions": one.sessions * replays,
             "at_least": one.at_least,
         }
-        tell_so_far({"estimate": self.estimate})
+        report_found({"estimate": self.estimate})
 
     def of(self, replay: Any, seed: int, drawn: Sequence[SeedRow]) -> Callable[[Any], None]:
-        """Return what watches a replay: that of a seed, or the forecast itself (0) after all of them."""
+        """Return the observer of a replay: of a seed, or of the forecast itself (0) after all seeds."""
         self.seed, self.drawn = seed, drawn
         self.begun, self.computed = time.monotonic(), replay.computed
         return self._watch
@@ -144,7 +144,7 @@ class _Watch:
         before = self.seeds if self.seed == 0 else self.seed - 1
         done = (before + min(replay.end / horizon, 1.0)) / (self.seeds + 1)
         which = f"drawn workload {self.seed} of {self.seeds}, " if self.seed else ""
-        tell_progress(done, f"{which}at {replay.end:,.0f} s of {horizon:,.0f} s")
+        report_progress(done, f"{which}at {replay.end:,.0f} s of {horizon:,.0f} s")
         found: dict[str, Any] = {
             "estimate": self.estimate,
             "simulated_seconds": replay.end,
@@ -158,7 +158,7 @@ class _Watch:
             found["frozen_size"] = len(content)
             self.frozen = time.monotonic()
             self.freeze_seconds = max(self.freeze_seconds, COST * (self.frozen - now))
-        tell_so_far(found)
+        report_found(found)
 
 
 if __name__ == "__main__":

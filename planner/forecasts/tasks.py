@@ -1,4 +1,4 @@
-"""What do workers do with a forecast?"""
+"""Registers forecasts as work for the workers."""
 
 from planner.forecasts.models import Forecast
 from planner.forecasts.services.replays import forecast_replay

@@ -1,4 +1,4 @@
-"""Which address leads to which page of traces and forecasts?"""
+"""The URLs of the pages of traces and forecasts."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""How are the waits of a forecast drawn? Each figure is data for Plotly."""
+"""The charts of a forecast's waits, as data for Plotly."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from planning.forecasts.steps import Floats
 
 
 def waits_figure(of_queue: Mapping[str, Floats]) -> Figure:
-    """Return the waits of each queue as boxes: quartiles, and from the shortest to the longest."""
+    """Return the waits of each queue as boxes: quartiles, shortest and longest."""
     data = []
     for number, (queue, waits) in enumerate(of_queue.items()):
         low, first, middle, third, high = np.quantile(waits, [0, 0.25, 0.5, 0.75, 1]) / 60
@@ -27,7 +27,7 @@ def waits_figure(of_queue: Mapping[str, Floats]) -> Figure:
 
 
 def cdf_figure(of_queue: Mapping[str, Floats]) -> Figure:
-    """Return which part of each queue's started jobs waited at most so long."""
+    """Return the fraction of each queue's started jobs that waited at most so long."""
     data = []
     for number, (queue, waits) in enumerate(of_queue.items()):
         ordered = np.sort(waits) / 60

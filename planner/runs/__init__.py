@@ -1,1 +1,1 @@
-"""What would the scheduler do, and why? Runs, their outcomes and explanations."""
+"""Runs, their outcomes and their explanations."""

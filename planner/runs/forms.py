@@ -1,4 +1,4 @@
-"""What do people type about a run: for how long, whom to show it, and which pod to find a place for?"""
+"""The forms of a run: its cycles, a public link, and a pod to find a place for."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,13 +16,13 @@ _REQUESTS = "requests."
 
 
 class RunForm(forms.Form):
-    """For how many scheduling cycles a scenario runs; unless said, for one."""
+    """The number of scheduling cycles to simulate; one by default."""
 
     cycles = forms.IntegerField(min_value=1, max_value=MOST_CYCLES, required=False)
 
 
 class LinkForm(forms.Form):
-    """For whom a link is, and for how long."""
+    """Whom a public link is for, and for how long."""
 
     label = forms.CharField(max_length=100, required=False)
     days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS)
@@ -64,7 +64,7 @@ class ProbeForm(TypedForm):
         self.order_fields(["queue", *(f"{_REQUESTS}{name}" for name in self.names)])
 
     def probe(self) -> Probe:
-        """Return the pod that was typed; raise Invalid."""
+        """Return the pod that was entered; raise Invalid."""
         typed = self.typed()
         named = {name: typed[f"{_REQUESTS}{name}"] for name in self.names}
         if extra := typed["resource_name"]:

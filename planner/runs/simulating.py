@@ -1,4 +1,4 @@
-"""What does a run's child process do? Read the frozen input, simulate, write the result and its rows.
+"""The child process of a run: reads the frozen input, simulates it, writes the result and its rows.
 
 Started by `planner.runs.services.simulations` as ``python -m planner.runs.simulating INPUT RESULT
 EXPLAIN QUESTION
@@ -15,7 +15,7 @@ from typing import Any
 
 import manifests
 from extender_client import AllowedHosts, ExtenderClient
-from planner.work.subprocess_worker import Failed, Laps, ended, tell, tell_progress, tell_so_far
+from planner.work.subprocess_worker import Failed, Laps, report_found, report_progress, run_work, send
 from planning.fitting import fitting, probe_of
 from planning.outcomes import rows_of
 from planning.search import search
@@ -25,7 +25,7 @@ from scheduler_core import Options, encode, prepare
 from scheduler_core.explain import Limits, with_loops
 
 SEARCH_MS = 5000.0
-"""How long a search may take, where the cluster is not so large that few simulations fit into it."""
+"""The time limit of a search; extended if the cluster is so large that few simulations fit into it."""
 
 
 Question = Mapping[str, str]
@@ -33,12 +33,12 @@ Question = Mapping[str, str]
 
 def main(input_file: int, result_file: int, options: Options, question: Question) -> int:
     """Simulate once, or answer a question by many simulations; return the exit status."""
-    return ended(lambda: _simulate(input_file, result_file, options, question))
+    return run_work(lambda: _simulate(input_file, result_file, options, question))
 
 
 def _simulate(input_file: int, result_file: int, options: Options, question: Question) -> None:
     laps = Laps()
-    tell_progress(0.0, "reading the input")
+    report_progress(0.0, "reading the input")
     with open(input_file, "rb") as source:
         content = source.read()
     try:
@@ -51,7 +51,7 @@ def _simulate(input_file: int, result_file: int, options: Options, question: Que
     laps.lap("simulate_ms")
     rows = None
     if not question and "error" not in result:
-        tell_progress(1.0, "summing up")
+        report_progress(1.0, "summing up")
         rows = rows_of(result, given)
         laps.lap("rows_ms")
     with open(result_file, "wb") as target:
@@ -59,7 +59,7 @@ def _simulate(input_file: int, result_file: int, options: Options, question: Que
         if rows is not None:
             rows.write(target)
     laps.lap("encode_ms")
-    tell(
+    send(
         size=size,
         has_rows=rows is not None,
         notes=result.get("notes", []),
@@ -76,7 +76,7 @@ def _answer(document: Mapping[str, Any], question: Question, options: Options) -
         return fitting(document, probe_of(json.loads(question["probe"])), options)
     if "job" in question:
         limits = Limits(milliseconds=SEARCH_MS, timer=lambda: time.perf_counter() * 1000)
-        return search(document, question["job"], options, limits, tell_so_far)
+        return search(document, question["job"], options, limits, report_found)
     prepared = prepare(document)
     return with_loops(prepared, prepared.simulate(options=options), options)
 
@@ -84,7 +84,7 @@ def _answer(document: Mapping[str, Any], question: Question, options: Options) -
 def _options(explain: bool, hosts: list[str]) -> Options:
     return Options(
         explain=explain,
-        progress=tell_progress,
+        progress=report_progress,
         extender=ExtenderClient(AllowedHosts(hosts)).post if hosts else None,
     )
 

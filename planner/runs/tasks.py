@@ -1,4 +1,4 @@
-"""What do workers do with a run?"""
+"""Registers runs as work for the workers."""
 
 from planner.runs.models import Run
 from planner.runs.services.simulations import run_simulate

@@ -1,4 +1,4 @@
-"""Which address leads to which page of runs?"""
+"""The URLs of the pages of runs."""
 
 from django.urls import path
 

@@ -1,1 +1,1 @@
-"""How is work done in the background: queued, claimed, run in a child process, recovered?"""
+"""Background work: queued, claimed, executed in a child process, recovered."""

@@ -1,4 +1,4 @@
-"""How do workers learn that something waits? By a message that names nothing; the rows hold what waits."""
+"""Notification of the workers: messages carry no work, the rows do."""
 
 import logging
 
@@ -7,12 +7,12 @@ from kombu.exceptions import OperationalError
 
 logger = logging.getLogger(__name__)
 
-# The name that workers of the release before know, so that both can run during an upgrade.
+# The name that workers of the previous release know, so that both can run during an upgrade.
 DRAIN_QUEUE = "planner.work.tasks.do_waiting_work"
 
 
 def notify_workers() -> None:
-    """Tell the workers that something waits. While the broker is away they see it when they look."""
+    """Notify the workers of queued work. While the broker is unavailable they find it when they next poll."""
     try:
         current_app.send_task(DRAIN_QUEUE, ignore_result=True, retry=False)
     except (OperationalError, OSError):

@@ -1,4 +1,4 @@
-"""How does a worker do one piece of work, from claim to end, and while the database is away?"""
+"""Execution of one piece of work by a worker, from claim to end, also while the database is unavailable."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from planner.work.lifecycle import (
     work_stop,
 )
 from planner.work.subprocess_runner import ChildFailed, ChildKilled, ChildStopped, Limits
-from planner.work.turns import turn_claim
+from planner.work.turns import work_claim_next
 
 logger = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
 
-def next_execute(*, worker: str, stopping: threading.Event) -> bool:
-    """Claim the work whose turn it is and do it; was there something to claim?"""
-    claim = turn_claim(worker=worker)
+def work_execute_next(*, worker: str, stopping: threading.Event) -> bool:
+    """Claim and execute the work whose turn it is; return whether there was any."""
+    claim = work_claim_next(worker=worker)
     if claim is not None:
         claim_execute(claim=claim, stopping=stopping)
     return claim is not None
 
 
 def claim_execute(*, claim: Claim[Any], stopping: threading.Event) -> None:
-    """Do claimed work in a child process and store how it ended.
+    """Execute claimed work in a child process and store how it ended.
 
-    When `stopping` is set the child is killed and the work put back for another worker.
+    When `stopping` is set, the child is killed and the work is put back for another worker.
     """
     with structlog.contextvars.bound_contextvars(
         **{claim.kind.kind_name(): str(claim.id)}, attempt=claim.attempt
@@ -76,25 +76,29 @@ def _execute(claim: Claim[Any], watch: Watch) -> None:
 
 
 class Watch:
-    """Between the child and the row: renews the lease, and learns why the child should stop."""
+    """The link between child and row: renews the lease, and learns whether the child must stop."""
 
     def __init__(self, claim: Claim[Any], stopping: threading.Event) -> None:
         self.claim = claim
         self.stopping = stopping
-        self._heard = Heartbeat.GO_ON
+        self._last = Heartbeat.CONTINUE
 
     def beat(self, progress: float, doing: str) -> bool:
-        """Renew the lease; should the child go on? It does while the database is away: the fence decides."""
+        """Renew the lease; return whether the child may continue.
+
+        While the database is unavailable it continues: the attempt number decides whether the result is
+        stored.
+        """
         try:
-            self._heard = work_heartbeat(claim=self.claim, progress=progress, doing=doing)
+            self._last = work_heartbeat(claim=self.claim, progress=progress, doing=doing)
         except DatabaseError:
             logger.warning("The database is unavailable; work continues.")
             connection.close()
-        return self._heard is Heartbeat.GO_ON and not self.stopping.is_set()
+        return self._last is Heartbeat.CONTINUE and not self.stopping.is_set()
 
     @contextmanager
     def beating(self, doing: str) -> Iterator[None]:
-        """Renew the lease now and then while something is done that takes a while."""
+        """Renew the lease at intervals during a step that takes a while."""
         over = threading.Event()
         self.beat(1.0, doing)
 
@@ -112,14 +116,14 @@ class Watch:
             thread.join()
 
     def end(self) -> bool:
-        """Write why the child was stopped."""
-        if self._heard is Heartbeat.CANCEL:
+        """Store why the child was stopped."""
+        if self._last is Heartbeat.CANCEL:
             return work_stop(claim=self.claim)
         return work_release(claim=self.claim)
 
 
-def unless_away(step: Callable[[], object]) -> None:
-    """Do a step that may wait for the next time; it is left out while the database is away."""
+def skip_on_db_error(step: Callable[[], object]) -> None:
+    """Execute a step that may be skipped while the database is unavailable."""
     try:
         step()
     except DatabaseError:
@@ -128,7 +132,7 @@ def unless_away(step: Callable[[], object]) -> None:
 
 
 def retry_on_db_error(step: Callable[[], Answer]) -> Answer:
-    """Return what `step` answers, trying again for as long as a lease lasts while the database is away."""
+    """Return the result of `step`; while the database is unavailable retry for as long as a lease lasts."""
     until = time.monotonic() + settings.RUN_LEASE_SECONDS
     while True:
         try:
@@ -142,7 +146,7 @@ def retry_on_db_error(step: Callable[[], Answer]) -> Answer:
 
 
 def limits() -> Limits:
-    """Return what a child process may use."""
+    """Return the limits of a child process."""
     return Limits(
         memory_mb=settings.RUN_MEMORY_MB,
         seconds=settings.RUN_TIME_LIMIT_SECONDS,

@@ -1,4 +1,4 @@
-"""How does work move from queued to its end? Only from here, a worker only under its own attempt."""
+"""Transitions of work from queued to its end; a worker may write only under its own attempt number."""
 
 import enum
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.rules import row_keep
+from planner.rules import row_create
 from planner.work.broker import notify_workers
 from planner.work.models import Tally, Work
 from planner.work.tallies import tally
@@ -24,48 +24,48 @@ from planner.work.tallies import tally
 State = Work.State
 Kind = TypeVar("Kind", bound=Work)
 
-MOST_NOTICES = 16
-"""So many places of workers are called for what is queued together; others see it when they look."""
+MAX_NOTIFICATIONS = 16
+"""The most notifications for work that is queued together; other workers find it when they poll."""
 
 
 @dataclass(frozen=True)
 class Claim(Generic[Kind]):
-    """A worker's right to write to a row: it holds until the lease runs out or somebody else claims."""
+    """A worker's right to write to a row, until the lease expires or another worker claims it."""
 
     kind: type[Kind]
     id: UUID
     attempt: int
 
     def mine(self) -> QuerySet[Kind]:
-        """Return the row, or nothing once this worker has lost it."""
+        """Return the row, or an empty queryset once the claim is lost."""
         return self.kind._default_manager.filter(pk=self.id, attempt=self.attempt, state=State.RUNNING)
 
 
 class Heartbeat(enum.Enum):
-    """What a heartbeat learned."""
+    """The result of a heartbeat."""
 
-    GO_ON = "go on"
+    CONTINUE = "continue"
     CANCEL = "cancel"
     LOST = "lost"
 
 
 def work_enqueue(work: Kind) -> Kind:
-    """Keep work, and notify a worker once its row is visible to it."""
-    row_keep(work)
+    """Store work, and notify a worker after commit."""
+    row_create(work)
     transaction.on_commit(notify_workers)
     return work
 
 
 def work_enqueue_all(*, kind: type[Kind], rows: Sequence[Kind]) -> None:
-    """Keep work that is queued together, and notify workers once its rows are visible to them."""
+    """Store work that is queued together, and notify workers after commit."""
     kind._default_manager.bulk_create(rows)
-    for _ in rows[:MOST_NOTICES]:
+    for _ in rows[:MAX_NOTIFICATIONS]:
         transaction.on_commit(notify_workers)
 
 
 @transaction.atomic
 def work_claim(*, kind: type[Kind], id: UUID, worker: str) -> Claim[Kind] | None:
-    """Take queued work with a lease, or return None when there is nothing to take."""
+    """Claim queued work with a lease; return None if it is not queued."""
     now = timezone.now()
     rows = kind._default_manager.filter(pk=id)
     claimed = rows.filter(state=State.QUEUED).update(
@@ -84,7 +84,7 @@ def work_claim(*, kind: type[Kind], id: UUID, worker: str) -> Claim[Kind] | None
 
 
 def work_heartbeat(*, claim: Claim[Kind], progress: float, doing: str) -> Heartbeat:
-    """Renew the lease and tell how far the work is; learn whether to go on."""
+    """Renew the lease and store the progress; return whether to continue."""
     renewed = claim.mine().update(
         heartbeat=timezone.now(),
         lease_until=seconds_from_now(settings.RUN_LEASE_SECONDS),
@@ -93,11 +93,11 @@ def work_heartbeat(*, claim: Claim[Kind], progress: float, doing: str) -> Heartb
     )
     if not renewed:
         return Heartbeat.LOST
-    return Heartbeat.CANCEL if claim.mine().filter(cancel_requested=True).exists() else Heartbeat.GO_ON
+    return Heartbeat.CANCEL if claim.mine().filter(cancel_requested=True).exists() else Heartbeat.CONTINUE
 
 
 def work_end(*, claim: Claim[Kind], state: Work.State, **facts: Any) -> bool:
-    """End the work with what is to be kept of it; was it still this worker's?"""
+    """End the work and store its results; return False if the claim was lost."""
     done = {"progress": 1.0} if state == State.SUCCEEDED else {}
     return bool(
         claim.mine().update(state=state, finished=timezone.now(), lease_until=None, doing="", **done, **facts)
@@ -105,18 +105,21 @@ def work_end(*, claim: Claim[Kind], state: Work.State, **facts: Any) -> bool:
 
 
 def work_stop(*, claim: Claim[Kind]) -> bool:
-    """End work whose stop was requested; was it still this worker's?"""
+    """End work that was requested to stop; return False if the claim was lost."""
     return work_end(claim=claim, state=State.CANCELLED)
 
 
 def work_fail(*, claim: Claim[Kind], error: str) -> bool:
-    """End the work with the reason why it failed; was it still this worker's?"""
+    """End the work with the reason for its failure; return False if the claim was lost."""
     return work_end(claim=claim, state=State.FAILED, error=error)
 
 
 @transaction.atomic
 def work_killed(*, claim: Claim[Kind], error: str) -> bool:
-    """Queue work once more whose child process was killed, the second time fail it; was it still ours?"""
+    """Queue work again whose child process was killed; the second time, fail it.
+
+    Returns False if the claim was lost.
+    """
     again = (
         claim.mine()
         .filter(kills=0, cancel_requested=False)
@@ -135,9 +138,9 @@ def work_killed(*, claim: Claim[Kind], error: str) -> bool:
 
 
 def work_release(*, claim: Claim[Kind]) -> bool:
-    """Put work back because its worker is going away; was it still this worker's?
+    """Put work back because its worker is stopping; return False if the claim was lost.
 
-    This is no loss: it does not count towards the limit of lost workers.
+    This does not count towards the limit of lost workers.
     """
     return bool(claim.mine().update(**_BACK_IN_QUEUE))
 
@@ -152,7 +155,7 @@ _BACK_IN_QUEUE: Mapping[str, Any] = {
 
 
 def work_cancel(*, work: Kind, user: User | None = None) -> Kind:
-    """Cancel queued work at once, ask running work to stop, leave what is over; return it fresh."""
+    """Cancel queued work immediately, request running work to stop; return the current row."""
     role_require(user=user, workspace=work.workspace)
     rows = type(work)._default_manager.filter(pk=work.pk)
     waiting = rows.filter(state=State.QUEUED)
@@ -163,8 +166,8 @@ def work_cancel(*, work: Kind, user: User | None = None) -> Kind:
 
 
 def seconds_from_now(seconds: float) -> Combinable:
-    """Return the moment so many seconds after the database's present, for an update.
+    """Return the database's current time plus some seconds, for an update.
 
-    Its clock counts for all machines alike: no lease hangs on a worker's own.
+    All machines share the database's clock, so no lease depends on a worker's clock.
     """
     return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())

@@ -1,4 +1,4 @@
-"""Which work was left behind by a worker that died?"""
+"""Recovery of work whose worker died."""
 
 from django.conf import settings
 from django.db import transaction
@@ -15,19 +15,19 @@ State = Work.State
 
 
 def work_recover() -> None:
-    """Take back the work whose lease ran out.
+    """Requeue the work whose lease expired.
 
-    Every worker calls this now and then. Each step is a conditional update, so two at once do no harm.
+    Every worker calls this at intervals. Each step is a conditional update, so concurrent calls are safe.
     """
     for kind in kinds():
-        _take_back(kind._default_manager.filter(lease_until__lt=Now()))
+        _requeue(kind._default_manager.filter(lease_until__lt=Now()))
 
 
 @transaction.atomic
-def _take_back(lost: QuerySet[Kind]) -> None:
-    """Queue running work again whose worker is gone; end what was cancelled or lost too often.
+def _requeue(lost: QuerySet[Kind]) -> None:
+    """Queue running work again whose worker is lost; end it if it was cancelled or lost too often.
 
-    The wait before the next attempt doubles with every loss.
+    The delay before the next attempt doubles with every loss.
     """
     running = lost.filter(state=State.RUNNING)
     now = timezone.now()
@@ -59,6 +59,6 @@ def _take_back(lost: QuerySet[Kind]) -> None:
 
 
 def worker_lost(worker: str) -> None:
-    """Take back at once the work of a worker that is known to be dead."""
+    """Requeue immediately the work of a worker that is known to be dead."""
     for kind in kinds():
-        _take_back(kind._default_manager.filter(worker=worker))
+        _requeue(kind._default_manager.filter(worker=worker))

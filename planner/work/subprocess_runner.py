@@ -1,4 +1,4 @@
-"""How does heavy work run beside the worker, in a process of its own, under limits?"""
+"""Runs heavy work in a child process of the worker, with limits of memory and time."""
 
 import errno
 import json
@@ -23,18 +23,18 @@ logger = logging.getLogger(__name__)
 
 PROJECT = Path(__file__).parents[2]
 _LOG_TAIL = 8000
-"""Bytes of the child's complaints that are worth keeping in the log."""
+"""The last bytes of the child's standard error, for the log."""
 _DISK_FULL = "The worker's disk is full; free space and try again."
 
 Beat = Callable[[float, str], bool]
-"""Called every `Limits.beat_seconds` with the progress, from 0 to 1, and what is at work; False stops it."""
+"""Called every `Limits.beat_seconds` with the progress from 0 to 1 and the current step; False stops it."""
 OnReport = Callable[[Any], None]
-"""Called with what the child has found so far, whenever it found more."""
+"""Called with all that the child has found so far, when it has found more."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one child may use and call, and how often it is looked after."""
+    """The limits of a child, the interval of heartbeats, and the hosts that it may call."""
 
     memory_mb: int
     seconds: float
@@ -42,28 +42,28 @@ class Limits:
     extender_hosts: tuple[str, ...] = ()
 
 
-def unreported(_found: Any) -> None:
-    """Leave what was found so far to the result."""
+def ignore_found(_found: Any) -> None:
+    """Ignore what was found so far; the result will contain it."""
 
 
 class ChildFailed(Exception):
-    """The child came to no result; the message is for the user."""
+    """The child has no result; the message is for the user."""
 
 
 class ChildKilled(ChildFailed):
-    """The child was killed from outside, as the system does when memory runs out; another try may help."""
+    """The child was killed from outside, as the kernel does when memory runs out; a retry may succeed."""
 
 
 class ChildStopped(Exception):
-    """The beat requested a stop; the child is dead."""
+    """The heartbeat requested a stop; the child was killed."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a child is to do.
+    """The task of a child.
 
-    `module` is run with the numbers of two open files, source and result, and the further `arguments`; see
-    `planner.work.subprocess_worker` for what else it keeps to. `name` begins the sentences about failures.
+    `module` runs with the descriptors of two open files, source and result, and the further `arguments`; it
+    follows `planner.work.subprocess_worker`. `name` starts the sentences about failures.
     """
 
     name: str
@@ -71,27 +71,27 @@ class Task:
     arguments: Sequence[str] = ()
 
 
-def child_answer(
+def run_child(
     task: Task,
     source: IO[bytes],
     result: IO[bytes],
     limits: Limits,
     beat: Beat,
-    on_report: OnReport = unreported,
+    on_report: OnReport = ignore_found,
 ) -> Any:
-    """Run a task over two open temporary files; return what it reported at its end.
+    """Run a task over two open temporary files; return its last message.
 
-    Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
+    Raises ChildFailed with the reason, or ChildStopped after `beat` returned False.
     """
-    news = _News(on_report)
+    messages = _Messages(on_report)
     source.flush()
     source.seek(0)
-    with _complaints(task) as complaints:
-        with _child(task, source, result, complaints, limits) as child:
-            _look_after(task, child, news, limits, beat)
-        _check_end(task, child.returncode, news, limits)
+    with _logged_stderr(task) as stderr:
+        with _child(task, source, result, stderr, limits) as child:
+            _supervise(task, child, messages, limits, beat)
+        _check_end(task, child.returncode, messages, limits)
     result.seek(0)
-    return news.last
+    return messages.last
 
 
 @contextmanager
@@ -106,31 +106,31 @@ def room_on_disk() -> Iterator[None]:
 
 
 @contextmanager
-def _complaints(task: Task) -> Iterator[IO[bytes]]:
-    """Collect what the child writes to standard error; log its end when there is any."""
-    with tempfile.TemporaryFile() as complaints:
-        yield complaints
-        size = complaints.seek(0, os.SEEK_END)
-        complaints.seek(max(0, size - _LOG_TAIL))
-        if text := complaints.read().decode(errors="replace").strip():
+def _logged_stderr(task: Task) -> Iterator[IO[bytes]]:
+    """Collect the child's standard error and log the end of it."""
+    with tempfile.TemporaryFile() as stderr:
+        yield stderr
+        size = stderr.seek(0, os.SEEK_END)
+        stderr.seek(max(0, size - _LOG_TAIL))
+        if text := stderr.read().decode(errors="replace").strip():
             logger.warning("%s wrote to standard error:\n%s", task.name, text)
 
 
 @contextmanager
 def _child(
-    task: Task, source: IO[bytes], result: IO[bytes], complaints: IO[bytes], limits: Limits
+    task: Task, source: IO[bytes], result: IO[bytes], stderr: IO[bytes], limits: Limits
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the child; whatever happens inside, it is gone at the end."""
+    """Start the child; it is killed on exit."""
     files = (source.fileno(), result.fileno())
     child = subprocess.Popen(
         [sys.executable, "-m", task.module, *map(str, files), *task.arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=complaints,
+        stderr=stderr,
         pass_fds=files,
         start_new_session=True,
         cwd=PROJECT,
-        # One core a child, so that children do not slow each other down.
+        # One thread per child, so that children do not slow each other down.
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     try:
@@ -146,8 +146,8 @@ def _child(
 
 
 @dataclass
-class _News:
-    """What the child has reported so far."""
+class _Messages:
+    """The messages of the child."""
 
     on_report: OnReport
     progress: float = 0.0
@@ -155,24 +155,26 @@ class _News:
     last: dict[str, Any] = field(default_factory=dict)
     _unfinished: list[bytes] = field(default_factory=list)
 
-    def hear(self, output: bytes) -> None:
+    def read(self, output: bytes) -> None:
         *lines, rest = output.split(b"\n")
         if lines:
             lines[0] = b"".join([*self._unfinished, lines[0]])
             self._unfinished.clear()
         self._unfinished.append(rest)
         for line in lines:
-            answer = json.loads(line)
-            if "progress" in answer:
-                self.progress, self.doing = answer["progress"], answer["doing"]
-            elif "so_far" in answer:
-                self.on_report(answer["so_far"])
+            message = json.loads(line)
+            if "progress" in message:
+                self.progress, self.doing = message["progress"], message["doing"]
+            elif "so_far" in message:
+                self.on_report(message["so_far"])
             else:
-                self.last = answer
+                self.last = message
 
 
-def _look_after(task: Task, child: subprocess.Popen[bytes], news: _News, limits: Limits, beat: Beat) -> None:
-    """Listen until the child closes its output; beat in between, and mind the time."""
+def _supervise(
+    task: Task, child: subprocess.Popen[bytes], messages: _Messages, limits: Limits, beat: Beat
+) -> None:
+    """Read the child's messages until it closes its output; send heartbeats and enforce the time limit."""
     assert child.stdout is not None, "the child was started with a pipe"
     started = next_beat = time.monotonic()
     while True:
@@ -180,7 +182,7 @@ def _look_after(task: Task, child: subprocess.Popen[bytes], news: _News, limits:
         if now - started > limits.seconds:
             raise ChildFailed(f"{task.name} took longer than the limit of {limits.seconds:g} seconds.")
         if now >= next_beat:
-            if not beat(news.progress, news.doing):
+            if not beat(messages.progress, messages.doing):
                 raise ChildStopped
             next_beat = now + limits.beat_seconds
         if select.select([child.stdout], [], [], max(0.0, next_beat - time.monotonic()))[0]:
@@ -188,10 +190,10 @@ def _look_after(task: Task, child: subprocess.Popen[bytes], news: _News, limits:
             if not output:
                 child.wait()
                 return
-            news.hear(output)
+            messages.read(output)
 
 
-def _check_end(task: Task, status: int, news: _News, limits: Limits) -> None:
+def _check_end(task: Task, status: int, messages: _Messages, limits: Limits) -> None:
     if status == 0:
         return
     if status == OUT_OF_MEMORY:
@@ -199,7 +201,7 @@ def _check_end(task: Task, status: int, news: _News, limits: Limits) -> None:
     if status == NO_SPACE:
         raise ChildFailed(_DISK_FULL)
     if status == FAILED:
-        raise ChildFailed(news.last["failed"])
+        raise ChildFailed(messages.last["failed"])
     if status == -signal.SIGKILL:
         raise ChildKilled(
             f"{task.name} was killed (SIGKILL), most likely because the machine ran out of memory. Give the"

@@ -1,8 +1,8 @@
-"""What do all child processes of a worker keep to?
+"""The protocol of all child processes of a worker.
 
-Standard input is the lifeline: it ends when the worker is gone, and so does the child. Standard output
-carries one JSON object a line: progress, and at the end what is reported besides the result file. Standard
-error carries what went wrong, and the exit status tells the ends apart.
+Standard input ends when the worker is gone, and then the child exits. Standard output carries one JSON object
+per line: progress, and at the end a report beside the result file. Standard error carries errors for the log,
+and the exit status says how the child ended.
 """
 
 import errno
@@ -24,28 +24,28 @@ class Failed(Exception):
 
 
 class Laps:
-    """How long each step took, in milliseconds."""
+    """The duration of each step, in milliseconds."""
 
     def __init__(self) -> None:
         self.milliseconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
     def lap(self, name: str) -> None:
-        """Note what has passed since the step before under the name of this one."""
+        """Record the time since the previous step under this name."""
         now = time.perf_counter()
         self.milliseconds[name] = round((now - self._last) * 1000, 1)
         self._last = now
 
 
-def ended(work: Callable[[], None]) -> int:
-    """Do the work of a child; return the status to exit with."""
-    threading.Thread(target=_end_with_the_worker, daemon=True).start()
+def run_work(work: Callable[[], None]) -> int:
+    """Execute the work of a child; return the exit status."""
+    threading.Thread(target=_exit_with_the_worker, daemon=True).start()
     try:
         work()
     except MemoryError:
         return OUT_OF_MEMORY
     except Failed as error:
-        tell(failed=str(error))
+        send(failed=str(error))
         return FAILED
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -54,23 +54,23 @@ def ended(work: Callable[[], None]) -> int:
     return 0
 
 
-def tell_progress(done: float, doing: str) -> None:
-    """Say how far the work is, from 0 to 1, and what it is at."""
-    tell(progress=done, doing=doing)
+def report_progress(done: float, doing: str) -> None:
+    """Report the progress, from 0 to 1, and the current step."""
+    send(progress=done, doing=doing)
 
 
-def tell_so_far(found: Mapping[str, Any]) -> None:
-    """Say what has been found until now, all of it."""
-    tell(so_far=found)
+def report_found(found: Mapping[str, Any]) -> None:
+    """Report all that has been found so far."""
+    send(so_far=found)
 
 
-def tell(**news: Any) -> None:
-    """Say something to the worker."""
-    sys.stdout.write(json.dumps(news) + "\n")
+def send(**message: Any) -> None:
+    """Send a message to the worker."""
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 
-def _end_with_the_worker() -> None:
+def _exit_with_the_worker() -> None:
     while os.read(0, 1):
         pass
     os._exit(1)

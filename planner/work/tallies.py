@@ -1,4 +1,4 @@
-"""How is counted what happens to work? In the transaction in which it happens, so that no count is lost."""
+"""Counting of events in the transaction in which they happen, so that no count is lost."""
 
 from django.db.models import F
 
@@ -6,7 +6,7 @@ from planner.work.models import Tally
 
 
 def tally(name: str, more: int) -> None:
-    """Count something."""
+    """Increase a counter."""
     if more and not Tally.objects.filter(name=name).update(count=F("count") + more):
         _, is_new = Tally.objects.get_or_create(name=name, defaults={"count": more})
         if not is_new:

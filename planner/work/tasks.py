@@ -1,4 +1,4 @@
-"""How do Celery's workers do what waits, and look for what was left behind?"""
+"""The Celery task that executes queued work, and the recovery thread of each worker."""
 
 import logging
 import threading
@@ -15,36 +15,36 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from planner.work.broker import DRAIN_QUEUE
-from planner.work.execution import next_execute
+from planner.work.execution import work_execute_next
 from planner.work.kinds import chores
 from planner.work.recovery import work_recover
-from planner.work.turns import has_queued
-from planner.work.workers import worker_gone, worker_name, worker_seen
+from planner.work.turns import has_queued_work
+from planner.work.workers import worker_delete, worker_name, worker_report
 
 logger = logging.getLogger(__name__)
 
 STOPPING = threading.Event()
 """Set when this worker has to stop: its work is put back for others."""
 BUSY: set[int] = set()
-"""The threads of this worker that are at work."""
+"""The threads of this worker that execute work."""
 
 
 @shared_task(name=DRAIN_QUEUE, ignore_result=True)
 def drain_queue() -> None:
-    """Do the work whose turn it is, then the next, until none waits. The rows hold states and results.
+    """Execute queued work, one piece after the other, until none is left. The rows hold states and results.
 
-    There is a message for all work, but it names none: whose turn it is shows when a worker is free.
+    The message does not name a piece of work: the turn is decided when a worker is free.
     """
     BUSY.add(threading.get_ident())
     try:
-        while not STOPPING.is_set() and next_execute(worker=worker_name(), stopping=STOPPING):
+        while not STOPPING.is_set() and work_execute_next(worker=worker_name(), stopping=STOPPING):
             pass
     finally:
         BUSY.discard(threading.get_ident())
 
 
 def drain_queue_unnotified() -> None:
-    """Do the work that waits, without a message."""
+    """Execute queued work without a message."""
     try:
         drain_queue()
     except DatabaseError:
@@ -54,13 +54,13 @@ def drain_queue_unnotified() -> None:
 
 
 def _ended(_result: None) -> None:
-    """Take the word of a pool that a piece of work is over; its row says what came of it."""
+    """Accept the pool's notification that a task ended; the row has the state."""
 
 
 class Recovery(bootsteps.StartStopStep):
-    """A thread in every worker that takes back what was left behind, and wakes a free place of its worker.
+    """A thread in every worker that recovers lost work, and starts queued work on an idle thread of the pool.
 
-    So work starts within a sweep, however many messages are lost.
+    So work starts within one interval, even if messages are lost.
     """
 
     requires = ("celery.worker.components:Pool",)
@@ -72,24 +72,24 @@ class Recovery(bootsteps.StartStopStep):
         self._thread = threading.Thread(target=self._sweep, name="recovery", daemon=True)
 
     def start(self, parent: WorkController) -> None:
-        """Begin to sweep."""
+        """Start the recovery thread."""
         assert isinstance(parent.pool, TaskPool), "see CELERY_WORKER_POOL"
         self._pool: BasePool = parent.pool
         self._thread.start()
 
     def stop(self, parent: WorkController) -> None:
-        """Let the last sweep end."""
+        """Stop after the current pass."""
         self._over.set()
         self._thread.join()
 
     def _sweep(self) -> None:
         while not self._over.is_set():
             try:
-                worker_seen(name=worker_name(), started=self._started)
+                worker_report(name=worker_name(), started=self._started)
                 work_recover()
                 for chore in chores():
                     chore.do_if_due()
-                if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and has_queued():
+                if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and has_queued_work():
                     self._pool.apply_async(drain_queue_unnotified, callback=_ended)
             except DatabaseError:
                 logger.warning("Recovery could not read the database and will retry.")
@@ -97,7 +97,7 @@ class Recovery(bootsteps.StartStopStep):
                 connection.close()
             self._over.wait(settings.RUN_SWEEP_SECONDS)
         with suppress(DatabaseError):
-            worker_gone(name=worker_name())
+            worker_delete(name=worker_name())
             connection.close()
 
 

@@ -1,6 +1,6 @@
-"""Whose work is next? Owners take turns: the one with the least in work, and of those the oldest work.
+"""Turns of the owners of queued work: the owner with the least running work is next, with the oldest work.
 
-What somebody waits for goes before what is done in the background.
+Work that users wait for goes before background work.
 """
 
 from collections import Counter
@@ -20,27 +20,27 @@ State = Work.State
 
 
 def waiting(kind: type[Kind]) -> QuerySet[Kind]:
-    """Return the queued work that may start now; after a lost worker it waits for a while."""
+    """Return the queued work that may start now; after the loss of a worker it is delayed."""
     may_start = Q(not_before=None) | Q(not_before__lte=Now())
     return kind._default_manager.filter(may_start, state=State.QUEUED)
 
 
-def has_queued() -> bool:
-    """Is there work for a free worker (a query for each kind, at most)?"""
+def has_queued_work() -> bool:
+    """Return whether any work may start now (at most a query per kind)."""
     return any(waiting(kind).exists() for kind in kinds())
 
 
-def does_anybody_wait() -> bool:
-    """Is there work that goes before the background's (a query for each kind, at most)?"""
+def has_awaited_work() -> bool:
+    """Return whether work that users wait for may start now (at most a query per kind)."""
     return any(waiting(kind).exists() for kind in awaited_kinds())
 
 
 @transaction.atomic
-def turn_claim(*, worker: str) -> Claim[Any] | None:
-    """Take the work whose turn it is, None when nothing waits (3 queries for each kind, at most, to find it).
+def work_claim_next(*, worker: str) -> Claim[Any] | None:
+    """Claim the work whose turn it is, None if there is none (at most 3 queries per kind).
 
-    Where the database can, rows that another worker is about to take are passed over, so that workers that
-    become free at the same moment do not all reach for the same one.
+    If the database supports it, rows that another worker is about to claim are skipped, so that workers that
+    become free at the same moment do not compete for one row.
     """
     for ranked in (awaited_kinds(), background_kinds()):
         for work in _oldest_of_owners(ranked):
@@ -49,7 +49,7 @@ def turn_claim(*, worker: str) -> Claim[Any] | None:
 
 
 def _oldest_of_owners(ranked: Sequence[type[Work]]) -> Iterator[Work]:
-    """Yield the oldest waiting work of each owner, first of the owner with the least in work."""
+    """Yield the oldest waiting work of each owner, starting with the owner with the least running work."""
     first = _first_of_owners(ranked)
     busy = _busy() if first else Counter()
     for owner in sorted(first, key=lambda owner: (busy[owner], first[owner])):
@@ -65,7 +65,7 @@ def _of_owner(kind: type[Kind], owner: int | None) -> QuerySet[Kind]:
 
 
 def _first_of_owners(ranked: Sequence[type[Work]]) -> dict[int | None, datetime]:
-    """Return since when the oldest waiting work of each owner waits."""
+    """Return the creation time of the oldest waiting work of each owner."""
     first: dict[int | None, datetime] = {}
     for kind in ranked:
         for owner, created in waiting(kind).order_by().values_list("owner").annotate(first=Min("created")):
@@ -74,7 +74,7 @@ def _first_of_owners(ranked: Sequence[type[Work]]) -> dict[int | None, datetime]
 
 
 def _busy() -> Counter[int | None]:
-    """Return how much of each owner is in work."""
+    """Return the number of running pieces of work of each owner."""
     busy: Counter[int | None] = Counter()
     for kind in kinds():
         running = kind._default_manager.filter(state=State.RUNNING).order_by()

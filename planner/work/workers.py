@@ -1,4 +1,4 @@
-"""Which workers live, and who says so?"""
+"""The list of workers, each of which reports at intervals."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from planner.work.models import Worker
 from planning.version import ENGINE_VERSION
 
 FORGOTTEN = timedelta(days=1)
-"""A worker that was not seen for so long is dropped from the list."""
+"""A worker that has not reported for so long is deleted."""
 
 
 def worker_name(pid: int | None = None) -> str:
@@ -19,8 +19,8 @@ def worker_name(pid: int | None = None) -> str:
     return f"{socket.gethostname()}:{pid or os.getpid()}"
 
 
-def worker_seen(*, name: str, started: datetime) -> None:
-    """Keep that a worker lives; drop those that are long gone."""
+def worker_report(*, name: str, started: datetime) -> None:
+    """Record that a worker is alive; delete those that are long gone."""
     now = timezone.now()
     Worker.objects.update_or_create(
         name=name,
@@ -34,16 +34,16 @@ def worker_seen(*, name: str, started: datetime) -> None:
     Worker.objects.filter(seen__lt=now - FORGOTTEN).delete()
 
 
-def worker_gone(*, name: str) -> None:
-    """Forget a worker that has said goodbye."""
+def worker_delete(*, name: str) -> None:
+    """Delete a worker that is shutting down."""
     Worker.objects.filter(name=name).delete()
 
 
 def is_worker_alive(host: str) -> bool:
-    """Has a worker of this machine been seen lately?"""
+    """Return whether a worker of this machine has reported lately."""
     return Worker.objects.filter(name__startswith=f"{host}:", seen__gt=alive_since()).exists()
 
 
 def alive_since() -> datetime:
-    """Return since when a living worker has been seen: it says so at every sweep."""
+    """Return the time since which a worker that is alive must have reported."""
     return timezone.now() - timedelta(seconds=3 * settings.RUN_SWEEP_SECONDS + 5)

@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from planner.clusters.models import Blob, Snapshot
 from planner.runs.models import Run
-from planner.runs.services.bundles import bundle_of
+from planner.runs.services.bundles import bundle_export
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.scenarios import scenario_remove
 from planning.bundle import NoBundle, about_of
@@ -195,7 +195,7 @@ def large(settings: Any, about: Any = ABOUT, document: bytes | None = None) -> b
 def test_a_large_bundle_is_read_and_repeated_by_a_worker(
     api: APIClient, finished_run: Run, settings: Any
 ) -> None:
-    content = bundle_of(run=finished_run)
+    content = bundle_export(run=finished_run)
     settings.IMPORT_SYNCHRONOUS_BYTES = 1000
     answer = send(api, content)
     assert answer.status_code == 202

@@ -12,13 +12,13 @@ from django.utils import timezone
 from planner.accounts.models import Event
 from planner.accounts.services.events import audit
 from planner.runs.models import PublicLink, Run
-from planner.runs.services.links import link_make, link_revoke
+from planner.runs.services.links import link_create, link_revoke
 from tests import factories
 
 
 @pytest.fixture
 def made(finished_run: Run) -> tuple[PublicLink, str]:
-    return link_make(run=finished_run, user=factories.user(), label="board meeting", days=7)
+    return link_create(run=finished_run, user=factories.user(), label="board meeting", days=7)
 
 
 def test_nothing_that_is_stored_or_listed_opens_a_run(client: Client, made: tuple[PublicLink, str]) -> None:

@@ -19,7 +19,7 @@ from planner.clusters.models import Blob, ImportPreview, Snapshot
 from planner.clusters.services import imports, snapshots
 from planner.clusters.services.imports import IN_PROCESS_BYTES, cluster_read, cluster_read_apart, packed
 from planner.clusters.services.retention import old_runs_remove
-from planner.clusters.services.snapshots import MOST_PREVIEWS, PREVIEWS_KEPT, preview_keep
+from planner.clusters.services.snapshots import MOST_PREVIEWS, PREVIEWS_KEPT, preview_store
 from planner.clusters.views.imports import IN_A_REQUEST_BYTES
 from planner.scenarios.models import Scenario
 from tests import factories
@@ -91,7 +91,7 @@ def test_previews_of_one_workspace_are_bounded_in_bytes(monkeypatch: pytest.Monk
     for number in range(6):
         noise = "".join(random.Random(number).choices("abcdefghijklmnopqrstuvwxyz", k=30_000))
         document = {**factories.cluster(), "name": noise}
-        preview_keep(read=packed(read(document)), workspace=workspace, name="n", provenance="", user=owner)
+        preview_store(read=packed(read(document)), workspace=workspace, name="n", provenance="", user=owner)
         held = sum(len(blob.packed) for blob in Blob.objects.all())
         assert held <= 50_000
     assert ImportPreview.objects.count() == 2

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
-from planner.runs.services.bundles import bundle_of
+from planner.runs.services.bundles import bundle_export
 from tests import factories
 from tests.e2e.product import Product
 from tests.e2e.test_scripts import call
@@ -23,7 +23,7 @@ def bundle(transactional_db: None) -> tuple[bytes, bytes, bytes]:
     run = factories.run()
     do_work(run)
     assert run.result is not None, run.error
-    return bundle_of(run=run), run.input.content(), run.result.content()
+    return bundle_export(run=run), run.input.content(), run.result.content()
 
 
 def test_another_installation_repeats_a_run_to_the_same_bytes(

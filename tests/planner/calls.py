@@ -10,8 +10,8 @@ from planner.accounts.services.sessions import sessions_of
 from planner.clusters.models import Snapshot
 from planner.forecasts.services.prices import prices_set
 from planner.runs.models import Run
-from planner.runs.services.bundles import bundle_of
-from planner.runs.services.links import link_make
+from planner.runs.services.bundles import bundle_export
+from planner.runs.services.links import link_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.history import undo
@@ -45,7 +45,7 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
         "order": run.victims.all()[0].order, "kind": "podgroups",
         "change_id": scenario.changes.get(revision=2).pk,
         "invitation_id": invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)[0].pk,
-        "link_id": link_make(run=run, user=admin)[0].pk, "token_key": "of-nobody", "session": "of-nobody",
+        "link_id": link_create(run=run, user=admin)[0].pk, "token_key": "of-nobody", "session": "of-nobody",
     }  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("delete", "session"): None,
         ("post", "run-links"): {},
         ("delete", "run-link"): None,
-        ("post", "bundles"): {"file": bundle_of(run=run)},
+        ("post", "bundles"): {"file": bundle_export(run=run)},
     }
 
 
@@ -202,7 +202,7 @@ def of_route(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
     """What the address of a route names where that differs from `things`."""
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
     _, invited = invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)
-    _, link = link_make(run=run, user=admin)
+    _, link = link_create(run=run, user=admin)
     kept = factories.large_import()
     type(kept).objects.filter(pk=kept.pk).update(snapshot=scenario.snapshot)
     waiting = {"run_id": factories.run(scenario).pk}

@@ -5,7 +5,7 @@ import pytest
 from planner.accounts.models import User, Workspace
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid
-from planner.rules import row_keep, rules_require
+from planner.rules import row_create, row_validate
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.services.queues import queue_save
 from planner.scenarios.services.scenarios import scenario_create
@@ -23,7 +23,7 @@ def editor() -> User:
 def test_every_rule_that_a_row_breaks_is_told_at_its_field() -> None:
     row = Queue(name="x" * 254, state="y" * 31, weight=2**70)
     with pytest.raises(Invalid) as refused:
-        rules_require(row)
+        row_validate(row)
     assert [(problem.rule, problem.path) for problem in refused.value.problems] == [
         ("queue.name", "name"),
         ("queue.weight", "weight"),
@@ -32,14 +32,14 @@ def test_every_rule_that_a_row_breaks_is_told_at_its_field() -> None:
 
 
 def test_what_is_not_set_breaks_no_rule() -> None:
-    rules_require(Queue(name="x"))
-    rules_require(Snapshot(name="x", queues=[], problems=[], counts={}))
+    row_validate(Queue(name="x"))
+    row_validate(Snapshot(name="x", queues=[], problems=[], counts={}))
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101, "a\u200bb"])
 def test_a_workspace_has_a_name_that_can_be_seen(name: str) -> None:
     with pytest.raises(Invalid):
-        row_keep(Workspace(name=name))
+        row_create(Workspace(name=name))
     assert not Workspace.objects.filter(name=name).exists()
 
 

@@ -11,7 +11,7 @@ import django
 
 django.setup()
 
-from planner.work.turns import has_queued, turn_claim  # noqa: E402
+from planner.work.turns import has_queued_work, work_claim_next  # noqa: E402
 
 PAUSE = 0.25
 PATIENCE = 90.0
@@ -21,12 +21,12 @@ def main(number: str) -> None:
     """Claim until nothing is left."""
     claims, lost = [], 0
     until = time.monotonic() + PATIENCE
-    while has_queued() and time.monotonic() < until:
+    while has_queued_work() and time.monotonic() < until:
         time.sleep(PAUSE - time.time() % PAUSE)
-        claim = turn_claim(worker=f"test:{number}")
+        claim = work_claim_next(worker=f"test:{number}")
         if claim is not None:
             claims.append(str(claim.id))
-        elif has_queued():
+        elif has_queued_work():
             lost += 1
     sys.stdout.write(json.dumps({"claims": claims, "lost": lost}))
 

@@ -14,7 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from planner.accounts.models import Role
 from planner.experiments.models import Experiment
-from planner.work.execution import next_execute
+from planner.work.execution import work_execute_next
 from queuecast import Client
 from queuecast.__main__ import main
 from tests import factories
@@ -41,7 +41,7 @@ def worker() -> Iterator[None]:
 
     def work() -> None:
         while not stopping.wait(0.1):
-            next_execute(worker="here", stopping=stopping)
+            work_execute_next(worker="here", stopping=stopping)
         connection.close()
 
     thread = threading.Thread(target=work)

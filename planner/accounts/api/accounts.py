@@ -47,7 +47,7 @@ from planner.api.access import OneWorkspace, WorkspaceView, is_dry, made, saved_
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
 from planner.api.tables import TableList
-from planner.clusters.selectors.usage import hanging_on_account
+from planner.clusters.selectors.usage import account_dependent_counts
 from planner.clusters.services.deletion import account_deletable_require, account_delete
 
 
@@ -223,7 +223,7 @@ class Account(WorkspaceView):
         """
         if is_dry(request):
             account_deletable_require(user=self.user)
-            return Response(hanging_on_account(self.user))
+            return Response(account_dependent_counts(self.user))
         serializer = AccountDeletion(data=request.data)
         serializer.is_valid(raise_exception=True)
         address = request.META.get("REMOTE_ADDR", "")

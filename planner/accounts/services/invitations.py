@@ -18,7 +18,7 @@ from planner.accounts.selectors.workspaces import role_held
 from planner.accounts.services.events import event_note
 from planner.accounts.services.members import full_access_require, member_join, role_require
 from planner.errors import Invalid
-from planner.rules import row_keep
+from planner.rules import row_create
 from planning.rows import Problem
 
 OPEN_DAYS = 7
@@ -107,7 +107,7 @@ def _broken_rules(path: str, check: Callable[[], None]) -> list[Problem]:
 def _make(workspace: Workspace, role: Role, user: User, **named: Any) -> tuple[Invitation, str]:
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     secret = secrets.token_urlsafe(24)
-    invitation = row_keep(
+    invitation = row_create(
         Invitation(
             workspace=workspace,
             role=role,

@@ -11,7 +11,7 @@ from planner.accounts.models import Event, Role, TokenDetails, User
 from planner.accounts.services.events import event_note
 from planner.accounts.services.members import full_access_require
 from planner.errors import Invalid
-from planner.rules import row_keep
+from planner.rules import row_create
 from planning.rows import Problem
 
 LONGEST_DAYS = 3650
@@ -37,7 +37,7 @@ def token_make(
     token, text = AuthToken.objects.create(user=user)
     token.expiry = _expiry(days, parent)
     token.save(update_fields=["expiry"])
-    details = row_keep(
+    details = row_create(
         TokenDetails(token=token, name=name, scope=scope, parent=parent.details if parent else None)
     )
     _note(user, "made", details)

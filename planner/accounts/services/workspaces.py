@@ -7,7 +7,7 @@ from planner.accounts.selectors.workspaces import memberships
 from planner.accounts.services.events import event_note
 from planner.accounts.services.members import full_access_require, role_require
 from planner.errors import Invalid
-from planner.rules import rules_require
+from planner.rules import row_validate
 from planning.rows import Problem
 
 MOST = 50
@@ -56,7 +56,7 @@ def _name_require(workspace: Workspace, user: User) -> None:
 
     Workspaces of others may have the same name: that one is taken would tell what others have.
     """
-    rules_require(workspace)
+    row_validate(workspace)
     name = workspace.name
     if memberships(user).filter(workspace__name=name).exists():
         message = f"You are a member of a workspace named {name} already."

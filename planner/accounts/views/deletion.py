@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from planner.accounts.forms import ConfirmationForm
 from planner.accounts.services.logins import TooSoon
 from planner.accounts.views.logging_in import address_of, paused
-from planner.clusters.selectors.usage import hanging_on_account, sole_admin_of
+from planner.clusters.selectors.usage import account_dependent_counts, sole_admin_of
 from planner.clusters.services.deletion import account_delete
 from planner.errors import Invalid
 from planner.web.views.pages import INVALID, caller
@@ -44,7 +44,7 @@ def account(request: HttpRequest) -> HttpResponse:
 def _account_page(request: HttpRequest, form: ConfirmationForm, status: int = 200) -> HttpResponse:
     user = caller(request)
     context: dict[str, Any] = {
-        "hanging": hanging_on_account(user),
+        "hanging": account_dependent_counts(user),
         "alone": sole_admin_of(user),
         "form": form,
     }

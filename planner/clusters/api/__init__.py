@@ -1,1 +1,1 @@
-"""What does a script see of clusters?"""
+"""The API calls about clusters."""

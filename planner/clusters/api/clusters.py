@@ -1,4 +1,4 @@
-"""Which clusters are there, and how does a script delete one?"""
+"""API calls that list, show and delete clusters."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ class ClusterList(TableList):
     filterset_class = ClusterFilter
 
     def get_queryset(self) -> QuerySet[Cluster]:
-        """Return what the caller may see."""
+        """Return the clusters that the caller may see."""
         return clusters(self.user)
 
 
@@ -42,7 +42,7 @@ class ClusterDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, cluster_id: UUID) -> Response:
-        """Delete a cluster with its snapshots, scenarios and runs; a dry run shows how many of each."""
+        """Delete a cluster with its snapshots, scenarios and runs; a dry run returns how many of each."""
         return deleted(request, self._cluster(cluster_id), self.user)
 
     def _cluster(self, cluster_id: UUID) -> Cluster:

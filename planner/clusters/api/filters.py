@@ -1,4 +1,4 @@
-"""By what can lists of clusters, snapshots and imports be filtered and ordered?"""
+"""Filters of the lists of clusters, snapshots and imports."""
 
 import django_filters
 

@@ -1,4 +1,4 @@
-"""How do scripts follow and stop an import that a worker reads?"""
+"""API calls that follow and cancel an import by a worker."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ class ImportList(TableList):
     filterset_class = ImportFilter
 
     def get_queryset(self) -> QuerySet[Import]:
-        """Return what the caller may see."""
+        """Return the imports that the caller may see."""
         return imports(self.user)
 
 
@@ -48,6 +48,6 @@ class ImportCancel(WorkspaceView):
 
     @extend_schema(request=None, responses=answers({200: ImportSerializer}, 403, 404))
     def post(self, request: Request, import_id: UUID) -> Response:
-        """Cancel a queued import at once, ask a running one to stop, leave one that is over as it is."""
+        """Cancel a queued import immediately, request a running one to stop, keep a finished one."""
         cluster_import = get_object_or_404(imports(self.user), pk=import_id)
         return Response(ImportSerializer(work_cancel(work=cluster_import, user=self.user)).data)

@@ -1,4 +1,4 @@
-"""How do scripts open the sample cluster?"""
+"""API call that opens the sample cluster."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -22,7 +22,7 @@ class Sample(WorkspaceView):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Return the workspace's scenario of the sample; the first call makes it."""
+        """Return the workspace's scenario of the sample; the first call creates it."""
         workspace = self.workspace_for_import()
         with saved_unless_dry(request):
             scenario = sample_load(workspace=workspace, owner=self.user)

@@ -1,4 +1,4 @@
-"""Which bodies have the calls about clusters?"""
+"""The API bodies of clusters."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from planner.clusters.models import Cluster, Snapshot
 
 
 class ClusterSerializer(serializers.ModelSerializer[Cluster]):
-    """A cluster, of which there are snapshots over time."""
+    """A cluster, with snapshots over time."""
 
     class Meta:
         model = Cluster
@@ -36,7 +36,7 @@ class SnapshotUpload(Body):
     documents = serializers.CharField(required=False, trim_whitespace=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for exactly one of the two."""
+        """Require exactly one of the two."""
         if ("scenario" in attrs) == ("documents" in attrs):
             raise serializers.ValidationError("Send either scenario or documents.", code="one_of")
         return attrs

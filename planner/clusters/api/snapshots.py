@@ -1,4 +1,4 @@
-"""How do scripts bring a cluster in?"""
+"""API calls that import a cluster, and show and delete snapshots."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -43,7 +43,7 @@ class SnapshotList(TableList):
     parser_classes = [JsonCluster, MultiPartParser]
 
     def get_queryset(self) -> QuerySet[Snapshot]:
-        """Return what the caller may see."""
+        """Return the snapshots that the caller may see."""
         return snapshots(self.user)
 
     @extend_schema(
@@ -55,7 +55,7 @@ class SnapshotList(TableList):
     def post(self, request: Request) -> Response:
         """Import a cluster: one scenario, the text of any mix of documents, or files.
 
-        More than 20 MB of text is read by a worker: the answer is the import, to be followed.
+        A worker reads more than 20 MB of text: then the response is the import, for the client to follow.
         """
         workspace = self.workspace_for_import()
         name, files = _sent(request)
@@ -76,7 +76,7 @@ class SnapshotList(TableList):
 
     @once
     def _imported(self, request: Request, files: OpenFiles, facts: Mapping[str, Any]) -> Response:
-        """Read files at once and keep what they hold."""
+        """Read files and store the snapshot in this request."""
         read = cluster_read_apart(files)
         with saved_unless_dry(request):
             snapshot = cluster_import(read=read, owner=self.user, **facts)
@@ -84,7 +84,7 @@ class SnapshotList(TableList):
 
     @once
     def _handed_on(self, request: Request, files: Blob, facts: Mapping[str, Any]) -> Response:
-        """Leave files to a worker; a dry run is one for the worker, too."""
+        """Queue files for a worker, also for a dry run."""
         cluster_import = import_create(files=files, is_dry=is_dry(request), user=self.user, **facts)
         return Response(ImportSerializer(cluster_import).data, status.HTTP_202_ACCEPTED)
 
@@ -94,20 +94,20 @@ class SnapshotDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: SnapshotSerializer}, 404))
     def get(self, request: Request, snapshot_id: UUID) -> Response:
-        """Return a snapshot: what it holds, and what import found."""
+        """Return a snapshot: its counts, and the problems of the import."""
         snapshot = get_object_or_404(snapshots(self.user), pk=snapshot_id)
         return Response(SnapshotSerializer(snapshot).data)
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, snapshot_id: UUID) -> Response:
-        """Delete a snapshot with its scenarios and runs; a dry run shows how many of each."""
+        """Delete a snapshot with its scenarios and runs; a dry run returns how many of each."""
         return deleted(request, get_object_or_404(snapshots(self.user), pk=snapshot_id), self.user)
 
 
 def _sent(request: Request) -> tuple[str, OpenFiles]:
     """Return the name and the open files of an upload.
 
-    A scenario is handed on as the body that it came in, so that problems tell the body's own lines.
+    A scenario is passed on as the raw body, so that problems have the body's line numbers.
     """
     if request.content_type.startswith("multipart/"):
         sent = [file for field in request.FILES for file in request.FILES.getlist(field)]

@@ -1,4 +1,4 @@
-"""Which address under /api/v1/ leads to which call about clusters?"""
+"""The URLs of the API calls about clusters."""
 
 from django.urls import path
 

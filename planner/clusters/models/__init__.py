@@ -1,4 +1,4 @@
-"""What is kept of clusters?"""
+"""The models of clusters."""
 
 from planner.clusters.models.imports import Import, ImportPreview
 from planner.clusters.models.snapshot import Blob, Cluster, Snapshot

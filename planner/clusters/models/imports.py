@@ -1,4 +1,4 @@
-"""Which clusters are so large that a worker reads them, and what did it find?"""
+"""Imports that a worker reads, and previews of imports."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from planner.work.models.work import Work
 
 
 class Import(Work):
-    """Files that a worker reads into a snapshot; `tidy` lets go of the files once it is over."""
+    """Files that a worker reads into a snapshot; `tidy` deletes the files of finished imports."""
 
     name = models.CharField(max_length=253, help_text="Of the snapshot.")
     provenance = models.CharField(max_length=500, blank=True, help_text="Where it came from.")
@@ -37,7 +37,7 @@ class Import(Work):
 
 
 class ImportPreview(Identified):
-    """What was read for a page and is not saved yet; an hour later it is gone."""
+    """A cluster that was read for a page and is not saved yet; deleted after an hour."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="import_previews")
     owner = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""What was the cluster like when it was imported?"""
+"""Clusters and their snapshots, and the compressed bytes that rows share."""
 
 import hashlib
 import json
@@ -12,11 +12,11 @@ from django.db import models
 from planner.accounts.models.workspace import Identified, Workspace
 
 _PIECE = 2**16
-"""Packed bytes that are unpacked at a time; manifests shrink to a tenth or less."""
+"""Packed bytes that are unpacked at a time; manifests compress to a tenth or less."""
 
 
 class Blob(models.Model):
-    """Bytes that never change, kept once, compressed, under the hash of what they are when unpacked."""
+    """Immutable bytes, compressed and stored once under the hash of the uncompressed bytes."""
 
     sha256 = models.CharField(primary_key=True, max_length=64, editable=False)
     packed = models.BinaryField()
@@ -28,12 +28,12 @@ class Blob(models.Model):
 
     @classmethod
     def of(cls, content: bytes) -> "Blob":
-        """Return the unsaved blob that holds `content`; slow for megabytes, so not inside a transaction."""
+        """Return the unsaved blob of `content`; slow for megabytes, so call it outside transactions."""
         return cls.of_pieces([content])
 
     @classmethod
     def of_pieces(cls, pieces: Iterable[bytes]) -> "Blob":
-        """Return the unsaved blob that holds pieces one after the other; only packed they are all there."""
+        """Return the unsaved blob of concatenated pieces; only the packed bytes are in memory at once."""
         digest, packer, packed, size = hashlib.sha256(), zlib.compressobj(6), [], 0
         for piece in pieces:
             digest.update(piece)
@@ -43,7 +43,7 @@ class Blob(models.Model):
         return cls(sha256=digest.hexdigest(), packed=b"".join(packed), size=size)
 
     def keep(self) -> "Blob":
-        """Save, or make the same bytes young again: until this transaction ends nobody tidies them away."""
+        """Save the blob, or refresh its time so that no one deletes it until this transaction ends."""
         Blob.objects.bulk_create(
             [self], update_conflicts=True, update_fields=["created"], unique_fields=["sha256"]
         )
@@ -61,13 +61,13 @@ class Blob(models.Model):
             yield unpacker.decompress(packed[start : start + _PIECE])
 
     def document(self) -> dict[str, Any]:
-        """Return the JSON object that the bytes spell."""
+        """Return the JSON object in the bytes."""
         document: dict[str, Any] = json.loads(self.content())
         return document
 
 
 class Cluster(Identified):
-    """A real or imagined cluster; it has snapshots over time."""
+    """A real or imagined cluster, with snapshots over time."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="clusters")
     name = models.CharField(max_length=253)
@@ -84,7 +84,7 @@ class Cluster(Identified):
 
 
 class Snapshot(Identified):
-    """An imported state of a cluster, never changed."""
+    """An imported state of a cluster, immutable."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="snapshots")
     cluster = models.ForeignKey(Cluster, null=True, on_delete=models.SET_NULL, related_name="snapshots")

@@ -1,4 +1,4 @@
-"""What does a cluster look like before anybody has imported one? A believable one, the same every time."""
+"""The sample cluster: believable, and always the same."""
 
 from planner.clusters.sample.document import SAMPLE_NAME, sample_document
 

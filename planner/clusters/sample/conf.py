@@ -1,4 +1,4 @@
-"""How is the sample's scheduler configured? As many are: with a tier order that protects nobody."""
+"""The scheduler configuration of the sample, with a common mistake: its order of tiers protects nobody."""
 
 SAMPLE_CONF = """\
 # gang and conformance are above proportion: tier 1 picks the victims of reclaim, so proportion in tier 2

@@ -1,4 +1,4 @@
-"""What is the sample as one scenario document?"""
+"""The sample as one scenario document."""
 
 from typing import Any
 

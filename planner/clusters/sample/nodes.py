@@ -1,4 +1,4 @@
-"""Which nodes does the sample have? A hundred, in four pools over three zones."""
+"""The nodes of the sample: a hundred, in four pools over three zones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ POOLS = {
 _ZONES = ("east-1a", "east-1b", "east-1c")
 _KUBELET_CPU = 2
 _KUBELET_MEMORY_GI = 8
-"""What a node keeps for itself."""
+"""Resources that a node reserves for the system."""
 
 
 def sample_nodes() -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Which queues does the sample have? Departments under root, teams under departments."""
+"""The queues of the sample: departments under root, teams under departments."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ Amounts = dict[str, str]
 
 @dataclass(frozen=True)
 class Team:
-    """A queue; a department when others name it as their parent."""
+    """A queue; a department if others have it as their parent."""
 
     name: str
     parent: str
     weight: int = 1
     reclaimable: bool = True
     gpus: int = 0
-    """What it deserves by the books; `capacity` would read it, `proportion` goes by weight alone."""
+    """Its agreed deserved amount, which `capacity` would read; `proportion` uses the weight alone."""
     guarantee: Amounts = field(default_factory=dict)
     capability: Amounts = field(default_factory=dict)
 
@@ -41,7 +41,7 @@ _TEAMS = (
 
 
 def sample_queues() -> Iterator[dict[str, Any]]:
-    """Yield the queues, parents first; `root` and `default` as the scheduler makes them."""
+    """Yield the queues, parents first, including `root` and `default` as the scheduler creates them."""
     yield _queue("root", {"weight": 1, "reclaimable": False})
     yield _queue("default", {"weight": 1, "reclaimable": True, "parent": "root"})
     for team in _TEAMS:

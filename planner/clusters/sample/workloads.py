@@ -1,4 +1,4 @@
-"""Which jobs does the sample have? Each runs on known nodes, or waits; docs/sample.md tells the story."""
+"""The jobs of the sample, which run on known nodes or wait; docs/sample.md tells their story."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ class Workload:
     cpu: int = 0
     priority: str = "batch"
     nodes: range = range(0)
-    """The numbers of the nodes that its pods run on; none: all of it waits."""
+    """The numbers of the nodes that its pods run on; empty: all of it waits."""
     per_node: int = 1
     waiting: int = 0
 
     @property
     def requests(self) -> dict[str, str]:
-        """What one pod asks for."""
+        """The requests of one pod."""
         if self.gpus:
             cpu, memory = self.gpus * _CPU_PER_GPU, self.gpus * _MEMORY_GI_PER_GPU
             return {"cpu": str(cpu), "memory": f"{memory}Gi", GPU: str(self.gpus)}
@@ -40,7 +40,7 @@ class Workload:
 
     @property
     def least(self) -> dict[str, str]:
-        """What the gang asks for."""
+        """The minResources of the gang."""
         if self.gpus:
             one = Workload(self.team, self.name, self.pool, 1, gpus=self.gpus * self.min_member)
         else:

@@ -1,1 +1,1 @@
-"""What is read about clusters?"""
+"""Reads of clusters."""

@@ -1,4 +1,4 @@
-"""What is in a snapshot? The last few that somebody read stay unpacked."""
+"""The objects of snapshots; the last few that were read are cached unpacked."""
 
 from django.conf import settings
 
@@ -12,7 +12,7 @@ _shelf: Shelf[tuple[Content, int]] = Shelf(KEPT_BYTES, lambda kept: kept[1])
 
 
 def content_of(snapshot: Snapshot) -> Content:
-    """Return the objects of a snapshot (no query while it is kept, else 1)."""
+    """Return the objects of a snapshot (no query if cached, else 1)."""
 
     def unpacked() -> tuple[Content, int]:
         blob = snapshot.content
@@ -24,7 +24,7 @@ def content_of(snapshot: Snapshot) -> Content:
 
 
 def content_if_needed(snapshot: Snapshot) -> Content:
-    """Return the objects of a snapshot, unpacked only once something other than a queue is looked up."""
+    """Return the objects of a snapshot, unpacked only when something other than a queue is accessed."""
     if snapshot.queues is None:
         return content_of(snapshot)
     return Content(lambda: content_of(snapshot).document, snapshot.queues)

@@ -1,6 +1,6 @@
-"""What do the jobs of a cluster hold and request? Counted once for the same objects and engine, and kept.
+"""The allocated and requested resources of a cluster's jobs, counted once per objects and engine, and cached.
 
-Every key of the cache is made here: what an engine computed is found by no other engine.
+All cache keys are made here; they contain the engine's version.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ Json = Mapping[str, Any]
 
 
 def demand_counted(key: str, document: Callable[[], Json]) -> Demand:
-    """Return the demand of a document, which is kept: counting takes seconds for a large cluster."""
+    """Return the demand of a document from the cache; counting takes seconds for a large cluster."""
     if (kept := cache.get(key)) is not None:
         return demand_from(kept)
     demand = demand_of(document())
@@ -24,13 +24,13 @@ def demand_counted(key: str, document: Callable[[], Json]) -> Demand:
     return demand
 
 
-def demand_keep(content_id: str, demand: Json) -> None:
-    """Keep the demand of a new snapshot, so that its first page need not count it."""
+def demand_store(content_id: str, demand: Json) -> None:
+    """Cache the demand of a new snapshot, so that its first page does not have to count it."""
     cache.set(demand_key(content_id), demand)
 
 
 def demand_key(content_id: str, changes: str = "") -> str:
-    """Return the cache key of what these bytes, with these changes, hold and request."""
+    """Return the cache key of the demand of these bytes with these changes."""
     return _key("demand", content_id, changes)
 
 

@@ -1,4 +1,4 @@
-"""Which imports does a worker read, or has it read?"""
+"""Imports by workers."""
 
 from uuid import UUID
 
@@ -21,10 +21,10 @@ def get_import(user: User, import_id: UUID) -> Import:
 
 
 def recent_imports(user: User, limit: int = 6) -> QuerySet[Import]:
-    """Return the newest imports that keep a cluster, or were to (1 query)."""
+    """Return the newest imports that are not dry runs (1 query)."""
     return imports(user).filter(is_dry=False)[:limit]
 
 
 def problems_of(cluster_import: Import) -> list[Problem]:
-    """Return what was found in the files."""
+    """Return the problems found in the files."""
     return [Problem(**found) for found in cluster_import.problems]

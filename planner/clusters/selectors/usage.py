@@ -1,4 +1,4 @@
-"""How much does a workspace keep, may it keep more, and what goes with a thing that is deleted?"""
+"""The storage that a workspace uses, its quota, and the rows that are deleted with an object."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ Deletable = Run | Forecast | Scenario | Snapshot | Cluster | Workspace
 
 @dataclass(frozen=True)
 class Usage:
-    """Bytes that a workspace keeps, packed; what it shares with another one counts for both."""
+    """Packed bytes that a workspace stores; bytes that workspaces share count for each."""
 
     snapshots: int
     runs: int
@@ -32,17 +32,17 @@ class Usage:
 
     @property
     def total(self) -> int:
-        """Return the bytes of everything."""
+        """The total number of bytes."""
         return self.snapshots + self.runs + self.forecasts + self.rest
 
     @property
     def is_full(self) -> bool:
-        """Is there no room for more?"""
+        """Whether the quota is used up."""
         return bool(self.quota) and self.total >= self.quota
 
 
 def usage(workspace: Workspace) -> Usage:
-    """Return what a workspace keeps (6 queries)."""
+    """Return the storage of a workspace (6 queries)."""
     runs = Run.objects.filter(workspace=workspace)
     experiments = Experiment.objects.filter(workspace=workspace, input=OuterRef("pk"))
     of_runs = (
@@ -73,21 +73,21 @@ def usage(workspace: Workspace) -> Usage:
 
 
 def quota() -> int:
-    """Return how many bytes a workspace may keep; 0: as many as it likes."""
+    """Return how many bytes a workspace may store; 0: unlimited."""
     most: int = round(settings.WORKSPACE_MB * 1e6)
     return most
 
 
 def most_kept() -> int:
-    """Return a number of bytes that no workspace keeps more than (3 queries).
+    """Return an upper bound of the bytes of any workspace (3 queries).
 
-    Each keeps a part of what there is, and a document counts at most four times, see `usage`.
+    A workspace stores a part of all rows, and a document counts at most four times, see `usage`.
     """
     return 4 * _bytes(Blob.objects.all()) + _bytes(Trace.objects.all()) + _bytes(ForecastPart.objects.all())
 
 
-def room_require(*, workspace: Workspace) -> None:
-    """Raise QuotaExceeded, with what to delete, when the workspace is full (3 queries, 9 when any may be)."""
+def quota_require(*, workspace: Workspace) -> None:
+    """Raise QuotaExceeded, with what to delete, if the workspace is full (3 queries, 9 if any may be)."""
     if not quota() or most_kept() < quota():
         return
     kept = usage(workspace)
@@ -105,8 +105,8 @@ def _bytes(rows: "QuerySet[Blob] | QuerySet[ForecastPart] | QuerySet[Trace]") ->
     return int(rows.aggregate(bytes=Sum(Length("packed")))["bytes"] or 0)
 
 
-def hanging_on(thing: Deletable) -> dict[str, int]:
-    """Return how many things of each kind go when this one is deleted, itself not counted."""
+def dependent_counts(thing: Deletable) -> dict[str, int]:
+    """Return how many rows of each kind are deleted with this one, not counting itself."""
     runs = runs_of(thing)
     found = {
         "clusters": Cluster.objects.filter(workspace=thing).count() if isinstance(thing, Workspace) else 0,
@@ -125,8 +125,8 @@ def hanging_on(thing: Deletable) -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
-def hanging_on_account(user: User) -> dict[str, int]:
-    """Return how many things of each kind go with an account (3 queries)."""
+def account_dependent_counts(user: User) -> dict[str, int]:
+    """Return how many rows of each kind are deleted with an account (3 queries)."""
     found = {
         "memberships": Membership.objects.filter(user=user).count(),
         "API tokens": AuthToken.objects.filter(user=user).count(),
@@ -136,21 +136,21 @@ def hanging_on_account(user: User) -> dict[str, int]:
 
 
 def snapshots_of(thing: Deletable) -> QuerySet[Snapshot]:
-    """Return the snapshots that go with a thing."""
+    """Return the snapshots that are deleted with an object."""
     if isinstance(thing, Workspace):
         return Snapshot.objects.filter(workspace=thing)
     return Snapshot.objects.filter(cluster=thing) if isinstance(thing, Cluster) else Snapshot.objects.none()
 
 
 def scenarios_of(thing: Deletable) -> QuerySet[Scenario]:
-    """Return the scenarios that go with a thing, those that are out of sight among them."""
+    """Return the scenarios that are deleted with an object, including removed ones."""
     if isinstance(thing, Snapshot):
         return Scenario.objects.filter(snapshot=thing)
     return Scenario.objects.filter(snapshot__in=snapshots_of(thing))
 
 
 def forecasts_of(thing: Deletable) -> QuerySet[Forecast]:
-    """Return the forecasts that go with a thing."""
+    """Return the forecasts that are deleted with an object."""
     if isinstance(thing, Run | Forecast):
         return Forecast.objects.none()
     if isinstance(thing, Scenario):
@@ -159,7 +159,7 @@ def forecasts_of(thing: Deletable) -> QuerySet[Forecast]:
 
 
 def experiments_of(thing: Deletable) -> QuerySet[Experiment]:
-    """Return the experiments that go with a thing."""
+    """Return the experiments that are deleted with an object."""
     if isinstance(thing, Run | Forecast):
         return Experiment.objects.none()
     if isinstance(thing, Scenario):
@@ -168,7 +168,7 @@ def experiments_of(thing: Deletable) -> QuerySet[Experiment]:
 
 
 def runs_of(thing: Deletable) -> QuerySet[Run]:
-    """Return the runs that go with a thing: of a run the searches about it."""
+    """Return the runs that are deleted with an object; for a run, the searches about it."""
     if isinstance(thing, Run):
         return Run.objects.filter(explains=thing)
     if isinstance(thing, Forecast):
@@ -187,7 +187,7 @@ def stored_snapshots(workspace: Workspace) -> QuerySet[Snapshot]:
 
 
 def sole_admin_of(user: User) -> list[Workspace]:
-    """Return the workspaces that nobody but this account could decide about (1 query)."""
+    """Return the workspaces whose only admin is this account (1 query)."""
     admins = Q(memberships__role="admin")
     return list(
         Workspace.objects.annotate(
@@ -197,8 +197,8 @@ def sole_admin_of(user: User) -> list[Workspace]:
     )
 
 
-def blobs_without_owner() -> QuerySet[Blob]:
-    """Return the bytes that nothing refers to."""
+def unreferenced_blobs() -> QuerySet[Blob]:
+    """Return the blobs that nothing refers to."""
     blobs = Blob.objects.all()
     for relation in Blob._meta.related_objects:
         owners = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})

@@ -1,1 +1,1 @@
-"""What changes about clusters, and by which rule?"""
+"""Writes of clusters."""

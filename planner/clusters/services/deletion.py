@@ -1,4 +1,4 @@
-"""How does something go for good? What hangs on it goes too; what others share stays while they have it."""
+"""Deletion of an object with all that depends on it; shared bytes stay while anything refers to them."""
 
 from django.db import transaction
 
@@ -8,9 +8,9 @@ from planner.accounts.services.logins import is_own_password
 from planner.accounts.services.members import full_access_require, role_require
 from planner.clusters.selectors.usage import (
     Deletable,
+    dependent_counts,
     experiments_of,
     forecasts_of,
-    hanging_on,
     runs_of,
     scenarios_of,
     snapshots_of,
@@ -23,15 +23,15 @@ from planning.rows import Problem
 
 @transaction.atomic
 def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
-    """Delete a run, forecast, scenario, snapshot, cluster or workspace; return how much hung on it.
+    """Delete a run, forecast, scenario, snapshot, cluster or workspace; return how many rows depended on it.
 
-    Running work notices at its next heartbeat that its row is gone, and stops. Documents without owner are
-    removed by the workers' sweep.
+    Running work notices at its next heartbeat that its row is gone, and stops. The workers' sweep deletes
+    documents that nothing refers to.
     """
     is_workspace = isinstance(thing, Workspace)
     workspace = thing if isinstance(thing, Workspace) else thing.workspace
     role_require(user=user, workspace=workspace, needed=Role.ADMIN if is_workspace else Role.EDITOR)
-    gone = hanging_on(thing)
+    gone = dependent_counts(thing)
     event_note(
         workspace=None if is_workspace else workspace,
         user=user,
@@ -46,15 +46,15 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
     scenarios_of(thing).delete()
     snapshots_of(thing).delete()
     thing.delete()
-    outcomes_without_owner_delete()
+    unreferenced_outcomes_delete()
     return gone
 
 
 def account_delete(*, user: User, confirmation: str, address: str) -> None:
-    """Delete the caller's own account with its tokens, sessions and memberships; what it made stays.
+    """Delete the caller's own account with its tokens, sessions and memberships; what it created stays.
 
-    `confirmation` is its password; an account without one confirms with its user name. Raises Invalid when it
-    is wrong and when `account_deletable_require` does, TooSoon after many wrong passwords.
+    `confirmation` is its password, or its user name if it has no password. Raises Invalid if it is wrong
+    and as `account_deletable_require` does, TooSoon after many wrong passwords.
     """
     account_deletable_require(user=user)
     if user.has_usable_password():
@@ -78,7 +78,7 @@ def account_delete(*, user: User, confirmation: str, address: str) -> None:
 
 
 def account_deletable_require(*, user: User) -> None:
-    """Raise Invalid while a workspace has no other admin, RoleTooLow for a token below scope admin."""
+    """Raise Invalid if a workspace has no other admin, RoleTooLow for a token below scope admin."""
     full_access_require(user=user)
     if alone := sole_admin_of(user):
         names = ", ".join(workspace.name for workspace in alone)
@@ -87,6 +87,6 @@ def account_deletable_require(*, user: User) -> None:
         raise Invalid([Problem("account.sole_admin", "error", message, fix=fix)])
 
 
-def outcomes_without_owner_delete() -> int:
-    """Delete the figures that no run has any more."""
+def unreferenced_outcomes_delete() -> int:
+    """Delete the outcomes that no run refers to."""
     return Outcome.objects.filter(runs=None).delete()[1].get("planner.Outcome", 0)

@@ -1,4 +1,4 @@
-"""How does a cluster come in? One way for page, API and command; what is large is read by a worker."""
+"""Import of clusters, shared by page, API and command; workers read large files."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Import
 from planner.clusters.sealing import sealed
-from planner.clusters.selectors.demand import demand_keep
-from planner.clusters.selectors.usage import room_require
+from planner.clusters.selectors.demand import demand_store
+from planner.clusters.selectors.usage import quota_require
 from planner.clusters.services.reading_process import Read, reading
 from planner.errors import Busy, Invalid
 from planner.work.lifecycle import work_enqueue
@@ -27,17 +27,17 @@ from planning.importing import Files, Imported, OpenFiles, holds_more, read_clus
 from planning.rows import Problem
 
 IN_PROCESS_BYTES = 2**18
-"""So much text is read at once in the process that asks."""
+"""How much text the requesting process reads at once."""
 PATIENCE_SECONDS = 2.0
 _reader = threading.BoundedSemaphore(1)
 
 
 @dataclass(frozen=True)
 class ClusterRead:
-    """What was read, packed as it would be kept."""
+    """The objects that were read, packed for storage."""
 
     content: Blob | None
-    """The objects as one document, unsaved; None with an error."""
+    """The objects as one unsaved document; None if there are errors."""
     scheduler_conf: str
     counts: Mapping[str, int]
     problems: Sequence[Problem]
@@ -47,19 +47,19 @@ class ClusterRead:
 
     @property
     def has_conf(self) -> bool:
-        """Was there a scheduler configuration?"""
+        """Whether a scheduler configuration was read."""
         return bool(self.scheduler_conf)
 
 
 def cluster_read(files: Files) -> Imported:
-    """Read a cluster and save nothing; a live export is as of this moment."""
+    """Read a cluster without saving it; a live export is taken as of now."""
     return read_cluster(files, now=moment(timezone.now()), keep=settings.KEEP_ANNOTATIONS)
 
 
 def cluster_read_apart(files: OpenFiles) -> ClusterRead:
-    """Read a cluster and save nothing, in a process of its own unless it is small.
+    """Read a cluster without saving it, in a child process unless it is small.
 
-    A hostile text takes a hundred times its size, and that may not be this process'. Raises Busy.
+    A hostile text can take a hundred times its size in memory, which must not hit this process. Raises Busy.
     """
     if not holds_more(files, IN_PROCESS_BYTES):
         return packed(cluster_read([(label, file.read()) for label, file in files]))
@@ -69,7 +69,7 @@ def cluster_read_apart(files: OpenFiles) -> ClusterRead:
 
 @contextmanager
 def read_by_child(files: OpenFiles, *, is_bundle: bool = False) -> Iterator[Read]:
-    """Read files in a process of its own, one at a time; raises Busy or Invalid."""
+    """Read files in a child process, one at a time; raise Busy or Invalid."""
     if not _reader.acquire(timeout=PATIENCE_SECONDS):
         raise Busy("The server is reading another import. Try again in a few seconds.")
     limits = Limits(settings.IMPORT_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
@@ -94,7 +94,7 @@ def kept_of(read: Read) -> ClusterRead:
     """Return what a child read, packed."""
     content = None if read.has_errors else Blob.of_pieces(read.document())
     if content is not None and read.demand is not None:
-        demand_keep(content.sha256, read.demand)
+        demand_store(content.sha256, read.demand)
     return ClusterRead(
         content=content,
         scheduler_conf=read.scheduler_conf,
@@ -110,7 +110,7 @@ def _go_on(done: float, doing: str) -> bool:
 
 
 def packed(read: Imported) -> ClusterRead:
-    """Return what was read with its objects packed; slow, so not inside a transaction."""
+    """Return a cluster with packed objects; slow, so call it outside transactions."""
     return ClusterRead(
         content=None if read.has_errors else Blob.of(encoded(read.document)),
         scheduler_conf=read.scheduler_conf,
@@ -122,13 +122,13 @@ def packed(read: Imported) -> ClusterRead:
 
 
 def is_large(files: OpenFiles, most: int | None = None) -> bool:
-    """Do files hold so much text that a worker has to read them? `most` is a lower limit of the caller's."""
+    """Return whether files hold so much text that a worker must read them; `most` is a lower limit."""
     limit = settings.IMPORT_SYNCHRONOUS_BYTES
     return holds_more(files, limit if most is None else min(most, limit))
 
 
 def packed_files(files: OpenFiles) -> Blob:
-    """Return the unsaved blob in which files wait for a worker, sealed; slow, so not inside a transaction."""
+    """Return the unsaved blob of encrypted files for a worker; slow, so call it outside transactions."""
     return Blob.of_pieces(sealed(archived(files)))
 
 
@@ -143,9 +143,9 @@ def import_create(
     is_bundle: bool = False,
     user: User | None = None,
 ) -> Import:
-    """Queue packed files for a worker that reads them; `is_dry`: it only tells what it finds."""
+    """Queue packed files for a worker; with `is_dry` it only reports what it finds."""
     role_require(user=user, workspace=workspace)
-    room_require(workspace=workspace)
+    quota_require(workspace=workspace)
     return work_enqueue(
         Import(
             workspace=workspace,
@@ -160,5 +160,5 @@ def import_create(
 
 
 def moment(when: datetime) -> str:
-    """Return a moment as Kubernetes writes it."""
+    """Return a time as Kubernetes writes it."""
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""What does the reading of a cluster give back that runs in a child process?"""
+"""Reading of a cluster in a child process."""
 
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from planner.work.subprocess_runner import Beat, Limits, Task, child_answer, room_on_disk
+from planner.work.subprocess_runner import Beat, Limits, Task, room_on_disk, run_child
 from planning.bundle import About
 from planning.importing import has_errors
 from planning.rows import Problem
@@ -16,24 +16,24 @@ _PIECE = 2**20
 
 @dataclass(frozen=True)
 class Read:
-    """What was read of a cluster; see `planning.importing.Imported`."""
+    """A cluster as read by a child process; see `planning.importing.Imported`."""
 
     scheduler_conf: str
     counts: Mapping[str, int]
     unknown_kinds: Mapping[str, int]
     problems: Sequence[Problem]
     demand: Mapping[str, Any] | None
-    """What `planning.demands.counted` says of the document."""
+    """The demand of the document, see `planning.demands.counted`."""
     queues: Sequence[Mapping[str, Any]]
     """The Queue objects of the document."""
     about: About | None
-    """What a bundle says about its run."""
+    """The description of a bundle's run."""
     _document: IO[bytes]
     _document_bytes: int
 
     @property
     def has_errors(self) -> bool:
-        """Must something be mended before this can be saved?"""
+        """Whether there are errors, so that it cannot be saved."""
         return has_errors(self.problems)
 
     def document(self) -> Iterator[bytes]:
@@ -63,16 +63,14 @@ def reading(
 ) -> Iterator[Read]:
     """Read the files of an archive in a child process, as `planning.importing.read_cluster` does.
 
-    With `is_bundle` there is one file, the bundle of a run.
+    With `is_bundle` the only file is a run's bundle. The result can be used until the end of the block.
 
-    What was read can be used until the end of the block.
-
-    Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
+    Raises ChildFailed with the reason, or ChildStopped after `beat` returned False.
     """
     task = Task("The import", "planner.clusters.reading", ["bundle" if is_bundle else "files", now, *keep])
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.writelines(archive)
-        answer = child_answer(task, source, result, limits, beat)
+        answer = run_child(task, source, result, limits, beat)
         problems = [Problem(**found) for found in answer["problems"]]
         yield Read(
             answer["scheduler_conf"],

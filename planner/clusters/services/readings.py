@@ -1,4 +1,4 @@
-"""What does a worker do with an import that it has claimed?"""
+"""Reading of a claimed import by a worker."""
 
 from dataclasses import asdict
 from typing import Any
@@ -11,8 +11,8 @@ from planner.clusters.models import Blob, Import
 from planner.clusters.sealing import opened
 from planner.clusters.services.imports import ClusterRead, kept_of, moment
 from planner.clusters.services.reading_process import Read, reading
-from planner.clusters.services.snapshots import snapshot_keep
-from planner.runs.services.bundles import bundle_keep
+from planner.clusters.services.snapshots import snapshot_store
+from planner.runs.services.bundles import bundle_store
 from planner.work.execution import Watch, limits, retry_on_db_error
 from planner.work.lifecycle import Claim, work_end
 
@@ -20,12 +20,12 @@ State = Import.State
 
 
 def import_read(claim: Claim[Import], watch: Watch) -> None:
-    """Read an import's files in a child process and store what they hold.
+    """Read an import's files in a child process and store their objects.
 
     Raises ChildFailed and ChildStopped as `reading` does.
     """
     cluster_import = retry_on_db_error(lambda: Import.objects.select_related("files").get(pk=claim.id))
-    assert cluster_import.files is not None, "files stay until the import is over"
+    assert cluster_import.files is not None, "files are kept until the import has ended"
     with reading(
         opened(cluster_import.files.pieces()),
         now=moment(cluster_import.created),
@@ -44,7 +44,7 @@ def import_read(claim: Claim[Import], watch: Watch) -> None:
 
 
 def _refuse(claim: Claim[Import], read: Read) -> bool:
-    """End an import whose files must be mended, with all that is wrong; was it still this worker's?"""
+    """End an import with the errors of its files; return False if the claim was lost."""
     errors = sum(problem.is_error for problem in read.problems)
     error = f"{errors} problem{'' if errors == 1 else 's'} to fix; nothing was saved."
     return work_end(claim=claim, state=State.FAILED, error=error, **_facts(read))
@@ -52,18 +52,18 @@ def _refuse(claim: Claim[Import], read: Read) -> bool:
 
 @transaction.atomic
 def _finish(claim: Claim[Import], read: Read, found: ClusterRead | None, frozen: Blob | None) -> bool:
-    """Keep the snapshot and end the import, or nothing at all; was the import still this worker's?"""
+    """Store the snapshot and end the import, in one transaction; return False if the claim was lost."""
     mine = claim.mine().select_for_update().first()
     if mine is None:
         return False
     made: dict[str, Any] = {}
     if found is not None and read.about is not None and frozen is not None:
-        # What its sender may do by now counts: a run is queued in the sender's name.
+        # The sender's current permissions count: a run is queued in the sender's name.
         user = None if mine.owner is None else mine.owner.acting(Role.EDITOR)
-        run = bundle_keep(read=found, about=read.about, frozen=frozen, workspace=mine.workspace, user=user)
+        run = bundle_store(read=found, about=read.about, frozen=frozen, workspace=mine.workspace, user=user)
         made = {"run": run, "snapshot": run.scenario.snapshot}
     elif found is not None and found.content is not None:
-        made["snapshot"] = snapshot_keep(
+        made["snapshot"] = snapshot_store(
             read=found,
             workspace=mine.workspace,
             name=mine.name,
@@ -74,7 +74,7 @@ def _finish(claim: Claim[Import], read: Read, found: ClusterRead | None, frozen:
 
 
 def _facts(read: Read) -> dict[str, Any]:
-    """Return what is kept of what was read, whether it can be saved or not."""
+    """Return the facts to store about the files, whether they can be saved or not."""
     return {
         "counts": dict(read.counts),
         "unknown_kinds": dict(read.unknown_kinds),

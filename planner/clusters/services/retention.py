@@ -1,4 +1,4 @@
-"""What is old enough to go? Work that ended long ago, and what nothing refers to any more."""
+"""Removal of old work, and of rows that nothing refers to."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,8 +15,8 @@ from planner.accounts.services.logins import expired_guesses_remove
 from planner.accounts.services.sessions import expired_sessions_remove
 from planner.api.models import IdempotencyKey
 from planner.clusters.models import Import, ImportPreview
-from planner.clusters.selectors.usage import blobs_without_owner, usage
-from planner.clusters.services.deletion import outcomes_without_owner_delete
+from planner.clusters.selectors.usage import unreferenced_blobs, usage
+from planner.clusters.services.deletion import unreferenced_outcomes_delete
 from planner.clusters.services.snapshots import PREVIEWS_KEPT, previews_remove
 from planner.experiments.models import Experiment
 from planner.forecasts.models import Forecast, ForecastPart
@@ -27,14 +27,14 @@ from planner.work.tallies import tally
 
 KEYS_KEPT = timedelta(days=1)
 BLOBS_KEPT = timedelta(days=1)
-"""Bytes that nothing refers to may be about to be used, so young ones stay."""
+"""Blobs without references may be about to get one, so young ones stay."""
 AT_ONCE = 200
 FEW = 10
 
 
 @dataclass(frozen=True)
 class Removed:
-    """How many rows went, by kind."""
+    """The number of removed rows by kind."""
 
     runs: int
     forecasts: int
@@ -46,16 +46,16 @@ class Removed:
 
 
 def old_runs_remove(*, keep: timedelta) -> Removed:
-    """Remove work that ended longer ago than `keep`, the oldest runs of a full workspace, and leftovers.
+    """Remove work that ended longer ago than `keep`, the oldest runs of full workspaces, and leftovers.
 
-    Each scenario keeps its last run, forecast and experiment, and goes itself so long after its removal.
+    Each scenario keeps its last run, forecast and experiment; removed scenarios are deleted after `keep`.
 
-    Of imports only the files and the row go: the snapshot stays.
+    Of imports only the files and the row are removed: the snapshot stays.
     """
     now = timezone.now()
     runs = _removed_in_steps(_old_runs(ended_before=now - keep)) + _runs_beyond_size_remove(now)
     _removed_in_steps(Scenario.objects.filter(removed__lt=now - keep))
-    outcomes_without_owner_delete()
+    unreferenced_outcomes_delete()
     tally(Tally.REMOVED_RUNS, runs)
     forecasts = _removed_in_steps(_old_forecasts(ended_before=now - keep))
     experiments = _removed_in_steps(_old_experiments(ended_before=now - keep))
@@ -73,14 +73,14 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
         forecasts=forecasts,
         experiments=experiments,
         imports=imports,
-        blobs=_removed_in_steps(blobs_without_owner().filter(created__lt=now - BLOBS_KEPT)),
+        blobs=_removed_in_steps(unreferenced_blobs().filter(created__lt=now - BLOBS_KEPT)),
         keys=keys.delete()[0],
         tokens=expired.delete()[0],
     )
 
 
 def _runs_beyond_size_remove(now: datetime) -> int:
-    """Remove the oldest runs of workspaces whose runs take more than they may; return how many went."""
+    """Remove the oldest runs of workspaces whose runs exceed their limit; return how many."""
     removed = 0
     limit = settings.KEEP_RUNS_MB * 1e6
     for workspace in Workspace.objects.all() if limit else ():
@@ -90,7 +90,7 @@ def _runs_beyond_size_remove(now: datetime) -> int:
             if not went:
                 break
             Run.objects.filter(pk__in=went).delete()
-            outcomes_without_owner_delete()
+            unreferenced_outcomes_delete()
             removed += len(went)
     return removed
 
@@ -111,12 +111,12 @@ def _old_experiments(*, ended_before: datetime) -> QuerySet[Experiment]:
 
 
 def _removed_in_steps(rows: QuerySet[Any]) -> int:
-    """Remove a few at a time, so that others can write in between; return how many went."""
+    """Remove rows in small steps, so that others can write in between; return how many."""
     removed = 0
     while True:
         with transaction.atomic():
             some = list(rows.values_list("pk", flat=True)[:AT_ONCE])
-            # Asked again in the same breath: a row may have been taken up since.
+            # Filtered again in the same query: a row may have been used since.
             rows.filter(pk__in=some).delete()
         removed += len(some)
         if len(some) < AT_ONCE:

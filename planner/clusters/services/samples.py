@@ -1,4 +1,4 @@
-"""How does the sample come in? By the same door as every cluster."""
+"""Import of the sample, like any other cluster."""
 
 from django.db import transaction
 
@@ -16,7 +16,7 @@ _PROVENANCE = "sample"
 
 @transaction.atomic
 def sample_load(*, workspace: Workspace, owner: User | None = None) -> Scenario:
-    """Return the workspace's scenario of the sample: made by the first call, later as it is by then."""
+    """Return the workspace's scenario of the sample; the first call creates it."""
     snapshot = Snapshot.objects.filter(workspace=workspace, provenance=_PROVENANCE).last()
     if snapshot is None:
         snapshot = cluster_import(

@@ -1,4 +1,4 @@
-"""How is what was read of a cluster kept? As a preview for an hour, and as a snapshot."""
+"""Storage of imported clusters: as a preview for an hour, and as a snapshot."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,31 +14,31 @@ from django.utils import timezone
 from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Cluster, ImportPreview, Snapshot
-from planner.clusters.selectors.usage import blobs_without_owner, room_require
+from planner.clusters.selectors.usage import quota_require, unreferenced_blobs
 from planner.clusters.services.imports import ClusterRead, packed
 from planner.errors import Invalid
-from planner.rules import row_keep, rules_require
+from planner.rules import row_create, row_validate
 from planning.documents import encoded, items
 from planning.importing import Imported
 from planning.rows import Problem
 
 PREVIEWS_KEPT = timedelta(hours=1)
-"""For how long what was previewed can be saved."""
+"""For how long a preview can be saved."""
 MOST_PREVIEWS = 20
-"""Of one workspace; the oldest go first."""
+"""The most previews of one workspace; the oldest are removed first."""
 MOST_PREVIEW_BYTES = 50_000_000
-"""What the previews of one workspace may take together, packed."""
+"""The packed size limit of one workspace's previews together."""
 
 
-def preview_keep(
+def preview_store(
     *, read: ClusterRead, workspace: Workspace, name: str, provenance: str, user: User
 ) -> ImportPreview:
-    """Keep what was read, so that its reader can save it."""
+    """Store a preview, so that its user can save it."""
     role_require(user=user, workspace=workspace)
-    room_require(workspace=workspace)
-    assert read.content is not None, "what has errors cannot be saved"
+    quota_require(workspace=workspace)
+    assert read.content is not None, "a cluster with errors cannot be saved"
     with transaction.atomic():
-        preview = row_keep(
+        preview = row_create(
             ImportPreview(
                 workspace=workspace,
                 owner=user,
@@ -56,7 +56,7 @@ def preview_keep(
 
 
 def preview_of(*, user: User, preview_id: str) -> ImportPreview | None:
-    """Return a preview of an account that it may still save."""
+    """Return a preview of an account that can still be saved."""
     try:
         return _young().filter(owner=user, pk=UUID(preview_id)).first()
     except ValueError:
@@ -65,11 +65,11 @@ def preview_of(*, user: User, preview_id: str) -> ImportPreview | None:
 
 @transaction.atomic
 def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
-    """Keep a preview as a snapshot."""
+    """Store a preview as a snapshot."""
     role_require(user=user, workspace=preview.workspace)
-    # The snapshot takes the room that its preview had.
+    # The snapshot takes the space of its preview.
     preview.delete()
-    room_require(workspace=preview.workspace)
+    quota_require(workspace=preview.workspace)
     read = ClusterRead(
         content=preview.content,
         scheduler_conf=preview.scheduler_conf,
@@ -77,7 +77,7 @@ def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
         problems=[Problem(**problem) for problem in preview.problems],
         queues=preview.queues,
     )
-    return snapshot_keep(
+    return snapshot_store(
         read=read,
         workspace=preview.workspace,
         name=preview.name,
@@ -87,7 +87,7 @@ def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
 
 
 def _make_room(workspace: Workspace) -> None:
-    """Remove the oldest previews of a workspace that are too many, or too large together."""
+    """Remove the oldest previews of a workspace that exceed the number or the size."""
     previews_remove(ImportPreview.objects.filter(created__lte=timezone.now() - PREVIEWS_KEPT))
     taken, too_many = 0, []
     newest_first = ImportPreview.objects.filter(workspace=workspace).order_by("-created", "pk")
@@ -103,13 +103,13 @@ def _young() -> QuerySet[ImportPreview]:
 
 
 def previews_remove(previews: QuerySet[ImportPreview]) -> None:
-    """Remove previews of imports, and bytes of theirs that nobody has kept since."""
+    """Remove previews of imports, and their blobs that nothing else refers to."""
     for pk, content, created in list(previews.values_list("pk", "content", "created")):
         with transaction.atomic():
             held = Blob.objects.select_for_update().filter(pk=content, created__lte=created)
             blobs = list(held.values_list("pk", flat=True))
             ImportPreview.objects.filter(pk=pk).delete()
-            blobs_without_owner().filter(pk__in=blobs).delete()
+            unreferenced_blobs().filter(pk__in=blobs).delete()
 
 
 def cluster_import(
@@ -120,13 +120,13 @@ def cluster_import(
     provenance: str,
     owner: User | None = None,
 ) -> Snapshot:
-    """Keep what was read as a snapshot, or raise Invalid with everything that was found."""
+    """Store a cluster as a snapshot, or raise Invalid with every problem."""
     role_require(user=owner, workspace=workspace)
     found = packed(read) if isinstance(read, Imported) else read
     if found.content is None:
         raise Invalid(found.problems)
-    room_require(workspace=workspace)
-    return snapshot_keep(read=found, workspace=workspace, name=name, provenance=provenance, owner=owner)
+    quota_require(workspace=workspace)
+    return snapshot_store(read=found, workspace=workspace, name=name, provenance=provenance, owner=owner)
 
 
 def snapshot_create(
@@ -141,13 +141,13 @@ def snapshot_create(
     cluster: str = "",
     owner: User | None = None,
 ) -> Snapshot:
-    """Keep a scenario document (golden format) as a snapshot.
+    """Store a scenario document (golden format) as a snapshot.
 
-    `scheduler_conf` is the configuration as text; a `scheduler_conf` inside the document is left out of the
-    kept content, so hand over its text. `problems` are warnings and remarks; a caller refuses errors before.
+    `scheduler_conf` is the configuration as text; a `scheduler_conf` inside the document is not stored, so
+    pass its text. `problems` are warnings and remarks; callers reject errors before.
     """
     role_require(user=owner, workspace=workspace)
-    room_require(workspace=workspace)
+    quota_require(workspace=workspace)
     document = {key: value for key, value in document.items() if key != "scheduler_conf"}
     read = ClusterRead(
         content=Blob.of(encoded(document)),
@@ -156,13 +156,13 @@ def snapshot_create(
         problems=problems,
         queues=items(document.get("queues")),
     )
-    return snapshot_keep(
+    return snapshot_store(
         read=read, workspace=workspace, name=name, provenance=provenance, owner=owner, cluster=cluster
     )
 
 
 @transaction.atomic
-def snapshot_keep(
+def snapshot_store(
     *,
     read: ClusterRead,
     workspace: Workspace,
@@ -171,14 +171,14 @@ def snapshot_keep(
     owner: User | None,
     cluster: str = "",
 ) -> Snapshot:
-    """Keep what was read without an error, and is packed already, as a snapshot.
+    """Store a packed cluster without errors as a snapshot.
 
-    Whether its owner may do that was asked when it was sent.
+    The owner's permission was checked when it was uploaded.
     """
-    assert read.content is not None, "what has errors cannot be saved"
-    rules_require(Cluster(workspace=workspace, name=cluster or name))
+    assert read.content is not None, "a cluster with errors cannot be saved"
+    row_validate(Cluster(workspace=workspace, name=cluster or name))
     belongs_to, _ = Cluster.objects.get_or_create(workspace=workspace, name=cluster or name)
-    return row_keep(
+    return row_create(
         Snapshot(
             workspace=workspace,
             cluster=belongs_to,

@@ -1,4 +1,4 @@
-"""How do objects that an older version kept lose what may hold secrets?"""
+"""Removal of possible secrets from objects that an older version stored."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, models, transaction
 
 from planner.clusters.models import Blob, Snapshot
-from planner.clusters.selectors.usage import blobs_without_owner
+from planner.clusters.selectors.usage import unreferenced_blobs
 from planner.runs.models import Run
 from planner.scenarios.models import Change, ObjectChange, Queue, ScenarioCopy
 from planning.bare import bare_change, bare_copy, bare_input, bare_queue
@@ -18,9 +18,9 @@ AT_ONCE = 200
 
 
 def stored_strip() -> dict[str, int]:
-    """Rewrite every kept object without what may hold secrets; return how many rows changed, by model.
+    """Rewrite every stored object without possible secrets; return how many rows changed, by model.
 
-    Runs twice without harm, beside web and workers. A run's result stays the same bytes for its new input.
+    It can run repeatedly, beside web and workers. The result of a run keeps its bytes for the new input.
     """
     done: Counter[str] = Counter()
     for model, field, bare in (
@@ -37,7 +37,7 @@ def stored_strip() -> dict[str, int]:
 
 
 def _pages_forget() -> None:
-    """Let the database's files forget rows that are gone; on PostgreSQL vacuuming does so in time."""
+    """Make the database erase deleted rows from its files; PostgreSQL does so in time by vacuuming."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("VACUUM")
@@ -45,7 +45,7 @@ def _pages_forget() -> None:
 
 
 def _blobs_strip(model: type[models.Model], field: str, bare: Callable[..., bytes]) -> int:
-    """Let rows point to the bare bytes instead; each blob is unpacked once."""
+    """Point rows to the stripped bytes; each blob is unpacked once."""
     rows = model._default_manager.order_by()
     also: dict[str, Any] = {"queues": None} if model is Snapshot else {}
     changed = 0
@@ -58,7 +58,7 @@ def _blobs_strip(model: type[models.Model], field: str, bare: Callable[..., byte
         kept = Blob.of(without)
         with transaction.atomic():
             changed += rows.filter(**{field: digest}).update(**{field: kept.keep(), **also})
-            blobs_without_owner().filter(pk=digest).delete()
+            unreferenced_blobs().filter(pk=digest).delete()
     return changed
 
 
@@ -81,14 +81,14 @@ def _few_at_once(model: type[Any]) -> Iterator[list[Any]]:
 
 
 def _object_bare(row: ObjectChange) -> bool:
-    """Strip an object of a scenario; was there something?"""
+    """Strip an object of a scenario; return whether it changed."""
     before = row.manifest
     [row.manifest] = bare_objects({(row.kind, row.key): before}, settings.KEEP_ANNOTATIONS).values()
     return row.manifest is not before
 
 
 def _change_bare(row: Change) -> bool:
-    """Strip both sides of a change; was there something?"""
+    """Strip both sides of a change; return whether it changed."""
     before, after = row.before, row.after
     row.before = bare_change(row.kind, row.field, before, settings.KEEP_ANNOTATIONS)
     row.after = bare_change(row.kind, row.field, after, settings.KEEP_ANNOTATIONS)
@@ -96,7 +96,7 @@ def _change_bare(row: Change) -> bool:
 
 
 def _queue_bare(row: Queue) -> bool:
-    """Strip a queue's row; was there something?"""
+    """Strip a queue's row; return whether it changed."""
     bare = bare_queue(row, settings.KEEP_ANNOTATIONS)
     if bare is None:
         return False

@@ -1,1 +1,1 @@
-"""What does a browser see of clusters?"""
+"""The pages of clusters."""

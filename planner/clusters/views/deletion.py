@@ -1,4 +1,4 @@
-"""What does a workspace keep, and how does something of it go for good? What goes along is shown first."""
+"""The page of a workspace's storage, and deletion after a confirmation that lists what is deleted."""
 
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from planner.accounts.selectors.workspaces import memberships
 from planner.clusters.models import Cluster
 from planner.clusters.selectors.usage import (
     Deletable,
-    hanging_on,
+    dependent_counts,
     stored_snapshots,
     usage,
 )
@@ -29,7 +29,7 @@ from planner.web.views.pages import caller
 @login_required
 @require_GET
 def storage(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
-    """Show what a workspace keeps and how much room it takes."""
+    """Show what a workspace stores and how much space it takes."""
     mine = get_object_or_404(memberships(caller(request)), workspace=workspace_id)
     context = {
         "mine": mine,
@@ -73,13 +73,13 @@ def workspace(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
 
 
 def _delete(request: HttpRequest, thing: Deletable, kind: str) -> HttpResponse:
-    """Show what goes with a thing; delete it."""
+    """Show what is deleted with an object, or delete it."""
     back = reverse("planner:account") if isinstance(thing, Workspace) else _storage(thing.workspace)
     if request.method == "POST":
         thing_delete(thing=thing, user=caller(request))
-        messages.success(request, f"The {kind} is deleted.")
+        messages.success(request, f"The {kind} was deleted.")
         return redirect(back)
-    context = {"kind": kind, "thing": thing, "hanging": hanging_on(thing), "back": back}
+    context = {"kind": kind, "thing": thing, "hanging": dependent_counts(thing), "back": back}
     return render(request, "clusters/delete.html", context)
 
 

@@ -1,4 +1,4 @@
-"""How does a cluster come in through the browser? Read and shown, then saved; large ones by a worker."""
+"""The pages of an import: read, preview, save; workers read large files."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -22,7 +22,7 @@ from planner.clusters.services.imports import (
     is_large,
     packed_files,
 )
-from planner.clusters.services.snapshots import preview_keep, preview_of, preview_save
+from planner.clusters.services.snapshots import preview_of, preview_save, preview_store
 from planner.errors import Invalid
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
@@ -35,9 +35,9 @@ from planner.work.lifecycle import work_cancel
 from planning.rows import Problem
 
 ID = "import-%s"
-"""How the fields of the form are called on the page."""
+"""The labels of the form's fields."""
 IN_A_REQUEST_BYTES = 2_000_000
-"""So much text is read while the browser waits, about a second; the page follows a worker that reads more."""
+"""How much text is read during the request, about a second; a worker reads more."""
 PARTS = {"import": "clusters/_import.html"}
 BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a queue and run it."
 
@@ -45,9 +45,9 @@ BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a
 @login_required
 @require_http_methods(["GET", "POST"])
 def import_cluster(request: HttpRequest) -> HttpResponse:
-    """Show the form; with files or a text, show what was read of them and save nothing.
+    """Show the form; with files or a text, show a preview and save nothing.
 
-    What is too large to be read meanwhile goes to a worker, and the browser to the page of that import.
+    Larger files go to a worker, and the browser to the page of that import.
     """
     workspace = workspace_for_import(request)
     if request.method == "GET":
@@ -70,14 +70,14 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
         return _page(request, form, problems=error.problems, status=INVALID)
     if read.content is None:
         return _page(request, form, read=read, problems=read.problems, status=INVALID)
-    preview = preview_keep(read=read, **facts)
+    preview = preview_store(read=read, **facts)
     return _page(request, form, read=read, problems=read.problems, draft=str(preview.pk))
 
 
 @login_required
 @require_GET
 def detail(request: HttpRequest, import_id: UUID) -> HttpResponse:
-    """Show an import that a worker reads; a poll that has seen this much hears that nothing changed."""
+    """Show an import by a worker; answer a poll with 204 if nothing changed."""
     cluster_import = import_or_404(request, import_id)
     if request.GET.get("seen") == seen(cluster_import):
         return HttpResponse(status=UNCHANGED)
@@ -87,7 +87,7 @@ def detail(request: HttpRequest, import_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, import_id: UUID) -> HttpResponse:
-    """Ask an import to stop and show where it stands."""
+    """Request an import to stop and show its state."""
     cluster_import = work_cancel(work=import_or_404(request, import_id), user=caller(request))
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         return render(request, PARTS["import"], _context(request, cluster_import))
@@ -97,7 +97,7 @@ def cancel(request: HttpRequest, import_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def begin(request: HttpRequest, import_id: UUID) -> HttpResponse:
-    """Begin a scenario on what an import kept, and run it where that is requested."""
+    """Create a scenario on the snapshot of an import, and run it if requested."""
     cluster_import = import_or_404(request, import_id)
     if cluster_import.snapshot is None:
         raise Http404
@@ -110,7 +110,7 @@ def begin(request: HttpRequest, import_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
-    """Keep a previewed cluster as a snapshot and open its first scenario, or a run of it."""
+    """Store a previewed cluster as a snapshot and open its first scenario, or a run of it."""
     preview = preview_of(user=caller(request), preview_id=request.POST.get("draft", ""))
     if preview is None:
         messages.warning(request, "This preview is older than an hour. Preview the files again, then save.")
@@ -136,7 +136,7 @@ def _page(
     draft: str = "",
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """Return the form with everything that was typed, what was read, and what is wrong with it."""
+    """Return the page with the entered values, the preview and the problems."""
     context = {
         "place": "import",
         "form": form,
@@ -153,12 +153,12 @@ def _page(
 
 
 def import_or_404(request: HttpRequest, import_id: UUID) -> Import:
-    """Return an import of a workspace of the caller."""
+    """Return an import of the caller's workspaces, or raise Http404."""
     return found_or_404(request, get_import, import_id)
 
 
 def _context(request: HttpRequest, cluster_import: Import) -> dict[str, Any]:
-    """Return what the page of an import shows."""
+    """Return the context of an import's page."""
     problems = problems_of(cluster_import)
     return {
         "place": "import",

@@ -1,1 +1,1 @@
-"""How do scripts make experiments, follow them, and read what they found?"""
+"""The API calls about experiments."""

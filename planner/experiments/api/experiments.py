@@ -1,4 +1,4 @@
-"""How do scripts make an experiment, follow it, and read what it found?"""
+"""API calls that start and follow experiments and return their results."""
 
 from typing import Any
 from uuid import UUID
@@ -44,7 +44,7 @@ from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios, snapshots
 from planner.scenarios.services.scenarios import scenario_create
 
-FRONT = OpenApiParameter("front", OpenApiTypes.BOOL, description="Only the cells that no other one beats.")
+FRONT = OpenApiParameter("front", OpenApiTypes.BOOL, description="Only the cells of the Pareto front.")
 PAGE = OpenApiParameter("page", OpenApiTypes.INT)
 PAGE_SIZE = OpenApiParameter("page_size", OpenApiTypes.INT)
 _OF_LISTS = {"page", "page_size", "fields", "format", "ordering", "front"}
@@ -59,7 +59,7 @@ class ExperimentList(TableList):
     filterset_class = ExperimentFilter
 
     def get_queryset(self) -> QuerySet[Experiment]:
-        """Return what the caller may see."""
+        """Return the experiments that the caller may see."""
         return experiments(self.user)
 
     @extend_schema(
@@ -70,9 +70,9 @@ class ExperimentList(TableList):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Freeze the scenario's present revision and queue a sweep or a search over it.
+        """Freeze the scenario's current revision and queue a sweep or a search over it.
 
-        The body is what `queuecast sweep` and `queuecast search` read from a file: `goals` make a search.
+        The body is what `queuecast sweep` and `queuecast search` read from a file; `goals` make it a search.
         """
         serializer = ExperimentCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -92,7 +92,7 @@ class ExperimentList(TableList):
 
 
 def _newest(rows: QuerySet[Any], name: str, what: str) -> Any:
-    """Return the newest row that has this name or id, or answer 422 with what was not found."""
+    """Return the newest row with this name or id, or answer 422."""
     try:
         named = Q(pk=UUID(name))
     except ValueError:
@@ -107,7 +107,7 @@ class ExperimentView(WorkspaceView):
     """A call about one experiment."""
 
     def experiment(self) -> Experiment:
-        """Return the experiment that the address names, or answer 404."""
+        """Return the requested experiment, or answer 404."""
         return get_object_or_404(experiments(self.user), pk=self.kwargs["experiment_id"])
 
 
@@ -116,7 +116,7 @@ class ExperimentDetail(ExperimentView):
 
     @extend_schema(responses=answers({200: ExperimentDetailSerializer}, 404))
     def get(self, request: Request, experiment_id: UUID) -> Response:
-        """Return an experiment: what it requests, how far it is, what a search found."""
+        """Return an experiment: its document, its progress, and the result of a search."""
         return Response(ExperimentDetailSerializer(self.experiment()).data)
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
@@ -132,13 +132,13 @@ class ExperimentCancel(ExperimentView):
 
     @extend_schema(request=None, responses=answers({200: ExperimentDetailSerializer}, 403, 404))
     def post(self, request: Request, experiment_id: UUID) -> Response:
-        """Stop an experiment; what is measured stays. One that is over is left as it is."""
+        """Stop an experiment and keep the measured cells; a finished one is left as it is."""
         experiment = experiment_cancel(experiment=self.experiment(), user=self.user)
         return Response(ExperimentDetailSerializer(experiment).data)
 
 
 class ExperimentCells(ExperimentView, TableView):
-    """The cells of an experiment, as far as they are known."""
+    """The known cells of an experiment."""
 
     parameters = None
     orders = ("number", "price")
@@ -149,7 +149,7 @@ class ExperimentCells(ExperimentView, TableView):
         parameters=[FRONT, ordering_parameter(orders), PAGE, PAGE_SIZE],
     )
     def get(self, request: Request, experiment_id: UUID) -> Response:
-        """Return each measured combination: settings, price and figures; partial results as they come."""
+        """Return each measured combination: settings, price and figures; partial results while it runs."""
         refuse_unknown(request.query_params, _OF_LISTS)
         front = is_requested(request, "front")
         known = Cells(self.experiment()).rows
@@ -166,7 +166,7 @@ class ExperimentCells(ExperimentView, TableView):
 
 
 class CellOpen(Body):
-    """How the scenario of a cell is called."""
+    """The name of the scenario of a cell."""
 
     name = serializers.CharField(max_length=253, required=False)
 
@@ -181,7 +181,7 @@ class ExperimentCell(ExperimentView):
     )
     @once
     def post(self, request: Request, experiment_id: UUID, number: int) -> Response:
-        """Begin a branch of the experiment's scenario with the settings of a cell as edits."""
+        """Create a branch of the experiment's scenario with the settings of a cell as edits."""
         serializer = CellOpen(data=request.data)
         serializer.is_valid(raise_exception=True)
         with saved_unless_dry(request):
@@ -201,9 +201,9 @@ class ExperimentCellForecast(ExperimentView):
     )
     @once
     def post(self, request: Request, experiment_id: UUID, number: int) -> Response:
-        """Begin a branch with the settings of a cell, and the forecast of it that the cell is.
+        """Create a branch with the settings of a cell, and start the forecast of that cell.
 
-        Of a cell over several seeds it is that of the first one, whose work is kept as a trace.
+        With several seeds it is the forecast of the first one, whose workload is stored as a trace.
         """
         with saved_unless_dry(request):
             forecast = cell_forecast(experiment=self.experiment(), number=number, user=self.user)

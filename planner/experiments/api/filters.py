@@ -1,4 +1,4 @@
-"""By what can lists of experiments be filtered and ordered?"""
+"""Filters of the list of experiments."""
 
 import django_filters
 

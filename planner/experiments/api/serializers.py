@@ -1,4 +1,4 @@
-"""What do scripts read and write of experiments? Amounts in the scheduler's units."""
+"""The API bodies of experiments; amounts in the scheduler's units."""
 
 from typing import Any
 
@@ -12,50 +12,50 @@ from planning.experiments.written import figures_written
 
 
 class ExperimentCreate(Body):
-    """An experiment of a scenario or a snapshot, each by its name or id; the rest as its JSON schema says."""
+    """An experiment on a scenario or snapshot, by name or id; the other fields follow its JSON schema."""
 
     name = serializers.CharField(max_length=253)
-    scenario = serializers.CharField(required=False, help_text="Name or id; of a name the newest.")
+    scenario = serializers.CharField(required=False, help_text="Name or id; the newest with this name.")
     snapshot = serializers.CharField(
-        required=False, help_text="Name or id: a scenario of it is begun, called as the experiment."
+        required=False, help_text="Name or id: a scenario is created on it, named like the experiment."
     )
     settings = serializers.ListField(
-        child=serializers.DictField(), help_text="What moves; see docs/experiments.md."
+        child=serializers.DictField(), help_text="The settings to vary; see docs/experiments.md."
     )
-    figures = serializers.ListField(child=serializers.DictField(), required=False, help_text="Of a sweep.")
-    goals = serializers.ListField(child=serializers.DictField(), required=False, help_text="Of a search.")
+    figures = serializers.ListField(child=serializers.DictField(), required=False, help_text="For a sweep.")
+    goals = serializers.ListField(child=serializers.DictField(), required=False, help_text="For a search.")
     sample = serializers.DictField(required=False)
-    run = serializers.DictField(required=False, help_text="Of cells that are runs.")
+    run = serializers.DictField(required=False, help_text="For cells that are runs.")
     forecast = serializers.DictField(
-        required=False, help_text="Of cells that are forecasts: trace or patterns, options, seeds, prices."
+        required=False, help_text="For cells that are forecasts: trace or patterns, options, seeds, prices."
     )
     limit = serializers.IntegerField(required=False, min_value=1, max_value=100_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for exactly one of scenario and snapshot."""
+        """Require exactly one of scenario and snapshot."""
         if len({"scenario", "snapshot"} & attrs.keys()) != 1:
             raise serializers.ValidationError("Name a scenario or a snapshot.", code="one_of")
         return attrs
 
 
 class SeedIntervalSerializer(serializers.Serializer[Any]):
-    """The ends of a 95 % confidence interval by Student's t; null: without limit."""
+    """The ends of a 95 % confidence interval by Student's t; null: unlimited."""
 
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
 
 
 class CellSerializer(serializers.Serializer[Any]):
-    """A combination of settings, and what it came to."""
+    """A combination of settings, and its outcome."""
 
     number = serializers.IntegerField(help_text="Its place in the experiment, from 0.")
     settings = serializers.DictField(
         child=serializers.JSONField(allow_null=True), help_text="By name; null: not set."
     )
-    price = serializers.FloatField(help_text="What the move there costs.")
+    price = serializers.FloatField(help_text="The price of the change.")
     figures = serializers.DictField(
         child=serializers.FloatField(allow_null=True),
-        help_text="By name; null: without limit. Empty where there is no outcome.",
+        help_text="By name; null: unlimited. Empty without an outcome.",
     )
     front = serializers.BooleanField(help_text="No other cell is better in price and figures.")
     error = serializers.CharField(allow_blank=True, help_text="Why there is no outcome.")
@@ -66,12 +66,12 @@ class CellSerializer(serializers.Serializer[Any]):
     )
     intervals = serializers.DictField(
         child=SeedIntervalSerializer(),
-        help_text="By name: the 95 % interval of a mean over seeds; empty without seeds.",
+        help_text="By name: the 95 % confidence interval of a mean over seeds; empty without seeds.",
     )
 
 
 class CellForecastSerializer(serializers.Serializer[Any]):
-    """The forecast that a cell is, with the scenario and the trace that it was begun with."""
+    """The forecast of a cell, with the scenario and the trace that were created for it."""
 
     forecast = serializers.UUIDField(source="pk")
     scenario = serializers.UUIDField(source="scenario_id")
@@ -79,7 +79,7 @@ class CellForecastSerializer(serializers.Serializer[Any]):
 
 
 class FigureSerializer(serializers.Serializer[Any]):
-    """What is measured."""
+    """A measured figure."""
 
     name = serializers.CharField()
     figure = serializers.CharField()
@@ -89,52 +89,55 @@ class FigureSerializer(serializers.Serializer[Any]):
 
 
 class MissedSerializer(serializers.Serializer[Any]):
-    """A goal that is not reached, and by how much, in the figure's unit."""
+    """A goal that is missed, and by how much, in the figure's unit."""
 
     goal = serializers.CharField()
     by = serializers.FloatField()
 
 
 class VerificationSerializer(serializers.Serializer[Any]):
-    """What a proposal came to under workloads that the search did not see."""
+    """The outcome of a proposal under workloads that the search did not use."""
 
-    holds = serializers.BooleanField(help_text="The means of its figures reach every goal.")
-    seeds = serializers.IntegerField(help_text="How many workloads were drawn.")
-    reached = serializers.IntegerField(help_text="Under how many of them alone every goal is reached.")
+    holds = serializers.BooleanField(help_text="Whether the means of its figures reach every goal.")
+    seeds = serializers.IntegerField(help_text="Number of drawn workloads.")
+    reached = serializers.IntegerField(
+        help_text="Number of workloads under each of which every goal is reached."
+    )
     figures = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="The means.")
     intervals = serializers.DictField(child=SeedIntervalSerializer(), help_text="Their 95 % intervals.")
     missed = MissedSerializer(many=True)
     open = serializers.CharField(
-        allow_blank=True, help_text="The goal that jobs that had not started by the end leave open."
+        allow_blank=True,
+        help_text="The goal that is undecided because of jobs that had not started by the end.",
     )
     error = serializers.CharField(allow_blank=True, help_text="Why there is no outcome.")
 
 
 class VerdictSerializer(serializers.Serializer[Any]):
-    """What a search came to."""
+    """The result of a search."""
 
     status = serializers.ChoiceField(
         choices=["found", "impossible", "undecided"],
         help_text="found: `cell` is the smallest change of the grid; otherwise it comes closest.",
     )
     cell = CellSerializer(allow_null=True)
-    tried = serializers.IntegerField(help_text="The cheapest combinations up to the answer.")
+    tried = serializers.IntegerField(help_text="The cheapest combinations up to the proposed one.")
     grid_size = serializers.IntegerField()
     missed = MissedSerializer(many=True)
     at_the_end = serializers.ListField(
         child=serializers.CharField(), help_text="Settings that are at their last listed value."
     )
     verification = VerificationSerializer(
-        allow_null=True, default=None, help_text="Of a proposal over seeds; null without seeds."
+        allow_null=True, default=None, help_text="For a proposal over seeds; null without seeds."
     )
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """How far an experiment is."""
+    """The progress of an experiment."""
 
     measured = serializers.IntegerField()
     shared = serializers.IntegerField(help_text="Of these, measured by an earlier experiment.")
-    planned = serializers.IntegerField(help_text="Combinations that are simulated at most.")
+    planned = serializers.IntegerField(help_text="The most combinations that will be simulated.")
     share = serializers.FloatField(help_text="From 0 to 1.")
     seconds_left = serializers.FloatField(allow_null=True)
     workers = serializers.IntegerField(help_text="Groups of cells that are being measured.")
@@ -156,7 +159,7 @@ class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
 
 
 class ExperimentDetailSerializer(ExperimentSerializer):
-    """An experiment with what it requests, how far it is, and what a search found."""
+    """An experiment with its document, its progress, and the result of a search."""
 
     written = serializers.DictField()
     figures = serializers.SerializerMethodField()
@@ -167,24 +170,24 @@ class ExperimentDetailSerializer(ExperimentSerializer):
         fields = [*ExperimentSerializer.Meta.fields, "written", "figures", "progress", "verdict"]
 
     def to_representation(self, instance: Experiment) -> dict[str, Any]:
-        """Read the groups once for all parts."""
+        """Read the groups once for all fields."""
         self._cells = Cells(instance)
         body: dict[str, Any] = super().to_representation(instance)
         return body
 
     @extend_schema_field(FigureSerializer(many=True))
     def get_figures(self, experiment: Experiment) -> Any:
-        """Return what is measured, in the order of the cells' figures."""
+        """Return the measured figures, in the order of the cells' figures."""
         return figures_written(self._cells.figures, self._cells.directions)
 
     @extend_schema_field(ProgressSerializer)
     def get_progress(self, experiment: Experiment) -> Any:
-        """Return how far it is."""
+        """Return the progress."""
         return ProgressSerializer(self._cells.progress).data
 
     @extend_schema_field(VerdictSerializer(allow_null=True))
     def get_verdict(self, experiment: Experiment) -> Any:
-        """Return what a search came to, null until then and for a sweep."""
+        """Return the result of a search; null until then and for a sweep."""
         if not experiment.verdict:
             return None
         return VerdictSerializer({**experiment.verdict, "cell": self._cells.verdict_row()}).data

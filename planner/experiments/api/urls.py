@@ -1,4 +1,4 @@
-"""Which address under /api/v1/ leads to which call about experiments?"""
+"""The URLs of the API calls about experiments."""
 
 from django.urls import path
 

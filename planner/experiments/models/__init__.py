@@ -1,4 +1,4 @@
-"""What is kept of experiments?"""
+"""The models of experiments."""
 
 from planner.experiments.models.experiment import Experiment, ExperimentGroup
 

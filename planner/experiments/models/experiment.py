@@ -1,4 +1,4 @@
-"""What does somebody try, and how far is it? The experiment knows the question, its groups the answers."""
+"""Experiments and their groups of cells, which hold the results."""
 
 from django.conf import settings
 from django.db import models
@@ -9,20 +9,20 @@ from planner.scenarios.models.scenario import Scenario
 from planner.work.models.work import Work
 
 _FOUND = {"found": "goals reached", "impossible": "goals out of reach", "undecided": "undecided"}
-"""What a list of experiments says of a search, by the status of its verdict."""
+"""The words for the result of a search in lists, by the status of its verdict."""
 
 
 class Experiment(Identified):
     """A sweep or a search over settings of a scenario's revision. Its cells are in its groups."""
 
     class Kind(models.TextChoices):
-        """What it answers."""
+        """Whether it measures all cells or searches for the cheapest that reaches goals."""
 
         SWEEP = "sweep", "Sweep"
         SEARCH = "search", "Search"
 
     class State(models.TextChoices):
-        """It is going on until all of its groups are over, or a search is decided."""
+        """It runs until all of its groups have ended or the search is decided."""
 
         RUNNING = "running", "Running"
         SUCCEEDED = "succeeded", "Succeeded"
@@ -78,25 +78,25 @@ class Experiment(Identified):
 
     @property
     def is_of_forecasts(self) -> bool:
-        """Is each cell a forecast, not a run?"""
+        """Whether its cells are forecasts instead of runs."""
         return "forecast" in self.written
 
     @property
     def is_over(self) -> bool:
-        """Is nothing more to come?"""
+        """Whether it has ended."""
         return self.state != self.State.RUNNING
 
     @property
     def found(self) -> str:
-        """What a search came to, in words; empty until then, and for a sweep."""
+        """The result of a search, in words; empty until then, and for a sweep."""
         return _FOUND.get(self.verdict.get("status", ""), "")
 
 
 class ExperimentGroup(Work):
-    """Some cells of an experiment, which one worker measures one after the other.
+    """Cells of an experiment that one worker measures one after the other.
 
-    `measured` holds an entry for each of the first cells (see planning.experiments.outcomes), so that whoever
-    takes the group up again goes on with the next one.
+    `measured` holds an entry for each of the first cells (see planning.experiments.outcomes), so that the
+    next attempt continues with the first cell without one.
     """
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="groups")

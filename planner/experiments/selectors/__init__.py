@@ -1,1 +1,1 @@
-"""What is read of experiments?"""
+"""Reads of experiments."""

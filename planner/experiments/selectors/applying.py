@@ -1,4 +1,4 @@
-"""What does a scenario have to say to be a cell of an experiment?"""
+"""The changes that turn a scenario into a cell of an experiment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from planning.search import conf_text
 
 @dataclass(frozen=True)
 class Applied:
-    """The objects that a cell changes or adds, by list, and its configuration as text; None: as it is."""
+    """The objects that a cell changes or adds, by list, and its configuration as text; None: unchanged."""
 
     objects: Mapping[str, list[Any]]
     conf: str | None
 
 
 def applied(experiment: Experiment, number: int) -> Applied:
-    """Return what a cell of an experiment changes."""
+    """Return the changes of a cell."""
     grid = _grid(experiment)
     parts = grid.parts(Cells(experiment, []).order[number])
     conf = parts.pop("scheduler_conf", None)
@@ -33,7 +33,7 @@ def applied(experiment: Experiment, number: int) -> Applied:
 
 
 def alone_forecast(experiment: Experiment, number: int) -> tuple[Alone, int | None]:
-    """Return the forecast that a cell is under its first seed, and this seed; None: the trace as it is."""
+    """Return the forecast of a cell under its first seed, and that seed; None: the trace itself."""
     grid, combination = _grid(experiment), Cells(experiment, []).order[number]
     assert isinstance(grid, ForecastGrid), "its cells are forecasts"
     seed = grid.seeds(combination)[0]
@@ -46,7 +46,7 @@ def _grid(experiment: Experiment) -> Grid:
 
 
 def cell_title(row: CellRow) -> str:
-    """Return the settings of a cell in short, as the name of a scenario.
+    """Return a short name of a cell by its settings, for its scenario.
 
     >>> cell_title(CellRow(0, {"a.weight": 4, "actions": None}, 1.0, {}, False, "", ""))
     'a.weight 4'

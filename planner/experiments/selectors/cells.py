@@ -1,4 +1,4 @@
-"""What is known of the cells of an experiment, in the order in which they are listed?"""
+"""The known cells of an experiment, in their order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,12 +20,11 @@ State = ExperimentGroup.State
 
 @dataclass(frozen=True)
 class CellRow:
-    """A cell as it is shown: its number in the experiment, settings, price and figures by their names.
+    """A cell for display: its number in the experiment, settings, price and figures by name.
 
-    An amount without limit is None; `figures` is empty where `error` says why there is no outcome. `front`
-    says that no other cell beats it, `refused` why it is not proposed though it reaches every goal.
-    `intervals` has `low` and `high`, the ends of the 95 % interval of each figure; it is empty where no seeds
-    draw the work.
+    An unlimited amount is None; `figures` is empty if `error` says why there is no outcome. `front` says
+    that the cell is on the Pareto front, `refused` why it is not proposed although it reaches every goal.
+    `intervals` has `low` and `high`, the ends of the 95 % interval of each figure; it is empty without seeds.
     """
 
     number: int
@@ -39,7 +38,7 @@ class CellRow:
 
 
 class Cells:
-    """The cells of an experiment as far as they are known; its groups are read once."""
+    """The known cells of an experiment; its groups are read once."""
 
     def __init__(self, experiment: Experiment, groups: Sequence[ExperimentGroup] | None = None) -> None:
         self.experiment = experiment
@@ -51,22 +50,22 @@ class Cells:
 
     @property
     def progress(self) -> Progress:
-        """Return how far the experiment is."""
+        """Return the progress of the experiment."""
         return progress_of(self.experiment, [*self.groups, *filter(None, [self.verifying])])
 
     @property
     def figures(self) -> Sequence[Figure]:
-        """Return what is measured."""
+        """Return the measured figures."""
         return self.definition.figures
 
     @cached_property
     def order(self) -> list[Combination]:
-        """Return all cells that are planned, in their order: numbers count from 0."""
+        """Return all planned cells in order; numbers count from 0."""
         return list(self.definition.combinations(self.experiment.written, self.space))
 
     @cached_property
     def entries(self) -> dict[Combination, Entry]:
-        """Return what is known of each cell."""
+        """Return the known entry of each cell."""
         known: dict[Combination, Entry] = {}
         for group in self.groups:
             for number, cell in enumerate(group.cells):
@@ -78,7 +77,7 @@ class Cells:
 
     @cached_property
     def outcomes(self) -> list[tuple[int, Outcome]]:
-        """Return the outcomes that there are, with their numbers."""
+        """Return the known outcomes with their numbers."""
         return [
             (number, outcome_of(self.space, cell, self.entries[cell]))
             for number, cell in enumerate(self.order)
@@ -87,13 +86,13 @@ class Cells:
 
     @property
     def cheapest(self) -> list[Outcome]:
-        """Return the outcomes of the first cells, up to the first one that is not known yet."""
+        """Return the outcomes of the first cells, up to the first unknown one."""
         known = takewhile(lambda cell: cell in self.entries, self.order)
         return [outcome_of(self.space, cell, self.entries[cell]) for cell in known]
 
     @cached_property
     def rows(self) -> list[CellRow]:
-        """Return the known cells as they are shown, by number."""
+        """Return the known cells for display, by number."""
         best = {cell.combination for cell in front([one.cell for _, one in self.outcomes], self.directions)}
         return [
             self._row(number, outcome, outcome.cell.combination in best) for number, outcome in self.outcomes
@@ -101,15 +100,15 @@ class Cells:
 
     @property
     def directions(self) -> Sequence[int]:
-        """Return which way of each figure is better: 1 less, -1 more, 0 none."""
+        """Return the better direction of each figure: 1 less, -1 more, 0 none."""
         return self.definition.directions
 
     def row(self, number: int) -> CellRow | None:
-        """Return a cell by its number, None while it is not known."""
+        """Return a cell by its number, None if unknown."""
         return next((row for row in self.rows if row.number == number), None)
 
     def verdict_row(self) -> CellRow | None:
-        """Return the cell that a search proposes, or that comes closest; None where there is none."""
+        """Return the cell that a search proposes, or the closest one; None without any."""
         number = self.experiment.verdict.get("cell")
         return None if number is None else self.row(number)
 
@@ -131,7 +130,7 @@ class Cells:
 def verdict_written(
     cells: Cells, found: Found, bounds: Sequence[str], verification: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return what a search came to, as it is kept and shown; without seeds nothing is verified."""
+    """Return the result of a search as it is stored and shown; without seeds it has no verification."""
     number = None if found.cell is None else cells.order.index(found.cell.combination)
     return {
         "status": found.status,

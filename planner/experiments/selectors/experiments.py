@@ -1,4 +1,4 @@
-"""Which experiments may an account see, and how far are they?"""
+"""Experiments and their progress."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from planner.scenarios.models import Scenario
 
 State = ExperimentGroup.State
 SHARED = -1
-"""The number of the group whose cells an earlier experiment had measured."""
+"""The number of the group with cells that an earlier experiment measured."""
 VERIFYING = -2
-"""The number of the group that holds the proposal of a search against work that the search did not see."""
+"""The number of the group that verifies the proposal of a search under unseen workloads."""
 
 
 def experiments(user: User) -> QuerySet[Experiment]:
@@ -38,22 +38,22 @@ def scenario_experiments(scenario: Scenario, limit: int = 20) -> QuerySet[Experi
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an experiment is.
+    """The progress of an experiment.
 
     Attributes
     ----------
     measured : int
-        Cells with an outcome, those among them that an earlier experiment had.
+        Cells with an outcome, including those of an earlier experiment.
     shared : int
-        Cells that an earlier experiment had measured.
+        Cells with an outcome from an earlier experiment.
     planned : int
-        Cells that are simulated at most; a search may end before.
+        The most cells that will be simulated; a search may end earlier.
     seconds_left : float or None
-        How long the rest takes at the pace so far; None while nothing is measured, and at the end.
+        Estimated remaining time; None before the first outcome, and at the end.
     workers : int
-        How many workers are at it.
+        Workers that measure it.
     verifies : bool
-        Whether the proposal of a search is held against work that the search did not see.
+        Whether the proposal of a search is being verified under unseen workloads.
 
     """
 
@@ -66,12 +66,12 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """Return how much of what is planned is done, from 0 to 1."""
+        """Return the finished fraction of 1."""
         return self.measured / self.planned if self.planned else 1.0
 
 
 def progress_of(experiment: Experiment, groups: Sequence[ExperimentGroup] | None = None) -> Progress:
-    """Return how far an experiment is (1 query, none when its groups are at hand)."""
+    """Return the progress of an experiment (1 query, none if its groups are given)."""
     every = list(experiment.groups.all()) if groups is None else groups
     parts = [group for group in every if group.number != VERIFYING]
     shared = sum(len(group.measured) for group in parts if group.number == SHARED)
@@ -83,7 +83,7 @@ def progress_of(experiment: Experiment, groups: Sequence[ExperimentGroup] | None
 
 
 def _left(begun: datetime | None, done: int, rest: int) -> float | None:
-    """Return how long the rest takes at the pace since the beginning."""
+    """Return the remaining time at the average pace since the start."""
     if begun is None or not done:
         return None
     return (timezone.now() - begun).total_seconds() / done * rest

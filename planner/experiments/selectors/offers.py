@@ -1,4 +1,4 @@
-"""Which settings of a scenario can be tried?"""
+"""The settings of a scenario that an experiment can vary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from planner.scenarios.selectors.revisions import objects_in, state_of
 from planning.forecasts.intake import queues_for_jobs
 
 MOST_NODES = 20
-"""So many kinds of nodes are offered as models of further ones."""
+"""The most kinds of nodes that are offered as templates of further nodes."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Queues that take jobs, one node of each shape, and the resources that the nodes offer."""
+    """Queues that take jobs, one node of each shape, and the resources of the nodes."""
 
     queues: Sequence[str]
     nodes: Sequence[str]
@@ -21,7 +21,7 @@ class Offer:
 
 
 def offered(scenario: Scenario) -> Offer:
-    """Return what a scenario has to be tried (3 queries, none for a snapshot that was just read)."""
+    """Return the settings to vary of a scenario (3 queries, none for a cached snapshot)."""
     state = state_of(scenario)
     nodes = objects_in(scenario, state).of_kind("nodes").values()
     shapes: dict[str, str] = {}

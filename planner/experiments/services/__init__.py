@@ -1,1 +1,1 @@
-"""What changes about experiments, and by which rule?"""
+"""Writes of experiments."""

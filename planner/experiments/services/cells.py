@@ -1,4 +1,4 @@
-"""How does a cell of an experiment become a scenario of its own, and a forecast of that?"""
+"""Creation of a scenario, and of a forecast, from a cell of an experiment."""
 
 from django.db import transaction
 
@@ -19,9 +19,9 @@ from planning.rows import Problem
 
 
 def cell_open(*, experiment: Experiment, number: int, name: str = "", user: User | None = None) -> Scenario:
-    """Begin a branch of the experiment's scenario, as it was then, with the settings of a cell as edits.
+    """Create a branch of the experiment's scenario at its revision, with the settings of a cell as edits.
 
-    Raises RoleTooLow, and Invalid for a number that no cell has and for a change that cannot be made.
+    Raises RoleTooLow, and Invalid for an unknown cell or an impossible change.
     """
     role_require(user=user, workspace=experiment.workspace)
     row = _row(experiment, number)
@@ -44,11 +44,11 @@ def cell_open(*, experiment: Experiment, number: int, name: str = "", user: User
 
 @transaction.atomic
 def cell_forecast(*, experiment: Experiment, number: int, user: User | None = None) -> Forecast:
-    """Open a cell as a scenario, and queue the forecast that it is.
+    """Create the scenario of a cell and queue its forecast.
 
-    The work of its first seed is kept as a trace; a trace of the same text is taken.
+    The workload of its first seed is stored as a trace, unless there is a trace with the same text.
 
-    Raises RoleTooLow, and Invalid for a cell that is a run and for a number that no cell has.
+    Raises RoleTooLow, and Invalid for a cell that is a run and for an unknown cell.
     """
     role_require(user=user, workspace=experiment.workspace)
     _row(experiment, number)
@@ -74,7 +74,7 @@ def cell_forecast(*, experiment: Experiment, number: int, user: User | None = No
 def _row(experiment: Experiment, number: int) -> CellRow:
     row = Cells(experiment).row(number)
     if row is None:
-        message = f"Cell {number} is not measured, or is none of this experiment."
+        message = f"Cell {number} does not exist or is not measured yet."
         fix = "Choose the number of a measured cell."
         raise Invalid([Problem("experiment.cell", "error", message, path="cell", actual=number, fix=fix)])
     return row

@@ -1,4 +1,4 @@
-"""How does an experiment begin, over an input that never changes?"""
+"""Creation of experiments over a frozen input."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,14 +11,14 @@ from django.utils import timezone
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
-from planner.clusters.selectors.usage import room_require
+from planner.clusters.selectors.usage import quota_require
 from planner.errors import Invalid
 from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells
 from planner.experiments.selectors.experiments import SHARED
 from planner.experiments.services.settling import experiment_settle
 from planner.experiments.services.workloads import with_prices, workload_of
-from planner.rules import row_keep
+from planner.rules import row_create
 from planner.runs.services.runs import scenario_freeze
 from planner.scenarios.models import Scenario
 from planner.work.lifecycle import work_enqueue_all
@@ -30,22 +30,22 @@ from planning.experiments.written import Definition, grid_of, name_problems, siz
 from planning.version import ENGINE_VERSION
 
 GROUPS = 16
-"""Into so many groups a small experiment is divided, so that several workers have something to do."""
+"""A small experiment is divided into this many groups, so that several workers can share it."""
 LEAST_CELLS = 4
-"""A group is not smaller, for each one reads the cluster anew."""
+"""The least cells in a group, as each group reads the cluster again."""
 MOST_CELLS = {Experiment.Kind.SWEEP: 50, Experiment.Kind.SEARCH: 16}
-"""The cells of a group, at most: of a search fewer, for it may be decided by the first ones."""
+"""The most cells in a group; fewer for a search, as its first cells may decide it."""
 EARLIER = 5
-"""In so many earlier experiments on the same input equal cells are looked for."""
+"""The most earlier experiments on the same input in which to look for equal cells."""
 
 
 def experiment_create(
     *, scenario: Scenario, written: Mapping[str, Any], user: User | None = None
 ) -> Experiment:
-    """Freeze the scenario's present revision and queue the cells of an experiment on it.
+    """Freeze the scenario's current revision and queue the cells of an experiment on it.
 
-    `written` is the document of `queuecast sweep` and `search`; `scenario` in it is taken as read. Raises
-    Invalid with every problem.
+    `written` is the document of `queuecast sweep` and `search`; its `scenario` is ignored. Raises Invalid
+    with every problem.
     """
     role_require(user=user, workspace=scenario.workspace)
     with_scenario = {**written, "scenario": scenario.name or str(scenario.pk)}
@@ -76,10 +76,10 @@ def _queue(
     grid: Grid,
     user: User | None,
 ) -> Experiment:
-    room_require(workspace=scenario.workspace)
+    quota_require(workspace=scenario.workspace)
     definition = Definition.of(written)
     cells = list(definition.combinations(written, grid))
-    experiment = row_keep(
+    experiment = row_create(
         Experiment(
             workspace=scenario.workspace,
             owner=user,
@@ -123,7 +123,7 @@ def _parts(cells: Sequence[Combination], kind: str) -> Iterator[list[Combination
 
 
 def _known(experiment: Experiment, cells: Sequence[Combination]) -> dict[Combination, Entry]:
-    """Return the cells that an earlier experiment on the same input measured by the same engine."""
+    """Return the cells that the same engine measured in an earlier experiment on the same input."""
     mine = KnownCells(experiment.written, Cells(experiment, []).space)
     earlier = Experiment.objects.filter(
         workspace=experiment.workspace,
@@ -155,6 +155,6 @@ def _shared_group(experiment: Experiment, known: Mapping[Combination, Entry]) ->
 
 @transaction.atomic
 def experiment_delete(*, experiment: Experiment, user: User | None = None) -> None:
-    """Delete an experiment with its cells; workers that measure them notice and stop."""
+    """Delete an experiment with its cells; workers that measure it notice and stop."""
     role_require(user=user, workspace=experiment.workspace)
     experiment.delete()

@@ -1,4 +1,4 @@
-"""What does a worker do with a group of cells that it has claimed?"""
+"""Measurement of a claimed group of cells by a worker."""
 
 import logging
 import tempfile
@@ -17,22 +17,22 @@ from planner.work.subprocess_runner import (
     ChildKilled,
     ChildStopped,
     Task,
-    child_answer,
     room_on_disk,
+    run_child,
 )
-from planner.work.turns import does_anybody_wait
+from planner.work.turns import has_awaited_work
 from planning.documents import encoded
 from planning.experiments.outcomes import Entry
 
 logger = logging.getLogger(__name__)
 
 PATIENCE_BEATS = 2
-"""After so many heartbeats in a row at which interactive work waits, a group makes room for it."""
+"""After this many consecutive heartbeats with interactive work in the queue, a group yields to it."""
 
 
 @dataclass
 class _Measuring:
-    """A group while its child measures it: what is known, and who else waits for this worker."""
+    """A group while its child measures it: the known entries, and the waiting interactive work."""
 
     claim: Claim[ExperimentGroup]
     watch: Watch
@@ -41,35 +41,35 @@ class _Measuring:
     makes_room: bool = False
 
     def beat(self, progress: float, doing: str) -> bool:
-        """Renew the lease; should the child go on? It makes room for what somebody waits for."""
+        """Renew the lease; return False if the child must stop, also to yield to interactive work."""
         if not self.watch.beat(progress, doing):
             return False
         try:
-            self.waits = self.waits + 1 if does_anybody_wait() else 0
+            self.waits = self.waits + 1 if has_awaited_work() else 0
         except DatabaseError:
             connection.close()
         self.makes_room = self.waits >= PATIENCE_BEATS
         return not self.makes_room
 
     def on_report(self, found: Any) -> None:
-        """Keep new entries; while the database is away they wait for the next ones."""
+        """Store new entries; while the database is unavailable they are stored with the next ones."""
         self.entries += found["entries"]
         try:
             self.keep()
         except DatabaseError:
-            logger.warning("The database is unavailable; the cells are measured on.")
+            logger.warning("The database is unavailable; measurement continues.")
             connection.close()
 
     def keep(self) -> bool:
-        """Keep what is known; a worker that is lost from now on is lost over a later cell."""
+        """Store the entries; a worker lost after this was working on a later cell."""
         return bool(self.claim.mine().update(measured=self.entries, losses=0))
 
 
 def group_measure(claim: Claim[ExperimentGroup], watch: Watch) -> None:
-    """Measure the cells of a group that nobody has measured yet, and end it.
+    """Measure the cells of a group that are not measured yet, and end the group.
 
-    A cell whose child needs too much time or memory is kept as an error, and the others go on. Raises
-    ChildStopped, and ChildKilled the first time that a child is killed, as `child_answer` does.
+    A cell whose child exceeds time or memory is stored as an error, and the others continue. Raises
+    ChildStopped, and ChildKilled the first time that a child is killed, as `run_child` does.
     """
     group = retry_on_db_error(
         lambda: ExperimentGroup.objects.select_related("experiment__input", "experiment__workload").get(
@@ -116,5 +116,5 @@ def _measure(group: ExperimentGroup, measuring: _Measuring) -> None:
     }
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(encoded(given))
-        answer = child_answer(task, source, result, limits(), measuring.beat, measuring.on_report)
+        answer = run_child(task, source, result, limits(), measuring.beat, measuring.on_report)
     measuring.entries += answer["entries"]

@@ -1,4 +1,4 @@
-"""When is an experiment over? When its groups are, when a search is decided, or when somebody stops it."""
+"""End of experiments: all groups have ended, the search is decided, or a user stops it."""
 
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,7 @@ _GOING_ON = (State.QUEUED, State.RUNNING)
 
 @transaction.atomic
 def experiment_settle(*, experiment_id: UUID) -> bool:
-    """End an experiment whose answer is known; is it over? The groups that are left are stopped."""
+    """End an experiment with a known answer and stop its remaining groups; return whether it has ended."""
     experiment = Experiment.objects.select_for_update().filter(pk=experiment_id).first()
     if experiment is None or experiment.is_over:
         return True
@@ -49,7 +49,7 @@ def experiment_settle(*, experiment_id: UUID) -> bool:
 
 
 def _verify(cells: Cells, found: Found) -> None:
-    """Queue the group that verifies a proposal, unless it is there; all others are stopped."""
+    """Queue the group that verifies a proposal, if it does not exist yet; stop all others."""
     experiment = cells.experiment
     if cells.verifying is not None or found.cell is None:
         return
@@ -64,9 +64,9 @@ def _verify(cells: Cells, found: Found) -> None:
 
 
 def _verification(cells: Cells) -> Any:
-    """Return what the group that verifies found, or why it found nothing."""
+    """Return the result of the group that verifies the proposal, or why there is none."""
     group = cells.verifying
-    assert group is not None, "it is over"
+    assert group is not None, "the group has ended"
     if group.state == State.SUCCEEDED and group.measured and "holds" in group.measured[0]:
         return group.measured[0]
     error = group.measured[0]["error"] if group.measured else group.error or "It was stopped."
@@ -75,7 +75,7 @@ def _verification(cells: Cells) -> Any:
 
 @transaction.atomic
 def experiment_cancel(*, experiment: Experiment, user: User | None = None) -> Experiment:
-    """Stop an experiment; what is measured stays. One that is over is left as it is. Return it fresh."""
+    """Stop an experiment and keep the measured cells; leave a finished one unchanged. Return its row."""
     role_require(user=user, workspace=experiment.workspace)
     locked = Experiment.objects.select_for_update().get(pk=experiment.pk)
     if not locked.is_over:
@@ -87,7 +87,7 @@ def experiment_cancel(*, experiment: Experiment, user: User | None = None) -> Ex
 
 
 def groups_stop(experiment: Experiment) -> None:
-    """Cancel the groups that wait, and ask those that are being measured to stop."""
+    """Cancel the queued groups, and request the running ones to stop."""
     groups = ExperimentGroup.objects.filter(experiment=experiment)
     groups.filter(state=State.QUEUED).update(
         state=State.CANCELLED, cancel_requested=True, finished=timezone.now()
@@ -96,7 +96,7 @@ def groups_stop(experiment: Experiment) -> None:
 
 
 def experiments_settle() -> None:
-    """End the experiments whose last group ended in another way than by being measured."""
+    """End the experiments whose last group ended otherwise than by measuring its cells."""
     left = ExperimentGroup.objects.filter(state__in=(State.QUEUED, State.RUNNING))
     over = Experiment.objects.filter(state=Experiment.State.RUNNING).exclude(groups__in=left)
     for experiment_id in over.values_list("pk", flat=True):

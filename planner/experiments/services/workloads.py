@@ -1,4 +1,4 @@
-"""Under which trace and prices are the cells of an experiment forecast? Both are frozen with it."""
+"""The trace and the prices of an experiment, which are frozen with it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ Json = Mapping[str, Any]
 
 
 def with_prices(forecast: Json, workspace: Workspace) -> Json:
-    """Return the forecast of an experiment with the workspace's prices, unless it says its own."""
+    """Return the forecast of an experiment with the workspace's prices, unless it has its own."""
     prices = None if "prices" in forecast else prices_of(workspace)
     if prices is None:
         return forecast
@@ -26,12 +26,12 @@ def with_prices(forecast: Json, workspace: Workspace) -> Json:
 
 
 def workload_of(written: Json, workspace: Workspace) -> Blob | None:
-    """Return the text of the trace that an experiment names; None where it has none. Raises Invalid."""
+    """Return the text of the trace that an experiment names, None without one; raise Invalid."""
     named = (written.get("forecast") or {}).get("trace")
     if named is None:
         return None
     if not isinstance(named, str):
-        raise _refused("A server reads no files.", "Upload the trace, and write its name or id.")
+        raise _refused("The server does not read files.", "Upload the trace, and write its name or id.")
     try:
         by = Q(pk=UUID(named))
     except ValueError:
@@ -39,7 +39,9 @@ def workload_of(written: Json, workspace: Workspace) -> Blob | None:
     traces = WorkloadTrace.objects.select_related("source").filter(by, workspace=workspace)
     trace = traces.order_by("-created").first()
     if trace is None:
-        raise _refused(f"There is no trace {named!r} in the workspace.", "Name one of the page Traces.")
+        raise _refused(
+            f"The workspace has no trace {named!r}.", "Write the name of a trace on the page Traces."
+        )
     return trace.source
 
 

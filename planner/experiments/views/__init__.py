@@ -1,1 +1,1 @@
-"""Which pages show experiments?"""
+"""The pages of experiments."""

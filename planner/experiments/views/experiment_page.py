@@ -1,4 +1,4 @@
-"""What does the page of an experiment show? Each part is computed only when a template asks for it."""
+"""The data of an experiment's page; each part is computed when the template uses it."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -15,7 +15,7 @@ from planning.experiments.verification import sentence
 
 
 class ExperimentPage:
-    """The parts of an experiment's page under the switches of its address: the drawn figure, lists."""
+    """The parts of an experiment's page, given the filters in its address: the charted figure, lists."""
 
     def __init__(self, experiment: Experiment, params: QueryDict) -> None:
         self.experiment, self.params = experiment, params
@@ -23,18 +23,18 @@ class ExperimentPage:
 
     @cached_property
     def progress(self) -> Progress:
-        """How far it is."""
+        """The progress of the experiment."""
         return self.cells.progress
 
     @property
     def seen(self) -> str:
-        """What a poll remembers, to ask whether the experiment moved on."""
+        """The state that a poll sends back, to find out whether anything changed."""
         progress = self.progress
         return f"{self.experiment.state}-{progress.measured}-{progress.workers}-{progress.verifies}"
 
     @property
     def rows(self) -> list[CellRow]:
-        """The cells that are known."""
+        """The known cells."""
         return self.cells.rows
 
     @cached_property
@@ -45,7 +45,7 @@ class ExperimentPage:
 
     @property
     def column(self) -> charts.Column:
-        """The figure that is drawn: the one that the address names, else the first."""
+        """The charted figure: the requested one, otherwise the first."""
         wanted = self.params.get("figure", "")
         return next((column for column in self.columns if column.name == wanted), self.columns[0])
 
@@ -70,7 +70,7 @@ class ExperimentPage:
 
     @property
     def verdict(self) -> dict[str, Any]:
-        """What a search came to, its cell as the table shows it."""
+        """The result of a search, with its cell as in the table."""
         row, kept = self.cells.verdict_row(), self.experiment.verdict.get("verification")
         return {
             **self.experiment.verdict,
@@ -89,7 +89,7 @@ class ExperimentPage:
         for missed in self.experiment.verdict.get("missed") or ():
             goal = goals.get(missed["goal"])
             if goal is None:
-                # An earlier release wrote its goals in other words.
+                # An earlier release worded its goals differently.
                 yield missed["goal"], missed["by"]
                 continue
             column = columns[str(goal.figure)]
@@ -98,35 +98,35 @@ class ExperimentPage:
             yield f"{column.heading} {' and '.join(words)}", missed["by"] / column.size
 
     def _verdict_title(self, kept: Mapping[str, Any] | None) -> str:
-        """Return what the cell of the verdict is."""
+        """Return the title of the verdict's cell."""
         if self.experiment.verdict.get("status") != "found":
             return "Combination that comes closest"
         return "Proposed change" if kept is None or kept["holds"] else "Change that does not hold"
 
     def _unseen(self, kept: Mapping[str, Any]) -> list[tuple[charts.Column, Any, Any]]:
-        """Return each figure of a proposal under unseen workloads, and its interval."""
+        """Return each figure of a proposal under unseen workloads, with its interval."""
         row = CellRow(0, {}, 0.0, kept["figures"], False, "", "", kept["intervals"])
         return [(column, column.number(row), column.interval(row)) for column in self.columns if row.figures]
 
     @property
     def measured_as(self) -> str:
-        """What was done with each combination, in a word."""
+        """The verb for what was done with each combination."""
         return "forecast" if self.experiment.is_of_forecasts else "simulated"
 
     @property
     def then(self) -> str:
-        """What can be begun of a cell once it is a scenario."""
+        """What can be started for a cell once it is a scenario."""
         return "forecast" if self.experiment.is_of_forecasts else "run"
 
     @property
     def best(self) -> list[dict[str, Any]]:
-        """The cells of the front of a sweep, the cheapest first: at most five."""
+        """The cells of the front of a sweep, cheapest first: at most five."""
         front = sorted((row for row in self.rows if row.front), key=lambda row: (row.price, row.number))
         return [self.shown(row) for row in front[:5]]
 
     @cached_property
     def figures(self) -> dict[str, Any]:
-        """The figures, by the place where they are drawn."""
+        """The figures, by their place on the page."""
         heat = charts.heat_figure(self.cells.space, self.rows, self.column)
         return {
             **({} if heat is None else {"heat": heat}),

@@ -1,4 +1,4 @@
-"""How is an experiment begun, followed, stopped and read, and how does a cell become a scenario?"""
+"""The pages that start, follow, stop and show an experiment, and turn cells into scenarios."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,7 @@ def listing(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show a scenario's experiments, and begin another one."""
+    """Show a scenario's experiments, and start an experiment."""
     scenario = scenario_or_404(request, scenario_id)
     if request.method == "GET":
         return _begin_page(request, scenario)
@@ -64,7 +64,7 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def detail(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
-    """Show an experiment; a poll that has seen as many cells hears that nothing changed."""
+    """Show an experiment; answer a poll with 204 if no cell was added."""
     experiment = experiment_or_404(request, experiment_id)
     page = ExperimentPage(experiment, request.GET)
     if request.GET.get("seen") == page.seen:
@@ -76,7 +76,7 @@ def detail(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
-    """Stop an experiment and show what is measured."""
+    """Stop an experiment and show the measured cells."""
     experiment = experiment_cancel(experiment=experiment_or_404(request, experiment_id), user=caller(request))
     return redirect("planner:experiment", experiment.pk)
 
@@ -88,14 +88,14 @@ def delete(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
     experiment = experiment_or_404(request, experiment_id)
     scenario_id = experiment.scenario_id
     experiment_delete(experiment=experiment, user=caller(request))
-    messages.success(request, "The experiment is deleted.")
+    messages.success(request, "The experiment was deleted.")
     return redirect("planner:scenario-experiments", scenario_id)
 
 
 @login_required
 @require_POST
 def cell(request: HttpRequest, experiment_id: UUID, number: int) -> HttpResponse:
-    """Open a cell as a scenario, with `then=run` or `then=forecast` begin one of it."""
+    """Create the scenario of a cell; with `then=run` or `then=forecast` start one of it."""
     experiment = experiment_or_404(request, experiment_id)
     then, user = request.POST.get("then"), caller(request)
     try:
@@ -119,7 +119,7 @@ def _run_options(experiment: Experiment) -> dict[str, Any]:
 
 
 def experiment_or_404(request: HttpRequest, experiment_id: UUID) -> Experiment:
-    """Return an experiment of a workspace of the caller."""
+    """Return an experiment of the caller's workspaces, or raise Http404."""
     return found_or_404(request, get_experiment, experiment_id)
 
 

@@ -1,1 +1,1 @@
-"""What do scripts read and write of workload traces and forecasts?"""
+"""The API calls about workload traces and forecasts."""

@@ -1,4 +1,4 @@
-"""What do scripts read of two forecasts side by side? Waits in seconds."""
+"""The API bodies of compared forecasts; waits in seconds."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from planner.forecasts.api.serializers import IntervalSerializer
 
 
 class JobPairSerializer(serializers.Serializer[Any]):
-    """One job in two forecasts; waits in seconds, at most until the end of the shorter one."""
+    """One job in two forecasts; waits in seconds, up to the end of the shorter forecast."""
 
     job = serializers.CharField()
     queue = serializers.CharField()
@@ -41,7 +41,7 @@ class PairedFigureSerializer(serializers.Serializer[Any]):
 
 
 class PairedFiguresSerializer(serializers.Serializer[Any]):
-    """The waits of a queue's jobs in both forecasts over drawn workloads."""
+    """The waits of a queue's jobs in both forecasts under drawn workloads."""
 
     queue = serializers.CharField()
     mean = PairedFigureSerializer()
@@ -50,7 +50,7 @@ class PairedFiguresSerializer(serializers.Serializer[Any]):
 
 
 class PaidSerializer(serializers.Serializer[Any]):
-    """What the nodes cost in both forecasts."""
+    """The cost of the nodes in both forecasts."""
 
     currency = serializers.CharField()
     before = serializers.FloatField()
@@ -59,17 +59,17 @@ class PaidSerializer(serializers.Serializer[Any]):
 
 
 class ForecastComparisonSerializer(serializers.Serializer[Any]):
-    """Two forecasts job by job."""
+    """Two forecasts, compared job by job."""
 
     sentence = serializers.CharField()
-    hours = serializers.FloatField(help_text="Hours that all jobs together wait longer.")
+    hours = serializers.FloatField(help_text="Additional wait of all jobs together, in hours.")
     queues = PairedQueueSerializer(many=True)
     pairs = JobPairSerializer(many=True)
     only_before = serializers.ListField(child=serializers.CharField())
     only_after = serializers.ListField(child=serializers.CharField())
     evictions = serializers.ListField(child=serializers.IntegerField())
     lost = serializers.ListField(child=serializers.FloatField(), help_text="Seconds of run time.")
-    cost = PaidSerializer(allow_null=True, help_text="Null while the workspace has no prices.")
+    cost = PaidSerializer(allow_null=True, help_text="Null if the workspace has no prices.")
     seeds = PairedFiguresSerializer(
-        many=True, help_text="Empty unless both were forecast under the same drawn workloads."
+        many=True, help_text="Empty unless both forecasts have the same drawn workloads."
     )

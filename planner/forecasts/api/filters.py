@@ -1,4 +1,4 @@
-"""By what can lists of traces and forecasts be filtered and ordered?"""
+"""Filters of the lists of traces and forecasts."""
 
 import django_filters
 

@@ -1,4 +1,4 @@
-"""How do scripts make a forecast, follow it, and read what it found?"""
+"""API calls that start and follow forecasts and return their results."""
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -65,7 +65,7 @@ class ForecastList(TableList):
     filterset_class = ForecastFilter
 
     def get_queryset(self) -> QuerySet[Forecast]:
-        """Return what the caller may see."""
+        """Return the forecasts that the caller may see."""
         return forecasts(self.user)
 
 
@@ -84,7 +84,7 @@ class ScenarioForecasts(ForecastList):
         filters=False,
     )
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Freeze the scenario's present revision and queue a forecast of it under a trace."""
+        """Freeze the scenario's current revision and queue a forecast of it under a trace."""
         response = self._submitted(request)
         if not is_dry(request):
             forecast = get_object_or_404(forecasts(self.user), pk=response.data["id"])
@@ -109,11 +109,11 @@ class ForecastView(WorkspaceView):
     """A call about one forecast."""
 
     def forecast(self) -> Forecast:
-        """Return the forecast that the address names, or answer 404."""
+        """Return the requested forecast, or answer 404."""
         return get_object_or_404(forecasts(self.user), pk=self.kwargs["forecast_id"])
 
     def ended(self) -> Forecast:
-        """Return the forecast when it has an outcome, or answer 404 with its state."""
+        """Return the requested forecast if it has a result, otherwise answer 404 with its state."""
         forecast = self.forecast()
         if forecast.state != Forecast.State.SUCCEEDED:
             raise NotFound(f"The forecast is {forecast.state} and has no result.", "no_result")
@@ -122,7 +122,7 @@ class ForecastView(WorkspaceView):
     def listed(
         self, request: Request, rows: Sequence[Any], serializer: Any, orders: Sequence[str]
     ) -> Response:
-        """Return a page of rows in the order that the query names, or all of them as a table."""
+        """Return a page of rows in the requested order, or all rows as a table."""
         ordered = in_requested_order(list(rows), request, {name: _with_none_last(name) for name in orders})
         if is_table(request):
             refuse_fractions(request.query_params, ("page", "page_size"))
@@ -133,7 +133,7 @@ class ForecastView(WorkspaceView):
 
 
 def _with_none_last(name: str) -> Callable[[Any], Any]:
-    """Return what a row is ordered by, rows without a value last."""
+    """Return the sort key of a field, with None last."""
     value = attrgetter(name)
 
     def key(row: Any) -> tuple[bool, Any]:
@@ -144,7 +144,7 @@ def _with_none_last(name: str) -> Callable[[Any], Any]:
 
 
 class ForecastTable(ForecastView, TableView):
-    """A call about one forecast whose body has a table."""
+    """A call about one forecast with a table in its body."""
 
 
 class ForecastDetail(ForecastView):
@@ -152,14 +152,14 @@ class ForecastDetail(ForecastView):
 
     @extend_schema(responses=answers({200: ForecastSerializer}, 404), parameters=[PREFER])
     def get(self, request: Request, forecast_id: UUID) -> Response:
-        """Return a forecast: state, simulated time, jobs done, figures in short."""
+        """Return a forecast: state, simulated time, finished jobs, summary."""
         forecast = self.forecast()
         headers = wait_until_over(request, forecast)
         return Response(ForecastSerializer(forecast).data, headers=headers)
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, forecast_id: UUID) -> Response:
-        """Delete a forecast with all that it found."""
+        """Delete a forecast with its results."""
         return deleted(request, self.forecast(), self.user)
 
 
@@ -168,12 +168,12 @@ class ForecastCancel(ForecastView):
 
     @extend_schema(request=None, responses=answers({200: ForecastSerializer}, 403, 404))
     def post(self, request: Request, forecast_id: UUID) -> Response:
-        """Cancel a queued forecast at once, ask a running one to stop, leave one that is over as it is."""
+        """Cancel a queued forecast immediately, request a running one to stop, keep a finished one."""
         return Response(ForecastSerializer(work_cancel(work=self.forecast(), user=self.user)).data)
 
 
 class ForecastVerdict(ForecastTable):
-    """What a forecast says."""
+    """The verdict on a forecast."""
 
     rows_in = "queues"
 
@@ -224,7 +224,7 @@ class ForecastEvictions(ForecastTable):
         parameters=[QUEUE, BEGIN, END, ordering_parameter(orders), PAGE, PAGE_SIZE],
     )
     def get(self, request: Request, forecast_id: UUID) -> Response:
-        """Return each eviction: when, which pod, for which job."""
+        """Return each eviction: its time, the pod, and the job that it was evicted for."""
         refuse_unknown(request.query_params, {*OF_LISTS, "queue", "begin", "end"})
         record = record_of(self.ended())
         begin, end = _window(request, record)
@@ -247,9 +247,9 @@ class ForecastSeries(ForecastTable):
         responses=answers({200: SeriesSerializer}, 404, 422), parameters=[RESOURCE, QUEUE, BEGIN, END]
     )
     def get(self, request: Request, forecast_id: UUID) -> Response:
-        """Return deserved, allocated, request and waiting jobs of queues, and how the nodes are used.
+        """Return deserved, allocated, request and waiting jobs of queues, and the use of the nodes.
 
-        Of the nodes: `allocated`, `capacity`, `free`, and how much of what is free is `fragmented`.
+        Of the nodes: `allocated`, `capacity`, `free`, and how much of the free resources is `fragmented`.
         """
         refuse_unknown(request.query_params, {"resource", "queue", "begin", "end", "fields", "format"})
         record = record_of(self.ended())
@@ -271,7 +271,7 @@ class ForecastSeries(ForecastTable):
 
 
 def _window(request: Request, record: Record) -> tuple[float, float]:
-    """Return the stretch that is requested."""
+    """Return the requested window."""
     found = []
     for name, default in (("begin", 0.0), ("end", record.end)):
         try:
@@ -279,5 +279,5 @@ def _window(request: Request, record: Record) -> tuple[float, float]:
         except ValueError:
             raise ValidationError({name: [ErrorDetail("Write seconds.", "invalid")]}) from None
     if not 0.0 <= found[0] < found[1]:
-        raise ValidationError({"begin": [ErrorDetail("It has to be before the end.", "invalid")]})
+        raise ValidationError({"begin": [ErrorDetail("Must be before the end.", "invalid")]})
     return found[0], found[1]

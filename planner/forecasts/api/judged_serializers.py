@@ -1,4 +1,4 @@
-"""What do scripts read and write of what forecasts cost, and of how right they were?"""
+"""The API bodies of costs and backtests."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from planning.forecasts.partings import CAUSES
 
 
 class PricesSerializer(Body):
-    """What nodes cost per hour: a node of a pool, or a core, a GiB or a device."""
+    """Prices of nodes per hour: of a node of a pool, or of a core, a GiB or a device."""
 
     pools = serializers.DictField(child=serializers.FloatField(min_value=0, max_value=1e9), default=dict)
     resources = serializers.DictField(child=serializers.FloatField(min_value=0, max_value=1e9), default=dict)
@@ -18,7 +18,7 @@ class PricesSerializer(Body):
 
 
 class QueueCostSerializer(serializers.Serializer[Any]):
-    """What a queue costs over a forecast; an empty name is what is idle and deserved by no queue."""
+    """The cost of a queue over a forecast; an empty name is idle capacity that no queue deserves."""
 
     queue = serializers.CharField(allow_blank=True)
     charged = serializers.FloatField(help_text="allocated + idle")
@@ -31,7 +31,7 @@ class QueueCostSerializer(serializers.Serializer[Any]):
 
 
 class CostsSerializer(serializers.Serializer[Any]):
-    """What a forecast costs; all that is charged adds up to the cost of the nodes."""
+    """The cost of a forecast; all charges add up to the cost of the nodes."""
 
     currency = serializers.CharField()
     nodes = serializers.FloatField()
@@ -40,13 +40,13 @@ class CostsSerializer(serializers.Serializer[Any]):
 
 
 class BacktestCreate(Body):
-    """A later snapshot of the cluster, which says what happened."""
+    """A later snapshot of the cluster, which shows what really happened."""
 
     snapshot = serializers.UUIDField()
 
 
 class QueueErrorSerializer(serializers.Serializer[Any]):
-    """How far the predicted waits of a queue's jobs are off, in seconds; bias: predicted minus real."""
+    """The error of the predicted waits of a queue's jobs, in seconds; bias: predicted minus real."""
 
     queue = serializers.CharField()
     jobs = serializers.IntegerField()
@@ -59,7 +59,7 @@ class QueueErrorSerializer(serializers.Serializer[Any]):
 
 
 class WithinSerializer(serializers.Serializer[Any]):
-    """The part of the compared jobs whose start was predicted within so many seconds."""
+    """The fraction of the compared jobs whose start was predicted within so many seconds."""
 
     seconds = serializers.FloatField()
     part = serializers.FloatField()
@@ -75,19 +75,19 @@ class PartingSerializer(serializers.Serializer[Any]):
 
 
 class ReplayCauseSerializer(serializers.Serializer[Any]):
-    """What may be why a queue's jobs start at other times than predicted."""
+    """A possible cause for a queue's jobs to start at other times than predicted."""
 
     kind = serializers.ChoiceField(choices=list(CAUSES))
     says = serializers.CharField()
     count = serializers.IntegerField(help_text="Jobs that show it.")
-    jobs = serializers.ListField(child=serializers.CharField(), help_text="The first of them.")
+    jobs = serializers.ListField(child=serializers.CharField(), help_text="The first of these jobs.")
 
 
 class QueuePartingSerializer(serializers.Serializer[Any]):
-    """Where a queue parts: the first job that starts more than a minute from the predicted time."""
+    """The first job of a queue that starts more than a minute from its predicted time."""
 
     queue = serializers.CharField()
-    off = serializers.IntegerField(help_text="How many such jobs it has.")
+    off = serializers.IntegerField(help_text="The number of such jobs.")
     job = serializers.CharField()
     predicted = serializers.FloatField(allow_null=True, help_text="Seconds; null: it had not started.")
     real = serializers.FloatField(allow_null=True, help_text="Seconds; null: it had not started.")
@@ -102,22 +102,24 @@ class SomeJobsSerializer(serializers.Serializer[Any]):
 
 
 class BacktestResultSerializer(serializers.Serializer[Any]):
-    """A forecast beside what happened."""
+    """A forecast compared with reality."""
 
     says = serializers.CharField()
-    jobs = serializers.IntegerField(help_text="That started in both.")
+    jobs = serializers.IntegerField(help_text="Jobs that started in both.")
     within = WithinSerializer(many=True)
     queues = QueueErrorSerializer(many=True)
     parts_at = PartingSerializer(allow_null=True)
     partings = QueuePartingSerializer(many=True, default=list)
     only_predicted = SomeJobsSerializer()
     only_real = SomeJobsSerializer()
-    unknown = SomeJobsSerializer(help_text="Jobs that only one of both has.")
-    notes = serializers.ListField(child=serializers.CharField(), help_text="What the forecast leaves out.")
+    unknown = SomeJobsSerializer(help_text="Jobs that exist in only one of both.")
+    notes = serializers.ListField(
+        child=serializers.CharField(), help_text="What the forecast does not model."
+    )
 
 
 class BacktestSerializer(serializers.ModelSerializer[Backtest]):
-    """How right a forecast was."""
+    """The accuracy of a forecast."""
 
     owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
     result = BacktestResultSerializer()

@@ -1,4 +1,4 @@
-"""What do scripts ask of a finished forecast: a moment as a scenario, a comparison, its cost?"""
+"""API calls about a finished forecast: a moment as a scenario, comparison, cost, backtests."""
 
 from dataclasses import asdict
 from typing import Any
@@ -31,7 +31,7 @@ from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.backtests import backtests_beside
 from planner.forecasts.selectors.forecasts import changes_over_seeds, get_forecast, record_of
 from planner.forecasts.selectors.prices import costs_of, prices_of
-from planner.forecasts.services.backtests import backtest_make
+from planner.forecasts.services.backtests import backtest_create
 from planner.forecasts.services.moments import moment_open
 from planner.forecasts.services.prices import prices_set
 from planner.scenarios.selectors.scenarios import snapshots
@@ -39,7 +39,7 @@ from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Costs, Prices, costs
 
 LONGEST = 1000
-"""Pairs of jobs in an answer, the largest differences first; a table has all."""
+"""The most pairs of jobs in a response, largest differences first; a table has all."""
 
 
 class ForecastMoment(ForecastView):
@@ -52,7 +52,7 @@ class ForecastMoment(ForecastView):
     )
     @once
     def post(self, request: Request, forecast_id: UUID) -> Response:
-        """Make a scenario of the cluster as the first session from a time on finds it."""
+        """Create a scenario of the cluster as the first session at or after a time finds it."""
         forecast = self.ended()
         serializer = MomentOpen(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -74,7 +74,7 @@ class ForecastComparison(ForecastTable):
         ],
     )
     def get(self, request: Request, forecast_id: UUID) -> Response:
-        """Return who waits longer and who shorter in another forecast, job by job."""
+        """Return which jobs wait longer and shorter in another forecast, job by job."""
         before = self.ended()
         try:
             after = get_forecast(self.user, UUID(request.query_params.get("with", "")))
@@ -111,7 +111,7 @@ class WorkspacePrices(OneWorkspace):
 
     @extend_schema(responses=answers({200: PricesSerializer}, 404))
     def get(self, request: Request, workspace_id: UUID) -> Response:
-        """Return the prices per hour; without any, forecasts say no cost."""
+        """Return the prices per hour; without prices, forecasts have no costs."""
         return Response(PricesSerializer(prices_of(self.workspace()) or Prices()).data)
 
     @extend_schema(
@@ -120,7 +120,7 @@ class WorkspacePrices(OneWorkspace):
         parameters=[DRY_RUN],
     )
     def put(self, request: Request, workspace_id: UUID) -> Response:
-        """Replace the prices; the costs of all forecasts follow."""
+        """Replace the prices, which changes the costs of all forecasts."""
         workspace = self.workspace()
         serializer = PricesSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -130,7 +130,7 @@ class WorkspacePrices(OneWorkspace):
 
 
 class ForecastBacktests(ForecastTable):
-    """How right forecasts were."""
+    """The accuracy of forecasts."""
 
     parameters = None
     orders = ("created",)
@@ -153,24 +153,24 @@ class ForecastBacktests(ForecastTable):
     )
     @once
     def post(self, request: Request, forecast_id: UUID) -> Response:
-        """Compare a forecast with what a later snapshot of its cluster says that happened."""
+        """Compare a forecast with what really happened according to a later snapshot of its cluster."""
         forecast = self.ended()
         serializer = BacktestCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
         snapshot = get_object_or_404(snapshots(self.user), pk=serializer.validated_data["snapshot"])
         with saved_unless_dry(request):
-            done = backtest_make(forecast=forecast, snapshot=snapshot, user=self.user)
+            done = backtest_create(forecast=forecast, snapshot=snapshot, user=self.user)
         return made(request, BacktestSerializer(done).data, status.HTTP_201_CREATED)
 
 
 class ForecastCost(ForecastTable):
-    """What a forecast costs."""
+    """The cost of a forecast."""
 
     rows_in = "queues"
 
     @extend_schema(responses=answers({200: CostsSerializer}, 404))
     def get(self, request: Request, forecast_id: UUID) -> Response:
-        """Return what each queue costs under the prices of the workspace."""
+        """Return the cost of each queue by the prices of the workspace."""
         found = costs_of(self.ended())
         if found is None:
             raise NotFound("The workspace has no prices.", "no_prices")
@@ -178,7 +178,7 @@ class ForecastCost(ForecastTable):
 
     @extend_schema(request=PricesSerializer, responses=answers({200: CostsSerializer}, 400, 404, 422))
     def post(self, request: Request, forecast_id: UUID) -> Response:
-        """Return what each queue costs under the given prices; nothing is kept."""
+        """Return the cost of each queue by the given prices; nothing is stored."""
         forecast = self.ended()
         serializer = PricesSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

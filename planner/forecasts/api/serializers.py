@@ -1,4 +1,4 @@
-"""What do scripts read and write of forecasts? Times in seconds, amounts in scheduler's units."""
+"""The API bodies of forecasts; times in seconds, amounts in the scheduler's units."""
 
 from typing import Any
 
@@ -10,27 +10,31 @@ from planning.forecasts.options import DEFAULTS, EVICTED
 
 
 class ForecastOptions(Body):
-    """What a forecast assumes."""
+    """The assumptions of a forecast."""
 
     horizon_seconds = serializers.FloatField(default=DEFAULTS["horizon_seconds"])
     period_seconds = serializers.FloatField(
-        default=DEFAULTS["period_seconds"], help_text="Between two sessions."
+        default=DEFAULTS["period_seconds"], help_text="Time between two sessions."
     )
-    start_delay_seconds = serializers.FloatField(default=0.0, help_text="From the bind until a pod runs.")
+    start_delay_seconds = serializers.FloatField(
+        default=0.0, help_text="Time from the bind until a pod runs."
+    )
     termination_seconds = serializers.FloatField(
         allow_null=True,
         default=None,
         help_text="How long an evicted pod terminates; null: its own grace period.",
     )
     evicted = serializers.ChoiceField(
-        choices=list(EVICTED), default="restart", help_text="What becomes of evicted pods."
+        choices=list(EVICTED), default="restart", help_text="What happens to evicted pods."
     )
-    checkpoint_seconds = serializers.FloatField(default=0.0, help_text="Work between checkpoints; 0: none.")
-    restore_seconds = serializers.FloatField(default=0.0, help_text="To read a checkpoint again.")
+    checkpoint_seconds = serializers.FloatField(
+        default=0.0, help_text="Run time between checkpoints; 0: none."
+    )
+    restore_seconds = serializers.FloatField(default=0.0, help_text="Time to read a checkpoint.")
     default_run_seconds = serializers.FloatField(
-        default=3600.0, help_text="Of jobs of which no run time is known."
+        default=3600.0, help_text="Run time of jobs with an unknown run time."
     )
-    window_begin_seconds = serializers.FloatField(default=0.0, help_text="Where in the trace to begin.")
+    window_begin_seconds = serializers.FloatField(default=0.0, help_text="Where in the trace to start.")
     queues = serializers.DictField(
         child=serializers.CharField(), default=dict, help_text="Queue of the scenario by queue of the trace."
     )
@@ -39,14 +43,14 @@ class ForecastOptions(Body):
         allow_blank=True,
         help_text="Queue for queues of the trace that the scenario does not have.",
     )
-    rate = serializers.FloatField(default=1.0, help_text="Jobs for each one of the trace.")
-    size = serializers.FloatField(default=1.0, help_text="Pods for each one of a job.")
-    run_time = serializers.FloatField(default=1.0, help_text="What run times are multiplied by.")
+    rate = serializers.FloatField(default=1.0, help_text="Jobs for each job of the trace.")
+    size = serializers.FloatField(default=1.0, help_text="Pods for each pod of a job.")
+    run_time = serializers.FloatField(default=1.0, help_text="Factor of run times.")
     changes = serializers.ListField(
-        child=serializers.DictField(), default=list, help_text="What changes when, see docs/forecasts.md."
+        child=serializers.DictField(), default=list, help_text="Timed changes, see docs/forecasts.md."
     )
     seeds = serializers.IntegerField(
-        default=0, help_text="Drawn workloads like the trace, for intervals: 0, or 2 to 30."
+        default=0, help_text="Number of drawn workloads like the trace, for intervals: 0, or 2 to 30."
     )
     targets = serializers.DictField(
         child=serializers.FloatField(),
@@ -56,13 +60,13 @@ class ForecastOptions(Body):
 
 
 class ForecastCreate(ForecastOptions):
-    """A forecast to make."""
+    """A forecast to create."""
 
     trace = serializers.UUIDField()
 
 
 class SummarySerializer(serializers.Serializer[Any]):
-    """The figures of a forecast in short."""
+    """The summary of a forecast."""
 
     sessions = serializers.IntegerField()
     end_seconds = serializers.FloatField()
@@ -77,12 +81,14 @@ class SummarySerializer(serializers.Serializer[Any]):
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """How long a forecast will take, worked out from its input when it begins."""
+    """The expected duration of a forecast, estimated from its input at the start."""
 
     seconds = serializers.FloatField(help_text="Processor seconds of one core.")
-    sessions = serializers.IntegerField(help_text="How many will be computed, drawn workloads included.")
+    sessions = serializers.IntegerField(
+        help_text="Expected number of sessions, including those of drawn workloads."
+    )
     at_least = serializers.BooleanField(
-        help_text="Whether it may take much longer: the configuration evicts, and nobody knows how often."
+        help_text="Whether it may take much longer: the number of evictions cannot be estimated."
     )
 
 
@@ -105,11 +111,11 @@ class ForecastSerializer(serializers.ModelSerializer[Forecast]):
         ]  # fmt: skip
 
     def get_estimate(self, forecast: Forecast) -> "EstimateBody":
-        """Return how long it will take; null until it begins."""
+        """Return the expected duration; null before the start."""
         return EstimateSerializer(forecast.estimate).data if forecast.estimate else None
 
     def get_summary(self, forecast: Forecast) -> "SummaryBody":
-        """Return its figures; null until it succeeded."""
+        """Return the summary; null until it succeeded."""
         return SummarySerializer(forecast.summary).data if forecast.summary else None
 
 
@@ -118,7 +124,7 @@ EstimateBody = dict[str, Any] | None
 
 
 class WaitRowSerializer(serializers.Serializer[Any]):
-    """What jobs of one queue met."""
+    """The waits and evictions of a queue's jobs."""
 
     queue = serializers.CharField()
     jobs = serializers.IntegerField()
@@ -139,7 +145,7 @@ class WaitRowSerializer(serializers.Serializer[Any]):
 
 
 class FindingSerializer(serializers.Serializer[Any]):
-    """One sentence of the verdict, with the moment where it shows."""
+    """One sentence of the verdict, with the moment that shows it."""
 
     kind = serializers.ChoiceField(
         choices=["target", "starvation", "loop", "lost", "unstarted", "utilisation"]
@@ -157,16 +163,16 @@ class EvictionFlowSerializer(serializers.Serializer[Any]):
     queue = serializers.CharField(allow_blank=True)
     for_queue = serializers.CharField(allow_blank=True)
     evictions = serializers.IntegerField()
-    ran_seconds = serializers.FloatField(help_text="How long the pods had run, together.")
+    ran_seconds = serializers.FloatField(help_text="The total run time of the pods.")
     first = serializers.FloatField()
     last = serializers.FloatField()
 
 
 class UseRowSerializer(serializers.Serializer[Any]):
-    """How a resource of the nodes is used: parts from 0 to 1, averages over the whole forecast."""
+    """The use of one resource of the nodes: fractions of 1, averages over the whole forecast."""
 
     resource = serializers.CharField()
-    allocated = serializers.FloatField(help_text="Part of what the nodes offer.")
+    allocated = serializers.FloatField(help_text="The allocated fraction of the capacity.")
     most_allocated = serializers.FloatField()
     most_allocated_at = serializers.FloatField()
     fragmented = serializers.FloatField(
@@ -184,11 +190,11 @@ class IntervalSerializer(serializers.Serializer[Any]):
     mean = serializers.FloatField()
     low = serializers.FloatField(allow_null=True, help_text="Null with a single workload.")
     high = serializers.FloatField(allow_null=True)
-    seeds = serializers.IntegerField(help_text="Workloads under which the queue gets jobs.")
+    seeds = serializers.IntegerField(help_text="Workloads in which the queue has jobs.")
 
 
 class QueueOverSeedsSerializer(serializers.Serializer[Any]):
-    """The waits of a queue's jobs over drawn workloads."""
+    """The waits of a queue's jobs under drawn workloads."""
 
     queue = serializers.CharField()
     mean = IntervalSerializer()
@@ -197,14 +203,14 @@ class QueueOverSeedsSerializer(serializers.Serializer[Any]):
 
 
 class ForecastVerdictSerializer(serializers.Serializer[Any]):
-    """What a forecast says."""
+    """The verdict on a forecast."""
 
     begin = serializers.CharField(allow_blank=True, help_text="RFC 3339 time of second 0.")
     findings = FindingSerializer(many=True)
     queues = WaitRowSerializer(many=True)
     evictions = EvictionFlowSerializer(many=True)
     utilisation = serializers.DictField(
-        child=serializers.FloatField(), help_text="Allocated part of what the nodes offer, by resource."
+        child=serializers.FloatField(), help_text="Allocated fraction of the capacity, by resource."
     )
     resources = UseRowSerializer(many=True)
     seeds = QueueOverSeedsSerializer(many=True)
@@ -238,7 +244,7 @@ class EvictionRowSerializer(serializers.Serializer[Any]):
 
 
 class CurveSerializer(serializers.Serializer[Any]):
-    """A figure over time: its values from each time on."""
+    """A figure over time: its value from each time on."""
 
     queue = serializers.CharField(allow_blank=True, help_text="Empty: of all queues.")
     figure = serializers.CharField(
@@ -250,7 +256,7 @@ class CurveSerializer(serializers.Serializer[Any]):
 
 
 class SeriesSerializer(serializers.Serializer[Any]):
-    """Figures over a window; of many values the first, last, lowest and highest of each stretch stay."""
+    """Figures over a window; long curves keep the first, last, lowest and highest value of each interval."""
 
     resource = serializers.CharField()
     begin = serializers.FloatField()
@@ -265,7 +271,7 @@ class TargetsSerializer(Body):
 
 
 class MomentOpen(Body):
-    """A moment of a forecast to make a scenario of."""
+    """A moment of a forecast to create a scenario of."""
 
     at = serializers.FloatField(min_value=0, help_text="Simulated seconds.")
     name = serializers.CharField(max_length=253, required=False, default="")

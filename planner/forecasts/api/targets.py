@@ -1,4 +1,4 @@
-"""How do scripts say how long jobs of a scenario's queues may wait?"""
+"""API calls about the wait targets of a scenario's queues."""
 
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from planner.forecasts.services.forecasts import targets_set
 
 
 class ScenarioTargets(WorkspaceView):
-    """How long jobs of a scenario's queues may wait."""
+    """The wait targets of a scenario's queues."""
 
     def _body(self) -> dict[str, Any]:
         targets = {target.queue: target.seconds for target in self.scenario().wait_targets.all()}
@@ -31,7 +31,7 @@ class ScenarioTargets(WorkspaceView):
         parameters=[DRY_RUN],
     )
     def put(self, request: Request, scenario_id: UUID) -> Response:
-        """Replace the wait targets; forecasts that exist keep those that they began with."""
+        """Replace the wait targets; existing forecasts keep their own."""
         scenario = self.scenario()
         serializer = TargetsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

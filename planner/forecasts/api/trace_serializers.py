@@ -1,4 +1,4 @@
-"""What do scripts read and write of workload traces? Times in seconds."""
+"""The API bodies of workload traces; times in seconds."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class TraceSerializer(serializers.ModelSerializer[WorkloadTrace]):
 
 
 class PatternSerializer(serializers.Serializer[Any]):
-    """The work of one queue, from which jobs are drawn."""
+    """The workload of one queue, from which jobs are drawn."""
 
     queue = serializers.CharField(max_length=253)
     jobs_per_hour = serializers.FloatField(min_value=0, max_value=100_000)
@@ -37,10 +37,10 @@ class PatternSerializer(serializers.Serializer[Any]):
     pods = serializers.DictField(
         child=serializers.FloatField(min_value=0),
         required=False,
-        help_text="How often each number of pods occurs; default: always 1.",
+        help_text="Relative frequency of each number of pods; default: always 1.",
     )
     requests = serializers.DictField(
-        child=serializers.CharField(), required=False, help_text="Of each pod: Kubernetes quantities."
+        child=serializers.CharField(), required=False, help_text="Of each pod, as Kubernetes quantities."
     )
     by_hour = serializers.ListField(
         child=serializers.FloatField(min_value=0), min_length=24, max_length=24, required=False
@@ -50,14 +50,14 @@ class PatternSerializer(serializers.Serializer[Any]):
     )
 
     def validate_pods(self, value: dict[str, float]) -> dict[str, float]:
-        """Take numbers of pods that are counts, one of which occurs."""
+        """Validate that keys are counts and that one of them has a share."""
         if not all(name.isdecimal() and int(name) > 0 for name in value) or not sum(value.values()):
             raise serializers.ValidationError("Write counts of pods with a share above 0.", "invalid")
         return value
 
 
 class GeneratorSerializer(serializers.Serializer[Any]):
-    """A workload to be drawn; the same patterns and seed give the same jobs."""
+    """A workload to generate; the same patterns and seed give the same jobs."""
 
     patterns = PatternSerializer(many=True, allow_empty=False)
     seconds = serializers.FloatField(min_value=1, max_value=1e8)
@@ -65,7 +65,7 @@ class GeneratorSerializer(serializers.Serializer[Any]):
 
 
 class OwnJobsSerializer(serializers.Serializer[Any]):
-    """The jobs of a snapshot: those that have finished, or all that came since a time."""
+    """The jobs of a snapshot: finished ones, or all that were created since a time."""
 
     snapshot = serializers.UUIDField()
     since = serializers.CharField(
@@ -78,7 +78,7 @@ class OwnJobsSerializer(serializers.Serializer[Any]):
 
 
 class TraceUpload(Body):
-    """A trace as the text of a file, as a file, of a snapshot's jobs, or to be generated."""
+    """A trace as text, as a file, from a snapshot's jobs, or generated."""
 
     name = serializers.CharField(max_length=253)
     text = serializers.CharField(required=False, trim_whitespace=False)
@@ -90,7 +90,7 @@ class TraceUpload(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for exactly one source."""
+        """Require exactly one source."""
         if len({"text", "file", "generate", "jobs_of"} & attrs.keys()) != 1:
             raise serializers.ValidationError("Send one of text, file, generate and jobs_of.", code="one_of")
         return attrs
@@ -108,21 +108,21 @@ class QueueWorkSerializer(serializers.Serializer[Any]):
 
 
 class TracePreviewSerializer(serializers.Serializer[Any]):
-    """What a trace brings, and when."""
+    """What a trace contains, and when."""
 
     jobs = serializers.IntegerField()
     span = serializers.FloatField(help_text="Seconds.")
     begin = serializers.CharField(allow_blank=True)
     queues = QueueWorkSerializer(many=True)
-    bar_seconds = serializers.FloatField(help_text="How long each count of `arrivals` lasts.")
+    bar_seconds = serializers.FloatField(help_text="The width of the intervals of `arrivals`.")
     arrivals = serializers.DictField(
         child=serializers.ListField(child=serializers.IntegerField()), help_text="Submitted jobs, by queue."
     )
     sizes = serializers.DictField(child=serializers.IntegerField(), help_text="Jobs by number of pods.")
     run_times = serializers.SerializerMethodField(help_text="Jobs by the longest run time, in seconds.")
-    sources = serializers.DictField(child=serializers.IntegerField(), help_text="Where run times come from.")
+    sources = serializers.DictField(child=serializers.IntegerField(), help_text="The source of run times.")
     notes = serializers.ListField(child=serializers.CharField())
 
     def get_run_times(self, preview: Preview) -> dict[str, int]:
-        """Return how many jobs run at most so long; `inf` holds the rest."""
+        """Return the number of jobs by run time of at most this; `inf` has the rest."""
         return {f"{limit:g}": count for limit, count in preview.run_times.items()}

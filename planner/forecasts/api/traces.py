@@ -1,4 +1,4 @@
-"""How do scripts bring workload traces in, and look at them?"""
+"""API calls that import and show workload traces."""
 
 from typing import Any
 from uuid import UUID
@@ -40,7 +40,7 @@ class TraceList(TableList):
     parser_classes = [JsonBody, MultiPartParser]
 
     def get_queryset(self) -> QuerySet[WorkloadTrace]:
-        """Return what the caller may see."""
+        """Return the traces that the caller may see."""
         return traces(self.user)
 
     @extend_schema(
@@ -51,7 +51,7 @@ class TraceList(TableList):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Keep a trace: a text, a file, plain or gzip, the jobs of a snapshot, or one to be generated."""
+        """Store a trace: a text, a file (plain or gzip), the jobs of a snapshot, or a generated one."""
         workspace = self.workspace_for_import()
         serializer = TraceUpload(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -77,7 +77,7 @@ class TraceView(WorkspaceView):
     """A call about one trace."""
 
     def found(self) -> WorkloadTrace:
-        """Return the trace that the address names, or answer 404."""
+        """Return the requested trace, or answer 404."""
         return get_object_or_404(traces(self.user), pk=self.kwargs["trace_id"])
 
 
@@ -91,14 +91,14 @@ class TraceDetail(TraceView):
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, trace_id: UUID) -> Response:
-        """Delete a trace; forecasts of it stay, for their input is frozen."""
+        """Delete a trace; its forecasts stay, as their input is frozen."""
         with saved_unless_dry(request):
             trace_delete(trace=self.found(), user=self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class TracePreviewDetail(TraceView):
-    """What arrives when."""
+    """The arrivals of a trace."""
 
     @extend_schema(responses=answers({200: TracePreviewSerializer}, 404))
     def get(self, request: Request, trace_id: UUID) -> Response:

@@ -1,4 +1,4 @@
-"""Which address under /api/v1/ leads to which call about traces and forecasts?"""
+"""The URLs of the API calls about traces and forecasts."""
 
 from django.urls import path
 

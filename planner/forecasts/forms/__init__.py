@@ -1,1 +1,1 @@
-"""What do people type about forecasts?"""
+"""The forms of forecasts."""

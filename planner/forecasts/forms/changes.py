@@ -1,4 +1,4 @@
-"""What do people type into the rows of changes in time?"""
+"""The form rows of timed changes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,13 +18,13 @@ LABELS = {
     "subject": "What change {} happens to",
     "value": "Fields or count of change {}",
 }
-"""The fields of a row, and how screen readers call each."""
+"""The fields of a row, with their names for screen readers."""
 _TYPED_IN = {"at": "at", "happens": "happens", "queue": "subject", "pool": "subject", "nodes": "subject"}
-"""In which field a part of a change is typed; what it gets or how many is the value."""
+"""The field of each part of a change; its new value or count is in the last field."""
 
 
 class ChangeForm(TypedForm):
-    """One change in time: when, what happens, to which queue, pool or nodes."""
+    """One timed change: when, what, and to which queue, pool or nodes."""
 
     at = forms.CharField(required=False)
     at.widget.attrs["placeholder"] = "Tuesday 18:00"
@@ -43,20 +43,20 @@ class ChangeForm(TypedForm):
             attributes["class"] += f" {attributes['class']}-sm"
 
     def change(self) -> tuple[dict[str, Any], list[Problem]]:
-        """Return the change that the row means, and what of it cannot be read."""
+        """Return the change, and the problems of what cannot be read."""
         self.full_clean()
         texts = {name: self.cleaned_data.get(name, "") for name in LABELS}
         return change_of(TypedChange(**texts), self.place)
 
     def refuse(self, problems: Iterable[Problem]) -> None:
-        """Say problems where their part of the change is typed."""
+        """Show problems at the field of their part of the change."""
         for problem in problems:
             part = (problem.path or "").partition("].")[2].partition(".")[0]
             self.add_error(_TYPED_IN.get(part, "value"), problem.in_full)
 
 
 def changes_typed(typed: Texts) -> list[ChangeForm]:
-    """Return the rows of changes in time that hold anything, numbered without the one that is removed."""
+    """Return the rows that are not empty, renumbered without the removed one."""
     rows: list[ChangeForm] = []
     for number in range(MOST_CHANGES):
         texts = {name: typed.get(f"change-{number}-{name}", "") for name in LABELS}

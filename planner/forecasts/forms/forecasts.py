@@ -1,4 +1,4 @@
-"""What do people type to begin a forecast, about its waits, its moments and its prices?"""
+"""The forms of a forecast, its wait targets, its moments and its prices."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,9 +24,9 @@ TIMES = (
     ("checkpoint_seconds", "Checkpoint interval", "0s"),
     ("restore_seconds", "Checkpoint restore", "0s"),
 )
-"""Fields that hold a length of time, with label and what stands in them at first."""
+"""Fields of a duration, with label and initial value."""
 FACTORS = (("rate", "Scale jobs by"), ("size", "Scale pods per job by"), ("run_time", "Scale run times by"))
-"""Fields that multiply what the trace says."""
+"""Fields that multiply values of the trace."""
 MOST_PRICE = 1e9
 _TIME = "{text!r} cannot be read. Write a time such as 90s, 10m, 8h or 2d."
 _FACTOR = "{text!r} cannot be read. Write a number such as 0.5 or 2."
@@ -34,7 +34,7 @@ _SEEDS = f"{{text!r}} cannot be read. Write 0, or a number from 2 to {MOST_SEEDS
 
 
 class ForecastForm(TypedForm):
-    """How a forecast replays a trace: times, factors, drawn workloads, and which queues its jobs go to."""
+    """The options of a forecast: times, factors, drawn workloads, and the mapping of queues."""
 
     def __init__(
         self, trace_queues: Mapping[str, int], leaves: Sequence[str], data: Texts | None = None
@@ -58,16 +58,16 @@ class ForecastForm(TypedForm):
 
     @property
     def of_all_jobs(self) -> list[forms.BoundField]:
-        """The fields but those that choose queues."""
+        """The fields except those that map queues."""
         return [self[name] for name in self._whole]
 
     @property
     def of_queues(self) -> list[forms.BoundField]:
-        """For each queue of the trace the field that says to which queue its jobs go."""
+        """For each queue of the trace, the field with the queue that its jobs go to."""
         return [self[f"queue.{name}"] for name in self.trace_queues]
 
     def options(self) -> dict[str, Any]:
-        """Return the options that were typed; raise Invalid."""
+        """Return the options; raise Invalid."""
         typed = self.typed()
         chosen = {name: typed[f"queue.{name}"] for name in self.trace_queues}
         return {
@@ -78,7 +78,7 @@ class ForecastForm(TypedForm):
 
 
 class TargetsForm(TypedForm):
-    """How long jobs of each queue may wait; an empty field: no target."""
+    """The longest accepted wait of each queue's jobs; an empty field: no target."""
 
     def __init__(
         self, kept: Mapping[str, float | None], *, may_edit: bool = True, data: Texts | None = None
@@ -92,13 +92,13 @@ class TargetsForm(TypedForm):
             self.add_field(f"target.{queue}", field)
 
     def targets(self) -> dict[str, float]:
-        """Return the targets that were typed; raise Invalid."""
+        """Return the targets; raise Invalid."""
         typed = self.typed()
         return {queue: seconds for queue in self.queues if (seconds := typed[f"target.{queue}"])}
 
 
 def _select(label: str, choices: Sequence[tuple[str, str]]) -> forms.CharField:
-    """Return a choice; the service behind the form knows which are possible."""
+    """Return a choice field that accepts any value; the service validates it."""
     return forms.CharField(label=label, required=False, widget=forms.Select(choices=choices))
 
 
@@ -111,14 +111,14 @@ def _count(text: str) -> int | None:
 
 
 class MomentForm(TypedForm):
-    """A time of a forecast, in seconds from its beginning, and whether to run what it opens."""
+    """A time of a forecast, in seconds from its beginning, and whether to run the new scenario."""
 
     at = forms.FloatField(min_value=0.0, required=False, widget=forms.HiddenInput)
     then = forms.ChoiceField(choices=[("", "branch"), ("run", "run")], required=False)
 
 
 class PricesForm(TypedForm):
-    """What a node of a pool and a unit of a resource cost for an hour; an empty field: no price."""
+    """The price per hour of a node of a pool and of a unit of a resource; an empty field: no price."""
 
     currency = forms.CharField(max_length=10, required=False, initial="USD")
 
@@ -134,7 +134,7 @@ class PricesForm(TypedForm):
         self.fields["currency"] = currency
 
     def prices(self) -> dict[str, Any]:
-        """Return the prices that were typed; raise Invalid."""
+        """Return the prices; raise Invalid."""
         typed = self.typed()
         return {
             "currency": typed["currency"] or "USD",
@@ -146,7 +146,7 @@ class PricesForm(TypedForm):
 
 
 def priced(resource: str) -> str:
-    """Return what a price of a resource is for.
+    """Return the unit that a price of a resource is for.
 
     >>> priced("cpu"), priced("memory"), priced("nvidia.com/gpu")
     ('A core', 'A GiB of memory', 'One nvidia.com/gpu')

@@ -1,4 +1,4 @@
-"""What do people type to bring a trace?"""
+"""The forms that import or generate a trace."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ class TraceForm(TypedForm):
     }
 
     def clean_text(self) -> str:
-        """Return the text; one of file and text has to be there."""
+        """Return the text; require a file or a text."""
         text = str(self.cleaned_data["text"])
         if not text.strip() and not self.files.get("file") and "file" not in self.errors:
             self.add_error("file", "There is no file and no text.")
@@ -40,7 +40,7 @@ class SnapshotField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generi
     """A choice of snapshots, each with the time of its import."""
 
     def label_from_instance(self, obj: Snapshot) -> str:
-        """Return how a snapshot is called in the list."""
+        """Return the label of a snapshot in the list."""
         return f"{obj.name}, imported {date_format(timezone.localtime(obj.created), 'j M Y, H:i')}"
 
 
@@ -61,7 +61,7 @@ class SnapshotJobsForm(TypedForm):
 
 
 def _above_zero(convert: Callable[[str], Any], default: str, label: str) -> ReadField:
-    """Return a field of a value above zero."""
+    """Return a field for a value above zero."""
 
     def read(text: str) -> Any:
         value = convert(text)
@@ -71,7 +71,7 @@ def _above_zero(convert: Callable[[str], Any], default: str, label: str) -> Read
 
 
 class PatternForm(TypedForm):
-    """Jobs that are drawn from a pattern."""
+    """Jobs to draw from a pattern."""
 
     name = forms.CharField(max_length=LONGEST_NAME, required=False)
     name.widget.attrs["placeholder"] = "Generated"
@@ -85,7 +85,7 @@ class PatternForm(TypedForm):
     seed = _above_zero(int, "1", "Seed")
 
     def pattern(self) -> dict[str, Any]:
-        """Return the pattern that was typed; raise Invalid."""
+        """Return the pattern; raise Invalid."""
         typed = self.typed()
         return {
             "queue": typed["queue"],

@@ -1,4 +1,4 @@
-"""What is kept of workload traces and forecasts?"""
+"""The models of workload traces and forecasts."""
 
 from planner.forecasts.models.backtest import Backtest
 from planner.forecasts.models.forecast import Forecast, ForecastPart

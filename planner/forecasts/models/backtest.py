@@ -1,4 +1,4 @@
-"""How right was a forecast?"""
+"""Backtests of forecasts."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from planner.forecasts.models.forecast import Forecast
 
 
 class Backtest(Identified):
-    """A forecast beside what a later snapshot says that really happened."""
+    """A forecast compared with what really happened according to a later snapshot."""
 
     forecast = models.ForeignKey(Forecast, on_delete=models.CASCADE, related_name="backtests")
     snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.SET_NULL, related_name="backtests")

@@ -1,4 +1,4 @@
-"""Which replays were requested, over which input, and what came of them?"""
+"""Forecasts: replays with their frozen input and their results."""
 
 from django.db import models
 
@@ -48,12 +48,12 @@ class Forecast(Work):
 
     @property
     def horizon_seconds(self) -> float:
-        """Return how far it looks."""
+        """The length of the forecast in seconds."""
         return float(self.options["horizon_seconds"])
 
 
 class ForecastPart(Identified):
-    """A part of what a forecast found, or the state from which it goes on, compressed."""
+    """A compressed part of a forecast's result, or the state from which it continues."""
 
     FROZEN = "frozen"
 

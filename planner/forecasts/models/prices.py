@@ -1,4 +1,4 @@
-"""What do the nodes of a workspace cost?"""
+"""The prices of a workspace's nodes."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from planner.accounts.models.workspace import Identified, Workspace
 
 
 class NodePrices(Identified):
-    """Prices per hour, under which forecasts of a workspace say what they cost."""
+    """Prices per hour, by which the costs of a workspace's forecasts are calculated."""
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="node_prices")
     pools = models.JSONField(default=dict, help_text="Of one node, by the name of its pool.")

@@ -1,4 +1,4 @@
-"""How long may jobs of a queue wait?"""
+"""Wait targets of queues."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from planner.scenarios.models.scenario import Scenario
 
 
 class WaitTarget(Identified):
-    """The 95th percentile of a queue's waits that its users accept; kept with the scenario."""
+    """The longest accepted 95th percentile of a queue's waits; belongs to the scenario."""
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="wait_targets")
     queue = models.CharField(max_length=253)

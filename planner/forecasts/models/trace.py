@@ -1,4 +1,4 @@
-"""Which workloads does a workspace keep?"""
+"""The workload traces of a workspace."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from planner.clusters.models.snapshot import Blob
 
 
 class WorkloadTrace(Identified):
-    """Who submits what, when, and for how long: imported or generated, never changed."""
+    """Who submits what, when, and for how long: imported or generated, immutable."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="workload_traces")
     name = models.CharField(max_length=253)

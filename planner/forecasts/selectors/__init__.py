@@ -1,1 +1,1 @@
-"""What is read of workload traces and forecasts?"""
+"""Reads of workload traces and forecasts."""

@@ -1,4 +1,4 @@
-"""How right were the forecasts of a cluster?"""
+"""Backtests of the forecasts of a cluster."""
 
 from django.db.models import Q, QuerySet
 
@@ -16,7 +16,7 @@ def backtests_beside(forecast: Forecast) -> QuerySet[Backtest]:
 
 
 def later_snapshots(forecast: Forecast, limit: int = 50) -> QuerySet[Snapshot]:
-    """Return the other snapshots of a forecast's cluster, or without one of its workspace, newest first."""
+    """Return the other snapshots of a forecast's cluster, otherwise of its workspace, newest first."""
     own = forecast.scenario.snapshot
     others = Snapshot.objects.filter(workspace=forecast.workspace_id).exclude(pk=own.pk)
     if own.cluster_id is not None:

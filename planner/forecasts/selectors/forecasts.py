@@ -1,4 +1,4 @@
-"""Which forecasts may an account see, and what did they find?"""
+"""Forecasts and their results."""
 
 from uuid import UUID
 
@@ -19,13 +19,13 @@ from planning.shelf import Shelf
 from planning.traces import payload_of
 
 KEPT_BYTES = 40_000_000
-"""How many packed bytes the records of one process may come from that stay unpacked."""
+"""The most packed bytes of records that a process caches unpacked."""
 
 _shelf: Shelf[Record] = Shelf(KEPT_BYTES, lambda record: 1_000_000 + 200 * len(record.jobs.names))
 
 
 def forecasts(user: User) -> QuerySet[Forecast]:
-    """Return the forecasts that an account may see, newest first, without what they found (1 query)."""
+    """Return the forecasts that an account may see, newest first, without results (1 query)."""
     present = Forecast.objects.filter(scenario__removed=None)
     return visible(present.select_related("workspace", "scenario", "owner", "trace"), user)
 
@@ -36,7 +36,7 @@ def get_forecast(user: User, forecast_id: UUID) -> Forecast:
 
 
 def record_of(forecast: Forecast) -> Record:
-    """Return what a succeeded forecast found (no query while it stays unpacked, else 1)."""
+    """Return the record of a succeeded forecast (no query if cached, else 1)."""
 
     def read() -> Record:
         return unpacked(bytes(forecast.parts.get(part=RECORD).packed))
@@ -45,7 +45,7 @@ def record_of(forecast: Forecast) -> Record:
 
 
 def decisions_at(forecast: Forecast, time: float) -> list[dict[str, str]]:
-    """Return what the last session that decided anything by a time decided (1 query)."""
+    """Return the decisions of the last session up to a time that made any (1 query)."""
     log = payload_of(forecast.parts.get(part=LOG).packed)
     before = [entry for entry in log if entry["t"] <= time]
     return before[-1]["decisions"] if before and before[-1]["t"] == time else []
@@ -58,7 +58,7 @@ def drawn_waits(forecast: Forecast) -> list[SeedRow]:
 
 
 def changes_over_seeds(before: Forecast, after: Forecast) -> list[QueueChange]:
-    """Return how waits change under drawn workloads; nothing unless both met the same ones (2 queries)."""
+    """Return how waits change under drawn workloads; empty unless both have the same ones (2 queries)."""
     if before.workload_id != after.workload_id or not same_draws(before.options, after.options):
         return []
     return change_over_seeds(drawn_waits(before), drawn_waits(after))
@@ -70,12 +70,12 @@ def scenario_forecasts(scenario: Scenario, limit: int = 20) -> QuerySet[Forecast
 
 
 def scenario_leaves(scenario: Scenario) -> list[str]:
-    """Return the queues of a scenario that may hold jobs (2 queries)."""
+    """Return the leaf queues of a scenario (2 queries)."""
     return queues_for_jobs(state_of(scenario).ordered_queues())
 
 
 def two_forecasts(user: User, first: UUID, second: UUID) -> tuple[Forecast, Forecast, Comparison | None]:
-    """Return two forecasts, the older one first, and their pairs; None while one has no result."""
+    """Return two forecasts, older first, and their pairs; None if one has no result."""
     before, after = sorted(
         (get_forecast(user, first), get_forecast(user, second)), key=lambda forecast: forecast.created
     )

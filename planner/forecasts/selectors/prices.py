@@ -1,4 +1,4 @@
-"""What does a forecast cost under the prices of its workspace?"""
+"""Prices of a workspace, and the costs of a forecast."""
 
 from planner.accounts.models import Workspace
 from planner.forecasts.models import Forecast, NodePrices
@@ -7,12 +7,12 @@ from planning.forecasts.costs import Costs, Prices, costs
 
 
 def prices_of(workspace: Workspace) -> Prices | None:
-    """Return the prices of a workspace's nodes; None while it has none (1 query)."""
+    """Return the prices of a workspace's nodes; None without prices (1 query)."""
     kept = NodePrices.objects.filter(workspace=workspace).first()
     return None if kept is None else Prices(kept.pools, kept.resources, kept.currency)
 
 
 def costs_of(forecast: Forecast) -> Costs | None:
-    """Return what a succeeded forecast costs; None while its workspace has no prices (2 queries)."""
+    """Return the costs of a succeeded forecast; None if its workspace has no prices (2 queries)."""
     prices = prices_of(forecast.workspace)
     return None if prices is None else costs(record_of(forecast), prices)

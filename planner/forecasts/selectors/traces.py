@@ -1,4 +1,4 @@
-"""Which workload traces may an account see, and what is in them?"""
+"""Workload traces and their preview."""
 
 from uuid import UUID
 
@@ -22,7 +22,7 @@ def get_trace(user: User, trace_id: UUID) -> WorkloadTrace:
 
 
 def trace_preview(trace: WorkloadTrace) -> Preview:
-    """Return what arrives when, and how large it is (1 query)."""
+    """Return the arrivals and sizes of a trace (1 query)."""
     read, _ = read_workload(trace.source.content().decode(), trace.format)
-    assert read is not None, "only what can be read is kept"
+    assert read is not None, "only readable traces are stored"
     return preview(read.trace)

@@ -1,4 +1,4 @@
-"""What does a forecast mean for queues and jobs? Figures of its record."""
+"""The verdict on a forecast, from the figures of its record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from planning.shelf import Shelf
 
 @dataclass(frozen=True)
 class Verdict:
-    """Who waits, who is evicted for which queue, how much is used, and when it shows."""
+    """Waits by queue, evictions between queues, the use of the nodes, and the moments that show it."""
 
     begin: str
     findings: list[Finding]
@@ -30,7 +30,7 @@ _shelf: Shelf[Verdict] = Shelf(MOST_KEPT, lambda verdict: 1)
 
 
 def verdict_of(forecast: Forecast) -> Verdict:
-    """Return the verdict of a succeeded forecast, which never changes (no query while it is kept, else 2)."""
+    """Return the verdict on a succeeded forecast, which never changes (no query if cached, else 2)."""
     return _shelf.get(str(forecast.pk), lambda: _made(forecast))
 
 

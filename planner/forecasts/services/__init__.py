@@ -1,1 +1,1 @@
-"""What changes about workload traces and forecasts, and by which rule?"""
+"""Writes of workload traces and forecasts."""

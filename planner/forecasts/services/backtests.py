@@ -1,4 +1,4 @@
-"""How right was a forecast? Its starts beside those that a later snapshot of the cluster tells of."""
+"""Backtests: the predicted starts of jobs compared with those in a later snapshot of the cluster."""
 
 from django.db import transaction
 
@@ -13,10 +13,10 @@ from planning.forecasts.clock import instant
 from planning.rows import Problem
 
 
-def backtest_make(*, forecast: Forecast, snapshot: Snapshot, user: User | None = None) -> Backtest:
-    """Compare a succeeded forecast with what a later snapshot says that happened; done again it is replaced.
+def backtest_create(*, forecast: Forecast, snapshot: Snapshot, user: User | None = None) -> Backtest:
+    """Compare a succeeded forecast with a later snapshot; an earlier comparison is replaced.
 
-    Raises RoleTooLow, and Invalid when one of the two says no time, or the snapshot is not later.
+    Raises RoleTooLow, and Invalid if one of the two has no time, or if the snapshot is not later.
     """
     role_require(user=user, workspace=forecast.workspace)
     record, document = record_of(forecast), snapshot.content.document()

@@ -1,4 +1,4 @@
-"""How does a forecast begin, over an input that never changes?"""
+"""Creation of forecasts over a frozen input, and wait targets."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from django.db import transaction
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
-from planner.clusters.selectors.usage import room_require
+from planner.clusters.selectors.usage import quota_require
 from planner.errors import Invalid
 from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
 from planner.runs.services.runs import scenario_freeze
@@ -28,7 +28,7 @@ def forecast_create(
     options: Mapping[str, Any] | None = None,
     user: User | None = None,
 ) -> Forecast:
-    """Freeze the scenario's present revision and queue a forecast of it under a trace.
+    """Freeze the scenario's current revision and queue a forecast of it under a trace.
 
     `options`: those of `planning.forecasts.options.DEFAULTS`; the wait targets are the scenario's. Raises
     Invalid with every problem of the options.
@@ -47,7 +47,7 @@ def forecast_create(
         raise Invalid(problems)
     content = Blob.of(frozen)
     with transaction.atomic():
-        room_require(workspace=scenario.workspace)
+        quota_require(workspace=scenario.workspace)
         return work_enqueue(
             Forecast(
                 workspace=present.workspace,
@@ -67,7 +67,7 @@ def forecast_create(
 def targets_set(
     *, scenario: Scenario, targets: Mapping[str, float], user: User | None = None
 ) -> list[WaitTarget]:
-    """Replace the wait targets of a scenario; forecasts that exist keep those that they began with."""
+    """Replace the wait targets of a scenario; existing forecasts keep their own."""
     role_require(user=user, workspace=scenario.workspace)
     scenario.wait_targets.all().delete()
     return WaitTarget.objects.bulk_create(
@@ -77,7 +77,7 @@ def targets_set(
 
 
 def targets_copy(*, source: Scenario, target: Scenario) -> None:
-    """Give a scenario the wait targets of another one."""
+    """Copy the wait targets of one scenario to another."""
     WaitTarget.objects.bulk_create(
         WaitTarget(scenario=target, queue=wanted.queue, seconds=wanted.seconds)
         for wanted in source.wait_targets.all()

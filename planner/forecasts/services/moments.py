@@ -1,4 +1,4 @@
-"""How does a moment of a forecast become a scenario of its own?"""
+"""Scenarios created from a moment of a forecast."""
 
 import json
 import threading
@@ -8,7 +8,7 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.clusters.selectors.usage import room_require
+from planner.clusters.selectors.usage import quota_require
 from planner.clusters.services.snapshots import snapshot_create
 from planner.errors import Busy, Invalid
 from planner.forecasts.models import Forecast
@@ -25,22 +25,22 @@ from planning.states import KINDS, QUEUES
 
 PATIENCE_SECONDS = 2.0
 _opener = threading.BoundedSemaphore(1)
-"""One moment at a time is replayed in a web process."""
+"""A web process replays one moment at a time."""
 
 
 def moment_open(*, forecast: Forecast, at: float, name: str = "", user: User | None = None) -> Scenario:
-    """Make a scenario of the cluster as the first session from `at` on finds it.
+    """Create a scenario of the cluster as the first session at or after `at` finds it.
 
-    The scenario is a branch of the forecast's: its snapshot is that moment. Raises RoleTooLow, QuotaExceeded,
-    Busy while another moment is opened here, and Invalid when it cannot be replayed.
+    The scenario is a branch of the forecast's scenario, on a snapshot of that moment. Raises RoleTooLow,
+    QuotaExceeded, Busy while this process opens another moment, and Invalid if it cannot be replayed.
     """
     role_require(user=user, workspace=forecast.workspace)
-    room_require(workspace=forecast.workspace)
+    quota_require(workspace=forecast.workspace)
     document = moment_document(forecast, at)
     original = forecast.input.document()
     message = moment_of(at, str(original.get("now") or ""))
     called = (name or f"{forecast.scenario.name} at {message}")[:253]
-    # Until a change of the forecast replaces it, the configuration stays as its user wrote it.
+    # The configuration stays as its user wrote it, unless a change of the forecast replaced it.
     is_replaced = any("scheduler_conf" in change for change in forecast.options["changes"])
     conf = document.get("scheduler_conf") if is_replaced else original.get("scheduler_conf")
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""How do the prices of a workspace's nodes change?"""
+"""Changes of the prices of a workspace's nodes."""
 
 from collections.abc import Mapping
 

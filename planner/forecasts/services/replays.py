@@ -1,4 +1,4 @@
-"""What does a worker do with a forecast that it has claimed?"""
+"""Replay of a claimed forecast by a worker."""
 
 import base64
 import json
@@ -13,22 +13,22 @@ from django.conf import settings
 from django.db import transaction
 
 from planner.forecasts.models import Forecast, ForecastPart
-from planner.work.execution import Watch, limits, retry_on_db_error, unless_away
+from planner.work.execution import Watch, limits, retry_on_db_error, skip_on_db_error
 from planner.work.lifecycle import Claim, work_end
 from planner.work.subprocess_runner import (
     Beat,
     Limits,
     OnReport,
     Task,
-    child_answer,
+    ignore_found,
     room_on_disk,
-    unreported,
+    run_child,
 )
 from planning.documents import encoded
 from planning.version import ENGINE_VERSION
 
 REPORTED = "estimate", "simulated_seconds", "jobs_done", "sessions_per_second"
-"""What a child reports on the way and a forecast keeps."""
+"""Fields that a child reports while it runs, and that the forecast stores."""
 
 logger = logging.getLogger(__name__)
 
@@ -36,9 +36,9 @@ Json = Mapping[str, Any]
 
 
 def forecast_replay(claim: Claim[Forecast], watch: Watch) -> None:
-    """Replay a forecast in a child process, from where an earlier attempt left off, and store what it found.
+    """Replay a forecast in a child process, from the saved state of an earlier attempt, and store the result.
 
-    Raises ChildFailed and ChildStopped as `child_answer` does.
+    Raises ChildFailed and ChildStopped as `run_child` does.
     """
     forecast = retry_on_db_error(
         lambda: Forecast.objects.select_related("input", "workload").get(pk=claim.id)
@@ -48,7 +48,7 @@ def forecast_replay(claim: Claim[Forecast], watch: Watch) -> None:
         retry_on_db_error(lambda: claim.mine().update(resumed_at=frozen["end"]))
 
     def on_report(found: Any) -> None:
-        unless_away(lambda: state_keep(claim=claim, found=found))
+        skip_on_db_error(lambda: forecast_state_store(claim=claim, found=found))
 
     with replayed(forecast, frozen=frozen, limits=limits(), beat=watch.beat, on_report=on_report) as (
         answer,
@@ -58,7 +58,7 @@ def forecast_replay(claim: Claim[Forecast], watch: Watch) -> None:
             ForecastPart(forecast=forecast, part=part, key=key, packed=result.read(length), size=size)
             for part, key, length, size in answer["parts"]
         ]
-        with watch.beating("storing what was found"):
+        with watch.beating("storing the result"):
             retry_on_db_error(lambda: forecast_finish(claim=claim, parts=rows, answer=answer))
 
 
@@ -69,10 +69,10 @@ def replayed(
     limits: Limits,
     beat: Beat,
     frozen: Json | None = None,
-    on_report: OnReport = unreported,
+    on_report: OnReport = ignore_found,
     moment: float | None = None,
 ) -> Iterator[tuple[Any, IO[bytes]]]:
-    """Run the child process of a forecast; yield what it reported, and the file that it wrote."""
+    """Run the child process of a forecast; yield its report and its result file."""
     task = Task(
         "The forecast",
         "planner.forecasts.replaying",
@@ -86,11 +86,11 @@ def replayed(
     }
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(encoded(given))
-        yield child_answer(task, source, result, limits, beat, on_report), result
+        yield run_child(task, source, result, limits, beat, on_report), result
 
 
 def frozen_state(forecast: Forecast) -> Json | None:
-    """Return the state from which a forecast goes on; None where there is none that this engine made."""
+    """Return the state from which a forecast continues; None if this engine saved none."""
     part = forecast.parts.filter(part=ForecastPart.FROZEN, key=ENGINE_VERSION).first()
     if part is None:
         return None
@@ -99,8 +99,8 @@ def frozen_state(forecast: Forecast) -> Json | None:
 
 
 @transaction.atomic
-def state_keep(*, claim: Claim[Forecast], found: Mapping[str, Any]) -> None:
-    """Keep what a forecast reports, and now and then the state from which another worker can go on."""
+def forecast_state_store(*, claim: Claim[Forecast], found: Mapping[str, Any]) -> None:
+    """Store the progress of a forecast, and its state if the child sent it."""
     kept = claim.mine().update(**{name: found[name] for name in REPORTED if name in found})
     if kept and "frozen" in found:
         ForecastPart.objects.update_or_create(
@@ -113,7 +113,7 @@ def state_keep(*, claim: Claim[Forecast], found: Mapping[str, Any]) -> None:
 
 @transaction.atomic
 def forecast_finish(*, claim: Claim[Forecast], parts: list[ForecastPart], answer: Json) -> bool:
-    """Store what was found and end the forecast, or nothing at all; was it still this worker's?"""
+    """Store the result and end the forecast, in one transaction; return False if the claim was lost."""
     if claim.mine().select_for_update().first() is None:
         return False
     ForecastPart.objects.filter(forecast_id=claim.id).delete()

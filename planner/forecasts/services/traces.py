@@ -1,4 +1,4 @@
-"""How does a workload trace come into a workspace, and go?"""
+"""Creation and deletion of workload traces."""
 
 import gzip
 import zlib
@@ -11,10 +11,10 @@ from django.db import transaction
 from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Snapshot
-from planner.clusters.selectors.usage import room_require
+from planner.clusters.selectors.usage import quota_require
 from planner.errors import Invalid
 from planner.forecasts.models import WorkloadTrace
-from planner.rules import row_keep
+from planner.rules import row_create
 from planning.forecasts.backtest import real_work
 from planning.forecasts.clock import instant
 from planning.forecasts.intake import Read, csv_of, generated_text, read_workload
@@ -22,12 +22,12 @@ from planning.forecasts.workload import own_trace
 from planning.rows import Problem
 
 MOST_BYTES = 50_000_000
-"""Text of one trace: 82,000 jobs of the Philly trace are 5 MB."""
+"""The size limit of one trace; 82,000 jobs of the Philly trace are 5 MB."""
 GZIP = b"\x1f\x8b"
 
 
 def trace_read(*, text: str, format_name: str = "") -> Read:
-    """Read the text of a trace and save nothing; raise Invalid with every problem that was found."""
+    """Read the text of a trace without saving it; raise Invalid with all problems."""
     read, problems = read_workload(text, format_name)
     if read is None:
         raise Invalid(problems)
@@ -43,13 +43,13 @@ def trace_create(
     provenance: str = "",
     user: User | None = None,
 ) -> WorkloadTrace:
-    """Keep a trace; raise RoleTooLow, QuotaExceeded, and Invalid when it cannot be read."""
+    """Store a trace; raise RoleTooLow, QuotaExceeded, or Invalid if it cannot be read."""
     role_require(user=user, workspace=workspace)
-    room_require(workspace=workspace)
+    quota_require(workspace=workspace)
     read = trace_read(text=text, format_name=format_name)
     source = Blob.of(text.encode())
     with transaction.atomic():
-        return row_keep(
+        return row_create(
             WorkloadTrace(
                 workspace=workspace,
                 name=name,
@@ -76,7 +76,7 @@ def trace_generate(
     seed: int,
     user: User | None = None,
 ) -> WorkloadTrace:
-    """Keep a trace that is drawn from patterns; the same patterns and seed give the same jobs."""
+    """Store a trace generated from patterns; the same patterns and seed give the same jobs."""
     text, problems = generated_text(patterns, seconds=seconds, seed=seed)
     if problems:
         raise Invalid(problems)
@@ -93,10 +93,10 @@ def trace_generate(
 def trace_of_snapshot(
     *, workspace: Workspace, name: str, snapshot: Snapshot, since: str = "", user: User | None = None
 ) -> WorkloadTrace:
-    """Keep the jobs of a snapshot as a trace: those that have finished, or all that were submitted `since`.
+    """Store the jobs of a snapshot as a trace: finished ones, or all that were submitted `since`.
 
-    `since`, an RFC 3339 time, makes the work of a backtest: what really came after an earlier snapshot.
-    Raises as `trace_create` does; a snapshot without such jobs, and a time that is none, are Invalid.
+    `since`, an RFC 3339 time, gives the workload of a backtest: the real arrivals after an earlier snapshot.
+    Raises as `trace_create` does, and Invalid for a snapshot without such jobs or an invalid time.
     """
     document = snapshot.content.document()
     if since and instant(since) is None:
@@ -106,7 +106,7 @@ def trace_of_snapshot(
     if not jobs.jobs:
         which = f"came since {since}" if since else "has finished"
         message = f"Snapshot {snapshot.name} has no job that {which}."
-        fix = "Choose a snapshot that was taken while finished jobs were still there."
+        fix = "Choose a snapshot that was taken while finished jobs still existed."
         raise Invalid([Problem("trace.empty", "error", message, path="snapshot", fix=fix)])
     begun = f" since {since}" if since else ", finished"
     return trace_create(
@@ -121,13 +121,13 @@ def trace_of_snapshot(
 
 @transaction.atomic
 def trace_delete(*, trace: WorkloadTrace, user: User | None = None) -> None:
-    """Delete a trace; forecasts of it stay, for their input is frozen."""
+    """Delete a trace; its forecasts stay, as their input is frozen."""
     role_require(user=user, workspace=trace.workspace)
     trace.delete()
 
 
 def file_text(file: IO[bytes]) -> str:
-    """Return the text of an uploaded file, plain or gzip; raise Invalid when it is none, or too large."""
+    """Return the text of an uploaded file, plain or gzip; raise Invalid if it is damaged or too large."""
     content = file.read(MOST_BYTES + 1)
     if content[:2] == GZIP:
         try:

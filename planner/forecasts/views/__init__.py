@@ -1,1 +1,1 @@
-"""Which pages show workload traces and forecasts?"""
+"""The pages of workload traces and forecasts."""

@@ -1,4 +1,4 @@
-"""What is different in another forecast?"""
+"""The page that compares two forecasts."""
 
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
 
 
 def bills(before: Costs | None, after: Costs | None) -> list[tuple[str, QueueCost, QueueCost]]:
-    """Return what each queue of either forecast costs in both; nothing without prices."""
+    """Return the costs of each queue in both forecasts; empty without prices."""
     if before is None or after is None:
         return []
     first, second = ({row.queue: row for row in one.queues} for one in (before, after))
@@ -29,7 +29,7 @@ def bills(before: Costs | None, after: Costs | None) -> list[tuple[str, QueueCos
 @login_required
 @require_GET
 def compare(request: HttpRequest) -> HttpResponse:
-    """Show two forecasts side by side, paired by job: the older one first."""
+    """Show two forecasts side by side, paired by job, older first."""
     try:
         ids = [UUID(text) for text in request.GET.getlist("forecasts")]
     except ValueError:

@@ -1,4 +1,4 @@
-"""What does the page of a forecast show? Each part is computed only when a template asks for it."""
+"""The data of a forecast's page; each part is computed when the template uses it."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -37,18 +37,18 @@ from planning.forecasts.typed_changes import Timeline, timeline
 from planning.forecasts.verdict import utilisations
 
 MOST_QUEUES = 12
-"""A figure with a row for each queue shows so many: those that request the most."""
+"""The number of queues in a figure with a row per queue: those that request the most."""
 
 
 class JobsInOrder(Sequence[JobRow]):
-    """The jobs of a record, the longest waits first; only those that are looked at become rows."""
+    """The jobs of a record, longest waits first; rows are built for the shown jobs only."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
         self._places = longest_first(record)
 
     def __len__(self) -> int:
-        """Return how many they are."""
+        """Return the number of jobs."""
         return len(self._places)
 
     @overload
@@ -58,14 +58,14 @@ class JobsInOrder(Sequence[JobRow]):
     def __getitem__(self, place: slice) -> list[JobRow]: ...
 
     def __getitem__(self, place: int | slice) -> JobRow | list[JobRow]:
-        """Return one row, or those of a page."""
+        """Return one row, or a page of rows."""
         if isinstance(place, slice):
             return job_rows(self._record, self._places[place])
         return job_rows(self._record, self._places[place : place + 1])[0]
 
 
 class ForecastPage:
-    """The parts of a forecast's page under the switches of its address: resource, window, lists."""
+    """The parts of a forecast's page, given the filters in its address: resource, window, lists."""
 
     def __init__(self, forecast: Forecast, params: QueryDict, typed: QueryDict | None = None) -> None:
         self.forecast = forecast
@@ -74,22 +74,22 @@ class ForecastPage:
 
     @cached_property
     def record(self) -> Record:
-        """What the forecast found."""
+        """The record of the forecast."""
         return record_of(self.forecast)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What it means."""
+        """The verdict on the forecast."""
         return verdict_of(self.forecast)
 
     @cached_property
     def prices(self) -> Prices | None:
-        """What the nodes of its workspace cost; None while nobody has said."""
+        """The prices of the workspace's nodes; None without prices."""
         return prices_of(self.forecast.workspace)
 
     @cached_property
     def timeline(self) -> Timeline | None:
-        """What changes when; None where nothing does."""
+        """The timed changes; None without any."""
         if not self.forecast.options["changes"]:
             return None
         document = self.forecast.input.document()
@@ -98,7 +98,7 @@ class ForecastPage:
 
     @cached_property
     def costs(self) -> Costs | None:
-        """What it costs; None without prices."""
+        """The costs of the forecast; None without prices."""
         return None if self.prices is None else costs(self.record, self.prices)
 
     @cached_property
@@ -113,30 +113,30 @@ class ForecastPage:
 
     @cached_property
     def prices_form(self) -> PricesForm:
-        """The fields of prices, with what was typed or is kept."""
+        """The form of prices, with the entered or stored values."""
         kept = self.prices or Prices()
         return PricesForm(self.pools, self.priced_resources, kept, data=self.typed, auto_id="price-%s")
 
     @cached_property
     def backtests(self) -> list[Backtest]:
-        """How right the forecasts of its cluster were, its own first."""
+        """The backtests of its cluster's forecasts, its own first."""
         found = backtests_beside(self.forecast)
         return sorted(found, key=lambda one: one.forecast_id != self.forecast.pk)
 
     @cached_property
     def later_snapshots(self) -> list[Snapshot]:
-        """What it can be compared with."""
+        """The snapshots that it can be compared with."""
         return list(later_snapshots(self.forecast))
 
     @cached_property
     def resources(self) -> list[str]:
-        """The resources to switch between."""
+        """The resources to choose from."""
         used = [name for name in self.record.resources() if any(self.record.allocated(name).values)]
         return resource_order(used or self.record.resources()) or ["cpu"]
 
     @cached_property
     def resource(self) -> str:
-        """The resource that is shown: the requested one, else the one of which most is used."""
+        """The selected resource: the requested one, otherwise the most used one."""
         wanted = self.params.get("resource", "")
         if wanted in self.resources:
             return wanted
@@ -146,18 +146,18 @@ class ForecastPage:
 
     @property
     def unit(self) -> str:
-        """The unit of the figures of the resource that is shown."""
+        """The unit of the selected resource."""
         return charts.unit_of([curve for curve in self.curves if curve.figure != "waiting"], self.resource)
 
     @property
     def series_query(self) -> str:
-        """The query under which the API gives the figures over time as a table."""
+        """The query string for the figures over time as a table in the API."""
         begin, end = self.window
         return urlencode({"resource": self.resource, "begin": f"{begin:g}", "end": f"{end:g}"})
 
     @property
     def is_zoomed(self) -> bool:
-        """Does the address name a window?"""
+        """Whether the address has a window."""
         return "begin" in self.params
 
     @cached_property
@@ -178,7 +178,7 @@ class ForecastPage:
 
     @cached_property
     def queues(self) -> list[str]:
-        """The queues of the figures, those that request most of the resource."""
+        """The queues in the figures, those that request most of the resource."""
         leaves = self.record.leaves
         wanted = {
             queue: self.record.steps(queue, "request", self.resource).integral(0.0, self.record.end)
@@ -189,7 +189,7 @@ class ForecastPage:
 
     @property
     def hidden(self) -> int:
-        """How many queues the figures leave out."""
+        """The number of queues that are not in the figures."""
         return len(self.record.leaves) - len(self.queues)
 
     @cached_property
@@ -199,7 +199,7 @@ class ForecastPage:
 
     @property
     def over_time(self) -> dict[str, Any]:
-        """The figures over time, by the place where they are drawn."""
+        """The figures over time, by their place on the page."""
         begin, end = self.window
         shown = charts.window(begin, end)
         use = use_curves(self.record, self.resource, begin, end)
@@ -233,10 +233,10 @@ class ForecastPage:
 
     @cached_property
     def longest(self) -> Listing:
-        """The jobs: those that never started, then the longest waits, then those that were there before."""
+        """The jobs: those that never started, then by longest wait, then those running from the start."""
         return Listing(JobsInOrder(self.record), name="jobs", params=self.params)
 
     @cached_property
     def evicted(self) -> Listing:
-        """The evictions in their order."""
+        """The evictions in order of time."""
         return Listing(self.evictions, name="evictions", params=self.params)

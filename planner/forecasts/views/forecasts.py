@@ -1,4 +1,4 @@
-"""How is a forecast begun, followed, stopped and read?"""
+"""The pages that start, follow, cancel and show a forecast."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -34,7 +34,7 @@ CHANGES = {"changes": "forecasts/_changes.html", "timeline": "forecasts/_timelin
 @login_required
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show a scenario's forecasts and wait targets, and begin another one."""
+    """Show a scenario's forecasts and wait targets, and start a forecast."""
     scenario = scenario_or_404(request, scenario_id)
     if request.method == "GET":
         return _begin_page(request, scenario)
@@ -55,27 +55,27 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def changes(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show what the typed changes in time mean, and what is wrong with them; nothing is saved."""
+    """Show the entered timed changes and their problems; nothing is saved."""
     return _begin_page(request, scenario_or_404(request, scenario_id))
 
 
 @login_required
 @require_POST
 def targets(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Set how long jobs of the scenario's queues may wait."""
+    """Set the wait targets of the scenario's queues."""
     scenario = scenario_or_404(request, scenario_id)
     form = TargetsForm(dict.fromkeys(scenario_leaves(scenario)), data=request.POST)
     if not form.is_valid():
         return _begin_page(request, scenario, form=form, status=INVALID)
     targets_set(scenario=scenario, targets=form.targets(), user=caller(request))
-    messages.success(request, "Wait targets are saved; the next forecast is judged by them.")
+    messages.success(request, "The wait targets are saved; they apply to new forecasts.")
     return redirect("planner:scenario-forecasts", scenario.pk)
 
 
 @login_required
 @require_GET
 def detail(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
-    """Show a forecast; a poll that has seen this state and progress hears that nothing changed."""
+    """Show a forecast; answer a poll with 204 if state and progress are unchanged."""
     forecast = forecast_or_404(request, forecast_id)
     if request.GET.get("seen") == seen(forecast):
         return HttpResponse(status=UNCHANGED)
@@ -86,7 +86,7 @@ def detail(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def figures(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
-    """Return the figures of a window, for a page that zooms."""
+    """Return the figures of a window, for zooming."""
     forecast = ended_or_404(request, forecast_id)
     return JsonResponse({"figures": ForecastPage(forecast, request.GET).over_time})
 
@@ -94,7 +94,7 @@ def figures(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
-    """Ask a forecast to stop and show where it is."""
+    """Request a forecast to stop and show its state."""
     forecast = work_cancel(work=forecast_or_404(request, forecast_id), user=caller(request))
     return redirect("planner:forecast", forecast.pk)
 
@@ -106,17 +106,17 @@ def delete(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     forecast = forecast_or_404(request, forecast_id)
     scenario_id = forecast.scenario_id
     thing_delete(thing=forecast, user=caller(request))
-    messages.success(request, "The forecast is deleted.")
+    messages.success(request, "The forecast was deleted.")
     return redirect("planner:scenario-forecasts", scenario_id)
 
 
 def forecast_or_404(request: HttpRequest, forecast_id: UUID) -> Forecast:
-    """Return a forecast of a workspace of the caller."""
+    """Return a forecast of the caller's workspaces, or raise Http404."""
     return found_or_404(request, get_forecast, forecast_id)
 
 
 def ended_or_404(request: HttpRequest, forecast_id: UUID) -> Forecast:
-    """Return a forecast of a workspace of the caller that has an answer."""
+    """Return a finished forecast of the caller's workspaces, or raise Http404."""
     forecast = forecast_or_404(request, forecast_id)
     if forecast.state != Forecast.State.SUCCEEDED:
         raise Http404

@@ -1,4 +1,4 @@
-"""What does a forecast cost, and how right was it?"""
+"""The forms of a forecast's page for prices and backtests."""
 
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid
-from planner.forecasts.services.backtests import backtest_make
+from planner.forecasts.services.backtests import backtest_create
 from planner.forecasts.services.prices import prices_set
 from planner.forecasts.views.forecast_page import ForecastPage
 from planner.forecasts.views.forecasts import ended_or_404
@@ -23,7 +23,7 @@ from planner.web.views.pages import INVALID, caller
 @login_required
 @require_POST
 def prices(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
-    """Set what the nodes of the workspace cost; pools that this forecast does not have keep their prices."""
+    """Set the prices of the workspace's nodes; pools that are not in this forecast keep theirs."""
     forecast = ended_or_404(request, forecast_id)
     page = ForecastPage(forecast, request.GET, typed=request.POST)
     try:
@@ -33,28 +33,28 @@ def prices(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     kept = page.prices.pools if page.prices else {}
     typed["pools"] = {name: kept[name] for name in kept if name not in page.pools} | typed["pools"]
     prices_set(workspace=forecast.workspace, user=caller(request), **typed)
-    messages.success(request, "Prices are saved; all forecasts of the workspace say what they cost.")
+    messages.success(request, "The prices are saved; they apply to all forecasts of the workspace.")
     return redirect(f"{reverse('planner:forecast', args=[forecast.pk])}#cost")
 
 
 @login_required
 @require_POST
 def backtests(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
-    """Compare a forecast with what a later snapshot says that happened."""
+    """Compare a forecast with a later snapshot."""
     forecast = ended_or_404(request, forecast_id)
     try:
         snapshot = snapshots(caller(request)).get(pk=UUID(request.POST.get("snapshot", "")))
     except (Snapshot.DoesNotExist, ValueError):
         raise Http404 from None
     try:
-        backtest_make(forecast=forecast, snapshot=snapshot, user=caller(request))
+        backtest_create(forecast=forecast, snapshot=snapshot, user=caller(request))
     except Invalid as error:
         return _again(request, ForecastPage(forecast, request.GET), error)
     return redirect(f"{reverse('planner:forecast', args=[forecast.pk])}#backtests")
 
 
 def _again(request: HttpRequest, page: ForecastPage, error: Invalid) -> HttpResponse:
-    """Show the page with what is wrong, and what was typed."""
+    """Show the page again with the problems and the entered values."""
     context = {
         "forecast": page.forecast,
         "page": page,

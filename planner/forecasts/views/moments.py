@@ -1,4 +1,4 @@
-"""What was the cluster like at a time of a forecast, and how does one go on from there?"""
+"""The page of one moment of a forecast, which can become a scenario."""
 
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ from planning.rows import Problem
 @login_required
 @require_http_methods(["GET", "POST"])
 def moment(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
-    """Show queues and jobs at a time; or make a scenario of it, and run it for its explanations."""
+    """Show queues and jobs at a time, or create a scenario of it and run it to get explanations."""
     forecast = forecast_or_404(request, forecast_id)
     if forecast.state != Forecast.State.SUCCEEDED:
         return redirect("planner:forecast", forecast.pk)

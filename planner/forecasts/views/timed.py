@@ -1,4 +1,4 @@
-"""What changes when during a forecast, as it is typed into the rows of a form?"""
+"""The timed changes of a forecast as form rows."""
 
 import json
 import re
@@ -22,11 +22,11 @@ from planning.rows import Problem
 
 PLACE = re.compile(r"changes\[(\d+)\]")
 SPARE = 2
-"""So many empty rows follow the typed ones."""
+"""The number of empty rows after the filled ones."""
 
 
 class TypedChanges:
-    """The rows of timed changes of a form: as typed, as changes, on a time axis, with every problem."""
+    """The rows of timed changes of a form: as entered, as changes, on a time axis, with all problems."""
 
     def __init__(self, scenario: Scenario, typed: QueryDict, leaves: list[str]) -> None:
         self.scenario = scenario
@@ -39,7 +39,7 @@ class TypedChanges:
 
     @cached_property
     def rows(self) -> list[ChangeForm]:
-        """Return the typed rows, each with what is wrong with it, and some empty ones."""
+        """Return the filled rows, each with its problems, and some empty ones."""
         for problem in self.problems:
             self.filled[place_of(problem)].refuse([problem])
         first, more = len(self.filled), SPARE + 1 if "add" in self.typed else SPARE
@@ -47,12 +47,12 @@ class TypedChanges:
 
     @property
     def problems(self) -> list[Problem]:
-        """Return everything that is wrong with them."""
+        """Return all problems of the changes."""
         return [*self.unread, *self._timed[1]]
 
     @property
     def timeline(self) -> Timeline:
-        """Return those that are possible on a time axis."""
+        """Return the valid changes on a time axis."""
         return self._timed[0]
 
     @cached_property
@@ -63,7 +63,7 @@ class TypedChanges:
 
     @property
     def begin(self) -> str:
-        """Return the time of second 0; empty when the scenario says none."""
+        """Return the time of second 0; empty if the scenario has no time."""
         return str(self._document.get("now") or "")
 
     @cached_property
@@ -91,6 +91,6 @@ class TypedChanges:
 
 
 def place_of(problem: Problem) -> int:
-    """Return to which change of a list a problem belongs."""
+    """Return the index of the change that a problem belongs to."""
     found = PLACE.match(problem.path or "")
     return int(found[1]) if found else 0

@@ -1,4 +1,4 @@
-"""How does a workload trace come in, and what is in it?"""
+"""The pages that import and show workload traces."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,25 +36,25 @@ from planning.rows import Problem
 @login_required
 @require_http_methods(["GET", "POST"])
 def listing(request: HttpRequest) -> HttpResponse:
-    """Show the traces of the workspace, and take a new one: a file, a text, or a pattern to draw from."""
+    """Show the traces of the workspace, and store a new one: a file, a text, or generated from a pattern."""
     here = present_membership(request, memberships(caller(request)))
     ways = _forms(request, here)
     if request.method == "GET":
         return _page(request, here, ways)
     form = ways.get(request.POST.get("how", ""), ways[""])
     try:
-        trace = _kept(request, form)
+        trace = _create(request, form)
     except Invalid as error:
         form.refuse(error.problems)
         return _page(request, here, ways, problems=error.problems, status=INVALID)
-    messages.success(request, f"Trace {trace.name} is kept.")
+    messages.success(request, f"Trace {trace.name} is saved.")
     return redirect("planner:trace", trace.pk)
 
 
 @login_required
 @require_GET
 def detail(request: HttpRequest, trace_id: UUID) -> HttpResponse:
-    """Show what a trace brings, when and for which queue."""
+    """Show the arrivals of a trace over time and by queue."""
     trace = trace_or_404(request, trace_id)
     preview = trace_preview(trace)
     context = {
@@ -74,12 +74,12 @@ def delete(request: HttpRequest, trace_id: UUID) -> HttpResponse:
     """Delete a trace."""
     trace = trace_or_404(request, trace_id)
     trace_delete(trace=trace, user=caller(request))
-    messages.success(request, f"Trace {trace.name} is deleted; forecasts of it stay.")
+    messages.success(request, f"Trace {trace.name} was deleted; its forecasts stay.")
     return redirect("planner:traces")
 
 
 def trace_or_404(request: HttpRequest, trace_id: UUID | str) -> WorkloadTrace:
-    """Return a trace of a workspace of the caller."""
+    """Return a trace of the caller's workspaces, or raise Http404."""
     try:
         key = UUID(str(trace_id))
     except ValueError:
@@ -87,8 +87,8 @@ def trace_or_404(request: HttpRequest, trace_id: UUID | str) -> WorkloadTrace:
     return found_or_404(request, get_trace, key)
 
 
-def _kept(request: HttpRequest, form: TypedForm) -> WorkloadTrace:
-    """Keep the trace that a form describes; raise Invalid."""
+def _create(request: HttpRequest, form: TypedForm) -> WorkloadTrace:
+    """Store the trace that a form describes; raise Invalid."""
     typed = form.typed()
     facts: dict[str, Any] = {"workspace": workspace_for_import(request), "user": caller(request)}
     name = typed["name"]
@@ -105,7 +105,7 @@ def _kept(request: HttpRequest, form: TypedForm) -> WorkloadTrace:
 
 
 def _forms(request: HttpRequest, here: Membership | None) -> dict[str, TypedForm]:
-    """Return a form for each way in which a trace comes, by what it posts as `how`."""
+    """Return a form for each way to create a trace, by the value of `how`."""
     owned = snapshots(caller(request)).filter(workspace=here.workspace if here else None)
     posted = {"data": request.POST, "files": request.FILES}
     how = request.POST.get("how", "") if request.method == "POST" else None

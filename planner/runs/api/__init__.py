@@ -1,1 +1,1 @@
-"""What does a script see of runs?"""
+"""The API calls about runs."""

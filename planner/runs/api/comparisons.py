@@ -1,4 +1,4 @@
-"""How do scripts ask what differs between runs?"""
+"""API call that compares runs."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ from planner.runs.selectors.settings import settings_that_differ
 
 TABLES = ("queues", "runs", "settings", "jobs", "victims", "placements")
 LONGEST = 1000
-"""A list ends here; each run's own lists have all."""
+"""The longest list in one response; each run's own lists are complete."""
 
 RUNS = OpenApiParameter(
     "runs",
@@ -33,7 +33,7 @@ TABLE = OpenApiParameter("table", enum=TABLES, description="For CSV: which list;
 ANYWAY = OpenApiParameter(
     "anyway",
     OpenApiTypes.BOOL,
-    description="List the differences of runs about different clusters, too; may take long.",
+    description="List the differences of runs of different clusters, too; may take long.",
 )
 
 
@@ -64,7 +64,7 @@ class Comparisons(TableView):
 
 
 def _cut(comparison: Comparison, longest: int | None, anyway: bool) -> SimpleNamespace:
-    """Return as much of a comparison as is sent; of unrelated runs no lists, unless they are requested."""
+    """Return a comparison with shortened lists; lists of unrelated runs are empty unless requested."""
     is_whole = comparison.related or anyway
     lists: dict[str, Sequence[Any]] = {name: () for name in TABLES if name != "runs"}
     lists |= (

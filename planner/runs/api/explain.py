@@ -1,4 +1,4 @@
-"""Why did a run decide so, for scripts?"""
+"""API calls that explain the decisions of a run."""
 
 from typing import Any
 from uuid import UUID
@@ -43,7 +43,7 @@ class ExplainQueue(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.QueueStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, name: str) -> Response:
-        """Return why a queue deserves what it does, what it lost, and what others lost for it."""
+        """Return why a queue deserves this amount, what it lost, and what other queues lost to it."""
         run = self.run()
         story = {
             "figures": get_object_or_404(queue_outcomes(run), queue=name),
@@ -59,7 +59,7 @@ class ExplainJob(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.JobStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
-        """Return why a job waits and by how much, the decisions about it, and the pods evicted for it."""
+        """Return why a job waits and what it lacks, the decisions about it, and the pods evicted for it."""
         run = self.run()
         outcome = _job_or_404(run, namespace, job)
         key = outcome.job
@@ -74,7 +74,7 @@ class ExplainJob(WorkspaceView):
 
 
 def _job_or_404(run: Run, namespace: str, job: str) -> JobOutcome:
-    """Return what a run made of a job, named as its PodGroup or as its vcjob."""
+    """Return a job of a run by the name of its PodGroup or its vcjob."""
     outcome = job_outcome(run, f"{namespace}/{job}")
     if outcome is None:
         raise NotFound("The run has no such job.")
@@ -113,14 +113,14 @@ class ExplainVictim(WorkspaceView):
 
     @extend_schema(responses=answers({200: evictions.VictimStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, order: int) -> Response:
-        """Return why a pod was selected: for which pod, by which votes, and which candidates stayed."""
+        """Return why a pod was selected: for which pod, by which votes, and which candidates were spared."""
         run = self.run()
         victim = get_object_or_404(run.victims.all(), order=order)
         return Response(evictions.VictimStorySerializer(_kept(victim_story(run, victim))).data)
 
 
 class ExplainFlow(WorkspaceView):
-    """What went from queue to queue."""
+    """Evictions between queues."""
 
     @extend_schema(responses=answers({200: evictions.FlowSerializer}, 404))
     def get(self, request: Request, run_id: UUID) -> Response:
@@ -142,7 +142,7 @@ class ExplainPod(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.PodStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, namespace: str, pod: str) -> Response:
-        """Return the place of a pod, and the decisions about it or for it."""
+        """Return the place of a pod, and the decisions about it and for it."""
         run, key = self.run(), f"{namespace}/{pod}"
         place, steps = pod_place(run, key), list(pod_decisions(run, key))
         if place is None and not steps:
@@ -201,7 +201,7 @@ class ExplainStep(WorkspaceView):
 
 
 def _kept(body: Any) -> Any:
-    """Return what was kept, or answer 404: runs of before explanations were kept in parts, or without any."""
+    """Return the recorded explanation; answer 404 if an old run or a run without explanations has none."""
     if body is None:
         raise NotFound("The run recorded no explanation of this.", "no_explanation")
     return body

@@ -1,4 +1,4 @@
-"""By what can lists of runs and public links be filtered and ordered?"""
+"""Filters of the lists of runs and public links."""
 
 import django_filters
 

@@ -1,4 +1,4 @@
-"""How do scripts count the rows of a run's lists by queue, reason, resource…?"""
+"""API calls that count the rows of a run's lists by queue, reason, resource and so on."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -19,14 +19,16 @@ BY = "by"
 
 
 class GroupSerializer(serializers.Serializer[Group]):
-    """Rows that agree in one field; what does not apply to the list is null."""
+    """Rows with the same value of one field; fields that do not apply to the list are null."""
 
-    value = serializers.CharField(help_text="What they have in common; empty: nothing is said.")
+    value = serializers.CharField(help_text="The value that they have in common; may be empty.")
     rows = serializers.IntegerField()
-    pods = serializers.IntegerField(help_text="Pods of the jobs; elsewhere different pods.")
+    pods = serializers.IntegerField(
+        help_text="The pods of the jobs; in other lists the number of different pods."
+    )
     pending = serializers.IntegerField(allow_null=True, help_text="Waiting pods of the jobs.")
     work_lost_seconds = serializers.FloatField(
-        allow_null=True, help_text="For how long the evicted pods had run together."
+        allow_null=True, help_text="The total run time of the evicted pods."
     )
 
 
@@ -34,12 +36,12 @@ class GroupsSerializer(serializers.Serializer[Any]):
     """The rows of a list in groups."""
 
     by = serializers.CharField()
-    rows = serializers.IntegerField(help_text="How many rows the filters let through.")
+    rows = serializers.IntegerField(help_text="How many rows match the filters.")
     groups = GroupSerializer(many=True)
 
 
 class _Groups(TableView):
-    """The rows of a list, grouped; its filters are those of the list."""
+    """The rows of a list, grouped; takes the filters of the list."""
 
     parameters = None
     rows_in = "groups"
@@ -63,7 +65,7 @@ class _Groups(TableView):
 
 
 def _described(of: str) -> Callable[[Any], Any]:
-    """Return how the schema describes the groups of a list."""
+    """Return the schema of the groups of a list."""
     listed = LISTS[of]
     parameters = [
         OpenApiParameter(BY, str, required=True, enum=listed.groups, description="The field to group by."),

@@ -1,4 +1,4 @@
-"""How do scripts read the nodes of a run, and ask where one more pod would fit?"""
+"""API calls about the nodes of a run, and about where one more pod would fit."""
 
 from typing import Any
 from uuid import UUID
@@ -31,7 +31,7 @@ _NO_QUANTITY = ErrorDetail("Write a quantity as in a manifest: 8, 500m, 32Gi.", 
 
 
 class NodeHeatSerializer(serializers.Serializer[NodeHeat]):
-    """A node once evicted pods have left and pipelined ones run."""
+    """A node once evicted pods are gone and pipelined ones run."""
 
     node = serializers.CharField()
     pool = serializers.CharField()
@@ -41,7 +41,8 @@ class NodeHeatSerializer(serializers.Serializer[NodeHeat]):
     pods = serializers.IntegerField()
     queues = serializers.DictField(child=serializers.IntegerField(), help_text="Its pods by queue.")
     fits = serializers.IntegerField(
-        allow_null=True, help_text="How many pods of the request fit by its free amounts; null without one."
+        allow_null=True,
+        help_text="How many pods of the request fit into its free amounts; null without a request.",
     )
 
 
@@ -60,17 +61,17 @@ class ProbeSerializer(Body):
 
 
 class NodeAnswerSerializer(serializers.Serializer[Any]):
-    """What one node says to the pod."""
+    """The answer of one node for the pod."""
 
     name = serializers.CharField()
     fits = serializers.BooleanField()
-    now = serializers.BooleanField(help_text="false: only once evicted pods have left.")
+    now = serializers.BooleanField(help_text="False: only once evicted pods are gone.")
     score = serializers.FloatField(allow_null=True)
     reasons = serializers.ListField(child=serializers.CharField())
 
 
 class RefusedSerializer(serializers.Serializer[Refused]):
-    """How many nodes refuse the pod for one reason."""
+    """How many nodes reject the pod for one reason."""
 
     reason = serializers.CharField()
     nodes = serializers.IntegerField()
@@ -80,17 +81,19 @@ class FittingSerializer(serializers.Serializer[Fitting]):
     """On which nodes the pod would be placed; `chosen` is the one that allocate takes."""
 
     probe = ProbeSerializer()
-    refusal = serializers.CharField(help_text="Why plugins refuse the pod before any node is examined.")
-    queue = serializers.DictField(allow_null=True, help_text="Why its queue has no room; null: it has.")
+    refusal = serializers.CharField(help_text="Why plugins reject the pod before any node is examined.")
+    queue = serializers.DictField(
+        allow_null=True, help_text="Why its queue has no room; null if it has room."
+    )
     chosen = serializers.CharField(allow_null=True)
     refused = RefusedSerializer(many=True)
     nodes = NodeAnswerSerializer(many=True)
 
 
 class SearchedFitting(serializers.Serializer[Any]):
-    """A search for a place, and its answer once it has one."""
+    """A search for a place, and its result once there is one."""
 
-    search = RunSerializer(allow_null=True, help_text="Null: no place was sought in this run.")
+    search = RunSerializer(allow_null=True, help_text="Null if no search was started in this run.")
     found = FittingSerializer(allow_null=True)
 
 
@@ -103,8 +106,10 @@ class RunNodes(TableView):
         responses=answers({200: paged(NodeHeatSerializer)}, 404, 422),
         parameters=[
             OpenApiParameter("pool"),
-            OpenApiParameter("words", description="Part of the name of node, pool or queue."),
-            OpenApiParameter("resource", description="Whose amounts `used` and `free` order; default cpu."),
+            OpenApiParameter("words", description="Part of the name of a node, pool or queue."),
+            OpenApiParameter(
+                "resource", description="The resource by whose amounts `used` and `free` order; default cpu."
+            ),
             OpenApiParameter("requests.cpu", description="With `requests.…` of any resource: counts `fits`."),
             ordering_parameter(ORDERS),
             OpenApiParameter("page", int),
@@ -142,7 +147,7 @@ class RunFit(WorkspaceView):
 
     @extend_schema(responses=answers({200: SearchedFitting}, 404))
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Return the search that was begun last, and what it found."""
+        """Return the newest search and its result."""
         search = newest_fitting(self.run())
         found = fitting_found(search) if search else None
         return Response(SearchedFitting({"search": search, "found": found}).data)
@@ -154,7 +159,7 @@ class RunFit(WorkspaceView):
     )
     @once
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Ask every node whether it takes a pod, by the scheduler's own predicates; a worker does it."""
+        """Start a search for the nodes that a pod fits on, by the scheduler's own predicates."""
         serializer = ProbeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         probe = Probe(**serializer.validated_data)

@@ -1,4 +1,4 @@
-"""How do scripts start a run, follow it, and read what it did?"""
+"""API calls that start and follow runs and return their outcomes."""
 
 from uuid import UUID
 
@@ -41,7 +41,7 @@ class RunList(TableList):
     filterset_class = RunFilter
 
     def get_queryset(self) -> QuerySet[Run]:
-        """Return what the caller may see."""
+        """Return the runs that the caller may see."""
         return runs(self.user)
 
 
@@ -60,7 +60,7 @@ class ScenarioRuns(RunList):
         filters=False,
     )
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Freeze the scenario's present revision and queue a run of it."""
+        """Freeze the scenario's current revision and queue a run of it."""
         response = self._submitted(request)
         if not is_dry(request):
             run = get_object_or_404(runs(self.user), pk=response.data["id"])
@@ -95,7 +95,7 @@ class RunDetail(WorkspaceView):
         parameters=[DRY_RUN],
     )
     def patch(self, request: Request, run_id: UUID) -> Response:
-        """Name a run, note something, tag it, or archive it."""
+        """Set the name, note and tags of a run, or archive it."""
         run = self.run()
         serializer = LabelsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -105,7 +105,7 @@ class RunDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, run_id: UUID) -> Response:
-        """Delete a run with its searches and links; a dry run shows how many of each."""
+        """Delete a run with its searches and links; a dry run returns how many of each."""
         return deleted(request, self.run(), self.user)
 
 
@@ -114,7 +114,7 @@ class RunCancel(WorkspaceView):
 
     @extend_schema(request=None, responses=answers({200: serializers.RunSerializer}, 403, 404))
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Cancel a queued run at once, ask a running one to stop, leave one that is over as it is."""
+        """Cancel a queued run immediately, request a running one to stop, leave a finished one unchanged."""
         return Response(serializers.RunSerializer(work_cancel(work=self.run(), user=self.user)).data)
 
 
@@ -122,7 +122,7 @@ _BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The s
 
 
 class RunInput(WorkspaceView):
-    """What a run reads."""
+    """The frozen input of a run."""
 
     sparse = False
 
@@ -135,7 +135,7 @@ class RunInput(WorkspaceView):
 
 
 class RunResult(WorkspaceView):
-    """What the core answered."""
+    """The result of a run."""
 
     sparse = False
 
@@ -177,7 +177,7 @@ class RunJobs(TableList):
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.VictimSerializer)))
 class RunVictims(TableList):
-    """The pods that a run chose to evict, in the order chosen."""
+    """The pods that a run selected for eviction, in that order."""
 
     queryset = Victim.objects.none()
     serializer_class = serializers.VictimSerializer
@@ -190,7 +190,7 @@ class RunVictims(TableList):
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.DecisionSerializer)))
 class RunDecisions(TableList):
-    """Every step that a run took, in the order taken."""
+    """Every step of a run, in order."""
 
     queryset = Trace.objects.none()  # which holds them; the schema asks for some rows
     serializer_class = serializers.DecisionSerializer
@@ -202,7 +202,7 @@ class RunDecisions(TableList):
 
 
 def _kept(request: Request, blob: Blob) -> HttpResponseBase:
-    """Return bytes that never change under their hash, or 304 to whom has them already."""
+    """Return immutable bytes, or 304 if the client already has them."""
     tag = f'"{blob.sha256}"'
     if unchanged := get_conditional_response(request, etag=tag):
         return unchanged

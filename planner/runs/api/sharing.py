@@ -1,4 +1,4 @@
-"""How do scripts share a run: with anybody by a link, with another installation by a bundle?"""
+"""API calls that share a run: public links and bundles."""
 
 import hashlib
 from typing import Any
@@ -34,8 +34,8 @@ from planner.runs.api.serializers.sharing import (
 )
 from planner.runs.models import PublicLink
 from planner.runs.selectors.runs import links_of
-from planner.runs.services.bundles import bundle_import, bundle_of, is_large_bundle
-from planner.runs.services.links import link_make, link_revoke
+from planner.runs.services.bundles import bundle_export, bundle_import, is_large_bundle
+from planner.runs.services.links import link_create, link_revoke
 
 
 @extend_schema_view(get=extend_schema(responses=listed(LinkSerializer)))
@@ -59,12 +59,12 @@ class LinkList(WorkspaceView, ListAPIView[PublicLink]):
     )
     @once
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Let anybody who has the link read this run; its address is shown this once."""
+        """Create a public link to this run; its address is shown only once."""
         run = self.run()
         serializer = LinkMake(data=request.data)
         serializer.is_valid(raise_exception=True)
         with saved_unless_dry(request):
-            link, secret = link_make(run=run, user=self.user, **serializer.validated_data)
+            link, secret = link_create(run=run, user=self.user, **serializer.validated_data)
         address = request.build_absolute_uri(reverse("planner:shared", args=[secret]))
         body = {**LinkSerializer(link).data, "address": None if is_dry(request) else address}
         return made(request, body, status.HTTP_201_CREATED)
@@ -75,7 +75,7 @@ class LinkDetail(WorkspaceView):
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, run_id: UUID, link_id: UUID) -> Response:
-        """Revoke a link, at once."""
+        """Revoke a link immediately."""
         link = get_object_or_404(PublicLink.objects.filter(run=self.run()), pk=link_id)
         with saved_unless_dry(request):
             link_revoke(link=link, user=self.user)
@@ -92,12 +92,12 @@ class RunBundle(WorkspaceView):
 
     @extend_schema(responses=answers(_ZIP, 404))
     def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
-        """Return input, configuration, result and engine version, for another installation to repeat."""
+        """Return input, configuration, result and engine version, to repeat the run elsewhere."""
         run = self.run()
         if run.result is None:
             raise NotFound(f"The run is {run.state} and has no result.", "no_result")
         self.note_export(run.workspace, f"run {run.pk}: bundle")
-        content = bundle_of(run=run)
+        content = bundle_export(run=run)
         tag = f'"{hashlib.sha256(content).hexdigest()}"'
         if unchanged := get_conditional_response(request, etag=tag):
             return unchanged
@@ -118,13 +118,13 @@ class Bundles(WorkspaceView):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Keep a bundle's cluster as snapshot and scenario, and repeat its run over the same bytes."""
+        """Store a bundle's cluster as snapshot and scenario, and repeat its run over the same bytes."""
         workspace = self.workspace_for_import()
         serializer = BundleFile(data=request.data)
         serializer.is_valid(raise_exception=True)
         file = serializer.validated_data["file"]
         if is_large_bundle(file):
-            return self._handed_on(request, file, workspace)
+            return self._queue_import(request, file, workspace)
         with saved_unless_dry(request):
             run, about = bundle_import(file=file, workspace=workspace, user=self.user)
         run_body = RunSerializer(run).data
@@ -136,8 +136,8 @@ class Bundles(WorkspaceView):
         }
         return Response(body, status.HTTP_200_OK if is_dry(request) else status.HTTP_202_ACCEPTED)
 
-    def _handed_on(self, request: Request, file: Any, workspace: Workspace) -> Response:
-        """Leave a large bundle to a worker."""
+    def _queue_import(self, request: Request, file: Any, workspace: Workspace) -> Response:
+        """Queue the import of a large bundle."""
         name = (file.name or "bundle")[:253]
         imported = import_create(
             files=packed_files([(name, file)]),

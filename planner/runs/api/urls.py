@@ -1,4 +1,4 @@
-"""Which address under /api/v1/ leads to which call about runs?"""
+"""The URLs of the API calls about runs."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""What came of a run, for scripts?"""
+"""API call for the verdict on a run."""
 
 from uuid import UUID
 
@@ -18,11 +18,11 @@ class RunVerdict(WorkspaceView):
 
     @extend_schema(responses=answers({200: RunVerdictSerializer}, 404))
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Return who is starved, what was evicted, what can never run and how full the nodes are."""
+        """Return starved queues, evictions, jobs that can never run, and how full the nodes are."""
         run = self.run()
         found = run_verdict(run, baseline_of(run))
         if found is None:
             raise NotFound(
-                "The run kept no verdict: it has no result, or was made by an older release.", "no_verdict"
+                "The run has no verdict: it has no result, or an older release computed it.", "no_verdict"
             )
         return Response(RunVerdictSerializer(found).data)

@@ -1,4 +1,4 @@
-"""How is an outcome drawn? Each figure is a function of the rows of the table beside it."""
+"""The charts of an outcome; each figure is a function of the rows of the table beside it."""
 
 from planner.runs.charts.amounts import amounts_figure
 from planner.runs.charts.bullets import bullets

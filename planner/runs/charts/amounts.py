@@ -1,4 +1,4 @@
-"""What does each queue deserve, hold, ask for and may reach, of one resource?"""
+"""Chart of what each queue deserves, has allocated, requests and may use of one resource."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from planner.runs.charts.figure import figure_of
 from planning.rows import QueueFigures
 from planning.units import Scale, resource_label, scale_of
 
-# Wide and pale behind, narrow and full in front, ticks on top: one line a queue, read like a thermometer.
+# Wide and pale behind, narrow and saturated in front, ticks on top: each line reads like a thermometer.
 BARS = (("request", "Request", 0.72), ("allocated", "Allocated", 0.4))
 TICKS = (
     ("deserved", "Deserved", "line-ns", 22),
@@ -19,9 +19,9 @@ TICKS = (
 
 
 def amounts_figure(rows: Sequence[QueueFigures], resource: str, scale: Scale | None = None) -> dict[str, Any]:
-    """Return a line per queue. Where nothing is set, promised or limited, nothing is drawn.
+    """Return the figure with a line per queue; amounts that are not set are not drawn.
 
-    `scale` is the unit of a figure that shares its axis; alone it takes that of its largest amount.
+    `scale` is the unit of a figure that shares its axis; by default that of the largest amount.
     """
     amounts = {
         measure: [getattr(row, measure).get(resource) for row in rows]

@@ -1,4 +1,4 @@
-"""Where do the marks of a queue's bullet chart stand? In per cent of its width, for the page to draw."""
+"""Positions of the marks in a queue's bullet chart, in per cent of its width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from planning.rows import QueueFigures
 COMMON, OWN = "common", "own"
 SCALES = {COMMON: "one axis for all queues", OWN: "each queue against its deserved amount"}
 _OWN_END = 2.0
-"""On an axis of its own a queue's deserved amount is in the middle."""
+"""On an axis of its own, a queue's deserved amount is in the middle."""
 
 
 @dataclass(frozen=True)
 class Bullet:
-    """The marks of one queue; None is not drawn. What lies beyond the end stands at it, see `is_cut`."""
+    """The marks of one queue; None is not drawn. Marks beyond the end are drawn at it, see `is_cut`."""
 
     request: float | None
     allocated: float | None
@@ -24,7 +24,7 @@ class Bullet:
 
 
 def bullets(rows: Sequence[QueueFigures], resource: str, scale: str = COMMON) -> list[Bullet]:
-    """Return the charts of rows that stand below each other, so that their marks line up.
+    """Return the charts of rows that are shown below each other, with aligned marks.
 
     The common axis ends at the largest amount of any queue but root; a capability beyond it is not drawn.
     """

@@ -1,4 +1,4 @@
-"""How do runs look side by side? One panel a run, all with the same axes."""
+"""Charts that compare runs: one panel per run, all with the same axes."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -10,7 +10,7 @@ from planning.rows import QueueFigures
 from planning.units import scale_of
 
 GAP = 0.03
-"""The part of the width between two panels."""
+"""The gap between two panels, as a fraction of the width."""
 
 LONGEST_TITLE = 30
 
@@ -20,7 +20,7 @@ Runs = Mapping[str, Sequence[QueueFigures]]
 
 
 def compared_amounts_figure(runs: Runs, resource: str, queues: Sequence[str]) -> dict[str, Any]:
-    """Return deserved, allocated, request, guarantee and capability of each queue, run beside run."""
+    """Return deserved, allocated, request, guarantee and capability of each queue, run by run."""
     amounts = (
         getattr(row, measure).get(resource) or 0.0
         for rows in runs.values()
@@ -33,12 +33,12 @@ def compared_amounts_figure(runs: Runs, resource: str, queues: Sequence[str]) ->
 
 
 def compared_share_figure(runs: Runs, queues: Sequence[str]) -> dict[str, Any]:
-    """Return the share of each queue, run beside run."""
+    """Return the share of each queue, run by run."""
     return _side_by_side({title: share_figure(rows) for title, rows in runs.items()}, queues)
 
 
 def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[str, Any]:
-    """Return one figure with a panel each; the first panel tells the names and the legend for all."""
+    """Return one figure with a panel per run; the first panel shows the names and the legend of all."""
     first = next(iter(figures.values()))["layout"]
     axes = {}
     for number, (title, figure) in enumerate(figures.items(), 1):
@@ -67,7 +67,7 @@ def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[
 
 
 def _short(title: str) -> str:
-    """Return the title of a panel as its width allows; Plotly reads tags in it, so it must have none.
+    """Return the title of a panel, shortened to fit and escaped, as Plotly interprets tags.
 
     >>> _short("A: a name that goes on & on for ever and ever")
     'A: a name that goes on &amp; on f…'
@@ -76,7 +76,7 @@ def _short(title: str) -> str:
 
 
 def _span(place: int, panels: int) -> tuple[float, float]:
-    """Return where a panel begins and ends on the width of 1."""
+    """Return the start and end of a panel, as fractions of the width."""
     width = (1 - GAP * (panels - 1)) / panels
     begin = place * (width + GAP)
     return round(begin, 4), round(begin + width, 4)

@@ -1,4 +1,4 @@
-"""What do all figures have in common? Colours and fonts are the page's: static/runs/charts.js adds them."""
+"""The common shape of all figures; static/runs/charts.js adds the page's colours and fonts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ FRAME_PIXELS = 110
 def figure_of(traces: Sequence[Any], *, rows: int, axis: str, **layout: Any) -> dict[str, Any]:
     """Return the figure as JSON-ready data: horizontal, a line per row, the first row on top.
 
-    A trace says in ``meta`` which measure it shows; the page gives each measure its one colour.
+    The ``meta`` of a trace names its measure, to which the page assigns a colour.
     """
     figure = go.Figure(
         data=traces,

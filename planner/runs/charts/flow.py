@@ -1,6 +1,6 @@
-"""What did evictions move between queues? Ribbons from queue to queue, drawn by the server.
+"""Chart of what evictions moved between queues: ribbons from queue to queue, as SVG paths.
 
-The geometry is in whole thousandths of the width and in pixels of the height: the page stretches it.
+Coordinates are thousandths of the width and pixels of the height: the page stretches the width.
 """
 
 from collections.abc import Sequence
@@ -10,28 +10,28 @@ from planning.rows import FlowRow
 
 HEIGHT = 260
 GAP = 30
-"""Between two ends: the name of a queue and its amount stand below each other."""
+"""The height between two ends, enough for the name of a queue above its amount."""
 COLOURS = 5
 MOST = 10
-"""So many queues of each side have a place of their own; the others share one, or bands lie in a tangle."""
+"""How many queues of each side are drawn on their own; the others are drawn as one."""
 SHORTEST = 3.0
 WIDTH = 1000
 
 
 @dataclass(frozen=True)
 class End:
-    """A queue at one side of the chart."""
+    """A queue on one side of the chart."""
 
     queue: str
     amount: float
     top: float
     height: float
     colour: int
-    """Of the giver whose bands begin here; a taker has none of its own."""
+    """The colour of the giver whose bands start here; takers have none."""
 
     @property
     def middle(self) -> float:
-        """Return where its name stands."""
+        """Return the height at which its name is drawn."""
         return round(self.top + self.height / 2, 1)
 
 
@@ -48,7 +48,7 @@ class Ribbon:
 
 @dataclass(frozen=True)
 class FlowFigure:
-    """The chart of a flow: queues that gave on the left, queues that took on the right."""
+    """The chart of a flow: queues that lose pods on the left, queues that gain on the right."""
 
     height: float
     givers: Sequence[End]
@@ -60,7 +60,7 @@ class FlowFigure:
 
 @dataclass(frozen=True)
 class Flow:
-    """What one end of the left side lost to one of the right side."""
+    """What one end on the left lost to one on the right."""
 
     giver: str
     taker: str
@@ -68,9 +68,9 @@ class Flow:
 
 
 def flow_figure(rows: Sequence[FlowRow], resource: str) -> FlowFigure:
-    """Return the ribbons of one resource, `pods` being the evicted pods; flows of nothing are not drawn.
+    """Return the ribbons of one resource, or of evicted pods for `pods`; empty flows are not drawn.
 
-    Beyond `MOST` queues of a side those with the smallest amounts are drawn as one.
+    If a side has more than `MOST` queues, those with the smallest amounts are drawn as one.
     """
     flows = [Flow(row.giver, row.taker, _amount(row, resource)) for row in rows]
     some = [flow for flow in flows if flow.amount > 0]
@@ -90,7 +90,7 @@ def flow_figure(rows: Sequence[FlowRow], resource: str) -> FlowFigure:
 
 
 def _gathered(flows: Sequence[Flow]) -> list[Flow]:
-    """Return flows between ends that have a place each, the largest first where some had to be gathered."""
+    """Return the flows between the ends that are drawn, largest first if some were merged."""
     givers = _places([(flow.giver, flow.amount) for flow in flows])
     takers = _places([(flow.taker, flow.amount) for flow in flows])
     amounts: dict[tuple[str, str], float] = {}
@@ -111,7 +111,7 @@ def _ends(flows: Sequence[Flow]) -> set[str]:
 
 
 def _places(parts: Sequence[tuple[str, float]]) -> dict[str, str]:
-    """Return the end at which each queue is drawn: its own, or the one of the others."""
+    """Return the end at which each queue is drawn: its own or that of the others."""
     amounts: dict[str, float] = {}
     for queue, amount in parts:
         amounts[queue] = amounts.get(queue, 0.0) + amount
@@ -127,7 +127,7 @@ def _amount(row: FlowRow, resource: str) -> float:
 
 
 def _side(flows: Sequence[tuple[str, float]], scale: float) -> dict[str, End]:
-    """Return the queues of one side from top to bottom, as they first appear."""
+    """Return the queues of one side from top to bottom, in order of appearance."""
     amounts: dict[str, float] = {}
     for queue, amount in flows:
         amounts[queue] = amounts.get(queue, 0.0) + amount

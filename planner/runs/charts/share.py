@@ -1,4 +1,4 @@
-"""How full is each queue, before and after?"""
+"""Chart of the share of each queue before and after the run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from planning.rows import QueueFigures
 
 
 def share_figure(rows: Sequence[QueueFigures]) -> dict[str, Any]:
-    """Return a bar per queue: allocated as a part of deserved; a tick shows where the cycle began."""
+    """Return a bar per queue, allocated as a fraction of deserved; a tick shows the value before."""
     queues = [row.queue for row in rows]
     end = go.Bar(
         name="Share at the end",

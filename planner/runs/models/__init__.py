@@ -1,4 +1,4 @@
-"""What is kept of runs?"""
+"""The models of runs."""
 
 from planner.runs.models.link import PublicLink
 from planner.runs.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim

@@ -1,4 +1,4 @@
-"""Who may read a run without an account?"""
+"""Public links to runs."""
 
 from django.conf import settings
 from django.db import models

@@ -1,9 +1,9 @@
-"""What did the core make of an input, in the figures that pages and scripts filter and sort on?
+"""The outcome of a run, in the figures that pages and scripts filter and sort by.
 
-Decisions are no rows: a run takes tens of thousands of them, so they are kept packed, see `Trace`.
+Decisions have no rows of their own: a run has tens of thousands of them, so they are packed in a `Trace`.
 
 Amounts are JSON objects in the scheduler's units (cpu in milli-cores, memory in bytes, pods as a count,
-other resources in milli-units); null says unlimited, a missing name says that nothing is set.
+other resources in milli-units); null means unlimited, a missing name means not set.
 """
 
 from django.db import models
@@ -12,7 +12,7 @@ from planner.accounts.models.workspace import Identified
 
 
 class Outcome(Identified):
-    """What an engine made of one input under one set of options; runs that agree in all three share it."""
+    """The outcome of one input under one set of options by one engine; runs that agree in these share it."""
 
     created = models.DateTimeField(auto_now_add=True)
     counts = models.JSONField(
@@ -24,12 +24,12 @@ class Outcome(Identified):
 
 
 def part_of_outcome(name: str) -> "models.ForeignKey[Outcome, Outcome]":
-    """Return the field by which rows belong to an outcome; its column keeps the name of its first release."""
+    """Return the foreign key of a row to its outcome; the column keeps its name from the first release."""
     return models.ForeignKey(Outcome, on_delete=models.CASCADE, related_name=name, db_column="run_id")
 
 
 class QueueOutcome(Identified):
-    """What a run made of one queue: at the end of the last cycle, and at open of the first."""
+    """The outcome of a run for one queue, at the end of the last cycle and at the start of the first."""
 
     outcome = part_of_outcome("queue_outcomes")
     queue = models.CharField(max_length=253)
@@ -62,7 +62,7 @@ class QueueOutcome(Identified):
 
 
 class JobOutcome(Identified):
-    """What a run made of one job (a podgroup), at the end of the last cycle."""
+    """The outcome of a run for one job (a PodGroup), at the end of the last cycle."""
 
     outcome = part_of_outcome("job_outcomes")
     job = models.CharField(max_length=510, help_text="namespace/name of the podgroup.")
@@ -99,7 +99,7 @@ class JobOutcome(Identified):
 
 
 class DecisionState(models.TextChoices):
-    """What became of a decision when its statement ended."""
+    """How a decision ended when its statement was closed."""
 
     COMMITTED = "committed", "Committed"
     KEPT = "kept", "Kept"

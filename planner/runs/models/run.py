@@ -1,4 +1,4 @@
-"""Which simulations were requested, over which input, and with what result?"""
+"""Runs: simulations with their frozen input and their result."""
 
 import json
 
@@ -62,7 +62,7 @@ class Run(Work):
 
     @property
     def question(self) -> dict[str, str]:
-        """What is asked about the input besides its simulation; empty for a run."""
+        """The question that it answers about the input besides simulating it; empty for a run."""
         if self.new_release:
             return {"from": self.old_release, "to": self.new_release}
         if self.probe is not None:
@@ -71,20 +71,20 @@ class Run(Work):
 
     @property
     def queue_outcomes(self) -> QuerySet[QueueOutcome]:
-        """What it made of each queue, in tree order."""
+        """Its outcome for each queue, in tree order."""
         return QueueOutcome.objects.filter(outcome=self.outcome_id)
 
     @property
     def job_outcomes(self) -> QuerySet[JobOutcome]:
-        """What it made of each job, in the result's order."""
+        """Its outcome for each job, in the result's order."""
         return JobOutcome.objects.filter(outcome=self.outcome_id)
 
     @property
     def victims(self) -> QuerySet[Victim]:
-        """The pods that it chose to evict, in the order chosen."""
+        """The pods that it selected for eviction, in that order."""
         return Victim.objects.filter(outcome=self.outcome_id)
 
     @property
     def traces(self) -> QuerySet[Trace]:
-        """What is kept packed of its decisions and their reasons."""
+        """The packed parts of its decisions and their reasons."""
         return Trace.objects.filter(outcome=self.outcome_id)

@@ -1,4 +1,4 @@
-"""What did a run decide, and why? In parts that are each read only by the pages that need them."""
+"""The packed decisions of a run and their reasons, in parts that pages read as they need them."""
 
 from typing import Any
 
@@ -31,9 +31,9 @@ class Trace(Identified):
         return f"{self.part} {self.key}".strip()
 
     def payload(self) -> Any:
-        """Return what it holds."""
+        """Return the unpacked content."""
         return payload_of(self.packed)
 
     def holds(self, words: str) -> bool:
-        """Is this text, in lower case, anywhere in it? Much faster than reading what it holds."""
+        """Return whether the packed text contains this text, in lower case; much faster than parsing it."""
         return holds(self.packed, words)

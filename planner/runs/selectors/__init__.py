@@ -1,1 +1,1 @@
-"""What is read about runs?"""
+"""Reads of runs."""

@@ -1,4 +1,4 @@
-"""What does a comparison of runs say of each queue, job and victim?"""
+"""The rows of a comparison of runs: queues, jobs and victims."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Held = TypeVar("Held")
 
 @dataclass(frozen=True)
 class JobFigures:
-    """What a run made of one job."""
+    """The outcome of a run for one job."""
 
     queue: str
     pods: int
@@ -37,7 +37,7 @@ class VictimFigures:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a run puts a pod; `op` is bind, or pipeline when the pod still waits for room there."""
+    """Where a run places a pod; `op` is bind, or pipeline if the node still has to release resources."""
 
     node: str
     op: str
@@ -45,7 +45,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class QueueDelta:
-    """What a queue has more in a run than in the baseline."""
+    """How much more a queue has in a run than in the baseline."""
 
     deserved: Amounts
     allocated: Amounts
@@ -58,7 +58,7 @@ class QueueDelta:
 
 @dataclass(frozen=True)
 class JobDelta:
-    """How many more pods a job has, and how many more wait, than in the baseline."""
+    """How many more pods a job has, and how many more of them wait, than in the baseline."""
 
     pods: int
     pending: int
@@ -66,19 +66,19 @@ class JobDelta:
 
 @dataclass(frozen=True)
 class Line(Generic[Held]):
-    """One thing under its name, with what each run made of it; None where a run has no such thing."""
+    """One name with its value in each run; None where a run has no such object."""
 
     name: str
     held: tuple[Held | None, ...]
 
     @property
     def differs(self) -> bool:
-        """Did two runs not make the same of it?"""
+        """Whether the runs have different values."""
         return any(held != self.held[0] for held in self.held)
 
     @property
     def deltas(self) -> list[Any]:
-        """What each run has more than the first one, which comes first and has None."""
+        """How much more each run has than the first; the first delta is None."""
         first = self.held[0]
         delta: Any = {QueueFigures: queue_delta, JobFigures: job_delta}.get(self._kind)
         return [None, *(delta(first, other) for other in self.held[1:])] if delta else []
@@ -89,25 +89,25 @@ class Line(Generic[Held]):
 
     @property
     def pairs(self) -> list[tuple[Any, Any]]:
-        """What each run made of it, beside what it has more than the first one."""
+        """The value of each run with its delta."""
         return list(zip(self.held, self.deltas, strict=True))
 
 
 @dataclass(frozen=True)
 class Lines(Generic[Held]):
-    """Every name that any run knows, what differs first, then by name."""
+    """Every name in any run: differences first, then by name."""
 
     rows: Sequence[Line[Held]]
 
     @cached_property
     def differing(self) -> Sequence[Line[Held]]:
-        """The names under which runs differ."""
+        """The lines in which the runs differ."""
         return [row for row in self.rows if row.differs]
 
 
 @dataclass(frozen=True)
 class VictimChange:
-    """The victims of a run beside those of the first one, in numbers of pods."""
+    """The victims of a run compared with those of the first run, in pods."""
 
     new: int
     gone: int
@@ -116,7 +116,7 @@ class VictimChange:
 
 @dataclass(frozen=True)
 class Head:
-    """How a run came off as a whole: `work_lost` in pod-seconds, `waiting_delta` in jobs."""
+    """The totals of a run: `work_lost` in pod-seconds, `waiting_delta` in jobs."""
 
     run: Run
     counts: RunCounts
@@ -136,12 +136,12 @@ class Kinship:
 
     @property
     def related(self) -> bool:
-        """Are the runs about the same cluster, as far as names tell?"""
+        """Whether the runs are about the same cluster, judging by names."""
         return self.queues_common * 2 > self.queues or self.nodes_common * 2 > self.nodes
 
 
 def queue_delta(first: QueueFigures | None, other: QueueFigures | None) -> QueueDelta | None:
-    """Return what a queue has more in a run than in the first one; None where one of them lacks it."""
+    """Return how much more a queue has in a run than in the first; None if either lacks it."""
     if first is None or other is None:
         return None
     return QueueDelta(
@@ -160,7 +160,7 @@ def _grown(first: float | None, other: float | None) -> float | None:
 
 
 def _more(first: Amounts, other: Amounts) -> dict[str, float]:
-    """Return by how much each amount grew; one that is without limit in either has no difference."""
+    """Return by how much each amount grew; without amounts that are unlimited in either run."""
     grown = {}
     for name in dict.fromkeys([*first, *other]):
         before, after = first.get(name, 0.0), other.get(name, 0.0)
@@ -170,7 +170,7 @@ def _more(first: Amounts, other: Amounts) -> dict[str, float]:
 
 
 def job_delta(first: JobFigures | None, other: JobFigures | None) -> JobDelta | None:
-    """Return how many more pods of a job there are and wait than in the first run."""
+    """Return how many more pods a job has, and how many more wait, than in the first run."""
     if first is None or other is None:
         return None
     return JobDelta(pods=other.pods - first.pods, pending=other.pending - first.pending)

@@ -1,4 +1,4 @@
-"""What differs between runs? Differences first, figure by figure."""
+"""The differences between runs, differing rows first."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -30,19 +30,19 @@ from planning.rows import QueueFigures
 from planning.traces import NODES
 
 FEWEST, MOST = 2, 6
-"""How many runs stand side by side."""
+"""How many runs can be compared."""
 
 _PLACING = ("bind", "pipeline", "unpipeline")
 MADE_BY_VOLCANO = ("root", "default")
-"""Queues that every cluster has: they tell nothing about which cluster it is."""
+"""Queues of every cluster, which do not help to identify one."""
 
 
 class NotComparable(Exception):
-    """These are not two to six runs; the message says why."""
+    """The ids do not name two to six runs; the message says why."""
 
 
 class Comparison:
-    """Runs side by side; each part is read when it is requested."""
+    """Compared runs; each part is read on first use."""
 
     def __init__(self, compared: Sequence[Run]) -> None:
         self.runs = compared
@@ -50,7 +50,7 @@ class Comparison:
 
     @cached_property
     def heads(self) -> list[Head]:
-        """How each run came off as a whole."""
+        """The totals of each run."""
         lost = self._work_lost()
         counts = [run_counts(run) for run in self.runs]
         return [
@@ -66,14 +66,14 @@ class Comparison:
 
     @cached_property
     def queues(self) -> Lines[QueueFigures]:
-        """What each run made of each queue."""
+        """The figures of each queue in each run."""
         names = [field.name for field in fields(QueueFigures)]
         rows: Any = QueueOutcome.objects.filter(outcome__in=self._outcomes).values("outcome_id", *names)
         return self._lines((row.pop("outcome_id"), row["queue"], QueueFigures(**row)) for row in rows)
 
     @cached_property
     def jobs(self) -> Lines[JobFigures]:
-        """What each run made of each job."""
+        """The figures of each job in each run."""
         rows: Any = JobOutcome.objects.filter(outcome__in=self._outcomes).values(
             "outcome_id", "job", "queue", "pods", "pending", "ready", "gate", phase=F("phase_after")
         )
@@ -81,7 +81,7 @@ class Comparison:
 
     @cached_property
     def victims(self) -> Lines[VictimFigures]:
-        """Whom each run evicted; a pod evicted twice stands here once, as it was last."""
+        """The pods that each run evicted; a pod evicted twice is listed with its last eviction."""
         rows: Any = Victim.objects.filter(outcome__in=self._outcomes, state=DecisionState.COMMITTED).values(
             "outcome_id", "pod", "job", "queue", "for_job", "for_queue", "action", "ran_seconds"
         )
@@ -90,7 +90,7 @@ class Comparison:
 
     @cached_property
     def placements(self) -> Lines[Placement]:
-        """Where each run puts the pods that it placed."""
+        """Where each run places its pods."""
         last = {
             (run.outcome_id, step.pod): step
             for run in self.runs
@@ -105,7 +105,7 @@ class Comparison:
 
     @cached_property
     def kinship(self) -> Kinship:
-        """What the clusters of the runs have in common (2 queries)."""
+        """The names that the clusters of the runs have in common (2 queries)."""
         queues: dict[UUID | None, set[str]] = {outcome: set() for outcome in self._outcomes if outcome}
         named = QueueOutcome.objects.filter(outcome__in=self._outcomes).exclude(queue__in=MADE_BY_VOLCANO)
         for outcome, queue in named.values_list("outcome_id", "queue"):
@@ -116,7 +116,7 @@ class Comparison:
 
     @cached_property
     def related(self) -> bool:
-        """Are the runs about one cluster? Those of one snapshot are; of the others, names tell."""
+        """Whether the runs are about one cluster: by their snapshots, otherwise by names."""
         snapshots = {run.scenario.snapshot_id for run in self.runs}
         return len(snapshots) == 1 or len(set(filter(None, self._outcomes))) < FEWEST or self.kinship.related
 
@@ -134,7 +134,7 @@ class Comparison:
         return lost
 
     def _lines(self, found: Iterable[tuple[UUID | None, str, Held]]) -> Lines[Held]:
-        """Return what each run holds under each name."""
+        """Return the values of each name in all runs."""
         held: dict[str, dict[UUID | None, Held]] = {}
         for outcome, name, value in found:
             held.setdefault(name, {})[outcome] = value
@@ -143,13 +143,13 @@ class Comparison:
 
 
 def _common(sets: Iterable[set[str]]) -> tuple[int, int]:
-    """Return the size of the smallest set, and of what all have in common."""
+    """Return the size of the smallest set, and of the intersection of all."""
     held = list(sets)
     return min(map(len, held), default=0), len(set.intersection(*held)) if held else 0
 
 
 def run_ids(texts: Iterable[str]) -> list[UUID]:
-    """Return the ids that ``runs=a,b`` or ``runs=a&runs=b`` names, each once, or raise NotComparable."""
+    """Return the ids in ``runs=a,b`` or ``runs=a&runs=b`` without duplicates, or raise NotComparable."""
     names = dict.fromkeys(name for text in texts for name in text.replace(" ", "").split(",") if name)
     try:
         ids = [UUID(name) for name in names]
@@ -163,10 +163,10 @@ def run_ids(texts: Iterable[str]) -> list[UUID]:
 def shown_queues(
     lines: Lines[QueueFigures], *, containing: str = "", everything: bool = False
 ) -> list[Line[QueueFigures]]:
-    """Return the queues whose share differs most, then the others by name; all by name when requested.
+    """Return the queues whose share differs most, then the others by name; with `everything` all by name.
 
-    Queues that take no part in any run, and root, which stands for the whole cluster, are left out unless all
-    are requested.
+    Queues that take no part in any run, and root, which is the whole cluster, are left out unless
+    `everything` is requested.
     """
     wanted = containing.casefold()
     matching = [line for line in lines.rows if wanted in line.name.casefold()]
@@ -181,13 +181,13 @@ def shown_queues(
 
 
 def _spread(line: Line[QueueFigures]) -> float:
-    """Return how far the shares of a queue lie apart."""
+    """Return the difference between the largest and the smallest share of a queue."""
     shares = [(held.share if held else None) or 0.0 for held in line.held]
     return max(shares) - min(shares)
 
 
 def baseline_first(runs: Iterable[Run]) -> list[Run]:
-    """Return runs in the order to compare them: those of a parent before its branches', older ones first."""
+    """Return runs in the order to compare them: parents before their branches, older ones first."""
     compared = list(runs)
     parents = dict(
         Scenario.objects.filter(workspace__in={run.workspace_id for run in compared}).values_list(
@@ -209,7 +209,7 @@ def baseline_first(runs: Iterable[Run]) -> list[Run]:
 
 
 def compared_runs(user: User, ids: Sequence[UUID]) -> list[Run]:
-    """Return the requested runs, in that order, with their inputs; without those of other workspaces."""
+    """Return the runs that the account may see, in the order of `ids`, with their inputs."""
     found = {
         run.pk: run for run in runs(user).select_related("input").defer("input__packed").filter(pk__in=ids)
     }

@@ -1,4 +1,4 @@
-"""Why did a run decide so? Read from the parts that were kept, none of it from the whole result."""
+"""Explanations of a run's decisions, read from the stored parts instead of the whole result."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ Json = Mapping[str, Any]
 
 
 def payload(run: Run, part: str, key: str = "") -> Any:
-    """Return what a part of what was kept holds, None when it was not kept (1 query)."""
+    """Return the content of a stored part, None if it was not stored (1 query)."""
     trace = run.traces.filter(part=part, key=key).first()
     return None if trace is None else trace.payload()
 
@@ -41,7 +41,7 @@ def payload(run: Run, part: str, key: str = "") -> Any:
 
 
 def victim_story(run: Run, victim: Victim) -> VictimStory | None:
-    """Return why a victim was chosen, None when nothing was kept of it (4 queries)."""
+    """Return why a victim was chosen, None if that was not stored (4 queries)."""
     stories = payload(run, VICTIMS) or ()
     story = next((story for story in stories if story["order_in_run"] == victim.order), None)
     if story is None:
@@ -84,7 +84,7 @@ def _smallest(entry: Json) -> Smallest:
 
 
 def _spared_by(groups: Sequence[Json]) -> dict[str, int]:
-    """Return how many candidates each plugin spared, the most first."""
+    """Return how many candidates each plugin spared, most first."""
     spared: Counter[str] = Counter()
     for group in groups:
         spared[group["plugin"]] += sum(map(len, group["nodes"].values()))
@@ -92,7 +92,7 @@ def _spared_by(groups: Sequence[Json]) -> dict[str, int]:
 
 
 def _spared_there(run: Run, victim: Victim, groups: Sequence[Json]) -> list[Spared]:
-    """Return the candidates on the victim's node that stayed, by name (2 queries when there are any)."""
+    """Return the spared candidates on the victim's node, by name (2 queries if there are any)."""
     reasons = {
         pod: (group.get("tier"), group["plugin"], Reason(**group["reason"]))
         for group in groups
@@ -109,14 +109,14 @@ def _spared_there(run: Run, victim: Victim, groups: Sequence[Json]) -> list[Spar
 
 
 def victims_together(run: Run, victim: Victim, story: VictimStory) -> QuerySet[Victim]:
-    """Return the victims that were evicted together with one, itself among them (1 query)."""
+    """Return the victims that were evicted together with one, including itself (1 query)."""
     return run.victims.filter(
         cycle=victim.cycle, action=victim.action, for_pod=victim.for_pod, pod__in=story.together
     )
 
 
 def victim_neighbours(run: Run, victim: Victim) -> dict[str, int | None]:
-    """Return the steps of the victims before and after one (2 queries)."""
+    """Return the steps of the previous and the next victim (2 queries)."""
     others = run.victims.values_list("order", flat=True)
     return {
         "before": others.filter(order__lt=victim.order).last(),
@@ -125,7 +125,7 @@ def victim_neighbours(run: Run, victim: Victim) -> dict[str, int | None]:
 
 
 def flow(run: Run) -> list[FlowRow]:
-    """Return what each queue lost to each other, the most pods first (2 queries)."""
+    """Return what each queue lost to each other queue, most pods first (2 queries)."""
     stories = {story["order_in_run"]: story for story in payload(run, VICTIMS) or ()}
     taken: dict[tuple[str, str, str], list[_Eviction]] = {}
     for order, giver, taker, action, pod, state in run.victims.values_list(
@@ -187,7 +187,7 @@ def _flow_row(giver: str, taker: str, action: str, evictions: Sequence[_Eviction
 
 
 def derivation(run: Run, queue: str) -> Derivation | None:
-    """Return how the last cycle came to what a queue deserves, None when nothing was kept (1 query)."""
+    """Return how the last cycle calculated a queue's deserved amount, None if not stored (1 query)."""
     entry = (payload(run, DESERVED) or {}).get(queue)
     if entry is None:
         return None
@@ -219,7 +219,7 @@ _NAMED = ("plugin", "round", "level", "queue", "node", "clipped_by")
 
 
 def job_story(run: Run, job: str) -> JobStory | None:
-    """Return what stopped a job first, None when nothing was kept or nothing of it waits (1 query)."""
+    """Return the first obstacle of a job, None if none of its pods waits or it was not stored (1 query)."""
     entry = (payload(run, PENDING) or {}).get(job)
     if entry is None:
         return None
@@ -237,7 +237,7 @@ def job_story(run: Run, job: str) -> JobStory | None:
 
 
 def _short(entry: Json) -> dict[str, Any]:
-    """Return required, available and missing by resource; a gate that counts members names none."""
+    """Return required, available and missing by resource; a gate that counts members has no resource."""
     if entry["short"]:
         return dict(entry["short"])
     facts = {name: entry[name] for name in ("required", "available", "missing")}

@@ -1,4 +1,4 @@
-"""Which queues of a run are shown, in which order, and what of each is worked out from its figures?"""
+"""The queues that a run's page shows, their order, and the figures derived for each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ SORTS = ("deficit", "share", "name", "weight", "waiting", *AMOUNTS)
 
 @dataclass(frozen=True)
 class QueueLine:
-    """One queue in a table of one resource: what it lacks of it, its share, and its waiting jobs.
+    """One queue in a table of one resource: its deficit, share and waiting jobs.
 
-    A parent holds what the queues below it hold. `dominant` is the resource of the share; None and empty
-    where nothing is deserved and nothing allocated.
+    A parent includes the queues below it. `dominant` is the resource of the share; it is empty and the share
+    None if nothing is deserved and nothing allocated.
     """
 
     figures: QueueFigures
@@ -33,7 +33,7 @@ class QueueLine:
 
     @property
     def is_starved(self) -> bool:
-        """Does it lack some of what it deserves while jobs wait?"""
+        """Whether it lacks some of its deserved amount while jobs wait."""
         return bool(self.deficit and self.waiting and not self.is_parent)
 
 
@@ -46,21 +46,21 @@ class ShownQueues:
 
     @property
     def is_cut(self) -> bool:
-        """Are there queues that are not shown?"""
+        """Whether some queues are not shown."""
         return len(self.lines) < self.total
 
     @property
     def rows(self) -> list[QueueFigures]:
-        """Return their figures."""
+        """The figures of the shown queues."""
         return [line.figures for line in self.lines]
 
 
 def queue_lines(
     figures: Sequence[QueueFigures], resource: str, waiting: Mapping[str, int]
 ) -> list[QueueLine]:
-    """Return the lines of all queues in tree order, given how many jobs of each wait."""
+    """Return the lines of all queues in tree order, given the number of waiting jobs of each queue."""
     parents = {hangs_below(row.queue, row.parent) for row in figures}
-    jobs = _below_too(figures, waiting)
+    jobs = _with_descendants(figures, waiting)
     return [
         _line(row, resource, jobs, is_parent=row.queue in parents, takes_part=own.in_session)
         for own, row in zip(figures, rolled_up(figures), strict=True)
@@ -76,10 +76,10 @@ def shown_queues(
     everything: bool = False,
     as_tree: bool = False,
 ) -> ShownQueues:
-    """Return the lines in an order, the first of them unless `everything` is requested; or all as a tree.
+    """Return the first lines in an order, all of them with `everything`; with `as_tree` all in tree order.
 
     A list leaves out root, which is the whole cluster, and queues that take no part. `containing` keeps
-    queues whose name contains it, whatever its capitals.
+    queues whose name contains it, ignoring case.
     """
     wanted = containing.casefold()
     matching = [line for line in lines if wanted in line.figures.queue.casefold()]
@@ -93,12 +93,12 @@ def shown_queues(
 
 
 def most_contested(figures: Sequence[QueueFigures], names: Sequence[str]) -> str:
-    """Return the resource most of which is requested beyond what is deserved; without one the first."""
+    """Return the resource whose requests exceed deserved most; the first name if there is none."""
     return next((name for name in contested(figures) if name in names), names[0])
 
 
 def resources(figures: Sequence[QueueFigures]) -> set[str]:
-    """Return the names of the resources that the queues of a run deserve, hold or ask for."""
+    """Return the resources that the queues of a run deserve, have allocated or request."""
     return {
         name for row in figures for amounts in (row.deserved, row.allocated, row.request) for name in amounts
     }
@@ -124,8 +124,8 @@ def _line(
     )
 
 
-def _below_too(figures: Sequence[QueueFigures], waiting: Mapping[str, int]) -> dict[str, int]:
-    """Return how many jobs wait in each queue and in those below it."""
+def _with_descendants(figures: Sequence[QueueFigures], waiting: Mapping[str, int]) -> dict[str, int]:
+    """Return how many jobs wait in each queue and in the queues below it."""
     jobs = dict(waiting)
     for row in sorted(figures, key=lambda row: -row.depth):
         above = hangs_below(row.queue, row.parent)
@@ -133,8 +133,8 @@ def _below_too(figures: Sequence[QueueFigures], waiting: Mapping[str, int]) -> d
     return jobs
 
 
-def _most(number: Callable[[QueueLine], float | None]) -> Callable[[QueueLine], Any]:
-    """Return the order in which the largest number comes first, nothing last, equal ones by name."""
+def _descending(number: Callable[[QueueLine], float | None]) -> Callable[[QueueLine], Any]:
+    """Return the sort key that puts the largest number first, None last, and equal numbers by name."""
 
     def key(line: QueueLine) -> Any:
         value = number(line)
@@ -159,9 +159,9 @@ _KEYS: dict[str, Callable[[QueueLine], Any]] = {
         -(line.share or 0.0),
         line.figures.queue,
     ),
-    "share": _most(lambda line: line.share),
+    "share": _descending(lambda line: line.share),
     "name": lambda line: line.figures.queue,
-    "weight": _most(lambda line: line.figures.weight),
-    "waiting": _most(lambda line: line.waiting),
-    **{measure: _most(_amount(measure)) for measure in AMOUNTS},
+    "weight": _descending(lambda line: line.figures.weight),
+    "waiting": _descending(lambda line: line.waiting),
+    **{measure: _descending(_amount(measure)) for measure in AMOUNTS},
 }

@@ -1,4 +1,4 @@
-"""By what can the lists of a run be filtered and ordered? Pages and calls take the same parameters."""
+"""Filters and orders of the lists of a run; pages and API calls take the same parameters."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ VICTIM_TEXTS = ("pod", "job", "queue", "node", "for_pod", "for_queue")
 
 
 class _Words(django_filters.FilterSet):
-    """Rows that hold some words in one of their `texts`."""
+    """Rows that contain some words in one of their `texts`."""
 
     texts: tuple[str, ...]
     words = django_filters.CharFilter(method="filter_words", help_text="Part of one of the names of a row.")
 
     def filter_words(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
-        """Return the rows that hold the words."""
+        """Return the rows that contain the words."""
         return holding(rows, self.texts, value)
 
 
@@ -60,7 +60,7 @@ class JobOutcomeFilter(_Words):
 
 
 class VictimFilter(_Words):
-    """Victims of a run, in the order chosen unless another order is requested."""
+    """Victims of a run, in the order of selection unless another order is requested."""
 
     texts = VICTIM_TEXTS
     ordering = order(
@@ -85,7 +85,7 @@ class VictimFilter(_Words):
 
 
 class DecisionFilter(django_filters.FilterSet):
-    """Decisions of a run, in the order taken unless another order is requested."""
+    """Decisions of a run, in their order unless another order is requested."""
 
     cycle = django_filters.NumberFilter()
     action = django_filters.CharFilter()
@@ -104,7 +104,7 @@ class DecisionFilter(django_filters.FilterSet):
 
     @property
     def qs(self) -> Steps:
-        """Return the requested steps; they are filtered in memory."""
+        """Return the matching steps, filtered in memory."""
         cleaned = self.form.cleaned_data if self.form.is_valid() else {}
         criteria = {name: value for name, value in cleaned.items() if value not in (None, "", [])}
         found = self._steps
@@ -112,7 +112,7 @@ class DecisionFilter(django_filters.FilterSet):
         if criteria:
             found = found.where(**criteria)
         if words:
-            found = found.naming(words, TEXTS)
+            found = found.containing(words, TEXTS)
         for field in reversed(ordering):
             found = found.ordered(field.removeprefix("-"), backwards=field.startswith("-"))
         return found

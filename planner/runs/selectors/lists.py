@@ -1,4 +1,4 @@
-"""Which long lists does a run have, and how is each read, filtered and grouped, by pages and calls alike?"""
+"""The long lists of a run, and how pages and API calls read, filter and group each of them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +22,10 @@ _COLUMNS = {"phase": "phase_after"}
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that agree in one field.
+    """Rows with the same value of one field.
 
-    `pods` are those of jobs, or the different ones of victims and decisions; `pending` the waiting ones of
-    jobs; `work_lost_seconds` how long committed victims had run. None where it does not apply.
+    `pods` are the pods of jobs, or the distinct pods of victims and decisions; `pending` the waiting pods of
+    jobs; `work_lost_seconds` the run time of committed victims. None where it does not apply.
     """
 
     value: str
@@ -36,7 +36,7 @@ class Group:
 
 
 def job_groups(jobs: QuerySet[JobOutcome], by: str) -> list[Group]:
-    """Return the jobs in groups, those with the most waiting pods first (1 query)."""
+    """Return the groups of the jobs, most waiting pods first (1 query)."""
     column = F(_COLUMNS.get(by, by))
     rows = (
         jobs.order_by().values(value=column).annotate(rows=Count("pk"), all=Sum("pods"), wait=Sum("pending"))
@@ -46,7 +46,7 @@ def job_groups(jobs: QuerySet[JobOutcome], by: str) -> list[Group]:
 
 
 def victim_groups(victims: QuerySet[Victim], by: str) -> list[Group]:
-    """Return the victims in groups, the largest first (1 query)."""
+    """Return the groups of the victims, largest first (1 query)."""
     lost = Sum("ran_seconds", filter=Q(state=DecisionState.COMMITTED))
     rows = (
         victims.order_by()
@@ -61,7 +61,7 @@ def victim_groups(victims: QuerySet[Victim], by: str) -> list[Group]:
 
 
 def decision_groups(steps: Steps, by: str) -> list[Group]:
-    """Return the decisions in groups, the largest first."""
+    """Return the groups of the decisions, largest first."""
     rows: defaultdict[str, int] = defaultdict(int)
     pods: defaultdict[str, set[str]] = defaultdict(set)
     for step in steps:
@@ -77,7 +77,7 @@ def _largest_first(found: Sequence[Group]) -> list[Group]:
 
 @dataclass(frozen=True)
 class RunList:
-    """A list of a run: where its rows come from, what filters them, and by which fields they are grouped."""
+    """A list of a run: the source of its rows, its filters, and the fields to group by."""
 
     rows_of: Callable[[Run], Any]
     filters: type[FilterSet]

@@ -1,4 +1,4 @@
-"""How did queues and nodes stand at a step of a run?"""
+"""The state of queues and nodes at a step of a run."""
 
 from planner.runs.models import Run
 from planner.runs.models.outcome import DecisionState
@@ -8,9 +8,9 @@ from planning.traces import NODES, REQUESTS, SESSIONS
 
 
 def moments_of(run: Run, cycle: int, taken: Steps | None = None) -> Moments | None:
-    """Return the moments of one cycle of a run, None when its parts were not kept.
+    """Return the moments of one cycle of a run, None if its parts were not stored.
 
-    3 queries, 1 less when the steps that the run has `taken` are at hand.
+    3 queries, 1 less if the steps that the run has `taken` are given.
     """
     parts = {trace.part: trace for trace in run.traces.filter(part__in=(SESSIONS, NODES, REQUESTS))}
     if not parts:

@@ -1,4 +1,4 @@
-"""How full are the nodes of a run at its end, and whose pods are on them?"""
+"""The usage of a run's nodes at its end, and the queues of their pods."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,11 @@ from planning.heat import NodeHeat, PoolHeat, heat
 from planning.traces import NODES, PODS, POOLS
 
 ORDERS = ("node", "pool", "pods", "used", "free", "fits")
-"""By what nodes can be ordered; used and free are of the chosen resource."""
+"""Orders of nodes; used and free refer to the chosen resource."""
 
 
 def pool_heats(run: Run, request: Mapping[str, float] | None = None) -> list[PoolHeat]:
-    """Return the pools of a run with their nodes at its end; empty when nothing was kept (4 queries)."""
+    """Return the pools of a run with their nodes at its end; empty if not stored (4 queries)."""
     cycles = payload(run, NODES) or [[]]
     pools = {node: pool for pool, nodes in (payload(run, POOLS) or {}).items() for node in nodes}
     queue_of = dict(run.job_outcomes.values_list("job", "queue"))
@@ -26,7 +26,7 @@ def pool_heats(run: Run, request: Mapping[str, float] | None = None) -> list[Poo
 
 
 def nodes_in_order(nodes: Sequence[NodeHeat], order: str, resource: str) -> list[NodeHeat]:
-    """Return nodes in an order, with a minus the largest first; equal ones by name."""
+    """Return nodes in an order, largest first with a minus; equal ones by name."""
     field = order.removeprefix("-")
     keys = {
         "pool": lambda node: node.pool,
@@ -43,7 +43,7 @@ def nodes_in_order(nodes: Sequence[NodeHeat], order: str, resource: str) -> list
 
 
 def node_found(node: NodeHeat, pool: str, words: str) -> bool:
-    """Is a node in a pool, and do its name or its queues hold the words? Empty ones let all through."""
+    """Return whether a node is in the pool and its name or queues contain the words; empty ones match all."""
     sought = words.lower()
     named = (node.node, node.pool, *node.queues)
     return (not pool or node.pool == pool) and any(sought in name.lower() for name in named)

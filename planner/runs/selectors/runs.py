@@ -1,4 +1,4 @@
-"""What did a run do? Lists are querysets, to be filtered and cut into pages; figures are plain rows."""
+"""Runs and their outcomes: lists are querysets, to filter and to page; figures are plain rows."""
 
 import re
 from dataclasses import fields
@@ -25,7 +25,7 @@ def runs(user: User) -> QuerySet[Run]:
 
 
 def runs_and_baselines(user: User) -> QuerySet[Run]:
-    """Return the runs that an account may see and what they are compared with: all that has an address."""
+    """Return the runs that an account may see and their baselines: all that have a page of their own."""
     return _runs_and_searches(user).filter(Q(explains=None) | Q(is_baseline=True))
 
 
@@ -40,13 +40,13 @@ def _runs_and_searches(user: User) -> QuerySet[Run]:
 
 
 def run_of_present(scenario: Scenario) -> Run | None:
-    """Return the newest run of the present revision that did not fail, None without one (1 query)."""
+    """Return the newest run of the current revision that did not fail, None without one (1 query)."""
     present = scenario.runs.filter(explains=None, scenario_revision=scenario.revision)
     return present.exclude(state__in=(Run.State.FAILED, Run.State.CANCELLED)).order_by("-created").first()
 
 
 def queue_figures(run: Run) -> list[QueueFigures]:
-    """Return what the run made of each queue, in tree order (1 query)."""
+    """Return the figures of each queue, in tree order (1 query)."""
     names = [field.name for field in fields(QueueFigures)]
     return [QueueFigures(**values) for values in run.queue_outcomes.values(*names)]
 
@@ -62,10 +62,10 @@ def job_outcomes(run: Run) -> QuerySet[JobOutcome]:
 
 
 def job_outcome(run: Run, job: str) -> JobOutcome | None:
-    """Return what a run made of a job, None when it has none of that key (1 query; 2 for a vcjob's name).
+    """Return a job of a run, None if there is none of that key (1 query; 2 for a vcjob's name).
 
-    `job` is the namespace and name of a PodGroup, or of the vcjob that Volcano made it for: that PodGroup is
-    named after the vcjob and its UID. A vcjob without a UID has `NAMESPACE-NAME` in its place.
+    `job` is the namespace and name of a PodGroup, or of the vcjob that Volcano created it for: that
+    PodGroup is named after the vcjob and its UID. A vcjob without a UID has `NAMESPACE-NAME` in its place.
     """
     exact = run.job_outcomes.filter(job=job).first()
     if exact is not None:
@@ -76,23 +76,23 @@ def job_outcome(run: Run, job: str) -> JobOutcome | None:
 
 
 def pending_jobs(run: Run) -> QuerySet[JobOutcome]:
-    """Return the jobs that still have waiting pods at the end of the run (1 query)."""
+    """Return the jobs with waiting pods at the end of the run (1 query)."""
     return run.job_outcomes.filter(pending__gt=0)
 
 
 def jobs_waiting(run: Run) -> dict[str, int]:
-    """Return how many jobs of each queue still have waiting pods at the end of the run (1 query)."""
+    """Return how many jobs of each queue have waiting pods at the end of the run (1 query)."""
     counted = pending_jobs(run).order_by().values_list("queue").annotate(Count("pk"))
     return dict(counted)
 
 
 def victims(run: Run) -> QuerySet[Victim]:
-    """Return the pods chosen as victims, in the order chosen (1 query)."""
+    """Return the pods selected as victims, in that order (1 query)."""
     return run.victims.all()
 
 
 def run_counts(run: Run) -> RunCounts:
-    """Return how much the run decided (no query; 3 for a run that was stored before this was counted)."""
+    """Return how much the run decided (no query; 3 for a run stored before this was counted)."""
     if run.outcome is not None and run.outcome.counts is not None:
         return RunCounts(**run.outcome.counts)
     return RunCounts.of(
@@ -103,5 +103,5 @@ def run_counts(run: Run) -> RunCounts:
 
 
 def links_of(run: Run) -> QuerySet[PublicLink]:
-    """Return the public links of a run, newest first, expired ones among them (1 query)."""
+    """Return the public links of a run, newest first, including expired ones (1 query)."""
     return PublicLink.objects.filter(run=run).select_related("made_by")

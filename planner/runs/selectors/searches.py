@@ -1,4 +1,4 @@
-"""What did a search for what would unblock a job find?"""
+"""The results of searches for what would unblock a job."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,24 +11,24 @@ from planning.rows import Check, Checklist, Reason, Search, Unblocking
 
 
 def search_of(run: Run, job: str) -> Run | None:
-    """Return the newest search about a job of a run, None when there was none (1 query)."""
+    """Return the newest search about a job of a run, None without one (1 query)."""
     return run.searches.filter(job=job, new_release="").order_by("-created").first()
 
 
 def fitting_of(run: Run, probe: Probe) -> Run | None:
-    """Return the newest search for a place for a pod in a run, None when there was none (1 query)."""
+    """Return the newest search for a place for a pod in a run, None without one (1 query)."""
     fittings = run.searches.filter(probe=asdict(probe)).order_by("-created")
     return fittings.first()
 
 
 def newest_fitting(run: Run) -> Run | None:
-    """Return the search for a place that was begun last (1 query)."""
+    """Return the newest search for a place (1 query)."""
     return run.searches.filter(probe__isnull=False).order_by("-created").first()
 
 
 @dataclass(frozen=True)
 class Refused:
-    """How many nodes refuse a pod for one reason."""
+    """How many nodes reject a pod for one reason."""
 
     reason: str
     nodes: int
@@ -36,7 +36,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Fitting:
-    """What the nodes said to a pod; `refused` counts nodes by reason, the most frequent first."""
+    """The answers of the nodes for a pod; `refused` counts nodes by reason, most frequent first."""
 
     probe: Probe
     refusal: str
@@ -47,7 +47,7 @@ class Fitting:
 
     @property
     def taking(self) -> list[Mapping[str, Any]]:
-        """The nodes that take the pod, the best first; equal ones by name."""
+        """The nodes that the pod fits on, best first; equal ones by name."""
         taking = [node for node in self.nodes if node["fits"]]
         return sorted(
             taking, key=lambda node: (node["name"] != self.chosen, -(node["score"] or 0.0), node["name"])
@@ -55,7 +55,7 @@ class Fitting:
 
 
 def fitting_found(search: Run) -> Fitting | None:
-    """Return what a search for a place found, None while it has no result (1 query at its end)."""
+    """Return the result of a search for a place, None while it has none (1 query at its end)."""
     if search.state != Run.State.SUCCEEDED or search.result is None or search.probe is None:
         return None
     document = search.result.document()
@@ -70,7 +70,7 @@ def fitting_found(search: Run) -> Fitting | None:
 
 
 def found(search: Run) -> Search | None:
-    """Return what a search found, or has found so far; None while that is nothing (1 query at its end)."""
+    """Return the result of a search or what it has found so far, None if nothing (1 query at its end)."""
     if search.state == Run.State.SUCCEEDED and search.result is not None:
         return _search(search.result.document())
     return _search(search.found_so_far) if search.found_so_far else None

@@ -1,4 +1,4 @@
-"""What were runs given that they do not have in common?"""
+"""The settings in which runs differ."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from planning.run_settings import Difference, differing_settings
 
 
 def settings_that_differ(runs: Sequence[Run]) -> list[Difference]:
-    """Return how the runs were to be simulated, then what their frozen inputs do not say alike."""
+    """Return the options that differ between runs, then the differences of their frozen inputs."""
     settings = {
         "cycles": [run.options.get("cycles") for run in runs],
         "explain": [run.options.get("explain") for run in runs],

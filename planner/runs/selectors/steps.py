@@ -1,4 +1,4 @@
-"""Which steps did a run take? Kept packed in parts: a page unpacks those that it shows, a filter all."""
+"""The steps of a run, packed in parts: a page unpacks those that it shows, a filter all."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
@@ -8,11 +8,11 @@ from planning.rows import Decision
 from planning.traces import DECISIONS, DECISIONS_IN_A_PART
 
 TEXTS = ("job", "pod", "node", "for_pod")
-"""In which fields words are looked for."""
+"""The fields that a text search looks at."""
 
 
 class Steps(Sequence[Decision]):
-    """Decisions in the order taken, or some of them."""
+    """Decisions of a run in order, all or a selection."""
 
     def __init__(self, decisions: Sequence[Decision]) -> None:
         self._decisions = decisions
@@ -33,24 +33,24 @@ class Steps(Sequence[Decision]):
 
     def where(self, **wanted: Any) -> "Steps":
         """Return the steps whose fields have these values."""
-        return self.that(lambda step: all(getattr(step, name) == value for name, value in wanted.items()))
+        return self.matching(lambda step: all(getattr(step, name) == value for name, value in wanted.items()))
 
-    def that(self, holds: Callable[[Decision], bool]) -> "Steps":
-        """Return the steps of which something holds."""
-        return Steps([step for step in self._decisions if holds(step)])
+    def matching(self, condition: Callable[[Decision], bool]) -> "Steps":
+        """Return the steps for which a condition holds."""
+        return Steps([step for step in self._decisions if condition(step)])
 
-    def naming(self, words: str, texts: Sequence[str] = TEXTS) -> "Steps":
-        """Return the steps one of whose `texts` holds the words, in any case."""
+    def containing(self, words: str, texts: Sequence[str] = TEXTS) -> "Steps":
+        """Return the steps one of whose `texts` contains the words, ignoring case."""
         sought = words.casefold()
-        return self.that(lambda step: any(sought in getattr(step, text).casefold() for text in texts))
+        return self.matching(lambda step: any(sought in getattr(step, text).casefold() for text in texts))
 
     def ordered(self, field: str, *, backwards: bool = False) -> "Steps":
-        """Return the steps in the order of a field."""
+        """Return the steps sorted by a field."""
         return Steps(sorted(self._decisions, key=lambda step: getattr(step, field), reverse=backwards))
 
 
-class _Stored(Sequence[Decision]):
-    """The decisions of a run, of which only the parts are read that somebody looks at."""
+class _StoredDecisions(Sequence[Decision]):
+    """The decisions of a run; only the parts in use are read."""
 
     def __init__(self, run: Run, total: int) -> None:
         self._run = run
@@ -74,7 +74,7 @@ class _Stored(Sequence[Decision]):
         return iter(self._of(range(self._total)))
 
     def _of(self, places: Sequence[int]) -> list[Decision]:
-        """Return the decisions in these places, in one query for what was not read yet."""
+        """Return the decisions at these places, with one query for the parts not read yet."""
         needed = {place // DECISIONS_IN_A_PART for place in (*places[:1], *places[-1:])}
         if needed:
             self._read(set(range(min(needed), max(needed) + 1)) - self._parts.keys())
@@ -89,8 +89,8 @@ class _Stored(Sequence[Decision]):
 
 
 def decisions(run: Run) -> Steps:
-    """Return every step of the run (1 query for the parts that are looked at)."""
+    """Return every step of the run (1 query for the parts in use)."""
     if run.outcome is not None and run.outcome.counts is not None:
-        return Steps(_Stored(run, run.outcome.counts["decisions"]))
+        return Steps(_StoredDecisions(run, run.outcome.counts["decisions"]))
     parts = run.traces.filter(part=DECISIONS).order_by("key")
     return Steps([Decision(*row) for part in parts for row in part.payload()])

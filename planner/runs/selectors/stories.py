@@ -1,4 +1,4 @@
-"""What did a run do about one queue, job, pod or node, and which run was before it?"""
+"""The decisions of a run about one queue, job, pod or node, and the run before it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from planning.rows import NodeMoment, PodPlace
 from planning.traces import NODES, PODS
 
 SHOWN = 200
-"""A story's lists end here; the API pages through all of it."""
+"""The length of a story's lists; the API pages through all rows."""
 
 
 def queue_jobs(run: Run, queue: str) -> QuerySet[JobOutcome]:
-    """Return the jobs of a queue, those that wait first (1 query)."""
+    """Return the jobs of a queue, waiting ones first (1 query)."""
     return run.job_outcomes.filter(queue=queue).order_by("-pending", "position")
 
 
 def victims_of_queue(run: Run, queue: str) -> QuerySet[Victim]:
-    """Return the victims that were taken from a queue (1 query)."""
+    """Return the victims of a queue (1 query)."""
     return run.victims.filter(queue=queue)
 
 
@@ -48,35 +48,35 @@ def victims_for_job(run: Run, job: str) -> QuerySet[Victim]:
 
 
 def pod_place(run: Run, pod: str) -> PodPlace | None:
-    """Return where a pod stands at the end, None when no job of the run has it (1 query)."""
+    """Return the place of a pod at the end, None if no job of the run has it (1 query)."""
     return next((place for place in _places(run) if place.pod == pod), None)
 
 
 def pod_waits_for(run: Run, place: PodPlace | None) -> str:
-    """Return what stopped the job of a waiting pod, empty for any other pod (1 query)."""
+    """Return the first obstacle of a waiting pod's job, empty for any other pod (1 query)."""
     story = None if place is None or place.status != "Pending" else job_story(run, place.job)
     return "" if story is None else story.reason.sentence
 
 
 def pod_decisions(run: Run, pod: str) -> Steps:
-    """Return the steps about a pod, and those that evicted others for it (1 query)."""
-    return decisions(run).that(lambda step: pod in (step.pod, step.for_pod))[:SHOWN]
+    """Return the steps about a pod, and the evictions for it (1 query)."""
+    return decisions(run).matching(lambda step: pod in (step.pod, step.for_pod))[:SHOWN]
 
 
 def victims_around_pod(run: Run, pod: str) -> QuerySet[Victim]:
-    """Return the victims that a pod is or that had to go for it (1 query)."""
+    """Return the evictions of a pod and for it (1 query)."""
     return run.victims.filter(Q(pod=pod) | Q(for_pod=pod))[:SHOWN]
 
 
 def node_at_end(run: Run, node: str) -> NodeMoment | None:
-    """Return how a node stands at the end of the run, None when it has no such node (1 query)."""
+    """Return the state of a node at the end of the run, None if the run has no such node (1 query)."""
     cycles = payload(run, NODES) or [[]]
     row = next((row for row in cycles[-1] if row["name"] == node), None)
     return None if row is None else node_moment(node, row)
 
 
 def node_pods(run: Run, node: str) -> list[PodPlace]:
-    """Return the pods of jobs that stand on a node at the end, by job (1 query)."""
+    """Return the pods of jobs on a node at the end, by job (1 query)."""
     return [place for place in _places(run) if place.node == node]
 
 
@@ -86,18 +86,18 @@ def node_decisions(run: Run, node: str) -> Steps:
 
 
 def pods_by_step(steps: Steps) -> dict[str, int]:
-    """Return how many pods had committed steps of each kind (no query)."""
+    """Return the number of pods with committed steps of each kind (no query)."""
     taken = steps.where(state=DecisionState.COMMITTED)
     return Counter(op for op, _ in {(step.op, step.pod) for step in taken})
 
 
 def victims_on_node(run: Run, node: str) -> QuerySet[Victim]:
-    """Return the victims of a node (1 query)."""
+    """Return the victims on a node (1 query)."""
     return run.victims.filter(node=node)[:SHOWN]
 
 
 def pods_named(run: Run, words: str) -> Iterator[PodPlace]:
-    """Yield the pods whose name holds the words, in any case, in the order of the jobs (1 query)."""
+    """Yield the pods whose name contains the words, ignoring case, in the order of the jobs (1 query)."""
     part = run.traces.filter(part=PODS).first()
     sought = words.lower()
     if part is None or not part.holds(sought):

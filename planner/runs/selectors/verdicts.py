@@ -1,4 +1,4 @@
-"""What came of a run, and what has changed against the unchanged snapshot?"""
+"""The verdict on a run, and on its baseline."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from planning.verdict_lines import Line, verdict_lines
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """The verdict on a run, with that on its baseline where there is one; `notes` is what is not modelled."""
+    """The verdict on a run, with that of its baseline if there is one; `notes` is what is not modelled."""
 
     verdict: Verdict
     lines: Sequence[Line]
@@ -24,7 +24,7 @@ class RunVerdict:
 
 
 def run_verdict(run: Run, baseline: Run | None) -> RunVerdict | None:
-    """Return what came of a run beside its baseline, None where no verdict was kept (1 query, 2 with one)."""
+    """Return the verdict on a run and on its baseline, None if not stored (1 query, 2 with a baseline)."""
     verdict = _kept(run)
     if verdict is None:
         return None
@@ -39,19 +39,19 @@ def run_verdict(run: Run, baseline: Run | None) -> RunVerdict | None:
 
 
 def verdicts_of(runs: Iterable[Run]) -> dict[UUID, Verdict]:
-    """Return the verdicts on runs by their outcomes, of those that kept one (1 query)."""
+    """Return the stored verdicts on runs by outcome (1 query)."""
     outcomes = [run.outcome_id for run in runs if run.outcome_id]
     parts = Trace.objects.filter(outcome__in=outcomes, part=VERDICT)
     return {part.outcome_id: verdict_kept(part.payload()) for part in parts}
 
 
 def baseline_of(run: Run) -> Run | None:
-    """Return the run of the unchanged snapshot that came to an outcome, for this run (1 query)."""
+    """Return the baseline of a run if it has an outcome (1 query)."""
     return run.searches.filter(is_baseline=True, state=Run.State.SUCCEEDED).order_by("-created").first()
 
 
 def request_resources_of(run: Run) -> list[str]:
-    """Return the resources that a pod on the nodes of a run is described by (1 query)."""
+    """Return the resources by which to describe a pod for the nodes of a run (1 query)."""
     verdict = _kept(run)
     return request_resources(use.resource for use in verdict.usage) if verdict else request_resources(())
 

@@ -1,1 +1,1 @@
-"""What changes about runs, and by which rule?"""
+"""Writes of runs, public links, searches and bundles."""

@@ -1,4 +1,4 @@
-"""How does a run leave for another installation, and arrive?"""
+"""Export of a run as a bundle, and import of a bundle from another installation."""
 
 from typing import IO
 
@@ -16,9 +16,9 @@ from planner.scenarios.services.scenarios import scenario_create
 from planning.bundle import About, Bundle, NoBundle, unpacked_bytes
 
 
-def bundle_of(*, run: Run) -> bytes:
+def bundle_export(*, run: Run) -> bytes:
     """Return a succeeded run as one file."""
-    assert run.result is not None, "only a run with a result travels"
+    assert run.result is not None, "only a run with a result can be exported"
     about = About(
         name=run.scenario.name,
         scenario_revision=run.scenario_revision,
@@ -31,7 +31,7 @@ def bundle_of(*, run: Run) -> bytes:
 
 
 def is_large_bundle(file: IO[bytes]) -> bool:
-    """Does a bundle hold so much that a worker has to read it? Raises Invalid where it is none."""
+    """Return whether a bundle is so large that a worker must read it; raise Invalid if it is not a bundle."""
     try:
         return unpacked_bytes(file) > int(settings.IMPORT_SYNCHRONOUS_BYTES)
     except NoBundle as error:
@@ -39,20 +39,20 @@ def is_large_bundle(file: IO[bytes]) -> bool:
 
 
 def bundle_import(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:
-    """Keep the cluster of a bundle as snapshot and scenario, and queue the run again over the same bytes."""
+    """Store the cluster of a bundle as snapshot and scenario, and queue its run over the same bytes."""
     with read_by_child([("run.zip", file)], is_bundle=True) as read:
         found, about = kept_of(read), read.about
         if found.content is None or about is None:
             raise Invalid(found.problems)
         frozen = Blob.of_pieces(read.input())
-    return bundle_keep(read=found, about=about, frozen=frozen, workspace=workspace, user=user), about
+    return bundle_store(read=found, about=about, frozen=frozen, workspace=workspace, user=user), about
 
 
 @transaction.atomic
-def bundle_keep(
+def bundle_store(
     *, read: ClusterRead, about: About, frozen: Blob, workspace: Workspace, user: User | None
 ) -> Run:
-    """Keep what was read of a bundle and queue its run."""
+    """Store the contents of a bundle and queue its run."""
     snapshot = cluster_import(
         read=read,
         workspace=workspace,

@@ -1,4 +1,4 @@
-"""Who may read a run without an account? Whoever has a link that neither expired nor was revoked."""
+"""Public links, by which anybody can read a run until the link expires or is revoked."""
 
 import hashlib
 import secrets
@@ -12,7 +12,7 @@ from django.utils import timezone
 from planner.accounts.models import Event, User
 from planner.accounts.services.events import NOTED_AGAIN, event_log, event_note
 from planner.accounts.services.members import role_require
-from planner.rules import row_keep
+from planner.rules import row_create
 from planner.runs.models import PublicLink, Run
 
 LONGEST_DAYS = 365
@@ -20,11 +20,11 @@ DEFAULT_DAYS = 30
 
 
 @transaction.atomic
-def link_make(*, run: Run, user: User, label: str = "", days: int = DEFAULT_DAYS) -> tuple[PublicLink, str]:
-    """Let anybody who has the link read the run; return its secret, which is kept as a hash only."""
+def link_create(*, run: Run, user: User, label: str = "", days: int = DEFAULT_DAYS) -> tuple[PublicLink, str]:
+    """Create a public link to the run; return it with its secret, of which only a hash is stored."""
     role_require(user=user, workspace=run.workspace)
     secret = secrets.token_urlsafe(24)
-    link = row_keep(
+    link = row_create(
         PublicLink(
             run=run,
             made_by=user,
@@ -39,7 +39,7 @@ def link_make(*, run: Run, user: User, label: str = "", days: int = DEFAULT_DAYS
 
 @transaction.atomic
 def link_revoke(*, link: PublicLink, user: User) -> None:
-    """Revoke a link, at once."""
+    """Revoke a link immediately."""
     role_require(user=user, workspace=link.run.workspace)
     _note(link, user, "removed")
     link.delete()
@@ -47,7 +47,7 @@ def link_revoke(*, link: PublicLink, user: User) -> None:
 
 @transaction.atomic
 def run_by_link(*, secret: str, address: str) -> Run | None:
-    """Return the run that a link shows, and note that it was read; None when there is no such link now."""
+    """Return the run of a valid link and record that it was read; None if the link is not valid."""
     now = timezone.now()
     valid = PublicLink.objects.filter(Q(expires=None) | Q(expires__gt=now), run__scenario__removed=None)
     link = (

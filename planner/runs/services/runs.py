@@ -1,4 +1,4 @@
-"""How does a run begin over a frozen input, and the run of the unchanged snapshot that it is held against?"""
+"""Queue runs over a frozen input, and the baseline that each run is compared with."""
 
 import logging
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from django.db import transaction
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
-from planner.clusters.selectors.usage import room_require
+from planner.clusters.selectors.usage import quota_require
 from planner.errors import QuotaExceeded
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 def run_create(
     *, scenario: Scenario, options: Mapping[str, Any] | None = None, user: User | None = None
 ) -> Run:
-    """Freeze the scenario's present revision and queue a run of it.
+    """Freeze the scenario's current revision and queue a run of it.
 
     `options`: `cycles` (1) and `explain` (true).
     """
@@ -42,7 +42,7 @@ def run_create(
 def scenario_freeze(
     scenario: Scenario, options: Mapping[str, Any] | None = None
 ) -> tuple[Scenario, State, bytes]:
-    """Return a scenario at its present revision, what it says there, and its document."""
+    """Return a scenario at its current revision, its state, and its document."""
     with transaction.atomic():
         present = Scenario.objects.select_for_update().select_related("snapshot__content").get(pk=scenario.pk)
         state = state_of(present)
@@ -53,9 +53,9 @@ def scenario_freeze(
 def run_queue(
     *, scenario: Scenario, content: Blob, options: Mapping[str, Any], user: User | None = None
 ) -> Run:
-    """Queue a run over an input that is frozen already."""
+    """Queue a run over an input that is already frozen."""
     role_require(user=user, workspace=scenario.workspace)
-    room_require(workspace=scenario.workspace)
+    quota_require(workspace=scenario.workspace)
     return work_enqueue(
         Run(
             workspace=scenario.workspace,
@@ -69,11 +69,11 @@ def run_queue(
 
 
 def baseline_create(*, run: Run) -> Run | None:
-    """Queue a run of the unchanged snapshot for a run that succeeded; None where it needs none.
+    """Queue a run of the unchanged snapshot for a run that succeeded; return None if it needs none.
 
-    It needs none when it has one, when it is a question or a baseline itself, when its scenario is the
-    unchanged snapshot, and when the workspace is full. Baselines of one snapshot have the same input whatever
-    their scenarios are called, so a worker computes it once and shares its outcome.
+    It needs none if it has one, if it is a search or a baseline itself, if its scenario equals the snapshot,
+    or if the workspace is full. Baselines of one snapshot have the same input whatever their scenarios are
+    called, so a worker computes it once and they share its outcome.
     """
     if run.explains_id is not None or run.searches.filter(is_baseline=True).exists():
         return None
@@ -81,7 +81,7 @@ def baseline_create(*, run: Run) -> Run | None:
     if not differences_on(scenario.snapshot, state_at(scenario, run.scenario_revision)):
         return None
     try:
-        room_require(workspace=scenario.workspace)
+        quota_require(workspace=scenario.workspace)
     except QuotaExceeded:
         logger.info("Run %s gets no baseline: its workspace is full.", run.pk)
         return None
@@ -90,7 +90,7 @@ def baseline_create(*, run: Run) -> Run | None:
 
 @transaction.atomic
 def _baseline_queue(run: Run, content: Blob) -> Run | None:
-    """Queue the baseline, unless the run was deleted or did not succeed; its worker takes it next."""
+    """Queue the baseline, unless the run was deleted or did not succeed; the worker takes it next."""
     present = Run.objects.select_for_update().filter(pk=run.pk, state=Run.State.SUCCEEDED).first()
     if present is None:
         return None

@@ -1,4 +1,4 @@
-"""How is it found out what would unblock a job, and how is a found change tried?"""
+"""Queue searches about a run, and apply a change that a search found."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -24,10 +24,10 @@ State = Run.State
 
 
 def question_create(*, run: Run, find: Callable[[], Run | None], user: User | None, **question: Any) -> Run:
-    """Return what answers a question about a run; queue it, unless it is queued, running or known.
+    """Return the run that answers a question about `run`; queue it unless it is queued, running or done.
 
-    Only in a transaction: `find` looks for it once the run is locked. `question` holds the fields of `Run`
-    that name what is searched.
+    Call it in a transaction: `find` looks for an earlier search once the run is locked. `question` holds the
+    fields of `Run` that say what is searched.
     """
     Run.objects.select_for_update().get(pk=run.pk)
     present = find()
@@ -48,16 +48,16 @@ def question_create(*, run: Run, find: Callable[[], Run | None], user: User | No
 
 @transaction.atomic
 def search_create(*, run: Run, job: str, user: User | None = None) -> Run:
-    """Queue a search for what would unblock a job of a run, see `question_create`."""
+    """Queue a search for what would unblock a job of a run; see `question_create`."""
     role_require(user=user, workspace=run.workspace)
     return question_create(run=run, find=lambda: search_of(run, job), user=user, job=job)
 
 
 @transaction.atomic
 def fitting_create(*, run: Run, probe: Probe, user: User | None = None) -> Run:
-    """Queue a search for the nodes that take a pod, see `question_create`.
+    """Queue a search for the nodes that a pod fits on; see `question_create`.
 
-    Raises RoleTooLow, and Invalid for a pod that cannot be.
+    Raises RoleTooLow, and Invalid for an impossible pod.
     """
     role_require(user=user, workspace=run.workspace)
     queues = set(run.queue_outcomes.values_list("queue", flat=True))
@@ -67,12 +67,12 @@ def fitting_create(*, run: Run, probe: Probe, user: User | None = None) -> Run:
 
 
 @transaction.atomic
-def change_try(*, search: Run, number: int, user: User | None = None) -> Scenario:
-    """Begin a what-if from the scenario as the run saw it, with one of the found changes made.
+def change_apply(*, search: Run, number: int, user: User | None = None) -> Scenario:
+    """Branch from the scenario at the run's revision and apply one of the changes that a search found.
 
     Raises IndexError when the search found no such change.
     """
-    assert search.result is not None, "only a search that came to an answer offers changes"
+    assert search.result is not None, "only a search with a result offers changes"
     change = search.result.document()["changes"][number]
     branch = scenario_branch(
         scenario=search.scenario,
@@ -104,7 +104,7 @@ def change_try(*, search: Run, number: int, user: User | None = None) -> Scenari
 
 
 def _patch(field: str, value: Any) -> dict[str, Any]:
-    """Return the merge patch of a queue that sets a field, given with the part of the object that has it."""
+    """Return the merge patch that sets a field of a queue; `field` starts with the part of the object."""
     _part, *path = field.split(".")
     for name in reversed(path):
         value = {name: value}

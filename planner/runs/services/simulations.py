@@ -1,4 +1,4 @@
-"""What does a worker do with a run that it has claimed, and how is the outcome kept?"""
+"""Simulate a claimed run in a child process and store its outcome."""
 
 import json
 import logging
@@ -14,16 +14,16 @@ from django.db import transaction
 from planner.clusters.models import Blob
 from planner.runs.models import JobOutcome, Outcome, QueueOutcome, Run, Trace, Victim
 from planner.runs.services.runs import baseline_create
-from planner.work.execution import Watch, limits, retry_on_db_error, unless_away
+from planner.work.execution import Watch, limits, retry_on_db_error, skip_on_db_error
 from planner.work.lifecycle import Claim, work_end
 from planner.work.subprocess_runner import (
     Beat,
     Limits,
     OnReport,
     Task,
-    child_answer,
+    ignore_found,
     room_on_disk,
-    unreported,
+    run_child,
 )
 from planning.outcomes import Rows
 from planning.version import ENGINE_VERSION
@@ -35,9 +35,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Simulated:
-    """What the child gave back; `error` is the sentence of a scenario that cannot be simulated.
+    """The child's output; `error` is the sentence of a scenario that cannot be simulated.
 
-    The answer to a question has no rows, nor has a result with an error.
+    A search has no rows; neither has a result with an error.
     """
 
     result: bytes
@@ -49,13 +49,13 @@ class Simulated:
 
 
 def run_simulate(claim: Claim[Run], watch: Watch) -> None:
-    """Simulate a run in a child process and store how it ended, or share what is known already.
+    """Simulate a run in a child process and store its outcome, or share the outcome of an equal run.
 
     Raises ChildFailed and ChildStopped as `simulate` does.
     """
     run = retry_on_db_error(lambda: Run.objects.get(pk=claim.id))
-    twin = retry_on_db_error(lambda: known_twin(run))
-    if twin and retry_on_db_error(lambda: run_share(claim=claim, twin=twin, timings=_waited(run))):
+    twin = retry_on_db_error(lambda: find_twin(run))
+    if twin and retry_on_db_error(lambda: run_finish_from_twin(claim=claim, twin=twin, timings=_waited(run))):
         logger.info("Sharing the result of run %s: same input, same engine.", twin.pk)
     else:
         _simulate(run, claim, watch)
@@ -70,7 +70,7 @@ def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
         explain=run.options["explain"],
         limits=limits(),
         beat=watch.beat,
-        on_report=lambda found: found_keep(claim=claim, found=found),
+        on_report=lambda found: search_progress_store(claim=claim, found=found),
         question=run.question,
     )
     process_ms = round((time.monotonic() - began) * 1000, 1)
@@ -86,15 +86,15 @@ def simulate(
     explain: bool,
     limits: Limits,
     beat: Beat,
-    on_report: OnReport = unreported,
+    on_report: OnReport = ignore_found,
     question: Mapping[str, str] | None = None,
 ) -> Simulated:
     """Simulate a frozen scenario document in a child process.
 
     The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`; with a
-    question (`Run.question`) it is the answer to that, and `on_report` gets what is found meanwhile.
+    question (`Run.question`) it is the answer to it, and `on_report` receives what was found so far.
 
-    Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
+    Raises ChildFailed with the reason, or ChildStopped after `beat` returned False.
     """
     task = Task(
         "The simulation",
@@ -103,7 +103,7 @@ def simulate(
     )
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(document)
-        answer = child_answer(task, source, result, limits, beat, on_report)
+        answer = run_child(task, source, result, limits, beat, on_report)
         return Simulated(
             result=result.read(answer["size"]),
             rows=Rows.read(result) if answer["has_rows"] else None,
@@ -114,9 +114,9 @@ def simulate(
         )
 
 
-def found_keep(*, claim: Claim[Run], found: Any) -> None:
-    """Keep what a search has found so far; while the database is away it waits for the next time."""
-    unless_away(lambda: claim.mine().update(found_so_far=found))
+def search_progress_store(*, claim: Claim[Run], found: Any) -> None:
+    """Store what a search has found so far; skipped while the database is unavailable."""
+    skip_on_db_error(lambda: claim.mine().update(found_so_far=found))
 
 
 def _waited(run: Run) -> dict[str, float]:
@@ -124,10 +124,10 @@ def _waited(run: Run) -> dict[str, float]:
     return {"queued_ms": round((run.started - run.created).total_seconds() * 1000, 1)}
 
 
-def known_twin(run: Run) -> Run | None:
-    """Return a run of the same input by the same engine, None where an extender had a say in it.
+def find_twin(run: Run) -> Run | None:
+    """Return a finished run with the same input and engine; None if extenders are allowed.
 
-    A run and a baseline may be twins; questions are so about one run only.
+    A run and a baseline may be twins. Searches are twins only within the run that they are about.
     """
     if settings.RUN_EXTENDER_HOSTS:
         return None
@@ -151,9 +151,9 @@ def known_twin(run: Run) -> Run | None:
 def run_finish(
     *, claim: Claim[Run], simulated: Simulated, result: Blob, timings: Mapping[str, float]
 ) -> bool:
-    """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?
+    """Store the result with its rows and end the run, in one transaction; return False if the claim was lost.
 
-    A search has no rows, its answer is its result alone; nor has a run that failed, with the core's reason.
+    A search has no rows, only its result. A failed run has no rows either, only the core's reason.
     """
     if claim.mine().select_for_update().first() is None:
         return False
@@ -161,7 +161,7 @@ def run_finish(
         claim=claim,
         state=Run.State.SUCCEEDED if simulated.error is None else Run.State.FAILED,
         error=simulated.error or "",
-        outcome=None if simulated.rows is None else _outcome_keep(simulated.rows),
+        outcome=None if simulated.rows is None else _store_outcome(simulated.rows),
         result=result.keep(),
         found_so_far=None,
         notes=list(simulated.notes),
@@ -171,8 +171,8 @@ def run_finish(
 
 
 @transaction.atomic
-def run_share(*, claim: Claim[Run], twin: Run, timings: Mapping[str, float]) -> bool:
-    """End a run with the result and the outcome of its twin; False when either is gone."""
+def run_finish_from_twin(*, claim: Claim[Run], twin: Run, timings: Mapping[str, float]) -> bool:
+    """End a run with the result and outcome of its twin; return False if the claim or the twin is gone."""
     kept = Run.objects.select_for_update().filter(pk=twin.pk).first()
     return kept is not None and work_end(
         claim=claim,
@@ -185,17 +185,17 @@ def run_share(*, claim: Claim[Run], twin: Run, timings: Mapping[str, float]) -> 
     )
 
 
-def _outcome_keep(rows: Rows) -> Outcome:
-    """Save the rows of a result under a new outcome, and return that."""
+def _store_outcome(rows: Rows) -> Outcome:
+    """Store the rows of a result under a new outcome and return it."""
     outcome = Outcome.objects.create(counts=asdict(rows.counts))
-    _rows_keep(QueueOutcome, [QueueOutcome(**columns) for columns in rows.queues], outcome)
-    _rows_keep(JobOutcome, [JobOutcome(**columns) for columns in rows.jobs], outcome)
-    _rows_keep(Victim, [Victim(**columns) for columns in rows.victims], outcome)
-    _rows_keep(Trace, [Trace(**asdict(part)) for part in rows.parts], outcome)
+    _store_rows(QueueOutcome, [QueueOutcome(**columns) for columns in rows.queues], outcome)
+    _store_rows(JobOutcome, [JobOutcome(**columns) for columns in rows.jobs], outcome)
+    _store_rows(Victim, [Victim(**columns) for columns in rows.victims], outcome)
+    _store_rows(Trace, [Trace(**asdict(part)) for part in rows.parts], outcome)
     return outcome
 
 
-def _rows_keep(model: type[Row], rows: Sequence[Row], outcome: Outcome) -> None:
+def _store_rows(model: type[Row], rows: Sequence[Row], outcome: Outcome) -> None:
     for row in rows:
         row.outcome = outcome
     model._default_manager.bulk_create(rows, batch_size=1000)

@@ -1,1 +1,1 @@
-"""What does a browser see of runs?"""
+"""The pages of runs."""

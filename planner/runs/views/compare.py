@@ -1,4 +1,4 @@
-"""What differs between these runs?"""
+"""The page that compares runs."""
 
 from collections.abc import Sequence
 from difflib import unified_diff
@@ -36,7 +36,7 @@ from planning.run_settings import Difference
 LETTERS = "ABCDEF"
 PARTS = {"queues": "runs/_compared_queues.html", "settings": "runs/_compared_settings.html"}
 AT_ONCE_BYTES = 2_000_000
-"""Inputs of so much text are compared before the page is sent."""
+"""Larger inputs are compared after the page was sent."""
 
 
 @login_required
@@ -60,7 +60,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def with_parent(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Compare a scenario with its parent: the newest run of each; one that has none is begun."""
+    """Compare the newest runs of a scenario and its parent; start a run where there is none."""
     user = caller(request)
     scenario = get_object_or_404(scenarios(user), pk=scenario_id)
     if scenario.parent_id is None:
@@ -71,18 +71,18 @@ def with_parent(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 
 
 def _address(runs: Sequence[Run]) -> str:
-    """Return the permanent address of a comparison, its first run the baseline."""
+    """Return the permanent address of a comparison, baseline first."""
     return f"{reverse('planner:compare')}?runs={','.join(str(run.pk) for run in runs)}"
 
 
 class ComparePage:
-    """The parts of the page under the switches and filters of its address."""
+    """The parts of the page, given the filters in its address."""
 
     growing = ("deserved", "allocated", "request")
-    """The measures that are shown with what they grew by."""
+    """The measures that are shown with their difference."""
     limits = ("guarantee", "capability")
     first = ":100"
-    """As much of a list as the page holds, in the filter `slice`; the API has all of it."""
+    """The longest list on the page, for the filter `slice`; the API has all of it."""
 
     def __init__(self, runs: list[Run], params: QueryDict, *, settings_requested: bool = False) -> None:
         self._settings_requested = settings_requested
@@ -95,19 +95,19 @@ class ComparePage:
 
     @property
     def anyway(self) -> bool:
-        """Are all differences of unrelated requested runs?"""
+        """Whether all differences of unrelated runs are requested."""
         return "anyway" in self.params
 
     @property
     def reads_later(self) -> bool:
-        """Are the inputs so large that the page comes first, and asks for what differs in them by itself?"""
+        """Whether the inputs are so large that the page requests their differences after loading."""
         different = {run.input_id: run.input.size for run in self.runs}
         is_large = len(different) > 1 and sum(different.values()) > AT_ONCE_BYTES
         return is_large and not self._settings_requested
 
     @property
     def is_short(self) -> bool:
-        """Do the runs belong to different clusters, and did nobody ask for all differences anyway?"""
+        """Whether the runs belong to different clusters and their differences are not requested."""
         return not self.unfinished and not self.comparison.related and not self.anyway
 
     @property
@@ -117,17 +117,17 @@ class ComparePage:
 
     @property
     def width_with_delta(self) -> int:
-        """How many columns a measure takes: one a run, and a difference for each but the first."""
+        """The number of columns of a measure: one per run, and one for each difference from the first run."""
         return 2 * len(self.runs) - 1
 
     @property
     def is_under_way(self) -> bool:
-        """Does a run still wait or work?"""
+        """Whether a run is queued or running."""
         return any(not run.is_over for run in self.runs)
 
     @cached_property
     def titles(self) -> list[str]:
-        """Each run's letter and what tells it from the others: its name, else its scenario's."""
+        """The letter of each run, and its name or that of its scenario."""
         names = [run.name or run.scenario.name for run in self.runs]
         same = len(set(names)) < len(names)
         return [
@@ -145,17 +145,17 @@ class ComparePage:
 
     @property
     def unfinished(self) -> list[Run]:
-        """The runs that have no outcome."""
+        """The runs without an outcome."""
         return [run for run in self.runs if run.state != Run.State.SUCCEEDED]
 
     @property
     def has_notes(self) -> bool:
-        """Does any run leave something out, or assume something?"""
+        """Whether a run does not model something or assumes something."""
         return any(run.notes for run in self.runs)
 
     @cached_property
     def heads(self) -> list[tuple[str, Head]]:
-        """Each run under its letter."""
+        """Each run's totals with its letter."""
         return list(zip(self.letters, self.comparison.heads, strict=True))
 
     @cached_property
@@ -169,23 +169,23 @@ class ComparePage:
 
     @property
     def resource(self) -> str:
-        """The resource that is shown."""
+        """The selected resource."""
         wanted = self.params.get("resource", "")
         return wanted if wanted in self.resources else most_contested(self._figures, self.resources)
 
     @cached_property
     def queues(self) -> list[Line[QueueFigures]]:
-        """The queues that charts and table show."""
+        """The queues in charts and table."""
         return shown_queues(self.comparison.queues, containing=self.containing, everything=self.everything)
 
     @property
     def amounts_figure(self) -> dict[str, Any]:
-        """Deserved, allocated, request, guarantee and capability of each queue, run beside run."""
+        """Deserved, allocated, request, guarantee and capability of each queue, run by run."""
         return compared_amounts_figure(self._rows, self.resource, self._names)
 
     @property
     def share_figure(self) -> dict[str, Any]:
-        """The share of each queue, run beside run."""
+        """The share of each queue, run by run."""
         return compared_share_figure(self._rows, self._names)
 
     @property
@@ -208,12 +208,12 @@ class ComparePage:
 
     @cached_property
     def settings(self) -> list[Difference]:
-        """What the runs were given and do not have in common, without the text of the configuration."""
+        """The settings in which the runs differ, without the text of the configuration."""
         return [found for found in self._differences if found.kind != "scheduler_conf"]
 
     @cached_property
     def conf_changes(self) -> dict[str, list[str]]:
-        """The lines in which the configuration of a run differs from that of the first, by letter."""
+        """The changed lines of each run's configuration compared with the first, by letter."""
         texts = [found.values for found in self._differences if found.kind == "scheduler_conf"]
         if not texts:
             return {}

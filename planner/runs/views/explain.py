@@ -1,4 +1,4 @@
-"""Why did a run decide so, page by page?"""
+"""The pages that explain the decisions of a run."""
 
 from uuid import UUID
 
@@ -24,7 +24,7 @@ from planner.runs.selectors.stories import (
     victims_on_node,
 )
 from planner.runs.selectors.verdicts import run_verdict
-from planner.runs.services.searches import change_try, search_create
+from planner.runs.services.searches import change_apply, search_create
 from planner.runs.views.runs import job_or_404, search_context
 from planner.runs.views.step_page import StepPage
 from planner.web.templatetags.quantities import resource_order
@@ -57,7 +57,7 @@ def victim(request: HttpRequest, run_id: UUID, order: int) -> HttpResponse:
 @login_required
 @require_GET
 def lost(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Show which queue lost how much to which."""
+    """Show how much each queue lost to each other queue."""
     run = run_or_404(request, run_id)
     rows = flow(run)
     resources = resource_order({"pods", *(name for row in rows for name in row.amounts)})
@@ -78,7 +78,7 @@ def lost(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def step(request: HttpRequest, run_id: UUID, seq: int) -> HttpResponse:
-    """Show how queues and nodes stood at one step, and the steps around it."""
+    """Show the state of queues and nodes at one step, and the steps around it."""
     page = StepPage(run_or_404(request, run_id), seq, request.GET)
     if not 0 <= seq <= page.total:
         raise Http404
@@ -88,7 +88,7 @@ def step(request: HttpRequest, run_id: UUID, seq: int) -> HttpResponse:
 @login_required
 @require_GET
 def pod(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
-    """Tell what a run made of one pod."""
+    """Show the outcome of a run for one pod."""
     run = run_or_404(request, run_id)
     key = f"{namespace}/{name}"
     place = pod_place(run, key)
@@ -109,7 +109,7 @@ def pod(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpRe
 @login_required
 @require_GET
 def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
-    """Tell what a run made of one node."""
+    """Show the outcome of a run for one node."""
     run = run_or_404(request, run_id)
     stands = node_at_end(run, node)
     if stands is None:
@@ -130,7 +130,7 @@ def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def unblock(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
-    """Begin to search for what would unblock a job, or tell how far the search is."""
+    """Start a search for what would unblock a job, or show its progress."""
     run = run_or_404(request, run_id)
     job = job_or_404(run, f"{namespace}/{name}")
     if request.method == "POST":
@@ -143,13 +143,13 @@ def unblock(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> Ht
 @login_required
 @require_POST
 def unblock_try(request: HttpRequest, run_id: UUID, namespace: str, name: str, number: int) -> HttpResponse:
-    """Begin a what-if with one of the changes that a search found, and go to its page."""
+    """Create a scenario with one of the changes that a search found, and redirect to it."""
     run = run_or_404(request, run_id)
     search = search_of(run, job_or_404(run, f"{namespace}/{name}").job)
     if search is None or search.result is None:
         raise Http404
     try:
-        branch = change_try(search=search, number=number, user=caller(request))
+        branch = change_apply(search=search, number=number, user=caller(request))
     except IndexError:
         raise Http404 from None
     return redirect("planner:scenario-detail", branch.pk)

@@ -1,4 +1,4 @@
-"""How full are the nodes of a run, and where would one more pod fit?"""
+"""The page of a run's nodes: how full they are, and where one more pod would fit."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -33,15 +33,15 @@ from planning.heat import NodeHeat, PoolHeat
 from planning.rows import Problem
 
 SHADES = 10
-"""Into so many steps the colour of a node is divided."""
+"""The number of shades of a node's colour."""
 PALETTE = 8
-"""So many queues have a colour of their own; the others share one."""
+"""How many queues have a colour of their own; the others share one."""
 _OF_THE_PAGE = ("colour", "page")
 COLOURS = ("used", "queue", "fits")
 
 
 class NodesPage:
-    """The nodes of a run under the switches of the page's address."""
+    """The nodes of a run, given the filters in the page's address."""
 
     def __init__(self, run: Run, params: QueryDict, requestable: Sequence[str]) -> None:
         self.run = run
@@ -69,7 +69,7 @@ class NodesPage:
 
     @cached_property
     def resource(self) -> str:
-        """The resource that is shown: the requested one, else the fullest one but pods."""
+        """The selected resource: the requested one, otherwise the fullest one except pods."""
         wanted = self.params.get("resource", "")
         if wanted in self.resources:
             return wanted
@@ -78,14 +78,14 @@ class NodesPage:
 
     @property
     def colour(self) -> str:
-        """What the colour of a node says."""
+        """What the colour of a node means."""
         wanted = self.params.get("colour", "")
         colours = [name for name in COLOURS if name != "fits" or self.request]
         return wanted if wanted in colours else "fits" if self.request and not wanted else "used"
 
     @cached_property
     def queues(self) -> list[str]:
-        """The queues that have the most pods on some node, those of the most nodes first."""
+        """The queues that have the most pods on some node, those of most nodes first."""
         counts: dict[str, int] = {}
         for node in self._all:
             if node.queue:
@@ -94,7 +94,7 @@ class NodesPage:
 
     @property
     def legend(self) -> list[tuple[str, str]]:
-        """The class of each colour, and what it says."""
+        """The class of each colour, and its meaning."""
         if self.colour == "queue":
             named = [(f"heat__node--queue-{place}", name) for place, name in enumerate(self.queues[:PALETTE])]
             rest = [("heat__node--queue-rest", f"{len(self.queues) - PALETTE} other queues")]
@@ -117,11 +117,11 @@ class NodesPage:
 
     @cached_property
     def maps(self) -> list[tuple[PoolHeat, SafeString]]:
-        """Each pool with a square for each of its nodes, which leads to its page."""
+        """The pools, each with a square for each of its nodes, which links to its page."""
         return [(pool, self._squares(pool)) for pool in self.pools]
 
     def _squares(self, pool: PoolHeat) -> SafeString:
-        """Return the squares of a pool; written here, as a template takes ten times as long for thousands."""
+        """Return the squares of a pool; for thousands of nodes a template would take ten times as long."""
         square = '<a class="h {}" href="{}/" tabindex="-1" title="{}"></a>'
         return format_html_join(
             "", square, ((self.shade(node), quote(node.node, safe=""), node.node) for node in pool.nodes)
@@ -129,7 +129,7 @@ class NodesPage:
 
     @cached_property
     def listing(self) -> Listing:
-        """One page of the nodes that the filters let through."""
+        """One page of the nodes that match the filters."""
         found = [node for node in self._all if node_found(node, self.pool, self.words)]
         order = self.params.get("ordering", "")
         return Listing(nodes_in_order(found, order, self.resource), name="page", params=self.params)
@@ -140,18 +140,18 @@ class NodesPage:
 
     @property
     def total(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self._all)
 
     @property
     def query(self) -> str:
-        """What the API is requested the same nodes."""
+        """The query string for the same nodes in the API."""
         given = {name: str(text) for name, text in self.params.items() if text and name not in _OF_THE_PAGE}
         return urlencode(given)
 
     @property
     def fits(self) -> int:
-        """How many pods of the request fit on all nodes."""
+        """How many pods of the request fit on all nodes together."""
         return sum(pool.fits or 0 for pool in self.pools)
 
     def _sum(self, measure: str, resource: str) -> float:
@@ -172,7 +172,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Begin to ask every node whether it takes a pod, or show how far that is."""
+    """Start a search for the nodes that a pod fits on, or show its progress."""
     run = run_or_404(request, run_id)
     problems: Sequence[Problem] = ()
     resources = request_resources_of(run)
@@ -204,7 +204,7 @@ def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def _fit_context(run: Run, typed: QueryDict, resources: Sequence[str]) -> dict[str, Any]:
-    """Return what the part about one more pod shows: the form, the last search and what it found."""
+    """Return the context of the part about one more pod: the form, the last search and its result."""
     search = newest_fitting(run)
     kept = None if search is None or search.probe is None else Probe(**search.probe)
     queues = run.queue_outcomes.exclude(queue="root").values_list("queue", flat=True).order_by("queue")

@@ -1,4 +1,4 @@
-"""What does the page of a run show? Each part is read only when a template asks for it."""
+"""The data of a run's page; each part is read when the template uses it."""
 
 from functools import cached_property
 
@@ -30,7 +30,7 @@ from planning.units import Scale, scale_of
 
 
 class RunPage:
-    """The parts of a run's page under the switches and filters of its address."""
+    """The parts of a run's page, given the filters in its address."""
 
     measures = AMOUNTS
     ops = ("enqueue", "enqueue_reject", "allocate", "bind", "pipeline", "unpipeline", "evict")
@@ -56,17 +56,17 @@ class RunPage:
 
     @cached_property
     def figures(self) -> list[QueueFigures]:
-        """What the run made of every queue."""
+        """The figures of every queue."""
         return queue_figures(self.run)
 
     @cached_property
     def loops(self) -> list[LoopRow]:
-        """Which pods the run evicts and binds again without end."""
+        """The pods that the run evicts and binds again in an endless loop."""
         return loops(self.run)
 
     @property
     def full(self) -> int:
-        """How many queues hold something, and all that they deserve or more."""
+        """The number of queues with allocated resources at or above their deserved amount."""
         return sum((row.share or 0) >= 1 and any(row.allocated.values()) for row in self.figures)
 
     @cached_property
@@ -76,12 +76,12 @@ class RunPage:
 
     @cached_property
     def verdict(self) -> RunVerdict | None:
-        """What came of the run, in sentences."""
+        """The verdict on the run, in sentences."""
         return run_verdict(self.run, self.baseline)
 
     @cached_property
     def queues(self) -> ShownQueues:
-        """The queues that the table shows."""
+        """The queues in the table."""
         return shown_queues(
             queue_lines(self.figures, self.resource, jobs_waiting(self.run)),
             containing=self.containing,
@@ -105,7 +105,7 @@ class RunPage:
 
     @property
     def scales(self) -> dict[str, str]:
-        """The axes to choose between."""
+        """The axes to choose from."""
         return SCALES
 
     @cached_property
@@ -115,37 +115,37 @@ class RunPage:
 
     @property
     def resource(self) -> str:
-        """The resource that is shown."""
+        """The selected resource."""
         wanted = self.params.get("resource", "")
         return wanted if wanted in self.resources else most_contested(self.figures, self.resources)
 
     @cached_property
     def compared_with(self) -> Run | None:
-        """The run that figures are held against: that of the unchanged snapshot, else the one before."""
+        """The run that figures are compared with: the baseline, otherwise the previous run."""
         return self.baseline or run_before(self.run)
 
     @cached_property
     def before(self) -> dict[str, QueueFigures]:
-        """What that run made of each queue."""
+        """The figures of each queue in that run."""
         other = self.compared_with
         return {row.queue: row for row in rolled_up(queue_figures(other))} if other else {}
 
     @cached_property
     def victims(self) -> Listing:
-        """The pods chosen as victims."""
+        """The pods selected as victims."""
         return Listing(victims(self.run), name="victims", params=self.params)
 
     @cached_property
     def pending(self) -> Listing:
-        """The jobs that wait."""
+        """The waiting jobs."""
         return Listing(pending_jobs(self.run), name="pending", params=self.params)
 
     @cached_property
     def decisions(self) -> Listing:
-        """The steps taken, as far as the filter lets them through."""
+        """The steps that match the filter."""
         found = decisions(self.run)
         if self.op:
             found = found.where(op=self.op)
         if self.words:
-            found = found.naming(self.words, ("job", "pod", "node"))
+            found = found.containing(self.words, ("job", "pod", "node"))
         return Listing(found, name="decisions", params=self.params)

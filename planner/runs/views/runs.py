@@ -1,4 +1,4 @@
-"""How is a run started, followed, stopped and read?"""
+"""The pages that start, follow, cancel and show a run."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -51,7 +51,7 @@ PARTS = {
 @login_required
 @require_POST
 def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Start a run of the present revision, of one cycle unless the form says otherwise, and show it."""
+    """Start a run of the current revision, with one cycle unless the form says otherwise, and show it."""
     scenario = scenario_or_404(request, scenario_id)
     form = RunForm(request.POST)
     if not form.is_valid():
@@ -65,7 +65,7 @@ def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Show a run; a poll that has seen this state and progress hears that nothing changed."""
+    """Show a run; answer a poll with 204 if state and progress are unchanged."""
     run = run_or_404(request, run_id)
     if run.new_release:
         return redirect(impact_address(run))
@@ -92,7 +92,7 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
 @login_required
 @require_POST
 def labels(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Name a run, note something, tag it, or archive it."""
+    """Set the name, note and tags of a run, or archive it."""
     run = run_or_404(request, run_id)
     keep = partial(label, thing=run, user=caller(request))
     return labelled(request, keep, partial(_page, request, run), reverse("planner:run-detail", args=[run.pk]))
@@ -101,7 +101,7 @@ def labels(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Ask a run to stop and show where it stands."""
+    """Request a run to stop and show its state."""
     run = work_cancel(work=run_or_404(request, run_id), user=caller(request))
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         return render(request, PARTS["run"], _context(request, run))
@@ -111,7 +111,7 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
-    """Show what a run made of one queue."""
+    """Show the outcome of a run for one queue."""
     run = run_or_404(request, run_id)
     figures = next((row for row in queue_figures(run) if row.queue == queue), None)
     if figures is None:
@@ -134,7 +134,7 @@ def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
 @login_required
 @require_GET
 def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
-    """Show what a run made of one job."""
+    """Show the outcome of a run for one job."""
     run = run_or_404(request, run_id)
     outcome = job_or_404(run, f"{namespace}/{name}")
     key = outcome.job
@@ -151,7 +151,7 @@ def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpRe
 
 
 def job_or_404(run: Run, job: str) -> JobOutcome:
-    """Return what a run made of a job, named as its PodGroup or as its vcjob."""
+    """Return a job of a run by the name of its PodGroup or its vcjob."""
     outcome = job_outcome(run, job)
     if outcome is None:
         raise Http404
@@ -159,6 +159,6 @@ def job_or_404(run: Run, job: str) -> JobOutcome:
 
 
 def search_context(run: Run, job: str) -> dict[str, Any]:
-    """Return what the part about unblocking shows: the search, and what it found."""
+    """Return the context of the part about unblocking: the search and its result."""
     search = search_of(run, job)
     return {"search": search, "found": found(search) if search else None}

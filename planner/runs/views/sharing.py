@@ -1,4 +1,4 @@
-"""How is a run shown to somebody without an account, and how does it leave?"""
+"""The pages that share a run: public links and bundles."""
 
 from http import HTTPStatus
 from uuid import UUID
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from planner.runs.forms import LinkForm
 from planner.runs.models import PublicLink, Run
 from planner.runs.selectors.runs import links_of, pending_jobs, run_counts, victims
-from planner.runs.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_make, link_revoke, run_by_link
+from planner.runs.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_create, link_revoke, run_by_link
 from planner.runs.views.run_page import RunPage
 from planner.web.selectors.home import changes_said
 from planner.web.views.found import run_or_404
@@ -31,12 +31,12 @@ def share(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def link_add(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Make a public link and show its address, this once."""
+    """Create a public link and show its address, this one time."""
     run = run_or_404(request, run_id)
     form = LinkForm(request.POST)
     if not form.is_valid():
         return _share_page(request, run, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    _, secret = link_make(run=run, user=caller(request), **form.cleaned_data)
+    _, secret = link_create(run=run, user=caller(request), **form.cleaned_data)
     address = request.build_absolute_uri(reverse("planner:shared", args=[secret]))
     return _share_page(request, run, address=address)
 
@@ -72,7 +72,7 @@ def link_remove(request: HttpRequest, run_id: UUID, link_id: UUID) -> HttpRespon
 @never_cache
 @require_GET
 def shared(request: HttpRequest, secret: str) -> HttpResponse:
-    """Show a run to anybody who has its link: what it decided, and no way further."""
+    """Show a run to anybody with its link: its decisions, without links to other pages."""
     run = run_by_link(secret=secret, address=request.META.get("REMOTE_ADDR", ""))
     if run is None:
         raise Http404

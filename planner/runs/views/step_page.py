@@ -1,4 +1,4 @@
-"""What does the page of one step of a run show? Each part is read only when the template asks for it."""
+"""The data of the page of one step; each part is read when the template uses it."""
 
 from bisect import bisect_right
 from functools import cached_property
@@ -14,11 +14,11 @@ from planning.moments import Moments
 from planning.rows import Amounts, Decision, NodeMoment, QueueMoment
 
 NEAR = 6
-"""So many steps before and after are listed."""
+"""How many steps before and after are listed."""
 
 
 class StepPage:
-    """One step under the filters of its address; step 0 is the opening of the run."""
+    """One step, given the filters in its address; step 0 is the start of the session."""
 
     def __init__(self, run: Run, seq: int, params: QueryDict) -> None:
         self.run = run
@@ -28,17 +28,17 @@ class StepPage:
 
     @cached_property
     def steps(self) -> Steps:
-        """All that the run took."""
+        """All steps of the run."""
         return decisions(self.run)
 
     @property
     def total(self) -> int:
-        """How many steps the run took."""
+        """The number of steps of the run."""
         return len(self.steps)
 
     @cached_property
     def step(self) -> Decision | None:
-        """The decision, None at the opening."""
+        """The decision, None at step 0."""
         return self.steps[self.seq - 1] if 0 < self.seq <= self.total else None
 
     @cached_property
@@ -48,13 +48,13 @@ class StepPage:
 
     @cached_property
     def walked(self) -> Steps:
-        """The steps that the filter lets through."""
+        """The steps that match the filter."""
         if not self.words:
             return self.steps
         named = self.run.job_outcomes.filter(queue__icontains=self.words)
         jobs = set(named.values_list("job", flat=True))
-        naming = {step.seq for step in self.steps.naming(self.words, TEXTS)}
-        return self.steps.that(lambda step: step.job in jobs or step.seq in naming)
+        naming = {step.seq for step in self.steps.containing(self.words, TEXTS)}
+        return self.steps.matching(lambda step: step.job in jobs or step.seq in naming)
 
     @cached_property
     def near(self) -> list[Decision]:
@@ -71,19 +71,19 @@ class StepPage:
 
     @cached_property
     def _place(self) -> int:
-        """How many of the steps that are walked come before the next one."""
+        """The number of matching steps before the next one."""
         return bisect_right(self.walked, self.seq, key=lambda step: step.seq)
 
-    # where the buttons lead; None where there is nothing
+    # The targets of the buttons; None disables a button
 
     @property
     def first(self) -> int | None:
-        """The opening."""
+        """The start of the session."""
         return 0 if self.seq else None
 
     @property
     def before(self) -> int | None:
-        """The step before, or the opening."""
+        """The previous step, or step 0."""
         earlier = [one.seq for one in self.near if one.seq < self.seq]
         return earlier[-1] if earlier else self.first
 
@@ -100,35 +100,35 @@ class StepPage:
 
     @property
     def next_action(self) -> int | None:
-        """The first step of the next action that did something."""
+        """The first step of the next action that made a decision."""
         if self.step is None:
             return self.after
         return next((step.seq for step in self._later if not self._is_same_action(step)), None)
 
     @property
     def action_before(self) -> int | None:
-        """The last step of the action before that did something."""
+        """The last step of the previous action that made a decision."""
         if self.step is None:
             return None
         earlier = reversed(self._before_and_here)
         return next((step.seq for step in earlier if not self._is_same_action(step)), self.first)
 
     def _is_same_action(self, other: Decision) -> bool:
-        assert self.step is not None, "the opening has no action"
+        assert self.step is not None, "step 0 has no action"
         return (other.cycle, other.action) == (self.step.cycle, self.step.action)
 
-    # how things stood
+    # The state of the cluster
 
     @cached_property
     def moments(self) -> Moments:
         """The steps of this cycle, to be undone."""
         moments = moments_of(self.run, self.cycle, self.steps)
-        assert moments is not None, "a run with steps has kept how they were decided"
+        assert moments is not None, "a run with steps has stored its moments"
         return moments
 
     @cached_property
     def request(self) -> Amounts:
-        """What the pod of this step takes."""
+        """The request of this step's pod."""
         return self.moments.request_of(self.step.pod) if self.step and self.step.pod else {}
 
     @cached_property
@@ -144,7 +144,7 @@ class StepPage:
 
     @cached_property
     def resource(self) -> str:
-        """The resource that is shown: the requested one, else the scarcest kind that the pod takes."""
+        """The selected resource: the requested one, otherwise the scarcest that the pod requests."""
         wanted = self.params.get("resource", "")
         if wanted in self.resources:
             return wanted
@@ -153,14 +153,14 @@ class StepPage:
 
     @cached_property
     def queues(self) -> list[tuple[QueueMoment, QueueMoment | None]]:
-        """The queues, each with how it stood before if this step changed it; those first, then by share."""
+        """The queues, each with its previous state if this step changed it; those first, then by share."""
         before, after, _ = self._around
         rows = [(row, None if row == before[row.queue] else before[row.queue]) for row in after]
         return sorted(rows, key=lambda row: (row[1] is None, -row[0].share, row[0].queue))[:TOP]
 
     @cached_property
     def nodes(self) -> list[NodeMoment]:
-        """The nodes of the steps around, that of this step first."""
+        """The nodes of the steps around, with this step's node first."""
         places = {name: place for place, name in enumerate(self._node_names)}
         rows = [row for row in self._around[2] if row.node in places]
         return sorted(rows, key=lambda row: places[row.node])

@@ -1,4 +1,4 @@
-"""Which jobs, victims and decisions of a run are requested: sorted, filtered, grouped, page by page?"""
+"""The pages that list the jobs, victims and decisions of a run: sorted, filtered, grouped, paged."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from planner.web.views.pages import page_or_part
 
 BY, ORDERING, HIDE = "by", "ordering", "hide"
 _OF_THE_PAGE = {BY, HIDE, "page"}
-"""What an address asks of a page and no call knows."""
+"""Parameters of the page that the API does not have."""
 MOST_VALUES = 50
-"""So many values of a field are offered to choose from; the search finds the others."""
+"""How many values of a field are offered; the search finds the others."""
 
 WORDS = {
     "gate": "Reason", "queue": "Queue", "resource": "Resource", "phase": "Phase", "for_queue": "For queue",
@@ -31,12 +31,12 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Kind:
-    """How a list of a run is shown: what its rows are called, and by which fields they are chosen."""
+    """How a list of a run is shown: the name of its rows, its columns, and its filters."""
 
     title: str
     word: str
     columns: Sequence[tuple[str, str]]
-    """The field that the API calls so, and the head of its column."""
+    """The field in the API, and the column's header."""
     facets: Sequence[str]
     route: str
     groups_route: str
@@ -89,7 +89,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Facet:
-    """A field to choose a value of, with how many rows have each."""
+    """A field to filter by, with the number of rows of each value."""
 
     name: str
     word: str
@@ -107,7 +107,7 @@ class GroupRow:
 
 
 class TablePage:
-    """The rows of one list under what its address asks for, which is what the API takes."""
+    """The rows of one list that match the page's address, whose parameters are those of the API."""
 
     def __init__(self, run: Run, name: str, params: QueryDict) -> None:
         self.run = run
@@ -119,13 +119,13 @@ class TablePage:
 
     @cached_property
     def by(self) -> str:
-        """The field by which rows are grouped, empty when they are not."""
+        """The field by which rows are grouped, empty if they are not."""
         by = self.params.get(BY, "")
         return by if by in self._list.groups else ""
 
     @cached_property
     def found(self) -> Any:
-        """The rows that the filters let through."""
+        """The rows that match the filters."""
         return self._found(self.params)
 
     @cached_property
@@ -136,12 +136,12 @@ class TablePage:
 
     @cached_property
     def total(self) -> int:
-        """How many rows the filters let through, however they are grouped."""
+        """The number of rows that match the filters, grouped or not."""
         return self.found.count() if hasattr(self.found, "query") else len(self.found)
 
     @property
     def of(self) -> int:
-        """How many rows the run has."""
+        """The number of rows of the run."""
         return self._rows.count() if hasattr(self._rows, "query") else len(self._rows)
 
     @cached_property
@@ -151,7 +151,7 @@ class TablePage:
 
     @property
     def facets(self) -> Iterator[Facet]:
-        """What can be chosen, counted among the rows that all other choices let through."""
+        """The values to filter by, counted among the rows that match all other filters."""
         for name in self.kind.facets:
             values = self._list.grouped(self._found(self._without(name, BY, "page")), name)
             chosen = self.params.get(name, "")
@@ -162,40 +162,40 @@ class TablePage:
 
     @property
     def group_words(self) -> list[tuple[str, str]]:
-        """By what rows can be grouped, with what it is called."""
+        """The fields to group by, with their labels."""
         return [(name, WORDS[name]) for name in self._list.groups]
 
     @property
     def by_word(self) -> str:
-        """What the field is called by which rows are grouped."""
+        """The label of the field by which rows are grouped."""
         return WORDS.get(self.by, "")
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """What the address asks for that the form has no field for."""
+        """Parameters of the address that have no field in the form."""
         fields = {"words", "page", HIDE, *self.kind.facets}
         return [(name, str(value)) for name, value in self.params.items() if name not in fields]
 
     @cached_property
     def hidden(self) -> set[str]:
-        """The fields whose columns are left out; the first column stays."""
+        """The fields of hidden columns; the first column is always shown."""
         others = [field for field, _ in self.kind.columns[1:]]
         return set(others).intersection(self.params.getlist(HIDE))
 
     @property
     def hiding(self) -> str:
-        """The classes of a table that hide these columns, by their places."""
+        """The CSS classes that hide these columns, by position."""
         places = [place for place, (field, _) in enumerate(self.kind.columns, 1) if field in self.hidden]
         return " ".join(f"grid--without-{place}" for place in places)
 
     @property
     def choices(self) -> list[tuple[str, str, bool]]:
-        """The columns that can be left out, and whether each is."""
+        """The columns that can be hidden, and whether each is."""
         return [(field, head, field in self.hidden) for field, head in self.kind.columns[1:]]
 
     @property
     def problems(self) -> list[str]:
-        """What of the address is no filter of this list; the rows are shown without it."""
+        """Errors in the address's filters; the rows are shown without these filters."""
         unknown = self.params.keys() - _OF_THE_PAGE - set(self._list.filters.base_filters)
         errors = self._list.filters(self.params, queryset=self._rows).form.errors
         return [
@@ -205,7 +205,7 @@ class TablePage:
 
     @property
     def query(self) -> str:
-        """What the API is requested the same rows."""
+        """The query string for the same rows in the API."""
         given = self._without(*_OF_THE_PAGE, *([ORDERING] if self.by else []))
         for name in [name for name in given if not given[name]]:
             del given[name]
@@ -215,22 +215,22 @@ class TablePage:
 
     @property
     def query_of_file(self) -> str:
-        """What the API is requested the same rows, or groups, as a file."""
+        """The query string for the same rows, or groups, as a file."""
         return "&".join(filter(None, (f"{BY}={self.by}" if self.by else "", self.query)))
 
     @property
     def route(self) -> str:
-        """The API's list of the same rows."""
+        """The URL name of the API's list of the same rows."""
         return self.kind.route
 
     @property
     def groups_route(self) -> str:
-        """The API's list of the same groups."""
+        """The URL name of the API's list of the same groups."""
         return self.kind.groups_route
 
     @property
     def is_filtered(self) -> bool:
-        """Is any row left out by a filter?"""
+        """Whether a filter is set."""
         return any(value for name, value in self.params.items() if name not in (*_OF_THE_PAGE, ORDERING))
 
     def _found(self, params: QueryDict) -> Any:
@@ -243,7 +243,7 @@ class TablePage:
         return kept
 
     def _group_rows(self) -> Iterator[GroupRow]:
-        """Yield the groups, each with the address of its own rows; none where the field is empty."""
+        """Yield the groups, each with the address of its rows; without one if the value is empty."""
         kept = self._without(BY, "page")
         for group in self._list.grouped(self.found, self.by):
             kept[self.by] = group.value

@@ -6,7 +6,7 @@ from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid
-from planner.rules import row_keep
+from planner.rules import row_create
 from planner.scenarios.models import ObjectChange, Queue, Scenario
 from planner.scenarios.selectors.revisions import rebase_of, state_at
 from planner.scenarios.services.revisions import copy_keep, revision_lock
@@ -101,7 +101,7 @@ def _undecided(conflict: Conflict) -> Problem:
 def _begun(
     parent: Scenario, state: State, *, snapshot: Snapshot, name: str, revision: int, user: User | None
 ) -> Scenario:
-    branch = row_keep(
+    branch = row_create(
         Scenario(
             workspace=parent.workspace,
             name=name,

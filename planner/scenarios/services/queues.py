@@ -12,7 +12,7 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.errors import Invalid
-from planner.rules import rules_require
+from planner.rules import row_validate
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.preview import cluster_total
 from planner.scenarios.services.objects import workloads_follow
@@ -150,7 +150,7 @@ def queue_restore(
 def queue_save(*, scenario: Scenario, queue: PlannedQueue) -> Queue:
     """Write a planned queue to its row, or to a new one."""
     row = Queue.of(scenario, queue)
-    rules_require(row)
+    row_validate(row)
     row.save(force_insert=queue.id is None, force_update=queue.id is not None)
     return row
 
@@ -178,7 +178,7 @@ def _updated(
     """Write an edited queue to its row, and what hangs on its name; return what changed."""
     changes = _field_changes(name, before, after)
     if changes:
-        rules_require(rows[after["name"]])
+        row_validate(rows[after["name"]])
         rows[after["name"]].save(force_update=True)
     if after["name"] != name:
         changes += _children_follow(scenario, name, after["name"])

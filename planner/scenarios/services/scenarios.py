@@ -12,7 +12,7 @@ from planner.clusters.models import Snapshot
 from planner.errors import Invalid
 from planner.experiments.models import Experiment
 from planner.experiments.services.settling import experiment_cancel
-from planner.rules import row_keep
+from planner.rules import row_create
 from planner.runs.models import Run
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.revisions import first_queues
@@ -28,7 +28,7 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
     role_require(user=owner, workspace=snapshot.workspace)
     queues = first_queues(snapshot)
     with transaction.atomic():
-        scenario = row_keep(
+        scenario = row_create(
             Scenario(
                 workspace=snapshot.workspace,
                 name=name,

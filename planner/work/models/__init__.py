@@ -1,4 +1,4 @@
-"""What is kept of background work?"""
+"""The models of background work."""
 
 from planner.work.models.tally import Tally
 from planner.work.models.work import Work

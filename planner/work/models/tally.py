@@ -1,10 +1,10 @@
-"""How often did something happen, since this installation began? Rows go, counts stay."""
+"""Counters since the installation, which stay when rows are deleted."""
 
 from django.db import models
 
 
 class Tally(models.Model):
-    """A count that only grows."""
+    """A counter that only increases."""
 
     LOST_LEASES = "lost_leases"
     RETRIES = "retries"

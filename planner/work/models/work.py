@@ -1,4 +1,4 @@
-"""Where does the work of a worker stand? The row is the truth, a message only notifies."""
+"""The state of a piece of work; the row is authoritative, messages only notify."""
 
 from django.conf import settings
 from django.db import models
@@ -7,10 +7,10 @@ from planner.accounts.models.workspace import Identified, Workspace
 
 
 class Work(Identified):
-    """What somebody requests and a worker does: claimed under a lease, followed, stopped, taken up again."""
+    """Work that a user requests and a worker executes: claimed with a lease, monitored, retried."""
 
     class State(models.TextChoices):
-        """From queued to one of the three ends."""
+        """From queued to one of three final states."""
 
         QUEUED = "queued", "Queued"
         RUNNING = "running", "Running"
@@ -67,10 +67,10 @@ class Work(Identified):
 
     @classmethod
     def kind_name(cls) -> str:
-        """Return what people call such work: `run` or `import`."""
+        """Return the word for such work: `run` or `import`."""
         return str(cls._meta.verbose_name)
 
     @property
     def is_over(self) -> bool:
-        """Has it come to one of its ends?"""
+        """Whether it is in a final state."""
         return self.state in self.OVER

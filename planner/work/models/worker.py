@@ -1,10 +1,10 @@
-"""Which workers are there?"""
+"""The worker processes."""
 
 from django.db import models
 
 
 class Worker(models.Model):
-    """A worker process, as it last said of itself; a row only informs, no run depends on it."""
+    """A worker process as it last reported; for display only, no run depends on it."""
 
     name = models.CharField(primary_key=True, max_length=200, help_text="host:pid")
     started = models.DateTimeField()

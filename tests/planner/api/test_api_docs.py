@@ -26,7 +26,7 @@ from planner.experiments.api.filters import ExperimentFilter
 from planner.forecasts.api.filters import ForecastFilter, TraceFilter
 from planner.runs.api.filters import RunFilter
 from planner.runs.selectors import filters as of_runs
-from planner.runs.services.links import link_make
+from planner.runs.services.links import link_create
 from planner.scenarios.api.filters import QueueFilter, ScenarioFilter, WorkspaceChangeFilter
 from tests import factories
 from tests.planner.recorded import simulated_run
@@ -101,7 +101,7 @@ def bodies(api: APIClient) -> dict[str, Any]:
 def deletion(api: APIClient) -> Any:
     """Return what a dry run says of the deletion of a snapshot with a run that has a public link."""
     run = factories.run()
-    link_make(run=run, user=factories.user("boss", role=Role.ADMIN))
+    link_create(run=run, user=factories.user("boss", role=Role.ADMIN))
     return api.delete(f"/api/v1/snapshots/{run.scenario.snapshot_id}/?dry_run=1").json()
 
 

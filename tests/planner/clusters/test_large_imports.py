@@ -24,10 +24,10 @@ from planner.clusters.services.retention import old_runs_remove
 from planner.clusters.services.snapshots import cluster_import
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
-from planner.work.execution import next_execute
+from planner.work.execution import work_execute_next
 from planner.work.lifecycle import work_cancel, work_claim
 from planner.work.recovery import work_recover
-from planner.work.turns import turn_claim
+from planner.work.turns import work_claim_next
 from planning.rows import Problem
 from queuecast.__main__ import main
 from tests import factories
@@ -152,7 +152,7 @@ def test_runs_and_imports_take_turns_between_owners() -> None:
     first, second = large_import(owner=greedy), run_create(scenario=scenario, user=greedy)
     other = run_create(scenario=scenario, user=modest)
     order = []
-    while (claim := turn_claim(worker="w")) is not None:
+    while (claim := work_claim_next(worker="w")) is not None:
         order.append(claim.id)
     assert order == [first.pk, other.pk, second.pk]
 
@@ -249,7 +249,7 @@ def server(live_server: Any, api: APIClient, monkeypatch: pytest.MonkeyPatch) ->
 
 def work_until(over: threading.Event) -> None:
     while not over.wait(0.1):
-        next_execute(worker="here", stopping=over)
+        work_execute_next(worker="here", stopping=over)
     connection.close()
 
 

@@ -11,10 +11,10 @@ from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells
 from planner.experiments.selectors.experiments import progress_of
 from planner.experiments.services.settling import experiment_cancel, experiments_settle
-from planner.work.execution import Watch, next_execute
+from planner.work.execution import Watch, work_execute_next
 from planner.work.lifecycle import work_claim
 from planner.work.recovery import worker_lost
-from planner.work.turns import turn_claim
+from planner.work.turns import work_claim_next
 from planning.experiments.cells import Grid
 from planning.experiments.search import smallest
 from planning.experiments.written import Definition, grid_of
@@ -108,7 +108,7 @@ def test_a_run_goes_before_the_cells_of_an_older_experiment() -> None:
     scenario = factories.scenario()
     factories.experiment(scenario, owner=owner)
     run = factories.run(scenario)
-    claim = turn_claim(worker="here")
+    claim = work_claim_next(worker="here")
     assert claim is not None
     assert claim.id == run.pk
 
@@ -123,7 +123,7 @@ def test_a_group_makes_room_for_a_run_and_keeps_what_it_measured(settings: Any) 
     do_work(group)
     assert (group.state, group.losses) == ("queued", 0)
     assert len(group.measured) < len(group.cells)
-    claim = turn_claim(worker="here")
+    claim = work_claim_next(worker="here")
     assert claim is not None
     assert claim.id == run.pk
 
@@ -160,7 +160,7 @@ def test_a_late_word_of_a_lost_worker_changes_nothing() -> None:
 
 def test_cancelling_keeps_what_is_measured() -> None:
     experiment = factories.experiment()
-    next_execute(worker="here", stopping=threading.Event())
+    work_execute_next(worker="here", stopping=threading.Event())
     known = progress_of(experiment).measured
     cancelled = experiment_cancel(experiment=experiment)
     assert (cancelled.state, progress_of(cancelled).measured) == ("cancelled", known)

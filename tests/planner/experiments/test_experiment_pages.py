@@ -56,7 +56,7 @@ def test_the_example_of_the_page_works_as_it_is(browser: Client) -> None:
         ({"document": "name: x\nsettings: []\n"}, "settings"),
         ({"document": "name: [\n"}, "line"),
         ({"first.setting": '{"queue": "waits", "field": "weight"}', "first.values": ""}, "no values"),
-        ({"first.setting": "{", "first.values": "2"}, "The setting is none"),
+        ({"first.setting": "{", "first.values": "2"}, "There is no such setting"),
         (
             {
                 "first.setting": '{"queue": "waits", "field": "weight"}',

@@ -12,8 +12,8 @@ import pytest
 
 import scheduler_core
 from planner.runs.models import Run
-from planner.runs.services.bundles import bundle_of
-from planner.runs.services.simulations import known_twin
+from planner.runs.services.bundles import bundle_export
+from planner.runs.services.simulations import find_twin
 from planning.version import ENGINE_VERSION, RELEASE, engine_version
 from tests import factories
 from tests.processes.installation import ROOT
@@ -87,11 +87,11 @@ def test_an_upgrade_shares_no_preview_with_the_older_engine(copy: Path) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_results_and_bundles_carry_it_and_an_upgrade_shares_no_result(finished_run: Run) -> None:
     assert finished_run.engine_version == ENGINE_VERSION
-    about = json.loads(zipfile.ZipFile(io.BytesIO(bundle_of(run=finished_run))).read("bundle.json"))
+    about = json.loads(zipfile.ZipFile(io.BytesIO(bundle_export(run=finished_run))).read("bundle.json"))
     assert about["engine_version"] == ENGINE_VERSION
     again = factories.run(finished_run.scenario)
-    assert known_twin(again) is not None
+    assert find_twin(again) is not None
     Run.objects.filter(pk=finished_run.pk).update(engine_version=f"{RELEASE}+0123456789abcdef")
-    assert known_twin(again) is None
+    assert find_twin(again) is None
     do_work(again)
     assert (again.engine_version, again.result_id) == (ENGINE_VERSION, finished_run.result_id)

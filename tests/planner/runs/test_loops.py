@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 import manifests
 from planner.runs.models import Run
-from planner.runs.services.links import link_make
+from planner.runs.services.links import link_create
 from scheduler_core import Options, prepare
 from scheduler_core.explain import with_loops
 from tests import factories
@@ -39,7 +39,7 @@ def test_the_page_of_a_run_shows_the_loop_and_what_ends_it(browser: Client, run:
 
 
 def test_a_public_link_shows_it_too(client: Client, run: Run, editor) -> None:
-    _, secret = link_make(run=run, user=editor, label="", days=3)
+    _, secret = link_create(run=run, user=editor, label="", days=3)
     page = words_of(text_of(client.get(reverse("planner:shared", args=[secret]))))
     assert "An eviction loop: from cycle 3 on" in page
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from planner.runs.models import Run
-from planner.runs.services.links import link_make
+from planner.runs.services.links import link_create
 from tests import factories
 from tests.planner.pages import text_of, words_of
 from tests.worker import do_work
@@ -45,7 +45,7 @@ def test_a_run_keeps_the_notes_of_its_result(run: Run) -> None:
 
 
 def test_the_pages_of_a_run_show_every_note(run: Run, browser: Client) -> None:
-    _, secret = link_make(run=run, user=factories.user())
+    _, secret = link_create(run=run, user=factories.user())
     other = factories.run(run.scenario)
     pages = [
         reverse("planner:run-detail", args=[run.pk]),

@@ -54,7 +54,7 @@ def test_a_worker_that_lost_its_run_changes_nothing() -> None:
     assert second is not None
     assert work_heartbeat(claim=first, progress=0.5, doing="x") is Heartbeat.LOST
     assert not work_fail(claim=first, error="late")
-    assert work_heartbeat(claim=second, progress=0.5, doing="x") is Heartbeat.GO_ON
+    assert work_heartbeat(claim=second, progress=0.5, doing="x") is Heartbeat.CONTINUE
     run.refresh_from_db()
     assert (run.state, run.worker, run.attempt) == ("running", "b", 2)
 

@@ -13,8 +13,8 @@ from planner.runs.models import Run
 from planner.runs.selectors.runs import runs
 from planner.runs.selectors.searches import found, search_of
 from planner.runs.services.runs import run_create
-from planner.runs.services.searches import change_try, search_create
-from planner.runs.services.simulations import found_keep, simulate
+from planner.runs.services.searches import change_apply, search_create
+from planner.runs.services.simulations import search_progress_store, simulate
 from planner.scenarios.models import Scenario
 from planner.work.execution import limits
 from planner.work.lifecycle import work_claim
@@ -62,7 +62,7 @@ def test_a_change_that_is_tried_really_lets_the_job_run(search: Run, editor: Use
     told = found(search)
     assert told is not None
     for number, change in enumerate(told.changes):
-        branch = change_try(search=search, number=number, user=editor)
+        branch = change_apply(search=search, number=number, user=editor)
         assert branch.parent == search.scenario
         again = executed(run_create(scenario=branch, user=editor))
         job = again.job_outcomes.get(job=JOB)
@@ -97,7 +97,7 @@ def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
     told = found(search)
     assert told is not None
     number = [change.id for change in told.changes].index("unblock.weight")
-    branch = change_try(search=search, number=number, user=editor)
+    branch = change_apply(search=search, number=number, user=editor)
     weights = {
         name: branch.queues.get(name=name).annotations["volcano.sh/hierarchy-weights"] for name in notes
     }
@@ -164,7 +164,7 @@ def half_found(run: Run, editor: User) -> Run:
     assert counts[0] == 1
     assert counts == sorted(counts)
     assert counts[-1] > 1
-    found_keep(claim=claim, found=heard[0])
+    search_progress_store(claim=claim, found=heard[0])
     search.refresh_from_db()
     return search
 
@@ -259,4 +259,4 @@ def test_a_viewer_sees_what_was_found_and_begins_nothing(client: Client, search:
     with pytest.raises(RoleTooLow):
         search_create(run=search.explains, job=JOB, user=viewer)
     with pytest.raises(RoleTooLow):
-        change_try(search=search, number=0, user=viewer)
+        change_apply(search=search, number=0, user=viewer)

@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 from planner.accounts.models import Event, Role
 from planner.clusters.models import Snapshot
 from planner.runs.models import PublicLink, Run
-from planner.runs.services.bundles import bundle_of
+from planner.runs.services.bundles import bundle_export
 from tests import factories
 from tests.planner.pages import text_of
 from tests.worker import do_work
@@ -97,7 +97,7 @@ def test_a_bundle_repeats_to_the_same_bytes_elsewhere(api: APIClient, finished_r
     answer = api.get(f"/api/v1/runs/{finished_run.pk}/bundle/")
     assert answer.headers["Content-Type"] == "application/zip"
     packed = answer.content
-    assert packed == bundle_of(run=finished_run), "the same run gives the same file"
+    assert packed == bundle_export(run=finished_run), "the same run gives the same file"
     parts = zipfile.ZipFile(io.BytesIO(packed))
     assert parts.namelist() == ["bundle.json", "input.json", "result.json", "volcano-scheduler.conf"]
     assert parts.read("volcano-scheduler.conf").decode() == factories.CONF
@@ -118,7 +118,7 @@ def test_a_broken_bundle_is_refused_and_nothing_is_kept(
     api: APIClient, finished_run: Run, break_it: str
 ) -> None:
     before = Snapshot.objects.count()
-    answer = upload(api, broken(bundle_of(run=finished_run), break_it))
+    answer = upload(api, broken(bundle_export(run=finished_run), break_it))
     assert answer.status_code == 422, answer.content
     assert answer.json()["problems"][0]["rule"] == "bundle.broken"
     assert Snapshot.objects.count() == before

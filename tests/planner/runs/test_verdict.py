@@ -15,7 +15,7 @@ import manifests
 from planner.runs.models import Run
 from planner.runs.selectors.verdicts import baseline_of, run_verdict
 from planner.scenarios.services.queues import queue_update
-from planner.work.execution import next_execute
+from planner.work.execution import work_execute_next
 from planning.outcomes import rows_of
 from planning.traces import VERDICT, payload_of
 from planning.verdict import Verdict, never_runs, verdict_kept
@@ -196,18 +196,18 @@ def test_a_worker_runs_the_unchanged_snapshot_once_for_all_changed_runs_of_it(ap
     queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
     first = executed(factories.run(scenario))
     assert baseline_of(first) is None, "it is queued, and not yet executed"
-    assert next_execute(worker="test", stopping=threading.Event())
+    assert work_execute_next(worker="test", stopping=threading.Event())
     baseline = baseline_of(first)
     assert baseline is not None
     document = baseline.input.document()
     assert {queue["metadata"]["name"]: queue["spec"]["weight"] for queue in document["queues"]}["waits"] == 1
 
     second = executed(factories.run(scenario))
-    assert next_execute(worker="test", stopping=threading.Event())
+    assert work_execute_next(worker="test", stopping=threading.Event())
     again = baseline_of(second)
     assert again is not None
     assert again.outcome_id == baseline.outcome_id, "equal inputs are computed once"
-    assert not next_execute(worker="test", stopping=threading.Event()), "a baseline has no baseline"
+    assert not work_execute_next(worker="test", stopping=threading.Event()), "a baseline has no baseline"
 
     body = api.get(reverse("api:run-verdict", args=[first.pk])).json()
     assert body["baseline"] == str(baseline.pk)
@@ -221,4 +221,4 @@ def test_a_worker_runs_the_unchanged_snapshot_once_for_all_changed_runs_of_it(ap
 @pytest.mark.django_db(transaction=True)
 def test_a_run_of_the_unchanged_snapshot_needs_no_baseline() -> None:
     executed(factories.run())
-    assert not next_execute(worker="test", stopping=threading.Event())
+    assert not work_execute_next(worker="test", stopping=threading.Event())

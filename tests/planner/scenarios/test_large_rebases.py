@@ -18,7 +18,7 @@ from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.selectors import revisions
 from planner.scenarios.services.nodes import nodes_remove, nodes_update
 from planner.scenarios.services.scenarios import scenario_remove
-from planner.work.execution import next_execute
+from planner.work.execution import work_execute_next
 from queuecast.__main__ import main
 from tests import factories
 from tests.planner.pages import text_of
@@ -192,7 +192,7 @@ def worker() -> Iterator[None]:
         from django.db import connection
 
         while not over.wait(0.05):
-            next_execute(worker="here", stopping=over)
+            work_execute_next(worker="here", stopping=over)
         connection.close()
 
     thread = threading.Thread(target=work, daemon=True)

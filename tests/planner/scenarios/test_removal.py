@@ -6,7 +6,7 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import User
 from planner.runs.models import Run
-from planner.runs.services.links import link_make
+from planner.runs.services.links import link_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.queues import queue_update
@@ -31,7 +31,7 @@ def test_a_removed_scenario_is_gone_with_its_runs_and_their_links(
     api: APIClient, client: Client, editor: User, scenario: Scenario
 ) -> None:
     run = factories.run(scenario)
-    _, secret = link_make(run=run, user=editor)
+    _, secret = link_create(run=run, user=editor)
     branch = scenario_branch(scenario=scenario, name="stays", user=editor)
     assert removed(api, scenario) == 204
     for address in (f"scenarios/{scenario.pk}/", f"runs/{run.pk}/", f"scenarios/{scenario.pk}/changes/"):

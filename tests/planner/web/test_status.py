@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from planner.runs.models import Run
 from planner.web.selectors.status import status
 from planner.work.models import Worker
-from planner.work.workers import worker_gone, worker_seen
+from planner.work.workers import worker_delete, worker_report
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -25,8 +25,8 @@ def busy(db: None) -> Run:
     first, _ = factories.run(scenario), factories.run(scenario)
     now = timezone.now()
     Run.objects.filter(pk=first.pk).update(created=now - timedelta(seconds=60))
-    worker_seen(name="a:1", started=now)
-    worker_seen(name="b:2", started=now)
+    worker_report(name="a:1", started=now)
+    worker_report(name="b:2", started=now)
     Worker.objects.filter(name="b:2").update(seen=now - timedelta(hours=1))
     return first
 
@@ -76,8 +76,8 @@ def test_who_may_read_the_metrics(
 
 def test_a_worker_that_says_goodbye_is_gone_and_a_forgotten_one_is_dropped(busy: Run) -> None:
     Worker.objects.filter(name="b:2").update(seen=timezone.now() - timedelta(days=2))
-    worker_seen(name="c:3", started=timezone.now())
-    worker_gone(name="a:1")
+    worker_report(name="c:3", started=timezone.now())
+    worker_delete(name="a:1")
     assert [worker.name for worker in Worker.objects.all()] == ["c:3"]
 
 
@@ -85,7 +85,7 @@ def test_the_health_check_of_a_worker_looks_for_this_machine(db: None, capsys, m
     monkeypatch.setattr("socket.gethostname", lambda: "here")
     with pytest.raises(SystemExit):
         call_command("worker_alive")
-    worker_seen(name="here:7", started=timezone.now())
+    worker_report(name="here:7", started=timezone.now())
     call_command("worker_alive")
     assert "A worker is running." in capsys.readouterr().out
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from planner.runs.models import Run
 from planner.work.lifecycle import work_cancel, work_claim, work_heartbeat, work_release
 from planner.work.recovery import work_recover, worker_lost
-from planner.work.turns import has_queued
+from planner.work.turns import has_queued_work
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -38,9 +38,9 @@ def test_a_run_whose_lease_ran_out_is_queued_and_waits_for_a_while() -> None:
     let_the_lease_run_out(run)
     work_recover()
     assert now(run) == ("queued", 1)
-    assert not has_queued()
+    assert not has_queued_work()
     let_the_back_off_end(run)
-    assert has_queued()
+    assert has_queued_work()
 
 
 def test_the_wait_after_a_lost_worker_doubles(settings) -> None:
@@ -93,9 +93,9 @@ def test_a_released_run_is_there_for_the_next_worker() -> None:
     run = factories.run()
     claim = work_claim(kind=Run, id=run.pk, worker="w")
     assert claim
-    assert not has_queued()
+    assert not has_queued_work()
     work_release(claim=claim)
-    assert has_queued()
+    assert has_queued_work()
     assert now(run) == ("queued", 0)
 
 

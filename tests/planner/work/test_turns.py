@@ -8,9 +8,9 @@ from django.utils import timezone
 from planner.runs.models import Run
 from planner.runs.selectors.steps import decisions
 from planner.runs.services.runs import run_create
-from planner.runs.services.simulations import known_twin
+from planner.runs.services.simulations import find_twin
 from planner.scenarios.services.scenarios import scenario_create
-from planner.work.turns import turn_claim
+from planner.work.turns import work_claim_next
 from tests import factories
 from tests.worker import do_work
 
@@ -22,7 +22,7 @@ def test_who_has_fewer_running_runs_goes_first_then_the_oldest_run() -> None:
     many = [run_create(scenario=scenario, user=greedy) for _ in range(3)]
     few = [run_create(scenario=scenario, user=modest) for _ in range(2)]
     order = []
-    while (claim := turn_claim(worker="w")) is not None:
+    while (claim := work_claim_next(worker="w")) is not None:
         order.append(claim.id)
     assert order == [run.pk for run in (many[0], few[0], many[1], few[1], many[2])]
 
@@ -32,7 +32,7 @@ def test_a_run_that_backs_off_lets_others_pass() -> None:
     scenario = factories.scenario()
     lost, fresh = factories.run(scenario), factories.run(scenario)
     Run.objects.filter(pk=lost.pk).update(not_before=timezone.now() + timedelta(seconds=60))
-    claim = turn_claim(worker="w")
+    claim = work_claim_next(worker="w")
     assert claim is not None
     assert claim.id == fresh.pk
 
@@ -44,7 +44,7 @@ def test_whose_turn_it_is_takes_three_queries_for_each_kind_of_work(django_asser
         factories.run(scenario)
     # Three for each awaited kind (runs, imports, rebases, forecasts), one for experiments; six claim the run.
     with django_assert_num_queries(13 + 6):
-        assert turn_claim(worker="w")
+        assert work_claim_next(worker="w")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -70,13 +70,13 @@ def test_a_result_is_not_shared_across_engines_options_inputs_or_extenders(setti
     done = factories.run(scenario)
     do_work(done)
     same = factories.run(scenario)
-    assert known_twin(same) is not None
-    assert known_twin(factories.run(scenario, explain=False)) is None
-    assert known_twin(factories.run(scenario, cycles=2)) is None
+    assert find_twin(same) is not None
+    assert find_twin(factories.run(scenario, explain=False)) is None
+    assert find_twin(factories.run(scenario, cycles=2)) is None
     other = scenario_create(snapshot=scenario.snapshot, name="another", owner=factories.user())
-    assert known_twin(factories.run(other)) is None
+    assert find_twin(factories.run(other)) is None
     settings.RUN_EXTENDER_HOSTS = ["scores.example:8888"]
-    assert known_twin(same) is None
+    assert find_twin(same) is None
     settings.RUN_EXTENDER_HOSTS = []
     Run.objects.filter(pk=done.pk).update(engine_version="an older one")
-    assert known_twin(same) is None
+    assert find_twin(same) is None

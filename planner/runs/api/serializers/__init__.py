@@ -1,1 +1,1 @@
-"""What do scripts read and write of runs?"""
+"""The API bodies of runs."""

@@ -1,4 +1,4 @@
-"""What do scripts read about runs side by side?"""
+"""The API bodies of compared runs."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ class RunByRun(serializers.ListField):
     """One value per run, in the requested order; null where a run has none."""
 
     def to_representation(self, held: Any) -> list[Any]:
-        """Return a body for each run."""
+        """Return one value per run."""
         assert self.child is not None, "a list of something"
         return [None if one is None else self.child.to_representation(one) for one in held]
 
 
 class RunByRunSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """How the schema describes `RunByRun`."""
+    """The schema of `RunByRun`."""
 
     target_class = RunByRun
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
-        """Return a list of things that may be null."""
+        """Return a list whose items may be null."""
         component = auto_schema.resolve_serializer(self.target.child, direction)
         return {"type": "array", "items": {"allOf": [component.ref], "nullable": True}}
 
@@ -53,7 +53,7 @@ class ComparedRunSerializer(serializers.Serializer[Any]):
 
 
 class SettingSerializer(serializers.Serializer[Any]):
-    """A setting that differs between runs; an empty `field` means the whole object."""
+    """A setting with a different value in some runs; an empty `field` means the whole object."""
 
     kind = serializers.CharField()
     name = serializers.CharField()
@@ -79,7 +79,7 @@ class ComparedQueue(serializers.Serializer[Any]):
 
 
 class QueueDeltaSerializer(serializers.Serializer[Any]):
-    """What a queue has more than in the first run; an amount without limit in either has no difference."""
+    """How much more a queue has than in the first run; without amounts that are unlimited in either."""
 
     deserved = AmountsField()
     allocated = AmountsField()
@@ -91,7 +91,7 @@ class QueueDeltaSerializer(serializers.Serializer[Any]):
 
 
 class JobDeltaSerializer(serializers.Serializer[Any]):
-    """How many more pods a job has, and how many more wait, than in the first run."""
+    """How many more pods a job has, and how many more of them wait, than in the first run."""
 
     pods = serializers.IntegerField()
     pending = serializers.IntegerField()
@@ -120,14 +120,14 @@ class ComparedVictim(serializers.Serializer[Any]):
 
 
 class ComparedPlacement(serializers.Serializer[Any]):
-    """Where a run puts a pod."""
+    """Where a run places a pod."""
 
     node = serializers.CharField()
     op = serializers.ChoiceField(choices=["bind", "pipeline"])
 
 
 class _Line(serializers.Serializer[Any]):
-    """Something under its name."""
+    """A named object."""
 
     name = serializers.CharField()
     differs = serializers.BooleanField()

@@ -1,4 +1,4 @@
-"""Which bodies have the calls about victims, flows and loops?"""
+"""The API bodies of victims, flows and loops."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class ReasonSerializer(serializers.Serializer[Any]):
 
 
 class VoteSerializer(serializers.Serializer[Any]):
-    """What one plugin answered about one candidate."""
+    """The vote of one plugin on one candidate."""
 
     tier = serializers.IntegerField()
     plugin = serializers.CharField()
@@ -30,21 +30,21 @@ class VoteSerializer(serializers.Serializer[Any]):
 
 
 class SparedSerializer(serializers.Serializer[Any]):
-    """A candidate that stayed, and the plugin that kept it."""
+    """A candidate that was spared, and the plugin that protected it."""
 
     pod = serializers.CharField()
     job = serializers.CharField()
     queue = serializers.CharField()
     node = serializers.CharField()
     tier = serializers.IntegerField(
-        allow_null=True, help_text="The plugin's tier; null for a run that did not keep it."
+        allow_null=True, help_text="The plugin's tier; null for runs that did not record it."
     )
     plugin = serializers.CharField()
     reason = ReasonSerializer()
 
 
 class SmallestSerializer(serializers.Serializer[Any]):
-    """How few evictions would have been enough; where not `exact`, at least this many were needed."""
+    """The smallest number of evictions that would have been enough; a lower bound if not `exact`."""
 
     count = serializers.IntegerField()
     exact = serializers.BooleanField()
@@ -71,7 +71,7 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     reason = ReasonSerializer()
     votes = VoteSerializer(many=True)
     passed_over = ReasonSerializer(
-        allow_null=True, help_text="Which votes do not count, and why; null where all do."
+        allow_null=True, help_text="Which votes do not count, and why; null if all do."
     )
     place = serializers.IntegerField(help_text="Its position among the pods evicted together.")
     first = ReasonSerializer(help_text="Why it was chosen before the next one.")
@@ -92,10 +92,10 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     spared_there = SparedSerializer(many=True, help_text="Candidates on the same node that were not chosen.")
     spared_by = serializers.DictField(
         child=serializers.IntegerField(),
-        help_text="Candidates that stayed, on all nodes considered, by plugin.",
+        help_text="Spared candidates on all nodes that were considered, by plugin.",
     )
     left_out = ReasonSerializer(
-        allow_null=True, help_text="How many nodes were not considered; null where there is none."
+        allow_null=True, help_text="How many nodes were not considered; null if none."
     )
 
 
@@ -108,7 +108,7 @@ class FlowRowSerializer(serializers.Serializer[Any]):
     evicted = serializers.IntegerField(help_text="Pods; one that is evicted repeatedly counts once.")
     evictions = serializers.IntegerField(help_text="Evictions of these pods over all cycles.")
     kept = serializers.IntegerField(help_text="Pods that were selected but not evicted.")
-    amounts = AmountsField(help_text="What the evicted pods held, each pod once.")
+    amounts = AmountsField(help_text="The requests of the evicted pods, each pod once.")
 
 
 class FlowSerializer(serializers.Serializer[Any]):
@@ -141,10 +141,10 @@ class LoopChangeSerializer(serializers.Serializer[Any]):
 
 
 class LoopSerializer(serializers.Serializer[Any]):
-    """Evictions that never end: the cluster comes back to the same state, and pods were evicted."""
+    """An endless loop of evictions: the cluster returns to the same state after evicting pods."""
 
-    first_cycle = serializers.IntegerField(help_text="The first cycle whose state comes back.")
-    period = serializers.IntegerField(help_text="After how many cycles it comes back: one turn.")
+    first_cycle = serializers.IntegerField(help_text="The first cycle whose state recurs.")
+    period = serializers.IntegerField(help_text="The number of cycles until it recurs: one turn.")
     turns = serializers.IntegerField(help_text="Complete turns in this run.")
     pods = LoopPodSerializer(many=True)
     jobs = serializers.ListField(child=serializers.CharField())
@@ -153,12 +153,14 @@ class LoopSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="The jobs for which pods are evicted without effect."
     )
     evictions = serializers.IntegerField(help_text="In each turn.")
-    lost_amounts = AmountsField(help_text="What the pods hold that are evicted in each turn.")
+    lost_amounts = AmountsField(help_text="The requests of the pods that are evicted in each turn.")
     lost_cycles = serializers.IntegerField(help_text="How long they run in each turn, in cycles.")
     lost_seconds = serializers.FloatField(help_text="The same in seconds of the simulated clock.")
     reason = ReasonSerializer()
     why = ReasonSerializer(many=True)
-    changes = LoopChangeSerializer(many=True, help_text="What ends it, the fewest evictions first.")
+    changes = LoopChangeSerializer(
+        many=True, help_text="The changes that end it, the fewest evictions first."
+    )
     complete = serializers.BooleanField(help_text="Whether every change was tried.")
 
 

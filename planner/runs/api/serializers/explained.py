@@ -1,4 +1,4 @@
-"""What do scripts read of why a run decided so? The rows of the pages, each amount with its unit."""
+"""The API bodies of explanations: the rows of the pages, each amount with its unit."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class DerivationStepSerializer(serializers.Serializer[Any]):
     plugin = serializers.CharField()
     number = serializers.IntegerField(help_text="The round from 1, or the level from 0.")
     queue = serializers.CharField(help_text="The queue of the level; empty for a round.")
-    terms = serializers.DictField(help_text="Weights, shares, and whether the queue can take no more.")
+    terms = serializers.DictField(help_text="Weights, shares, and whether the queue is saturated.")
     amounts = serializers.SerializerMethodField()
     clipped_by = serializers.DictField(child=serializers.CharField(), help_text="By resource.")
 
@@ -57,7 +57,7 @@ class QueueStorySerializer(serializers.Serializer[Any]):
 
 
 class ShortageSerializer(serializers.Serializer[Any]):
-    """What a gate required of one resource."""
+    """What a gate requires of one resource."""
 
     resource = serializers.CharField()
     required = serializers.SerializerMethodField()  # type: ignore[assignment]  # a field, not the base's flag
@@ -66,17 +66,17 @@ class ShortageSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(AmountSerializer)
     def get_required(self, row: Shortage) -> dict[str, Any]:
-        """Return what was required."""
+        """Return the required amount."""
         return amount_body(row.resource, row.required)
 
     @extend_schema_field(AmountSerializer)
     def get_available(self, row: Shortage) -> dict[str, Any]:
-        """Return what was available; negative if a limit is exceeded."""
+        """Return the available amount; negative if a limit is exceeded."""
         return amount_body(row.resource, row.available)
 
     @extend_schema_field(AmountSerializer)
     def get_missing(self, row: Shortage) -> dict[str, Any]:
-        """Return what was missing."""
+        """Return the missing amount."""
         return amount_body(row.resource, row.missing)
 
 

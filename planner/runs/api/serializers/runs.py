@@ -1,4 +1,4 @@
-"""Which bodies have the calls about runs and their outcomes?"""
+"""The API bodies of runs and their outcomes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ class KeptRunOptions(RunOptions):
 
 
 class RunCountsSerializer(serializers.Serializer[Any]):
-    """How much a run decided: a pod that occurs in several cycles counts once, but each eviction of it."""
+    """How much a run decided: a pod of several cycles counts once, but each of its evictions counts."""
 
     bound = serializers.IntegerField(help_text="Pods.")
     pipelined = serializers.IntegerField(help_text="Pods.")
@@ -57,7 +57,7 @@ class RunSerializer(ReadableRow, serializers.ModelSerializer[Run]):
     )
     notes = serializers.ListField(
         child=serializers.CharField(),
-        help_text="What the run leaves out (`Not modelled: …`) and what it assumes.",
+        help_text="What the run does not model (`Not modelled: …`) and what it assumes.",
     )
 
     class Meta:
@@ -93,7 +93,7 @@ class QueueOutcomeSerializer(serializers.ModelSerializer[QueueOutcome]):
 
 
 class PendingSerializer(serializers.Serializer[Any]):
-    """Why a job waits, and by how much; fields that do not apply to the gate are null."""
+    """Why a job waits, and what it lacks; fields that do not apply to the gate are null."""
 
     gate = serializers.CharField()
     plugin = serializers.CharField(allow_null=True)
@@ -107,7 +107,7 @@ class PendingSerializer(serializers.Serializer[Any]):
     nodes = serializers.DictField(child=serializers.IntegerField(), help_text="Nodes by reason.")
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the core's explanation with a unit at each amount."""
+        """Return the core's explanation with the unit of each amount."""
         resource = instance.get("resource")
         measured = limited_amounts({key: instance[key] for key in _MEASURED if key in instance})
         return {
@@ -134,12 +134,12 @@ class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
 
     @extend_schema_field(PendingSerializer(allow_null=True))
     def get_pending_explain(self, job: JobOutcome) -> dict[str, Any] | None:
-        """Return why the job waits, or None when it does not."""
+        """Return why the job waits, or None."""
         return PendingSerializer(job.pending_explain).data if job.pending_explain else None
 
 
 class VictimSerializer(serializers.ModelSerializer[Victim]):
-    """A running pod that a run chose to evict, and the pod it was evicted for."""
+    """A running pod that a run selected for eviction, and the pod it was evicted for."""
 
     class Meta:
         model = Victim

@@ -1,4 +1,4 @@
-"""Which bodies have the calls about what would unblock a job?"""
+"""The API bodies of searches for what would unblock a job."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class ChecklistSerializer(serializers.Serializer[Any]):
     stopped_at = serializers.CharField(help_text="The first check that failed; empty when none did.")
     conclusion = ReasonSerializer(
         allow_null=True,
-        help_text="The reason of that check, else what the evictions made room for; null in old searches.",
+        help_text="The reason of that check, or the purpose of the evictions; null in old searches.",
     )
     checks = CheckSerializer(many=True)
 
@@ -75,7 +75,7 @@ class ChangedJobSerializer(serializers.Serializer[Any]):
 
 
 class UnblockingSerializer(serializers.Serializer[Any]):
-    """A change with which the job would run; one unit less of it was simulated, too, and is not enough."""
+    """A change with which the job would run; one unit less is not enough, as a simulation showed."""
 
     id = serializers.CharField()
     reason = ReasonSerializer()
@@ -83,7 +83,7 @@ class UnblockingSerializer(serializers.Serializer[Any]):
     members = MembersSerializer()
     cost = serializers.IntegerField(help_text="Pods of other jobs that are evicted or lose their node.")
     refused = serializers.ListField(
-        child=serializers.CharField(), help_text="Why Volcano's webhook would not take it as it is."
+        child=serializers.CharField(), help_text="Why Volcano's webhook would reject it as it is."
     )
     changes = FoundChangeSerializer(many=True)
     evicted = serializers.ListField(
@@ -108,8 +108,8 @@ class SearchFoundSerializer(serializers.Serializer[Any]):
         help_text="Whether the job waits; otherwise there is nothing to unblock."
     )
     simulations = serializers.IntegerField()
-    complete = serializers.BooleanField(help_text="Has every change been tried?")
-    stopped = ReasonSerializer(allow_null=True, help_text="Why it ended early, and what was not tried.")
+    complete = serializers.BooleanField(help_text="Whether every change was tried.")
+    stopped = ReasonSerializer(allow_null=True, help_text="Why it ended early, and what it did not try.")
     changes = UnblockingSerializer(many=True)
     not_enough = ReasonSerializer(many=True, help_text="Kinds of change that do not help, one line each.")
     checklist = ChecklistSerializer(many=True)
@@ -131,12 +131,12 @@ class SearchSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(SearchFoundSerializer(allow_null=True))
     def get_found(self, search: Run) -> dict[str, Any] | None:
-        """Return what it found, or has found so far; null while that is nothing."""
+        """Return what it has found so far; null if nothing."""
         answer = found(search)
         return SearchFoundSerializer(answer).data if answer else None
 
 
 def no_search(job: str) -> dict[str, Any]:
-    """Return the answer for a job without a search."""
+    """Return the body for a job without a search."""
     nothing = {"state": None, "progress": 0.0, "doing": "", "error": "", "created": None, "finished": None}
     return {"job": job, **nothing, "found": None}

@@ -1,4 +1,4 @@
-"""What do scripts read and write about public links and bundles?"""
+"""The API bodies of public links and bundles."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from planner.runs.services.links import LONGEST_DAYS as LONGEST_LINK_DAYS
 
 
 class LinkSerializer(serializers.ModelSerializer[PublicLink]):
-    """A link by which anybody may read one run, without its address."""
+    """A public link to one run, without its address."""
 
     made_by = serializers.CharField(source="made_by.username", allow_null=True, default=None)
 
@@ -24,7 +24,7 @@ class LinkSerializer(serializers.ModelSerializer[PublicLink]):
 
 
 class LinkMade(LinkSerializer):
-    """A new link with its address, which is shown this once."""
+    """A new link with its address, which is shown only once."""
 
     address = serializers.CharField(
         read_only=True,
@@ -37,7 +37,7 @@ class LinkMade(LinkSerializer):
 
 
 class LinkMake(Body):
-    """A link to make."""
+    """The request body of a new link."""
 
     label = serializers.CharField(max_length=100, allow_blank=True, default="")  # type: ignore[assignment]
     days = serializers.IntegerField(min_value=1, max_value=LONGEST_LINK_DAYS, default=DEFAULT_LINK_DAYS)
@@ -50,7 +50,7 @@ class BundleFile(serializers.Serializer[Any]):
 
 
 class BundleImported(serializers.Serializer[Any]):
-    """The run that repeats a bundle, and the result that it should come to; of a large one, its import."""
+    """The run that repeats a bundle, and its expected result; for a large bundle, its import."""
 
     run = RunSerializer(allow_null=True)
     result_sha256 = serializers.CharField(allow_null=True)

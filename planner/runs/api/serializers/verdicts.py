@@ -1,4 +1,4 @@
-"""What do scripts read of the verdict on a run? The figures and sentences of its page."""
+"""The API bodies of the verdict on a run."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from planning.verdict import NEVER
 
 
 class OwnAmount(serializers.Field[float, Any, dict[str, Any], Any]):
-    """An amount whose resource the row names."""
+    """An amount whose row names the resource."""
 
     def get_attribute(self, instance: Any) -> Any:
         """Return the amount with its resource; None stays None."""
@@ -33,7 +33,7 @@ class LineSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
     count = serializers.FloatField()
     before = serializers.FloatField(
-        allow_null=True, help_text="The same figure of the baseline, null without one."
+        allow_null=True, help_text="The same figure of the baseline; null without one."
     )
     change = serializers.FloatField(allow_null=True)
     unit = serializers.CharField()
@@ -51,14 +51,14 @@ class StarvedSerializer(serializers.Serializer[Any]):
 
 
 class MovedSerializer(serializers.Serializer[Any]):
-    """A queue that the run took across its deserved amount."""
+    """A queue that the run moved across its deserved amount."""
 
     queue = serializers.CharField()
     resource = serializers.CharField()
     deserved = OwnAmountField()
     before = OwnAmountField()
     after = OwnAmountField()
-    evicted = serializers.IntegerField(help_text="Pods evicted from it, or for it where it was lifted.")
+    evicted = serializers.IntegerField(help_text="Pods evicted from it, or for it if it gained.")
 
 
 class EvictionsSerializer(serializers.Serializer[Any]):
@@ -70,11 +70,11 @@ class EvictionsSerializer(serializers.Serializer[Any]):
     excess = serializers.IntegerField()
     exact = serializers.BooleanField(help_text="False: `needed` is a lower bound, `excess` an upper one.")
     freed = AmountsField(help_text="What the evicted pods held.")
-    used = AmountsField(help_text="What the pods that they made room for request.")
+    used = AmountsField(help_text="The requests of the pods that they made room for.")
 
 
 class StuckJobSerializer(serializers.Serializer[Any]):
-    """A job that can never run as things are."""
+    """A job that can never run in this cluster."""
 
     job = serializers.CharField()
     queue = serializers.CharField()
@@ -94,7 +94,7 @@ class ResourceUseSerializer(serializers.Serializer[Any]):
         help_text="Free on nodes that no waiting pod which requests the resource fits on, by requests alone; "
         "null when no pod waits for it.",
     )
-    part = serializers.FloatField(help_text="The part used, as a fraction of 1.")
+    part = serializers.FloatField(help_text="The used fraction of 1.")
 
 
 class PoolUseSerializer(serializers.Serializer[Any]):
