@@ -163,7 +163,7 @@ def test_the_prices_of_the_workspace_are_frozen(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     ("written", "says"),
     [
-        (without(factories.FORECAST_SWEEP, trace="evening"), "There is no trace 'evening'"),
+        (without(factories.FORECAST_SWEEP, trace="evening"), "The workspace has no trace 'evening'"),
         (without(factories.FORECAST_SWEEP, trace={"file": "a.csv"}), "The server does not read files"),
         (without(factories.FORECAST_SWEEP, "prices"), "needs prices"),
         (without(factories.FORECAST_SWEEP, "rest"), "no queue for these queues"),
