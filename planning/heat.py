@@ -90,11 +90,16 @@ def heat(
 def room_for(free: Amounts, request: Mapping[str, float]) -> int:
     """Return how many pods of a request free amounts hold; a request of nothing is held by nothing.
 
+    Each pod is one of the pods that a node may hold.
+
     >>> room_for({"cpu": 8000.0, "nvidia.com/gpu": 3000.0}, {"cpu": 2000.0, "nvidia.com/gpu": 1000.0})
     3
+    >>> room_for({"cpu": 8000.0, "pods": 2.0}, {"cpu": 1000.0})
+    2
     """
+    taken = {**request, PODS: 1.0} if request and PODS in free else request
     holds = min(
-        ((free.get(name) or 0.0) / amount for name, amount in request.items() if amount >= MIN_RESOURCE),
+        ((free.get(name) or 0.0) / amount for name, amount in taken.items() if amount >= MIN_RESOURCE),
         default=0.0,
     )
     return 0 if holds in (inf, -inf) else max(0, floor(holds + 1e-9))

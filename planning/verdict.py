@@ -55,7 +55,7 @@ class MovedQueue:
 
 @dataclass(frozen=True)
 class Evictions:
-    """How many pods were evicted, and how many would have been enough for the pods that they made room for.
+    """How many pods were evicted, and how many would have been enough on the chosen nodes.
 
     Where not `exact`, `needed` is a lower bound. `freed` is what the evicted pods held, `used` what those
     that they made room for request.

@@ -138,9 +138,10 @@ def _evictions(verdict: Verdict) -> str:
     if evictions.evictions > evictions.pods:
         head += f", {counted(evictions.evictions, 'eviction')} over all cycles"
     if not evictions.excess:
-        head += "; fewer would not have been enough"
+        head += "; fewer would not have been enough on the chosen nodes"
     elif evictions.exact:
-        head += f"; {evictions.needed} would have been enough, {evictions.excess} in excess"
+        enough = f"{evictions.needed} would have been enough on the chosen nodes"
+        head += f"; {enough}, {evictions.excess} in excess"
     else:
         head += f"; at least {evictions.needed} needed, at most {evictions.excess} in excess"
     held, requested = _held(evictions.freed), _held(evictions.used)

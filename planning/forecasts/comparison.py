@@ -177,7 +177,7 @@ def cost_against_benefit(found: Comparison, before: Costs | None = None, after: 
     losing = (
         ""
         if abs(lost) < 1.0
-        else f" and loses {spelled(abs(lost))} of run time {'more' if lost > 0 else 'less'} to evictions"
+        else f" and loses {spelled(abs(lost))} {'more' if lost > 0 else 'less'} run time to evictions"
     )
     if before is None or after is None:
         return f"This change {waiting}{losing}{but}."

@@ -28,6 +28,15 @@ class Problem:
         return self.severity == "error"
 
     @property
+    def beside_place(self) -> str:
+        """What is wrong, for a table whose own column names the place.
+
+        >>> Problem("a", "error", "tiers[1]: it is empty", field="tiers[1]").beside_place
+        'it is empty'
+        """
+        return self.message.removeprefix(f"{self.field}: ")
+
+    @property
     def in_full(self) -> str:
         """What is wrong, and what mends it.
 

@@ -23,6 +23,13 @@ def test_what_is_free_on_many_nodes_may_hold_fewer_pods_than_on_one() -> None:
     assert (pool.fits, pool.ideal, pool.fragmentation) == (0, 2, 1.0)
 
 
+def test_a_node_holds_no_more_pods_than_it_may() -> None:
+    small = node("a", 8000.0)
+    small["idle"]["pods"] = 2.0
+    [pool] = heat([small], {"a": "all"}, {}, {"cpu": 1000.0})
+    assert (pool.fits, pool.ideal) == (2, 2)
+
+
 def test_evicted_pods_have_left_and_pipelined_ones_run() -> None:
     [pool] = heat([node("a", 1000.0, 7000.0, releasing=2000.0, pipelined=3000.0)], {"a": "all"}, {})
     assert (pool.free["cpu"], pool.used["cpu"], pool.total["cpu"]) == (0.0, 8000.0, 8000.0)

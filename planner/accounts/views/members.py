@@ -74,7 +74,7 @@ def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     username, role = form.cleaned_data["username"], form.cleaned_data["role"]
     if username:
         invitation_offer(workspace=mine.workspace, username=username, role=role, user=caller(request))
-        messages.success(request, f"Invited. {username} finds the invitation on the account page.")
+        messages.success(request, f"Invited. The account {username} finds it on its page “Account”.")
         return redirect("planner:members", workspace_id)
     _, secret = invitation_make(workspace=mine.workspace, role=role, user=caller(request))
     address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))

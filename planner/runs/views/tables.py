@@ -176,6 +176,11 @@ class TablePage:
         fields = {"words", "page", HIDE, *self.kind.facets}
         return [(name, str(value)) for name, value in self.params.items() if name not in fields]
 
+    @property
+    def further(self) -> list[tuple[str, str]]:
+        """The filters of the address that no field of the form shows."""
+        return [(WORDS.get(name, name), value) for name, value in self.kept if name not in (BY, ORDERING)]
+
     @cached_property
     def hidden(self) -> set[str]:
         """The fields of hidden columns; the first column is always shown."""

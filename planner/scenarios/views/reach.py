@@ -133,5 +133,6 @@ def _shown(
 
 def _with_units(change: Mapping[str, Any]) -> dict[str, Any]:
     """Return a change of the number of nodes with its numbers as text."""
-    named = {name: change[name] for name in ("before", "smaller", "largest") if change[name]}
-    return {**change, **{name: counted(int(number), "node") for name, number in named.items()}}
+    words = {"before": "node", "smaller": "more node", "largest": "more node"}
+    named = {name: counted(int(change[name]), word) for name, word in words.items() if change[name]}
+    return {**change, **named}

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.scenarios.forms.objects import CopyForm, JobForm, ManifestsForm, WorkloadForm
+from planner.scenarios.forms.reach import ReachForm
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of, state_of_snapshot
 from planner.scenarios.selectors.workloads import imported_workload_rows, workload_rows
@@ -109,12 +110,14 @@ class WorkloadPage:
 
     def page(self, changed: Mapping[str, Any], status: int = 200) -> HttpResponse:
         """Show it, with what came of a change."""
+        reached = {"figure": PLACED, "job": self.row.key}
         context = {
             "scenario": self.scenario,
             "row": self.row,
             "form": self.fields,
             "copies": self.copies,
-            "params": {"figure": PLACED, "job": self.row.key},
+            "params": reached,
+            "reach": ReachForm(reached),
             **changed,
         }
         return render(self.request, "scenarios/workload.html", context, status=status)

@@ -92,6 +92,30 @@ def _said(value: float | None, resource: str) -> str:
 
 
 @register.simple_tag
+def used_of(used: Amounts, total: Amounts, resource: str) -> str:
+    """Say how much of a total is used, in one unit; the tooltip holds both exact values.
+
+    >>> used_of({"cpu": 1500.0}, {"cpu": 4000.0}, "cpu").partition(">")[2]
+    '1.5 of 4 cores used</span>'
+    """
+    part, whole = used.get(resource) or 0.0, total[resource] or 0.0
+    scale = scale_of(resource, whole)
+    says = f"{written(scale.number(part))} of {scale.say(whole)} used"
+    title = f"{resource}: {exact(part, resource)} of {exact(whole, resource)}"
+    return format_html('<span title="{}">{}</span>', title, says)
+
+
+@register.filter
+def size(count: float) -> str:
+    """Return the size of something that is stored, in the units of memory.
+
+    >>> size(10_000_000_000), size(55_900)
+    ('9.31 GiB', '54.59 KiB')
+    """
+    return plain(count, "memory")
+
+
+@register.simple_tag
 def promised(guarantee: Amounts, resource: str) -> str:
     """Say a guarantee; one of nothing is none."""
     return amount(guarantee if guarantee.get(resource) else {}, resource, "none")

@@ -228,6 +228,7 @@ def test_a_moment_shows_queues_and_waiting_jobs(browser: Client, done: Forecast)
     content = browser.get(f"/forecasts/{done.pk}/moment/?at=130").content.decode()
     assert "Branch from here" in content
     assert "trace/third" in content
+    assert "after the beginning: 2 jobs wait, 3 jobs run." in content
 
 
 @pytest.mark.django_db(transaction=True)

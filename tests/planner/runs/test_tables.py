@@ -125,6 +125,11 @@ def test_groups_of_jobs_count_waiting_pods_first(api: APIClient, browser: Client
     assert page.index("research</a>") < page.index("serving</a>")
 
 
+def test_a_filter_without_a_field_is_shown(browser: Client, run: Run) -> None:
+    assert "Waiting: true" in text_of(browser.get(f"/runs/{run.pk}/jobs/?pending=true&by=queue"))
+    assert "Waiting: true" not in text_of(browser.get(f"/runs/{run.pk}/jobs/?by=queue"))
+
+
 def test_a_group_keeps_the_other_filters(browser: Client, run: Run) -> None:
     page = text_of(browser.get(f"/runs/{run.pk}/jobs/?by=resource&queue=research"))
     assert 'href="?queue=research&amp;resource=cpu"' in page

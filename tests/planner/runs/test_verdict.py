@@ -77,8 +77,8 @@ def test_evictions_are_counted_with_those_that_were_needed() -> None:
     assert found.evictions.pods == found.evictions.needed == 1
     assert found.evictions.excess == 0
     assert sentence(found, "evictions") == (
-        "1 pod evicted; fewer would not have been enough. Evicted: 1 core and 1 GiB; requested by the pods "
-        "in their place: 1 core and 1 GiB."
+        "1 pod evicted; fewer would not have been enough on the chosen nodes. "
+        "Evicted: 1 core and 1 GiB; requested by the pods in their place: 1 core and 1 GiB."
     )
 
 

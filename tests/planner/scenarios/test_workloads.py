@@ -81,6 +81,13 @@ def test_workloads_are_shown_as_a_run_sees_them(browser: Client, scenario: Scena
     assert "1 to 1 of 1 workload, 2 in total" in page(browser, scenario, "?queue=busy")
 
 
+def test_the_page_of_a_waiting_workload_asks_how_many_pods_to_place(
+    browser: Client, scenario: Scenario
+) -> None:
+    shown = text_of(browser.get(f"/scenarios/{scenario.pk}/workloads/podgroups/default/wait/"))
+    assert re.search(r'<input[^>]* name="at_least"', shown)
+
+
 def test_a_renamed_queue_is_that_of_its_workloads(browser: Client, scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=1)
     assert "default/wait podgroup team" in page(browser, scenario)
