@@ -104,11 +104,12 @@ def test_an_integer_weight_given_as_a_text_is_ignored() -> None:
 
 
 whole = st.integers(0, 2**45)
+allocated = whole | st.integers(2**53, 2**63 - 1)
 
 
 @settings(max_examples=60)
 @given(
-    allocatable=st.lists(st.tuples(whole, whole, st.integers(0, 8)), min_size=1, max_size=4),
+    allocatable=st.lists(st.tuples(allocated, allocated, st.integers(0, 8)), min_size=1, max_size=4),
     taken=st.tuples(whole, whole, whole, whole, st.integers(0, 8)),
     requests=st.tuples(st.integers(0, 2000), st.integers(0, 2**40), st.integers(0, 3)),
     weights=st.tuples(st.integers(-2, 3), st.integers(-2, 3), st.integers(-2, 3)),
@@ -144,6 +145,7 @@ def test_nodes_and_shapes_score_the_same_one_by_one_and_all_at_once(
         ]
         assert of_shapes.on(every)[number].tolist() == scores
         assert [resources.score(shape, every).tolist()[number] for shape in shapes] == scores
+        assert [resources.score_node(shape)(number) for shape in shapes] == scores
 
 
 def one_score(
@@ -153,8 +155,8 @@ def one_score(
     used = [held + more for held, more in zip(taken, incoming, strict=True)]
     near = [pair for pair in zip(allocatable[:2], used[:2], strict=True) if pair[0] > 0]
     kinds = max(len(near), 1)
-    total = least * (sum(100 * max(has - held, 0) // has for has, held in near) // kinds)
-    total += most * (sum(100 * min(has, held) // has for has, held in near) // kinds)
+    total = least * cut(sum(cut(as_int64(100 * max(has - held, 0)), has) for has, held in near), kinds)
+    total += most * cut(sum(cut(as_int64(100 * min(has, held)), has) for has, held in near), kinds)
     counted = 3 if incoming[4] > 0 else 2
     fractions = [
         min(held / has, 1.0)
@@ -164,6 +166,23 @@ def one_score(
     if any(incoming[2:]):
         total += balanced * int((1.0 - deviation(fractions)) * 100)
     return total
+
+
+def as_int64(number: int) -> int:
+    """Return what 64-bit integers make of a number."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def cut(numerator: int, divisor: int) -> int:
+    """Return a quotient cut off towards zero."""
+    return abs(numerator) // divisor * (-1 if numerator < 0 else 1)
+
+
+def test_a_node_too_large_for_64_bit_percentages_scores_as_in_kube_scheduler() -> None:
+    """9Ei of cpu are read as 2^63 - 1 millicores: a hundred times what is free of them overflows."""
+    sizes = [node("large", cpu="9Ei"), node("small", cpu="4")]
+    least = ("nodeorder", {"arguments": {"balancedresource.weight": 0, "tainttoleration.weight": 0}})
+    assert row(opened(sizes, [coming()], least))[0] == 0
 
 
 def deviation(fractions: list[float]) -> float:

@@ -1,7 +1,8 @@
 """How much of a node would be requested with one more pod, and how evenly?
 
 Scores from 0 to 100 in whole numbers; divisions cut off. A container that mentions no cpu or memory counts
-with a small amount, except for the balance.
+with a small amount, except for the balance. A hundred times an amount beyond a hundredth of 2^63 overflows as
+the 64-bit integers of kube-scheduler do, so that a node that large scores about 0.
 
 Source: kube-scheduler ``plugins/noderesources/least_allocated.go``, ``most_allocated.go``,
 ``balanced_allocation.go`` at 1.35.3.
@@ -30,6 +31,7 @@ Mask = NDArray[np.bool_]
 
 # The rows of what nodes have; what is taken of the first two is known in two ways.
 CPU, MEMORY, GPU = range(3)
+LARGEST = np.iinfo(np.int64).max
 
 
 class ResourceWeights(NamedTuple):
@@ -57,6 +59,7 @@ class ResourceScores:
         self.weights = weights
         self.rates_improvement = rates_improvement
         self._complete = bool((k8s_nodes.allocatable[:GPU] > 0).all())
+        self._overflows = bool((k8s_nodes.allocatable[:GPU] > LARGEST // BEST).any())
         self._allocatable: list[list[int]] = k8s_nodes.allocatable.T.tolist()
         self._kept: dict[int, tuple[int, Counts]] = {}
 
@@ -76,6 +79,8 @@ class ResourceScores:
 
     def score_node(self, shape: PodShape, rest: int = 0) -> Callable[[int], int]:
         """Return a function that gives the same as `score` for one node, with the rest of its score."""
+        if self._overflows:
+            return lambda node: rest + int(self.score(shape, np.array([node]))[0])
         least, most, balanced = self.weights
         allocatable, taken_of = self._allocatable, self.k8s_nodes.taken_of
         assumed_cpu, assumed_memory, cpu, memory, gpu = self.k8s_nodes.incoming(shape)
@@ -172,11 +177,11 @@ class ResourceScores:
         kinds = 2 if self._complete else np.maximum(np.count_nonzero(basic > 0, axis=0), 1)
         total: Counts = np.zeros(taken.shape[1:], dtype=np.int64)
         if least:
-            free = BEST * np.maximum(basic - near, 0) // divisor
-            total += least * ((free[CPU] + free[MEMORY]) // kinds)
+            free = self._quotient(BEST * np.maximum(basic - near, 0), divisor)
+            total += least * self._quotient(free[CPU] + free[MEMORY], kinds)
         if most:
-            full = BEST * np.minimum(near, basic) // divisor
-            total += most * ((full[CPU] + full[MEMORY]) // kinds)
+            full = self._quotient(BEST * np.minimum(near, basic), divisor)
+            total += most * self._quotient(full[CPU] + full[MEMORY], kinds)
         if balanced:
             even = self._balances(has, taken[GPU:], counts_gpu)
             if self.rates_improvement:
@@ -184,6 +189,13 @@ class ResourceScores:
                 even = _improvements(even, before)
             total += balanced * even * balances
         return total
+
+    def _quotient(self, numerator: Counts, divisor: Counts | int) -> Counts:
+        """Return a quotient cut off towards zero; a numerator is below zero only where it has overflowed."""
+        quotient: Counts = numerator // divisor
+        if self._overflows:
+            quotient += (numerator < 0) & (quotient * divisor != numerator)
+        return quotient
 
     def _balances(self, has: Counts, used: Counts, counts_gpu: Mask) -> Counts:
         """Return how evenly nodes would be used, (...): 100 where all fractions are equal."""
