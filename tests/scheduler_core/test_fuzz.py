@@ -6,6 +6,9 @@ import pytest
 
 from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.explain import text
+from scheduler_core.framework import node_columns, placement
+from scheduler_core.victims import preempt_bound, reclaim_bound
+from tests.builders import Object
 from tests.scheduler_core.mutations import mutated
 from tests.trials import trials
 
@@ -50,3 +53,19 @@ def test_every_job_that_waits_in_an_odd_scenario_is_explained(number: int) -> No
 
 def test_an_odd_scenario_is_the_same_for_the_same_number() -> None:
     assert [mutated(number) for number in range(20)] == [mutated(number) for number in range(20)]
+
+
+@pytest.mark.parametrize("number", trials(range(600), always=24))
+def test_nodes_answer_the_same_one_by_one_and_all_at_once(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = mutated(number)
+    assert answered_with(1, scenario, monkeypatch) == answered_with(10**9, scenario, monkeypatch)
+
+
+def answered_with(few: int, scenario: Object, monkeypatch: pytest.MonkeyPatch) -> Object:
+    """Return the result where up to so many nodes are queried one by one."""
+    for module in (node_columns, placement, preempt_bound, reclaim_bound):
+        monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(node_columns, "FEW_OF_A_CLASS", few)
+    return simulate_document(scenario)
