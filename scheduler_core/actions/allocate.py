@@ -13,6 +13,7 @@ from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.lines import InLine
+from scheduler_core.framework.placement import LaterPlaces
 from scheduler_core.framework.plugin_fn import JobPipelinedFn
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement, count_as_pipelined
@@ -41,18 +42,18 @@ def execute(session: Session) -> None:
     if session.nothing_to_decide():
         return
     allocate = Allocate(session)
-    work = allocate.work
-    while work.queues:
-        queue = work.queues.pop()
-        if session.overused(queue):
-            waiting = work.waiting(queue)
-            session.observer.queue_overused(queue, () if waiting is None else waiting.items)
-            continue
-        jobs = work.waiting(queue)
-        if jobs is None:
+    queues, waiting = allocate.work.queues, allocate.work.waiting
+    queue = queues.pop() if queues else None
+    while queue is not None:
+        jobs = waiting(queue)
+        overused = session.overused(queue)
+        if overused:
+            session.observer.queue_overused(queue, () if jobs is None else jobs.items)
+        if overused or jobs is None:
+            queue = queues.pop() if queues else None
             continue
         allocate.take_turn(jobs)
-        work.queues.push(queue)
+        queue = queues.push_pop(queue)
 
 
 class Allocate:
@@ -71,9 +72,10 @@ class Allocate:
         self.work = WorkList(session, settled=True)
         self.counts = _may_count(session)
         self.passes_over = not session.reasons and session.registry.classes_are_shapes and self.work.has_key
-        # classes that fit nowhere at once, and those of them that will not, either
-        self.later_only: set[int] = set()
+        # where the classes will fit that fit nowhere at once, and those of them that will not, either
+        self.later_only: dict[int, LaterPlaces] = {}
         self.hopeless: set[int] = set()
+        self.asks_who_was_seen = "preempt" in session.conf.actions
         # what was found of a class, and after how many changes of nodes
         self.fits_nowhere: dict[int, tuple[int, bool]] = {}
         enqueues = "enqueue" in session.conf.actions
@@ -190,22 +192,28 @@ class Allocate:
 
         False, and nothing is done, when it might get more, or that takes a closer look. A class that fits
         nowhere, at once or at all, does not as long as the action runs. The pre-predicates see a task as they
-        would, once its queue may take it: preempt asks whether they did, see `_is_hopeless`.
+        would, once its queue may take it; of a hopeless one only where preempt asks whether they did, see
+        `_is_hopeless`.
         """
         session, task = self.session, job.samples()[0]
+        number, later_only = session.registry.class_of(task), self.later_only
+        is_hopeless = number in self.hopeless
+        if is_hopeless and not self.asks_who_was_seen:
+            leave_out_equals(jobs)
+            return True
         if task.shape.gated or session.allocatable(session.queues[job.queue], task) is not None:
             return False
         try:
             session.pre_predicate(task)
         except PrePredicateError:
             return False
-        number = session.registry.class_of(task)
-        if number not in self.hopeless:
-            if number not in self.later_only:
+        if not is_hopeless:
+            places = later_only.get(number)
+            if places is None:
                 if session.placement.might_fit_at_once(task):
                     return False
-                self.later_only.add(number)
-            node = session.placement.best_later(task)
+                places = later_only[number] = session.placement.later_places(task)
+            node = places.best(task)
             if node is not None:
                 return count_as_pipelined(session, task, node)
             if not session.placement.fits_nowhere_later(task):

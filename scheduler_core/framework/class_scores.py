@@ -26,6 +26,9 @@ ScoreOf = Callable[[int], float]
 
 NOWHERE = -np.inf
 
+# The state of a node with less of some resource idle than any class requests.
+FULL = ()
+
 # So many nodes in a new state wait to be judged together; classes in need of them judge them one by one.
 MOST_WAITING = 8
 
@@ -102,6 +105,8 @@ class ClassScoreMatrix:
         demands, self._whose = distinct_rows(np.array([task.shape.demand for task in asking]))
         self._requested = np.flatnonzero((demands > -np.inf).any(axis=0))
         self._demands = demands.T[self._requested, np.newaxis]
+        least = enumerate(demands.min(axis=0).tolist())
+        self._least = [(position, amount) for position, amount in least if amount > -np.inf]
         self._refusals, self._orders, self._batches = (
             [of_classes(asking) for of_classes in forms] for forms in plugins
         )
@@ -142,9 +147,8 @@ class ClassScoreMatrix:
             number = self._known.get(state)
             if number is None:
                 self._waiting[node] = now, state
-            else:
+            elif self._waiting.pop(node, None) or self._state_of[node] != number:
                 self._enter(node, number)
-                self._waiting.pop(node, None)
         if len(self._waiting) > MOST_WAITING:
             self._judge({node: state for node, (_, state) in self._waiting.items()})
             self._waiting.clear()
@@ -159,8 +163,11 @@ class ClassScoreMatrix:
         known.seen = self._seen
 
     def _state(self, node: int) -> Hashable:
-        """Return all that is read of a node."""
+        """Return all that is read of a node, or that it is full: then it takes no class at once."""
         idle, future = self.nodes.idle_of[node], self.nodes.future_of[node]
+        for position, amount in self._least:
+            if amount - idle[position] >= MIN_RESOURCE:
+                return FULL
         ahead = None if future is idle else tuple(future)
         return self._kinds[node], tuple(idle), ahead, *[changing(node) for changing in self._changing]
 

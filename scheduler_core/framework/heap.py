@@ -65,6 +65,11 @@ class PriorityQueue(Generic[Item]):
         items[parent] = last
         return first
 
+    def push_pop(self, item: Item) -> Item:
+        """Add an element, then remove and return the first one."""
+        self.push(item)
+        return self.pop()
+
 
 class SettledQueue(Generic[Item]):
     """Elements that do not change their places while they wait, in their order.
@@ -118,6 +123,19 @@ class SettledQueue(Generic[Item]):
         self._first += 1
         item: Item = entry[-1]
         return item
+
+    def push_pop(self, item: Item) -> Item:
+        """Add an element, then remove and return the first one, which is the same while it stays first."""
+        if self._fresh is None:
+            if self._first == len(self._entries):
+                return item
+            entry = (*self.key(item), item)
+            if entry < self._entries[self._first]:
+                return item
+            insort(self._entries, entry, lo=self._first)
+        else:
+            self._fresh.append(item)
+        return self.pop()
 
 
 class LiveQueue(PriorityQueue[Item]):

@@ -47,31 +47,23 @@ class NodeQuery:
 
 
 class NodeColumn:
-    """What one class of tasks is answered on every node, brought up to date when it is read.
+    """What one class of tasks is answered on every node, brought up to date when it is read."""
 
-    Attributes
-    ----------
-    zeros : int
-        On how many nodes the answer was 0, or no, when it was read last.
-
-    """
-
-    __slots__ = ("_changes", "_of_one", "_query", "_seen", "_values", "zeros")
+    __slots__ = ("_changes", "_of_one", "_query", "_seen", "_values")
 
     def __init__(self, query: NodeQuery, task: TaskInfo, everywhere: Nodes, changes: ChangeLog) -> None:
         self._query = query
         self._of_one = query.of_one(task)
         self._values: NDArray[Any] = np.ones(len(everywhere), dtype=query.kind)
-        self.zeros = 0
         self._changes = changes
         self._seen = len(changes)
         self._ask(task, everywhere if len(everywhere) > FEW_OF_A_CLASS else range(len(everywhere)))
 
     def now(self, task: TaskInfo) -> NDArray[Any]:
         """Return the answers to a task of the class as nodes are now, (N,); the next call changes them."""
-        seen = self._seen
-        if seen < len(self._changes):
-            self._seen = len(self._changes)
+        seen, now = self._seen, len(self._changes)
+        if seen < now:
+            self._seen = now
             self._ask(task, self._changes.since(seen))
         return self._values
 
@@ -79,16 +71,12 @@ class NodeColumn:
         """Ask about some nodes, one by one when they are few."""
         of_one = self._of_one
         if of_one is not None and len(nodes) <= FEW_OF_A_CLASS:
-            values, zeros = self._values, self.zeros
+            values = self._values
             for node in nodes:
-                answer = of_one(node)
-                zeros += (not answer) - (not values.item(node))
-                values[node] = answer
-            self.zeros = zeros
+                values[node] = of_one(node)
         else:
             numbers = nodes if isinstance(nodes, np.ndarray) else as_array(nodes)
             self._values[numbers] = self._query.of_many(task, numbers)
-            self.zeros = len(self._values) - int(np.count_nonzero(self._values))
 
 
 class Row:

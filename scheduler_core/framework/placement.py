@@ -8,7 +8,7 @@ Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_hel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,28 @@ class Ranked:
         if len(self):
             yield self._nodes.item(self._scores.argmax())
             yield from self._nodes[np.argsort(-self._scores, kind="stable")[1:]].tolist()
+
+
+class LaterPlaces:
+    """Where tasks of a class will fit that fit nowhere at once."""
+
+    __slots__ = ("_column", "_index")
+
+    def __init__(self, column: NodeColumn, index: Mapping[str, int]) -> None:
+        self._column = column
+        self._index = index
+
+    def best(self, task: TaskInfo) -> int | None:
+        """Return the node where a task is pipelined that is its whole job.
+
+        That is the one nominated for it, if it will fit there. None when there is none, or that takes a
+        closer look.
+        """
+        scores: Scores = self._column.now(task)
+        node = self._index.get(task.nominated) if task.nominated else None
+        if node is None or not scores.item(node) > NOWHERE:
+            node = int(scores.argmax())
+        return node if NOWHERE < scores.item(node) < np.inf else None
 
 
 class Placement:
@@ -106,25 +128,18 @@ class Placement:
         scores = self._at_once(task)
         return scores is None or scores.item(scores.argmax()) > NOWHERE
 
-    def best_later(self, task: TaskInfo) -> int | None:
-        """Return the node where a task is pipelined that cannot fit at once, and is its whole job.
-
-        That is the one nominated for it, if it will fit there. None when there is none, or that takes a
-        closer look.
-        """
-        scores: Scores = self._column(self._row(task), task, self._queries.takes_later)
-        node = self.nodes.index.get(task.nominated)
-        if node is None or not scores.item(node) > NOWHERE:
-            node = int(scores.argmax())
-        return node if NOWHERE < scores.item(node) < np.inf else None
+    def later_places(self, task: TaskInfo) -> LaterPlaces:
+        """Return where tasks of the class of one will fit that fit nowhere at once."""
+        return LaterPlaces(self._known(self._row(task), task, self._queries.takes_later), self.nodes.index)
 
     def fits_nowhere_later(self, task: TaskInfo) -> bool:
         """Return whether a task that cannot fit at once will not, either, and evictions resolve that."""
         row = self._row(task)
         later = self._column(row, task, self._queries.takes_later)
-        resolvable = self._known(row, task, self._queries.resolvable)
-        resolvable.now(task)
-        return later.item(later.argmax()) == NOWHERE and not resolvable.zeros
+        if later.item(later.argmax()) != NOWHERE:
+            return False
+        resolvable = self._column(row, task, self._queries.resolvable)
+        return bool(resolvable.item(resolvable.argmin()))
 
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
         """Return the node with the best finite score, None when that takes a closer look.
@@ -153,13 +168,16 @@ class Placement:
             return False
         if self._fits_at_once(task):
             return False
-        refuses = self._known(row, task, self._queries.refuses)
-        why = refuses.now(task)
-        if refuses.zeros:
+        if self.nodes.releasing_or_pipelined:
+            later = self._column(row, task, self._queries.takes_later)
+            if later.item(later.argmax()) > NOWHERE:
+                return False
+        why = self._column(row, task, self._queries.refuses)
+        if why.item(why.argmin()) == FITS:
             return False
-        resolvable = self._known(row, task, self._queries.resolvable)
-        resolvable.now(task)
-        return not resolvable.zeros or self._errors(row, why).hopeful() is None
+        resolvable = self._column(row, task, self._queries.resolvable)
+        resolves = bool(resolvable.item(resolvable.argmin()))
+        return resolves or self._errors(row, why).hopeful() is None
 
     def _fits_at_once(self, task: TaskInfo) -> bool:
         """Return whether a task is known to fit at once somewhere, as its class is kept with others."""

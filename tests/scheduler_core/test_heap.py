@@ -99,3 +99,22 @@ def test_a_settled_queue_gives_out_what_the_literal_heap_does(numbers: list[int]
             settled.push(number)
             literal.push(number)
     assert sorted(settled.items) == sorted(literal.items)
+
+
+@given(st.lists(st.integers(0, 50), unique=True, min_size=1), st.lists(st.integers(0, 50), max_size=80))
+def test_push_and_pop_in_one_gives_out_what_they_do_one_after_the_other(
+    numbers: list[int], keys: list[int]
+) -> None:
+    items = [Item(number, key) for number, key in enumerate(numbers)]
+    twins = [Item(number, key) for number, key in enumerate(numbers)]
+    settled = SettledQueue[Item](lambda item: (item.key, item.name), items)
+    literal = PriorityQueue[Item](lambda left, right: (left.key, left.name) < (right.key, right.name), twins)
+    ours, theirs = settled.pop(), literal.pop()
+    for key in keys:
+        assert ours.name == theirs.name
+        ours.key = theirs.key = key
+        ours = settled.push_pop(ours)
+        literal.push(theirs)
+        theirs = literal.pop()
+    assert ours.name == theirs.name
+    assert len(settled) == len(literal) == len(numbers) - 1
