@@ -69,6 +69,14 @@ def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
 
 
 @register.simple_tag
+def node_amount(node: Any, part: str, resource: str) -> str:
+    """Say a part of a node's amounts: nothing of a resource is 0, a dash stands for one that it has not."""
+    parts = [getattr(node, name) for name in ("idle", "releasing", "pipelined", "free")]
+    has_any = any(resource in amounts for amounts in parts)
+    return amount_of(getattr(node, part).get(resource, 0.0) if has_any else None, resource)
+
+
+@register.simple_tag
 def amount_of(value: float | None, resource: str) -> str:
     """Say an amount of a resource, a dash where there is none; the tooltip holds the exact value."""
     return _soft("–") if value is None else _said(value, resource)
