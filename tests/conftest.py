@@ -6,7 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.management import create_permissions
+from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
+from django.db.models.signals import post_migrate  # noqa: TID251 - it is silenced here
 from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
@@ -60,7 +63,13 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Drop the table that no model has any more: PostgreSQL would not empty the table to which it refers."""
+    """Let tables be emptied quickly, and by PostgreSQL at all.
+
+    Rows of permissions and kinds of content, which nobody reads, are not made again after each test; and the
+    table goes that no model has any more, as PostgreSQL would not empty the table to which it refers.
+    """
+    post_migrate.disconnect(dispatch_uid=f"{create_permissions.__module__}.{create_permissions.__name__}")
+    post_migrate.disconnect(create_contenttypes)
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("DROP TABLE IF EXISTS planner_decision")

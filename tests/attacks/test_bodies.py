@@ -23,6 +23,7 @@ from planner.web.middleware.bodies import (
 )
 from tests import factories
 from tests.planner.pages import text_of
+from tests.trials import trials
 
 pytestmark = pytest.mark.django_db
 
@@ -75,7 +76,7 @@ def filled(route: str) -> str:
 ADDRESSES = sorted(routes(get_resolver().url_patterns))
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", trials(TYPES, always=3))
 def test_a_stranger_sends_no_large_body_anywhere(kind: str) -> None:
     assert len(ADDRESSES) > 100
     for address in ADDRESSES:
@@ -83,7 +84,7 @@ def test_a_stranger_sends_no_large_body_anywhere(kind: str) -> None:
         assert answer.status_code == 413, (address, answer.status_code)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", trials(TYPES, always=3))
 def test_an_editor_sends_a_large_body_only_where_clusters_come_in_and_as_files(kind: str) -> None:
     browser = Client()
     browser.force_login(factories.user("editor"))

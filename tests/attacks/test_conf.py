@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 import manifests
 from planner.accounts.models import Role
 from tests import factories
+from tests.trials import trials
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +22,7 @@ def plugins(many: int, name: str = "nothing{}") -> str:
 
 HUGE = {
     "400 plugins": plugins(400),
+    "800 plugins": plugins(800),
     "20000 plugins": plugins(20_000),
     "20000 tiers": "tiers:\n" + "- plugins: [{name: gang}]\n" * 20_000,
     "plugins in many tiers": "tiers:\n" + "- plugins: [{name: gang}, {name: drf}, {name: pdb}]\n" * 49,
@@ -32,9 +34,10 @@ HUGE = {
     "json": json.dumps({"tiers": [{"plugins": [{"name": f"n{number}"}]} for number in range(20_000)]}),
 }
 ALLOWED = {"many long names"}
+KINDS = [pytest.param(kind, marks=pytest.mark.long if kind == "800 plugins" else ()) for kind in HUGE]
 
 
-@pytest.mark.parametrize("kind", HUGE)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_viewer_cannot_keep_the_server_busy_with_a_configuration(kind: str) -> None:
     client = Client()
     client.force_login(factories.user("viewer", role=Role.VIEWER))
@@ -60,10 +63,11 @@ def test_the_largest_configuration_that_is_read_is_judged_soon(api: APIClient) -
     assert lines == set(range(4, 104))
 
 
-def test_a_configuration_that_is_too_large_is_neither_saved_nor_imported(api: APIClient) -> None:
+@pytest.mark.parametrize("kind", trials(["400 plugins", "800 plugins"], always=1))
+def test_a_configuration_that_is_too_large_is_neither_saved_nor_imported(api: APIClient, kind: str) -> None:
     scenario = factories.scenario()
     at = f"/api/v1/scenarios/{scenario.pk}/conf/"
-    answer = api.put(at, {"text": HUGE["400 plugins"]}, headers={"If-Match": "1"})
+    answer = api.put(at, {"text": HUGE[kind]}, headers={"If-Match": "1"})
     assert answer.status_code == 422
     assert answer.json()["problems"][0]["rule"] == "conf.size"
     documents = json.dumps(
@@ -71,7 +75,7 @@ def test_a_configuration_that_is_too_large_is_neither_saved_nor_imported(api: AP
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": "volcano-scheduler-configmap"},
-            "data": {manifests.CONF_KEY: HUGE["400 plugins"]},
+            "data": {manifests.CONF_KEY: HUGE[kind]},
         }
     )
     answer = api.post("/api/v1/snapshots/", {"name": "x", "documents": documents})

@@ -49,7 +49,7 @@ def agreement(name: str, step: int) -> float:
     """Return for which part of a release's recordings the causes found are those that were recorded."""
     older, newer = releases(name)
     equal = []
-    for recording in islice(recordings(name, with_same=False), 0, None, step):
+    for recording in recordings(name, with_same=False, step=step):
         if recording.causes:
             found = upgrade_impact(prepare(unnamed(recording)), older, newer).causes
             equal.append(set(found) == {CAUSES[cause] for cause in recording.causes})

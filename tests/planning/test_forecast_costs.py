@@ -23,7 +23,7 @@ def in_pool(name: str, pool: str, **offers: object):  # type: ignore[no-untyped-
     return node(name, labels={"node.kubernetes.io/instance-type": pool}, **offers)
 
 
-@pytest.mark.parametrize("seed", trials(range(200), always=80))
+@pytest.mark.parametrize("seed", trials(range(200), always=40))
 def test_what_queues_are_charged_is_what_the_nodes_cost(seed: int) -> None:
     document, _, record = forecast(seed, jobs=6)
     pool = record.pools[0].name

@@ -108,7 +108,7 @@ SEEDS = (1, 3, 4, 7, 10, 14, 15, 16, 18, 19, 21, 23, 25, 26, 27, 28, 40, 41, 43,
 """Those of the first 60 whose figure has a value and is not as asked for already."""
 
 
-@pytest.mark.parametrize("seed", trials(SEEDS, always=13))
+@pytest.mark.parametrize("seed", trials(SEEDS, always=7))
 def test_what_is_offered_is_the_smallest_of_all_that_was_tried(seed: int) -> None:
     dice = random.Random(seed)
     document, question = cluster(dice), some_question(dice)

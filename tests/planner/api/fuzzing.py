@@ -51,7 +51,7 @@ GENERATED = settings(
     deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
-SCHEMA = schemathesis.openapi.from_wsgi("/api/v1/schema/", get_wsgi_application())
+SCHEMA = schemathesis.openapi.from_wsgi("/api/v1/schema/?format=json", get_wsgi_application())
 OPERATIONS = [found.ok() for found in SCHEMA.get_all_operations()]
 
 

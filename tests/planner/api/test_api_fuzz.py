@@ -7,7 +7,7 @@ from tests.planner.api.fuzzing import OPERATIONS, World, boundaries, generated
 
 pytestmark = pytest.mark.django_db
 
-FEW, MANY = 2, 20
+FEW, MANY = 1, 20
 """Valid and invalid requests of each operation on every change, and in the thorough trial."""
 
 

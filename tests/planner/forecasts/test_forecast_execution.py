@@ -62,6 +62,7 @@ def test_it_says_when_it_begins_how_long_all_its_replays_will_take() -> None:
     }
     assert drawn.estimate["sessions"] > one.sessions
     assert drawn.estimate["sessions"] % 3 == 0, "drawn workloads are like the one that is drawn first"
+    assert drawn.summary == alone.summary, "drawn workloads leave the forecast as it is"
     assert factories.forecast().estimate == {}, "nobody has read its input yet"
 
 
@@ -73,16 +74,12 @@ def test_the_same_forecast_gives_the_same_bytes() -> None:
     ]
 
 
-@override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.1)
+@override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.02)
 def test_a_forecast_that_was_put_back_goes_on_from_its_last_state_with_the_same_result() -> None:
     whole = do_work(long_forecast())
     assert whole.state == "succeeded", whole.error
     forecast = long_forecast()
-    stopping = threading.Event()
-    watcher = threading.Thread(target=stop_once_frozen, args=(forecast, stopping))
-    watcher.start()
-    put_back = do_work(forecast, stopping=stopping)
-    watcher.join()
+    put_back = do_work(forecast, stopping=OnceFrozen(forecast))
     assert put_back.state == "queued", "it ended before a state was kept"
     resumed = do_work(forecast)
     assert resumed.state == "succeeded", resumed.error
@@ -92,35 +89,31 @@ def test_a_forecast_that_was_put_back_goes_on_from_its_last_state_with_the_same_
     assert not resumed.parts.filter(part=ForecastPart.FROZEN).exists()
 
 
-@override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.1)
+@override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.02)
 def test_drawn_workloads_are_replayed_first_and_gone_on_with() -> None:
     options = {**LONG, "seeds": 2}
     empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
     scenario, trace = factories.scenario(document=empty), factories.workload(MANY)
     whole = do_work(factories.forecast(scenario, under=trace, **options))
     assert whole.state == "succeeded", whole.error
-    alone = do_work(factories.forecast(scenario, under=trace, **LONG))
-    assert whole.summary == alone.summary, "drawn workloads leave the forecast as it is"
-    forecast, stopping = factories.forecast(scenario, under=trace, **options), threading.Event()
-    watcher = threading.Thread(target=stop_once_frozen, args=(forecast, stopping))
-    watcher.start()
-    assert do_work(forecast, stopping=stopping).state == "queued", "it ended before a state was kept"
-    watcher.join()
+    forecast = factories.forecast(scenario, under=trace, **options)
+    put_back = do_work(forecast, stopping=OnceFrozen(forecast))
+    assert put_back.state == "queued", "it ended before a state was kept"
     resumed = do_work(forecast)
     assert (resumed.state, resumed.summary) == ("succeeded", whole.summary)
     assert drawn_waits(resumed) == drawn_waits(whole)
     assert {row.seed for row in drawn_waits(whole)} == {1, 2}
 
 
-def stop_once_frozen(forecast: Forecast, stopping: threading.Event) -> None:
-    from django.db import connection
+class OnceFrozen(threading.Event):
+    """Stops a forecast once its state is kept: its worker asks between two reports, however busy it is."""
 
-    while not ForecastPart.objects.filter(forecast=forecast, part=ForecastPart.FROZEN).exists():
-        if Forecast.objects.get(pk=forecast.pk).is_over:
-            break
-        threading.Event().wait(0.05)
-    stopping.set()
-    connection.close()
+    def __init__(self, forecast: Forecast) -> None:
+        super().__init__()
+        self._states = ForecastPart.objects.filter(forecast=forecast, part=ForecastPart.FROZEN)
+
+    def is_set(self) -> bool:
+        return self._states.exists()
 
 
 def test_a_scenario_that_cannot_be_replayed_fails_with_the_cores_sentence() -> None:

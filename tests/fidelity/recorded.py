@@ -1,0 +1,20 @@
+"""Which recordings of a file are read? To parse one takes as long as to judge it."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from scheduler_core.reading import Entry, entries
+
+
+def picked(
+    path: Path, pick: Callable[[Iterable[bytes]], Iterable[bytes]], *, with_recorded: bool = True
+) -> Iterator[Entry]:
+    """Yield the recordings of a packed file whose lines `pick` yields."""
+    with gzip.open(path) as lines, NamedTemporaryFile(suffix=".jsonl") as chosen:
+        chosen.writelines(pick(lines))
+        chosen.flush()
+        yield from entries(chosen.name, with_recorded=with_recorded)
