@@ -1,4 +1,4 @@
-"""Which taints does a pod tolerate?
+"""Taints of nodes and tolerations of pods.
 
 Source: component-helpers ``scheduling/corev1/helpers.go``, api ``core/v1/toleration.go`` at 1.35.3.
 """
@@ -19,7 +19,7 @@ Tolerations = Sequence[Mapping[str, Any]]
 
 
 class Taint(NamedTuple):
-    """What keeps pods away from a node."""
+    """A taint of a node."""
 
     key: str
     value: str
@@ -52,7 +52,7 @@ def _matches(toleration: Mapping[str, Any], taint: Taint) -> bool:
 
 
 class NodeTaints:
-    """The taints of all nodes; nodes with the same ones are looked at once.
+    """The taints of all nodes, evaluated once per distinct set.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class NodeTaints:
         refused: Mask = self._per_node(lambda taint: taint.effect in HARD_EFFECTS, tolerations) > 0
         return refused
 
-    def disliked(self, tolerations: Tolerations) -> NDArray[np.int64]:
+    def intolerable(self, tolerations: Tolerations) -> NDArray[np.int64]:
         """Return how many PreferNoSchedule taints of each node are not tolerated, (N,)."""
         return self._per_node(lambda taint: taint.effect == SOFT_EFFECT, tolerations)
 

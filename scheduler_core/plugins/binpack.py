@@ -1,4 +1,4 @@
-"""Which node would be fullest? Fill nodes before opening new ones.
+"""Plugin binpack: score nodes by how full they would be, so that used nodes are filled first.
 
 Source: volcano ``pkg/scheduler/plugins/binpack/binpack.go`` at v1.15.1.
 """
@@ -29,7 +29,7 @@ MAX_NODE_SCORE = 100
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register what binpack answers; with weight 0 it answers nothing."""
+    """Register the callbacks of binpack; with weight 0 there are none."""
     weight = arguments.get_int("binpack.weight", 1)
     if weight != 0:
         scorer = Binpack(session.nodes, weights_of(arguments), MAX_NODE_SCORE * weight)
@@ -68,14 +68,14 @@ class Dimension(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What binpack reads of a task.
+    """What binpack reads from a task.
 
     Attributes
     ----------
     dimensions : tuple of Dimension
         Cpu, memory, then scalars by name; those of weight 0 are left out.
     weight_sum : int
-        Of all resources requested that have a weight, on any node.
+        The weights of all requested resources, also of those that a node lacks.
 
     """
 
@@ -84,15 +84,15 @@ class Demand(NamedTuple):
 
 
 class Binpack:
-    """The score of one session.
+    """The node scores of one session.
 
-    A resource that a node lacks counts in the weights, not in the sum. Used amounts include those of
+    A resource that a node lacks counts in the weight sum only. Used amounts include those of
     terminating pods and leave out pipelined ones.
 
     Parameters
     ----------
     weights : mapping
-        Of the resources that count, by name.
+        The weight of each resource that counts, by name.
     scale : int
         The score of a node that the task would fill completely.
 
@@ -102,23 +102,23 @@ class Binpack:
         self.nodes = nodes
         self.weights = weights
         self.scale = scale
-        # x / inf = 0 and x > inf never holds: what a node lacks adds nothing and stops nothing
+        # x / inf = 0 and x > inf is False: a resource that the node lacks adds nothing and blocks nothing
         self._allocatable = np.where(nodes.allocatable == 0, np.inf, nodes.allocatable)
         self._rows: list[list[float]] = self._allocatable.tolist()
         self._demands: dict[int, Demand] = {}
 
     def score(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.float64]:
         """Return how full each node would be, (K,), from 0 to the scale; 0 where any resource is short."""
-        scores: Scores = self.of_demands([self._demand(task)])(nodes, self.nodes.used[nodes])[:, 0]
+        scores: Scores = self.scorer([self._demand(task)])(nodes, self.nodes.used[nodes])[:, 0]
         return scores
 
     def score_node(self, task: TaskInfo) -> Callable[[int], float]:
-        """Return a function that gives the same for one node."""
-        return self.of_each(self._demand(task))
+        """Return a function that scores one node in the same way."""
+        return self.node_scorer(self._demand(task))
 
     def score_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Return the same for several classes of tasks."""
-        used_of, scores = self.nodes.used_of, self.of_demands([self._demand(task) for task in tasks])
+        """Return the scores for several classes of tasks."""
+        used_of, scores = self.nodes.used_of, self.scorer([self._demand(task) for task in tasks])
         return ClassAnswers(
             lambda nodes: scores(nodes, np.array([used_of[node] for node in nodes.tolist()])),
             fixed=[tuple(row) for row in self._rows],
@@ -137,7 +137,7 @@ class Binpack:
             )
         return demand
 
-    def of_each(self, demand: Demand) -> Callable[[int], float]:
+    def node_scorer(self, demand: Demand) -> Callable[[int], float]:
         """Return a function that gives the score of one node."""
         rows, used_of, scale = self._rows, self.nodes.used_of, self.scale
         dimensions, weight_sum = demand
@@ -156,8 +156,8 @@ class Binpack:
 
         return score
 
-    def of_demands(self, demands: Sequence[Demand]) -> Callable[[Nodes, Scores], Scores]:
-        """Return a function of some nodes, (K,), and what is used on them, (K, R): the scores, (K, C)."""
+    def scorer(self, demands: Sequence[Demand]) -> Callable[[Nodes, Scores], Scores]:
+        """Return a function of nodes, (K,), and their used amounts, (K, R), to scores, (K, C)."""
         columns = sorted({dimension.column for demand in demands for dimension in demand.dimensions})
         if not columns:
             return lambda nodes, _used: np.zeros((len(nodes), len(demands)))

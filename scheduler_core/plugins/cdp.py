@@ -1,4 +1,4 @@
-"""Which pods were placed so recently that they are left alone for a while?
+"""Plugin cdp: protect recently scheduled pods from eviction during their cool-down.
 
 Source: volcano ``pkg/scheduler/plugins/cdp/cdp.go`` at v1.15.1.
 """
@@ -20,7 +20,7 @@ COOLDOWN_TIME = "volcano.sh/cooldown-time"
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
-    """Register what cdp answers."""
+    """Register the callbacks of cdp."""
 
     def tasks_out_of_cooldown(
         _preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
@@ -43,7 +43,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 
 def seconds_protected(task: TaskInfo, now: float) -> float:
-    """Return how long the pod's cool-down still lasts at `now`, 0 or less when it is over or was never set.
+    """Return the seconds left of the pod's cool-down at `now`; 0 or less: it is over or was never set.
 
     The cool-down starts when the pod was scheduled, not when it began to run.
     """
@@ -59,6 +59,6 @@ def seconds_protected(task: TaskInfo, now: float) -> float:
 
 
 def cooldown_of(task: TaskInfo) -> float | None:
-    """Return the pod's cool-down in seconds, None without a valid one; a label hides the annotation."""
+    """Return the pod's cool-down in seconds, None without a valid one; the label overrides the annotation."""
     text = task.labels().get(COOLDOWN_TIME, task.annotations().get(COOLDOWN_TIME))
     return None if text is None else parse_duration(text)

@@ -1,4 +1,4 @@
-"""Which pods keep the cluster itself alive, and are never victims?
+"""Plugin conformance: protect critical pods from eviction.
 
 Source: volcano ``pkg/scheduler/plugins/conformance/conformance.go`` at v1.15.1.
 """
@@ -24,32 +24,34 @@ SYSTEM_NAMESPACE = "kube-system"
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
-    """Register what conformance answers."""
+    """Register the callbacks of conformance."""
     session.registry.add_evictable(
         Point.PREEMPTABLE,
         NAME,
-        ordinary_tasks,
-        bound=StaticBound(is_ordinary),
+        non_critical_tasks,
+        bound=StaticBound(is_not_critical),
         same_for_equal_tasks=True,
         same_for_equal_jobs=True,
     )
     session.registry.add_evictable(
         Point.RECLAIMABLE,
         NAME,
-        ordinary_tasks,
-        bound=StaticBound(is_ordinary),
+        non_critical_tasks,
+        bound=StaticBound(is_not_critical),
         same_for_equal_tasks=True,
         same_for_equal_jobs=True,
     )
     session.registry.add_unified_evictable(
         NAME,
-        lambda preemptor, candidates, _action, why: ordinary_tasks(preemptor, candidates, why),
+        lambda preemptor, candidates, _action, why: non_critical_tasks(preemptor, candidates, why),
     )
     session.renewals[NAME] = keeps_nothing
 
 
-def ordinary_tasks(_preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
-    """Return, in order, the candidates that are no part of the system; only the name of the class counts."""
+def non_critical_tasks(
+    _preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+) -> list[TaskInfo]:
+    """Return the candidates that are not critical, in order; only the name of the class counts."""
     accepted = []
     for task in candidates:
         critical = critical_by(task.kind, task.namespace)
@@ -62,13 +64,13 @@ def ordinary_tasks(_preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
 
 @lru_cache(maxsize=16)
 def _reason(critical: str | None) -> tuple[str, dict[str, Any]]:
-    """Return the reason given for candidates that the same makes critical, or nothing."""
+    """Return the reason of a vote, one object for all candidates with the same cause."""
     text = "not critical for the cluster" if critical is None else f"critical for the cluster: {critical}"
     return text, {}
 
 
-def is_ordinary(kind: PodKind, namespace: str) -> bool:
-    """Return whether pods of a kind in a namespace are no part of the system."""
+def is_not_critical(kind: PodKind, namespace: str) -> bool:
+    """Return whether pods of a kind in a namespace are not critical for the cluster."""
     return critical_by(kind, namespace) is None
 
 

@@ -1,4 +1,4 @@
-"""Does a job get its minimum or nothing?
+"""Plugin gang: run a job with at least its minimum of pods, or not at all.
 
 Source: volcano ``pkg/scheduler/plugins/gang/gang.go`` at v1.15.1.
 """
@@ -20,11 +20,11 @@ from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALI
 NAME = "gang"
 
 _PLACED = READY_STATUSES
-_PROMISED = READY_STATUSES | {TaskStatus.PIPELINED}
+_PLACED_OR_PIPELINED = READY_STATUSES | {TaskStatus.PIPELINED}
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
-    """Register what gang answers."""
+    """Register the callbacks of gang."""
     session.registry.add_job_valid(NAME, job_valid, same_for_equal_jobs=True)
     session.registry.add_job_order(NAME, job_order)
     session.registry.add_job_ready(NAME, job_ready)
@@ -75,12 +75,12 @@ def job_ready(job: JobInfo) -> bool:
 
 def job_pipelined(job: JobInfo) -> Vote:
     """Permit a job that has its minimum once resources are released; reject any other."""
-    complete = job.roles_have(_PROMISED, pending_best_effort=True) and job.is_pipelined()
+    complete = job.roles_have(_PLACED_OR_PIPELINED, pending_best_effort=True) and job.is_pipelined()
     return PERMIT if complete else REJECT
 
 
 def surplus_tasks(_preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
-    """Return, in order, the candidates that their jobs can lose and still have their minimum."""
+    """Return, in order, the candidates without which their jobs still have their minimum."""
     accepted = []
     ready: dict[str, int] = {}
     for task in candidates:
@@ -103,16 +103,16 @@ def surplus(job: JobInfo, _priority: int | None) -> int:
 
 @lru_cache(maxsize=1024)
 def _reason(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
-    """Return the reason given for a candidate, the same for all whose jobs stand alike."""
+    """Return the reason of a vote, one object for all candidates with the same numbers."""
     kept = ready > minimum
     text = "the job keeps its minMember without it" if kept else "minMember would no longer be met"
     return text, {"ready": ready, "minAvailable": minimum}
 
 
 def write_conditions(session: Session) -> None:
-    """Say on every PodGroup with tasks whether its gang is ready to be scheduled.
+    """Write on every PodGroup with tasks whether its gang is ready to be scheduled.
 
-    Nowhere, if nobody reads what the session writes: no session reads conditions.
+    Skipped if the session writes no conditions, as no session reads them.
     """
     for job in session.moved_jobs():
         job.unschedulable = job.size > 0 and not job.is_ready()
@@ -121,11 +121,11 @@ def write_conditions(session: Session) -> None:
         if not job.unschedulable:
             job.set_condition("Scheduled", "tasks in gang are ready to be scheduled", "")
             continue
-        promised = [
+        reserved = [
             task
             for task in job.by_status[TaskStatus.PENDING].values()
             if task.standing().status in ALLOCATED_STATUSES
         ]
-        missing = job.min_available - job.ready_count - len(promised)
+        missing = job.min_available - job.ready_count - len(reserved)
         text = f"{missing}/{job.size} tasks in gang unschedulable: {fit_error(job)}"
         job.set_condition("Unschedulable", "NotEnoughResources", text)

@@ -1,4 +1,4 @@
-"""May more jobs enter than the cluster has room for, and how many more?
+"""Plugin overcommit: enqueue jobs up to a multiple of the cluster's resources.
 
 Source: volcano ``pkg/scheduler/plugins/overcommit/overcommit.go`` at v1.15.1.
 """
@@ -22,7 +22,7 @@ DEFAULT_FACTOR = 1.2
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register what overcommit answers."""
+    """Register the callbacks of overcommit."""
     factor = arguments.get_float(FACTOR, DEFAULT_FACTOR)
     overcommit = Overcommit(session, factor if factor >= 1.0 else DEFAULT_FACTOR)
     session.registry.add_job_enqueueable(
@@ -34,17 +34,17 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 class Overcommit:
-    """What the enlarged cluster has left, and what is reserved.
+    """What is idle in the enlarged cluster and what is reserved, in one session.
 
     Attributes
     ----------
     idle : Resource
-        The cluster's total times the factor, less what is used on the nodes by anybody, terminating pods too;
-        may be below 0.
+        The cluster's total times the factor, less what is used on the nodes, also by terminating pods; may be
+        below 0.
     inqueue : Resource
-        The minimums of the enqueued jobs: whole for jobs that wait, the missing part for jobs that run.
+        The minResources of enqueued jobs: all of it for waiting jobs, the rest for running ones.
     reservations : Reservations
-        For which jobs that is, when somebody listens.
+        The jobs behind `inqueue`; filled only if an observer listens.
 
     """
 
@@ -63,7 +63,7 @@ class Overcommit:
                 self.reservations.add(job.key, reserved)
 
     def _measure(self) -> None:
-        """Add up what is used on the nodes, and what is reserved in the queues."""
+        """Sum what is used on the nodes and what is reserved in the queues."""
         session, sums = self.session, self.session.snapshot.sums
         self._is_measured = True
         used = session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist())
@@ -77,9 +77,9 @@ class Overcommit:
         self.idle, self.inqueue = idle, inqueue
 
     def renew(self, renewal: Renewal) -> bool:
-        """Measure anew: when the first job votes, where no other action moves anything before that.
+        """Recompute both amounts; if enqueue is the first action, only when a job is voted on.
 
-        What is reserved in a queue none of whose jobs was made anew is what it was.
+        A queue's reservations are unchanged if none of its jobs was rebuilt.
         """
         for queue in renewal.queues:
             self._reserved.pop(queue, None)
@@ -90,13 +90,13 @@ class Overcommit:
         return True
 
     def version(self) -> int:
-        """Return how often a session that voted found something else than the one before it had left."""
+        """Return a version that grows when a voting session finds other amounts than the one before."""
         if not self._is_measured:
             self._measure()
         return self._version
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minimum fits what is left beside all that is reserved."""
+        """Permit a job whose minResources fit into what is idle and not reserved."""
         minimum = job.min_resources
         if minimum is None:
             return PERMIT
@@ -115,7 +115,7 @@ class Overcommit:
         return REJECT
 
     def job_enqueued(self, job: JobInfo) -> None:
-        """Count the minimum of a job that was enqueued."""
+        """Reserve the minResources of an enqueued job."""
         if job.min_resources is not None:
             amount = without_gated(job, job.min_resources)
             self.inqueue.add(amount)
@@ -123,6 +123,6 @@ class Overcommit:
                 self.reservations.add(job.key, amount)
 
     def report(self) -> dict[str, object]:
-        """Return what is left and what is reserved."""
+        """Return the idle, reserved and total amounts."""
         self.version()
         return {NAME: {"idle": self.idle, "inqueue": self.inqueue, "total": self.session.total}}

@@ -1,4 +1,4 @@
-"""How many pods of a disruption budget may go at once?
+"""Plugin pdb: evict no more pods at once than PodDisruptionBudgets allow.
 
 Source: volcano ``pkg/scheduler/plugins/pdb/pdb.go`` at v1.15.1.
 """
@@ -19,7 +19,7 @@ NAME = "pdb"
 
 
 class Budget:
-    """One PodDisruptionBudget whose selector picks something.
+    """One PodDisruptionBudget with a non-empty selector.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Budget:
         self.disrupted: Mapping[str, Any] = status.get("disruptedPods") or {}
 
     def guards(self, task: TaskInfo) -> bool:
-        """Return whether evicting the task would take from the budget."""
+        """Return whether evicting the task counts against the budget."""
         return (
             task.namespace == self.namespace
             and task.name not in self.disrupted
@@ -48,7 +48,7 @@ class Budget:
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
-    """Register what pdb answers."""
+    """Register the callbacks of pdb."""
     budgets = budgets_of(session.snapshot.cluster.pod_disruption_budgets)
 
     def within_budgets(
@@ -62,7 +62,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 
 def budgets_of(objects: Sequence[Mapping[str, Any]]) -> list[Budget]:
-    """Return the budgets that restrict anything: not those with an absent, empty or malformed selector."""
+    """Return the budgets, without those whose selector is absent, empty or malformed."""
     budgets = []
     for entry in objects:
         try:
@@ -77,9 +77,9 @@ def budgets_of(objects: Sequence[Mapping[str, Any]]) -> list[Budget]:
 def tasks_within(
     budgets: Sequence[Budget], candidates: Sequence[TaskInfo], why: Why | None
 ) -> list[TaskInfo]:
-    """Return, in order, the candidates that their budgets can lose; never a pod without labels.
+    """Return, in order, the candidates whose eviction violates no budget; never a pod without labels.
 
-    Every call starts from the budgets' status: nothing is remembered of earlier calls.
+    Every call starts from the budgets' status, regardless of earlier calls.
     """
     left = [budget.allowed for budget in budgets]
     accepted = []

@@ -1,4 +1,4 @@
-"""Whose priority class is higher?
+"""Plugin priority: order jobs and tasks by priority, and preempt those of lower priority.
 
 Source: volcano ``pkg/scheduler/plugins/priority/priority.go`` at v1.15.1.
 """
@@ -19,14 +19,14 @@ NAME = "priority"
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
-    """Register what priority answers."""
+    """Register the callbacks of priority."""
     session.registry.add_task_order(NAME, task_order)
     session.registry.add_job_order(NAME, job_order)
     session.registry.add_evictable(
         Point.PREEMPTABLE,
         NAME,
-        less_important,
-        bound=PerJobBound(all_or_none),
+        lower_priority_tasks,
+        bound=PerJobBound(preemptable_count),
         same_for_equal_tasks=True,
         same_for_equal_jobs=True,
     )
@@ -46,12 +46,14 @@ def job_order(job: JobInfo) -> int:
 
 
 def job_starving(job: JobInfo) -> bool:
-    """Return whether the job has a task that is neither placed nor promised a place."""
+    """Return whether the job has a task that is neither placed nor pipelined."""
     return job.ready_count + job.waiting_count < job.size
 
 
-def less_important(preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
-    """Return the candidates of lower priority: between jobs the jobs' count, inside a job the tasks'."""
+def lower_priority_tasks(
+    preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+) -> list[TaskInfo]:
+    """Return the candidates of lower priority: of the job between jobs, of the task within a job."""
     if preemptor.job is None:
         return []
     accepted = []
@@ -73,16 +75,16 @@ def less_important(preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why
     return accepted
 
 
-def all_or_none(job: JobInfo, priority: int | None) -> float:
-    """Return how many of a job's tasks `less_important` accepts: all below the preemptor's job."""
-    assert priority is not None, "only jobs of the same queue ask"
+def preemptable_count(job: JobInfo, priority: int | None) -> float:
+    """Return how many of a job's tasks `lower_priority_tasks` accepts: all below the preemptor's job."""
+    assert priority is not None, "the bound is used for preempt only"
     return math.inf if job.priority < priority else 0
 
 
 def evictable(
     preemptor: TaskInfo, candidates: Sequence[TaskInfo], action: str, _why: Why | None
 ) -> list[TaskInfo]:
-    """Return everybody for gangreclaim, tasks of jobs of lower priority for gangpreempt."""
+    """Return all candidates for gangreclaim, those of jobs of lower priority for gangpreempt."""
     if action == "gangreclaim":
         return list(candidates)
     if preemptor.job is None:

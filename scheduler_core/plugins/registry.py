@@ -1,4 +1,4 @@
-"""Which module answers for which plugin name?"""
+"""The function that opens each plugin, by the plugin's name."""
 
 from __future__ import annotations
 

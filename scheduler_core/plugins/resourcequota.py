@@ -1,4 +1,4 @@
-"""Would a job's minimum still fit the ResourceQuotas of its namespace?
+"""Plugin resourcequota: enqueue a job only if its minResources fit the quotas of its namespace.
 
 Source: volcano ``pkg/scheduler/plugins/resourcequota/resourcequota.go`` at v1.15.1.
 """
@@ -33,7 +33,7 @@ class Quota(NamedTuple):
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
-    """Register what resourcequota answers."""
+    """Register the callbacks of resourcequota."""
     votes = ResourceQuotaVotes(
         quotas_by_namespace(session.snapshot.cluster.resource_quotas),
         reserves_when_enqueued=session.release.follows(Rule.RESERVE_WHEN_ENQUEUED),
@@ -63,13 +63,13 @@ def _scaled(name: str, amount: Fraction) -> float:
 
 
 class ResourceQuotaVotes:
-    """The quotas, and what the jobs permitted in this session will take.
+    """The quotas, and the minResources of the jobs permitted in this session.
 
     Attributes
     ----------
     pending : dict
-        The minimums of permitted jobs, by namespace and resource name; counted at the vote, whatever other
-        plugins say, or once the job is enqueued.
+        The minResources of permitted jobs, by namespace and resource name; added at the vote, whatever other
+        plugins vote, or once the job is enqueued.
 
     """
 
@@ -79,7 +79,7 @@ class ResourceQuotaVotes:
         self.pending: dict[str, dict[str, Fraction]] = defaultdict(dict)
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minimum fits every quota of its namespace beside what is used and pending."""
+        """Permit a job whose minResources fit every quota of its namespace beside what is used or pending."""
         if job.min_resources is None or job.namespace not in self.quotas:
             return PERMIT
         minimum = _exact(job.podgroup["spec"]["minResources"])
@@ -108,7 +108,7 @@ class ResourceQuotaVotes:
         return PERMIT
 
     def reserve(self, job: JobInfo) -> None:
-        """Count a job's minimum as pending in its namespace."""
+        """Add a job's minResources to what is pending in its namespace."""
         if job.min_resources is None or job.namespace not in self.quotas:
             return
         pending = self.pending[job.namespace]

@@ -1,4 +1,4 @@
-"""Which jobs have waited too long?
+"""Plugin sla: give precedence to jobs that have waited too long.
 
 Source: volcano ``pkg/scheduler/plugins/sla/sla.go`` at v1.15.1.
 """
@@ -18,7 +18,7 @@ NAME = "sla"
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register what sla answers."""
+    """Register the callbacks of sla."""
     sla = Sla(positive_duration(arguments.values.get(WAITING_TIME)), session.now)
     session.registry.add_job_order(NAME, sla.job_order)
     session.registry.add_job_enqueueable(NAME, lambda job, _why: sla.vote(job))
@@ -31,7 +31,7 @@ class Sla:
     Parameters
     ----------
     default : float or None
-        Seconds that a job may wait when it does not say so itself; None: for ever.
+        Seconds that a job without an annotation of its own may wait; None: forever.
     now : float
         Seconds since 1970.
 
@@ -42,12 +42,12 @@ class Sla:
         self.now = now
 
     def waiting_time(self, job: JobInfo) -> float | None:
-        """Return the seconds that a job may wait: its own annotation, else the argument; None: for ever."""
+        """Return the seconds that a job may wait: its own annotation, else the argument; None: forever."""
         own = waiting_time_of(job.annotations())
         return self.default if own is None else own
 
     def deadline(self, job: JobInfo) -> float | None:
-        """Return when a job has waited too long, None: never."""
+        """Return the time from which a job has waited too long; None: never."""
         waiting = self.waiting_time(job)
         return None if waiting is None else max(job.creation, ZERO_TIME) + waiting
 

@@ -222,7 +222,7 @@ def test_a_victim_that_nobody_knows_is_refused() -> None:
         tier = [("priority", {"enablePreemptable": False})]
         result = run(contending("preempt", tier, [extender(server.prefix, "preemptable")]), server)
     assert decided(result["cycles"][0], "evict") == []
-    assert "victim 'nobody' is no task of the session" in result["error"]
+    assert "victim 'nobody' is not a task of the session" in result["error"]
 
 
 def test_an_overused_queue_gets_nothing() -> None:

@@ -110,13 +110,13 @@ def test_nodes_and_classes_score_the_same_one_by_one_and_all_at_once(
         for first in range(len(demand) + 1)
     ]
     every = session.placement.all
-    of_all, on_nodes = scorer.of_demands(asked), session.nodes.used
+    of_all, on_nodes = scorer.scorer(asked), session.nodes.used
     allocatable = scorer.nodes.allocatable.tolist()
     for number in every.tolist():
         scores = [one_score(each, used[number], allocatable[number], 300) for each in asked]
         assert of_all(every, on_nodes)[number].tolist() == scores
-        assert [scorer.of_demands([each])(every, on_nodes)[number, 0] for each in asked] == scores
-        assert [scorer.of_each(each)(number) for each in asked] == scores
+        assert [scorer.scorer([each])(every, on_nodes)[number, 0] for each in asked] == scores
+        assert [scorer.node_scorer(each)(number) for each in asked] == scores
 
 
 def one_score(demand: Demand, used: tuple[float, ...], allocatable: list[float], scale: int) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.plugins.conformance import ordinary_tasks
+from scheduler_core.plugins.conformance import non_critical_tasks
 from scheduler_core.victims.ask import ask_victims
 from tests.builders import conf, node, pod, podgroup, scenario, session_of
 
@@ -101,5 +101,5 @@ def test_the_reason_is_told() -> None:
     )
     (task,) = session.nodes.sorted_tasks(0)
     why: dict[str, Any] = {}
-    ordinary_tasks(task, [task], why)
+    non_critical_tasks(task, [task], why)
     assert why[task.uid] == ("critical for the cluster: namespace kube-system", {})

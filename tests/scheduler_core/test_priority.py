@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins.priority import evictable, job_order, job_starving, less_important, task_order
+from scheduler_core.plugins.priority import (
+    evictable,
+    job_order,
+    job_starving,
+    lower_priority_tasks,
+    task_order,
+)
 from tests.builders import conf, node, pod, podgroup, pods, scenario, session_of
 from tests.scheduler_core.pages import table
 
@@ -33,7 +39,7 @@ def session_of_three() -> Session:
 def test_the_page_shows_who_may_give_way() -> None:
     session = session_of_three()
     (preemptor,) = session.jobs["default/new"].tasks.values()
-    accepted = {t.job.name for t in less_important(preemptor, session.nodes.sorted_tasks(0), {})}
+    accepted = {t.job.name for t in lower_priority_tasks(preemptor, session.nodes.sorted_tasks(0), {})}
     assert {job: "yes" if job in accepted else "no" for job, _, _ in ROWS} == {j: w for j, _, w in ROWS}
 
 

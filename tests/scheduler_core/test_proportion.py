@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler_core import simulate_document
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins.proportion.deserved import Turn, deserved_at_the_end, rounds_of_deserved
+from scheduler_core.plugins.proportion.deserved import Turn, final_deserved, rounds_of_deserved
 from tests.builders import (
     Object,
     conf,
@@ -400,7 +400,7 @@ def divisions(draw: st.DrawFn) -> Object:
 def test_queue_by_queue_the_division_ends_with_the_numbers_of_its_last_round(division: Object) -> None:
     arrays = {name: part if isinstance(part, bool) else np.array(part) for name, part in division.items()}
     rounds = list(rounds_of_deserved(arrays.pop("total"), **arrays))
-    plain = deserved_at_the_end(division.pop("total"), **division)
+    plain = final_deserved(division.pop("total"), **division)
     assert plain == (rounds[-1].deserved.tolist() if rounds else [])
 
 
@@ -409,7 +409,7 @@ def test_queue_by_queue_the_division_ends_with_the_numbers_of_its_last_round(div
 def test_first_turns_that_are_known_change_nothing(division: Object, amounts: list[float], row: int) -> None:
     turns: dict[int, Turn] = {}
     total, row = division.pop("total"), row % len(division["weight"])
-    assert deserved_at_the_end(total, **division, first_turns=turns) == deserved_at_the_end(total, **division)
+    assert final_deserved(total, **division, first_turns=turns) == final_deserved(total, **division)
     division["request"][row] = [amounts[column % len(amounts)] for column in range(len(total))]
     turns.pop(row, None)
-    assert deserved_at_the_end(total, **division, first_turns=turns) == deserved_at_the_end(total, **division)
+    assert final_deserved(total, **division, first_turns=turns) == final_deserved(total, **division)

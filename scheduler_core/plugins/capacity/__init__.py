@@ -1,4 +1,4 @@
-"""Does every queue stay within its own quota, and get back what it deserves?"""
+"""Plugin capacity: keep queues within quotas that users set, flat or in a hierarchy."""
 
 from scheduler_core.plugins.capacity.account import NAME
 from scheduler_core.plugins.capacity.plugin import open_session

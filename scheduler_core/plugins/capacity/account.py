@@ -1,4 +1,4 @@
-"""What does capacity know of a queue beside its amounts? Its place in the tree."""
+"""The account that plugin capacity keeps of a queue, with the queue's place in the tree."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class CapacityAccount(QueueAccount):
     ancestors : list of str
         Root first, the direct parent last; empty without hierarchy.
     parent : str
-        The last of them, empty when there is none.
+        The last ancestor, empty when there is none.
     children : list of str
-        The queues that name it as their parent, by name; empty without hierarchy.
+        The queues that name it as their parent, ascending; empty without hierarchy.
 
     """
 
@@ -36,7 +36,7 @@ class CapacityAccount(QueueAccount):
         self.children: list[str] = []
 
     def share_of_deserved(self) -> float:
-        """Return the largest allocated / deserved; 1 when nothing is deserved (`pods` alone are nothing)."""
+        """Return the largest allocated / deserved; 1 when nothing but `pods` is deserved."""
         return 1.0 if self.deserved.is_empty() else super().share_of_deserved()
 
     def figures(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class CapacityAccount(QueueAccount):
         }
 
     def terms(self) -> dict[str, Any]:
-        """Return what the queue states, what limits it, and what it deserves for that."""
+        """Return what the queue states, its limits, and what it therefore deserves."""
         return {
             "guarantee": self.guarantee,
             "capability": {} if self.capability.is_nothing() else self.capability,
@@ -62,7 +62,7 @@ class CapacityAccount(QueueAccount):
         }
 
     def _clipped_by(self) -> dict[str, str]:
-        """Return which limit changed what the queue states, by resource."""
+        """Return, by resource, the limit that changed what the queue states."""
         clipped = {}
         for name, amount in self.deserved.items():
             stated = self.queue.deserved.get(name)
@@ -71,31 +71,31 @@ class CapacityAccount(QueueAccount):
         return clipped
 
     def ancestor(self, level: int) -> str | None:
-        """Return the ancestor that many levels up, 1 being the parent; None for root and beyond."""
+        """Return the ancestor `level` levels up, 1 being the parent; None for root and beyond."""
         if level > len(self.ancestors):
             return None
         name = self.ancestors[-level]
         return None if name == ROOT else name
 
     def deserves_part_of(self, request: Resource) -> bool:
-        """Return whether some dimension of a request, once added, stays within deserved."""
+        """Return whether a request fits within deserved in at least one dimension."""
         return self.allocated.clone().add(request).less_equal_partly(self.deserved, request)
 
 
 @dataclass
 class Queues:
-    """The queues of one session as capacity sees them.
+    """The queues of one session, as capacity accounts for them.
 
     Attributes
     ----------
     accounts : dict
         By name, ascending.
     obstacle : str
-        Why the tree cannot be used, so that no job is enqueued and no task is placed; empty when it can.
+        Why the tree is unusable, so that no job is enqueued and no task is placed; empty if it is usable.
     hierarchical : bool
         Whether the queues form a tree.
     reasons : dict
-        What was last answered about candidates, and what their queue had left then.
+        The last reasons given for candidates, and what their queue had left then.
 
     """
 
@@ -114,23 +114,23 @@ class Queues:
             chain = self._chains[name] = chain_in(self.accounts, name)
         return chain
 
-    def moved_with(self, name: str) -> Sequence[CapacityAccount]:
-        """Return the accounts that a task of a queue moves; none for a queue behind the tree's obstacle."""
+    def charged_accounts(self, name: str) -> Sequence[CapacityAccount]:
+        """Return the accounts that a queue's tasks are charged to; none for a queue that was not linked."""
         return self.chain(name) if name in self.accounts else ()
 
     def renew(self, names: Iterable[str]) -> bool:
-        """Bring the accounts of some queues up to date; False where all have to be made anew."""
+        """Update the accounts of some queues; False if all must be rebuilt."""
         return False
 
-    def make_anew(self) -> bool:
-        """Make all accounts of the session's queues, which may be others; False where it was not opened so.
+    def rebuild(self) -> bool:
+        """Rebuild all accounts after Queue objects changed; False if the session must be opened again.
 
-        It was opened for the same queues by name, of which none was an obstacle, and none may be one now.
+        The queues have the same names as before. The tree must have been usable, and must be usable now.
         """
         return False
 
     def is_leaf(self, name: str) -> bool:
-        """Return whether jobs may be in a queue: it has no children."""
+        """Return whether a queue has no children, so that jobs may run in it."""
         return not self.accounts[name].children
 
 

@@ -1,4 +1,4 @@
-"""Would the queue take a task after some evictions, tried out on copies of the accounts?
+"""The limits of capacity in dry runs, on copies of the accounts.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (Simulate*) at v1.15.1.
 """
@@ -13,13 +13,13 @@ from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queue
 
 
 class DryRunLimits:
-    """The limits on copies; the state of a queue does not matter there."""
+    """The limits on copies; unlike the real ones, they ignore the state of a queue."""
 
     def __init__(self, queues: Queues) -> None:
         self.queues = queues
 
     def allocatable(self, dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> bool:
-        """Return whether the copies of the queue and its ancestors stay within real capability with it."""
+        """Return whether copies of the queue and its ancestors stay within real capability with a task."""
         copies: dict[str, CapacityAccount] | None = copies_in(dry_run, NAME)
         if copies is None or self.queues.obstacle or not self.queues.is_leaf(queue.name):
             return False
@@ -28,18 +28,18 @@ class DryRunLimits:
 
 
 def add_task(dry_run: DryRun, task: TaskInfo) -> None:
-    """Count a task that comes back."""
-    for account in _chain_behind(dry_run, task):
+    """Charge a restored task to the copies."""
+    for account in _copied_chain(dry_run, task):
         account.allocated.add(task.request)
 
 
 def remove_task(dry_run: DryRun, task: TaskInfo) -> None:
-    """Count a task that goes."""
-    for account in _chain_behind(dry_run, task):
+    """Credit a removed task to the copies."""
+    for account in _copied_chain(dry_run, task):
         account.allocated.sub(task.request)
 
 
-def _chain_behind(dry_run: DryRun, task: TaskInfo) -> list[CapacityAccount]:
+def _copied_chain(dry_run: DryRun, task: TaskInfo) -> list[CapacityAccount]:
     copies: dict[str, CapacityAccount]
     copies, queue = copies_behind(dry_run, NAME, task)
     return chain_in(copies, queue)

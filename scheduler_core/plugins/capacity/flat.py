@@ -1,4 +1,4 @@
-"""What does each queue deserve when queues know no parent?
+"""The accounts of capacity for queues without a hierarchy.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (buildQueueAttrs) at v1.15.1.
 """
@@ -17,18 +17,18 @@ from scheduler_core.resource import Absent, Resource, maximum, total_of
 class FlatQueues(Queues):
     """The accounts of the queues that have jobs.
 
-    Deserved is what the queue says, at most its real capability, at least its guarantee; what it requests
-    does not matter.
+    Deserved is what the queue states, at most its real capability, at least its guarantee; its requests do
+    not matter.
     """
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
         self._every: dict[str, CapacityAccount] = {}
-        self.make_anew()
+        self.rebuild()
 
-    def make_anew(self) -> bool:
-        """Make the accounts of the queues as they are now."""
+    def rebuild(self) -> bool:
+        """Rebuild the accounts from the session's queues."""
         queues = self._session.queues
         self._guaranteed = total_of(queue.guarantee for queue in queues.values())
         self._every.clear()
@@ -36,16 +36,16 @@ class FlatQueues(Queues):
         return self.renew(queues)
 
     def renew(self, names: Iterable[str]) -> bool:
-        """Bring the accounts of some queues up to date.
+        """Update the accounts of some queues.
 
-        All that the others have is a function of their own objects and jobs, of which nothing changed.
+        The other accounts depend only on their own queues and jobs, which are unchanged.
         """
         session = self._session
         renew_accounts(self.accounts, names, session.snapshot.sums, session.release, self._account)
         return True
 
     def _account(self, name: str) -> CapacityAccount:
-        """Return the account of a queue, made once: its limits follow from the queues alone."""
+        """Return the account of a queue, created once: its limits depend on the queues alone."""
         account = self._every.get(name)
         if account is None:
             account = self._every[name] = CapacityAccount(self._session.queues[name])
@@ -54,7 +54,7 @@ class FlatQueues(Queues):
         return account
 
     def report(self, observer: Observer) -> None:
-        """Report what each queue deserves and why, and name the jobs for which something is reserved."""
+        """Report what each queue deserves and why, and record the reservations by job."""
         for job in self._session.jobs.values():
             self.accounts[job.queue].name_reservation(job, self._session.release)
         for account in self.accounts.values():

@@ -1,4 +1,4 @@
-"""What does each queue deserve in a tree of queues?
+"""The accounts of capacity for a hierarchy of queues.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (buildHierarchicalQueueAttrs) at v1.15.1.
 """
@@ -16,21 +16,21 @@ from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queue
 from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maximum, total_of
 
 
-class TreeOfQueues(Queues):
+class QueueTree(Queues):
     """The accounts of all queues, linked to a tree.
 
-    Where the links cannot be made, or a job is in a queue with children, the work stops there and `obstacle`
-    says why; the accounts made until then stay.
+    If a queue cannot be linked, or a job is in a queue with children, building stops there and `obstacle` has
+    the reason; the accounts created so far remain.
     """
 
     def __init__(self, session: Session) -> None:
         super().__init__(hierarchical=True)
         self._session = session
-        self.make_anew()
+        self.rebuild()
 
-    def make_anew(self) -> bool:
-        """Make the accounts of the queues as they are now; return whether nothing was or is in the way."""
-        session, was_in_the_way = self._session, self.obstacle
+    def rebuild(self) -> bool:
+        """Rebuild the accounts from the session's queues; return whether the tree was and is usable."""
+        session, obstacle_before = self._session, self.obstacle
         self.accounts.clear()
         self._chains.clear()
         self.obstacle = _link(session, self) or self._count_jobs() or _check_root(self)
@@ -43,10 +43,10 @@ class TreeOfQueues(Queues):
             Division(session, self).divide()
             ancestors = {name: account.ancestors for name, account in self.accounts.items()}
             session.snapshot.sums.follow_ancestors(ancestors)
-        return not (was_in_the_way or self.obstacle)
+        return not (obstacle_before or self.obstacle)
 
     def _count_jobs(self) -> str:
-        """Count every job in its queue and all ancestors; return what is in the way."""
+        """Add every job to its queue and all ancestors; return the obstacle, empty without one."""
         session, obstacle = self._session, ""
         jobs, sums = session.jobs, session.snapshot.sums
         if not all(map(self.is_leaf, sums.queues())):
@@ -64,10 +64,10 @@ class TreeOfQueues(Queues):
         return obstacle
 
     def renew(self, names: Iterable[str]) -> bool:
-        """Bring the accounts up to date: those of the leaves from their jobs, the others from their leaves.
+        """Update the accounts: those of leaves from their jobs, those of ancestors from their leaves.
 
-        What queues deserve follows from their objects alone, which have not changed. Where all amounts add up
-        exactly in any order, the sums of the others follow the jobs below them as those of the leaves do.
+        What queues deserve depends on the Queue objects alone, which are unchanged. If all amounts add up
+        exactly in any order, the sums of ancestors are kept per job as those of leaves are.
         """
         sums = self._session.snapshot.sums
         if self.obstacle or not all(map(self.is_leaf, sums.queues())):
@@ -88,15 +88,15 @@ class TreeOfQueues(Queues):
         return True
 
 
-# linking
+# links
 
 
 def _link(session: Session, queues: Queues) -> str:
-    """Give every queue an account and its ancestors; return what is in the way."""
+    """Create an account for every queue and link it to its ancestors; return the obstacle."""
     for name, queue in session.queues.items():
         if name not in queues.accounts:
             queues.accounts[name] = _account(queue)
-            obstacle = _climb(session, queues, queue)
+            obstacle = _link_ancestors(session, queues, queue)
             if obstacle:
                 return obstacle
     return ""
@@ -109,10 +109,10 @@ def _account(queue: QueueInfo) -> CapacityAccount:
     return account
 
 
-def _climb(session: Session, queues: Queues, queue: QueueInfo) -> str:
-    """Link a queue to its parent, and those above that have no account yet; return what is in the way.
+def _link_ancestors(session: Session, queues: Queues, queue: QueueInfo) -> str:
+    """Link a queue, and its ancestors without an account, to their parents; return the obstacle.
 
-    Parents that make a circle are linked to each other; root is not above them, so they are divided nothing.
+    Parents that form a cycle are linked to each other but not to root, so nothing is divided among them.
     """
     path = [queue]
     while path[-1].name != ROOT:
@@ -135,32 +135,32 @@ def _check_root(queues: Queues) -> str:
     return "" if ROOT in queues.accounts else f"no such queue: {ROOT}"
 
 
-# dividing
+# division
 
 
 class Division:
-    """Hands capability and guarantees down the tree."""
+    """Divides capability and guarantees down the tree."""
 
     def __init__(self, session: Session, queues: Queues) -> None:
         self.session = session
         self.queues = queues
 
     def divide(self) -> None:
-        """Write deserved, capability, real capability and share of every queue."""
+        """Set deserved, capability, real capability and share of every queue."""
         root = self.queues.accounts[ROOT]
         if root.capability.is_empty():
             root.capability = unlimited(self.session.total)
         root.real_capability = root.capability
         above = [root]
         while above:
-            above += self._hand_down(above.pop())
+            above += self._divide_among_children(above.pop())
         for account in self.queues.accounts.values():
             account.measure()
         if self.session.observer.listens:
             self._report(self.session.observer)
 
-    def _hand_down(self, parent: CapacityAccount) -> list[CapacityAccount]:
-        """Settle the children of one queue and return them."""
+    def _divide_among_children(self, parent: CapacityAccount) -> list[CapacityAccount]:
+        """Set the limits of a queue's children and return them."""
         children = [self.queues.accounts[name] for name in parent.children]
         for child in children:
             child.deserved = maximum(child.deserved, child.guarantee)
@@ -179,7 +179,7 @@ class Division:
         return children
 
     def _report(self, observer: Observer) -> None:
-        """Report, for every queue, what each level above it handed down, from root on."""
+        """Report, for every queue, what each level divided among its children, from root down."""
         guaranteed = {
             parent.name: total_of(self.queues.accounts[child].guarantee for child in parent.children)
             for parent in self.queues.accounts.values()
@@ -191,26 +191,26 @@ class Division:
                 NAME,
                 name,
                 [
-                    {"level": level, "queue": queue.name, **queue.terms(), **_handed_down(above, guaranteed)}
+                    {"level": level, "queue": queue.name, **queue.terms(), **_divided_by(above, guaranteed)}
                     for level, (above, queue) in levels
                 ],
             )
 
 
-def _handed_down(parent: CapacityAccount | None, guaranteed: Mapping[str, Resource]) -> dict[str, Any]:
-    """Return what there was to divide above a queue; for root that no limit counts: it sums its children."""
+def _divided_by(parent: CapacityAccount | None, guaranteed: Mapping[str, Resource]) -> dict[str, Any]:
+    """Return what a queue's parent divided; root has no limits, as it sums its children."""
     if parent is None:
         return {"clipped_by": {}}
     return {"available": parent.real_capability, "guaranteed": guaranteed[parent.name]}
 
 
 def unlimited(total: Resource) -> Resource:
-    """Return the capability of a root that names none: no limit to anything that the cluster has."""
+    """Return the capability of a root that states none: no limit for any resource of the cluster."""
     return Resource(UNLIMITED, UNLIMITED, dict.fromkeys(total.scalars or (), UNLIMITED_SCALAR) or None)
 
 
 def inherit(capability: Resource, parent: Resource) -> None:
-    """Give a child's capability the limits of its parent that it does not name itself."""
+    """Fill in a child's capability from its parent's where the child states none."""
     if capability.cpu <= 0:
         capability.cpu = parent.cpu
     if capability.memory <= 0:

@@ -1,4 +1,4 @@
-"""What may a queue still take, and for whom may it evict?
+"""The limits of capacity: what a queue may allocate, evict for and reserve.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (Allocatable, Preemptive, JobEnqueueable) at
 v1.15.1.
@@ -26,7 +26,7 @@ class Limits:
     Parameters
     ----------
     levels : int
-        How many ancestors count for preemption (argument `ancestorReclaimLevel`).
+        How many ancestors are considered for reclaim (argument `ancestorReclaimLevel`).
 
     """
 
@@ -38,12 +38,12 @@ class Limits:
         self._closed: dict[str, tuple[str, str]] = {}
 
     def forget_queues(self) -> None:
-        """Forget what was worked out of queues that may be others."""
+        """Drop what was derived from Queue objects, which may have changed."""
         self._closed.clear()
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
-        """Return whether the queue and all above it stay within real capability; deserved does not matter."""
-        to_all, to_jobs = self._closed.get(queue.name) or self._why_closed(queue)
+        """Return whether the queue and its ancestors stay within real capability, whatever they deserve."""
+        to_all, to_jobs = self._closed.get(queue.name) or self._closed_reasons(queue)
         if closed := to_all or to_jobs:
             if why is not None:
                 why["message"] = closed
@@ -55,19 +55,19 @@ class Limits:
         return True
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Return whether they would once the queue has given back so much, or whether that fails.
+        """Return whether they would once the queue has released `freed`, or if it cannot release that much.
 
-        With a broken tree they never would, but it fails for a queue whose jobs were not counted.
+        With an obstacle they never would, but a queue whose jobs were not counted cannot release anything.
         """
         if self.queues.obstacle:
-            return not all(account.holds(freed) for account in self.queues.moved_with(queue.name))
+            return not all(account.holds(freed) for account in self.queues.charged_accounts(queue.name))
         return not any(
             account.is_short_after_release(task.request, account.real_capability, freed)
             for account in self.queues.chain(queue.name)
         )
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
-        """Return whether the queue stays within real capability and it, or an ancestor, deserves a part."""
+        """Return whether the queue stays within real capability and deserves, or an ancestor does, a part."""
         closed = self._closed_to_all(queue)
         if closed:
             if why is not None:
@@ -75,10 +75,10 @@ class Limits:
             return False
         request = total_of(task.request for task in tasks)
         account = self.queues.accounts[queue.name]
-        within = not self.session.release.follows(Rule.RECLAIM_WITHIN_REAL_CAPABILITY)
-        if not (within or fits_real_capability(account, request, why)):
+        bounded = self.session.release.follows(Rule.RECLAIM_WITHIN_REAL_CAPABILITY)
+        if bounded and not fits_real_capability(account, request, why):
             return False
-        if account.deserves_part_of(request) or self._ancestor_takes(account, request):
+        if account.deserves_part_of(request) or self._ancestor_deserves(account, request):
             return True
         if why is not None:
             short = request.requested_dimensions()
@@ -88,20 +88,20 @@ class Limits:
             why["message"] = f"queue {queue.name} has all that it deserves of everything requested"
         return False
 
-    def _ancestor_takes(self, account: CapacityAccount, request: Resource) -> bool:
-        """Return whether an ancestor near enough, root left out, stays in part within its deserved."""
+    def _ancestor_deserves(self, account: CapacityAccount, request: Resource) -> bool:
+        """Return whether an ancestor within `levels`, root left out, deserves part of a request."""
         near = (account.ancestor(level) for level in range(1, self.levels + 1))
         accounts = [self.queues.accounts[name] for name in near if name is not None]
         return any(above.deserves_part_of(request) for above in accounts)
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minimum fits the real capability of its queue and of all above it.
+        """Permit a job whose minResources fit the real capability of its queue and of all ancestors.
 
-        The permit reserves the minimum in all of them, whatever other plugins say, unless the release waits
-        until the job is enqueued.
+        The permit reserves them in all these queues, whatever other plugins vote, unless the release reserves
+        once the job is enqueued.
         """
         queue = self.session.queues[job.queue]
-        to_all, to_jobs = self._closed.get(queue.name) or self._why_closed(queue)
+        to_all, to_jobs = self._closed.get(queue.name) or self._closed_reasons(queue)
         if closed := to_jobs or to_all:
             why["message"] = closed
             return REJECT
@@ -116,13 +116,13 @@ class Limits:
         return PERMIT
 
     def versions(self, queue: str) -> tuple[int, ...]:
-        """Return of which versions the accounts are that `job_enqueueable` compares."""
+        """Return the versions of the accounts that `job_enqueueable` reads."""
         if self.queues.obstacle:
             return ()
         return tuple([account.allocated_version for account in self.queues.chain(queue)])
 
     def reserve(self, job: JobInfo) -> None:
-        """Reserve a job's minimum in its queue and in all above it."""
+        """Reserve a job's minResources in its queue and all ancestors."""
         if job.min_resources is None or self.queues.obstacle:
             return
         reserved = without_gated(job, job.min_resources)
@@ -141,8 +141,8 @@ class Limits:
             why["message"] = f"queue {account.name} has too little {', '.join(short)} left to reserve"
         return False
 
-    def _why_closed(self, queue: QueueInfo) -> tuple[str, str]:
-        """Return why a queue is closed to all, and to jobs, empty where it is not; worked out once."""
+    def _closed_reasons(self, queue: QueueInfo) -> tuple[str, str]:
+        """Return why a queue is closed to all, and to jobs, empty where it is not; computed once."""
         why = self._closed[queue.name] = self._closed_to_all(queue), self._closed_to_jobs(queue)
         return why
 

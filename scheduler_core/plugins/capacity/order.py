@@ -1,4 +1,4 @@
-"""Which queue is served first, and which loses first?
+"""The queue orders of capacity: which queue is served first, and which loses pods first.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (QueueOrder, VictimQueueOrder) at v1.15.1.
 """
@@ -21,25 +21,25 @@ class QueueOrder:
         self._above: dict[tuple[str, str], int] = {}
 
     def _compare(self, left: CapacityAccount, right: CapacityAccount) -> int:
-        """Return below 0 when `left` has the smaller share; of equals who deserves anything comes first."""
+        """Return below 0 when `left` has the smaller share; on a tie one that deserves anything is first."""
         mine, theirs = left.share, right.share
         if mine != theirs:
             return -1 if mine < theirs else 1
         return self.deserves_nothing(left) - self.deserves_nothing(right)
 
     def deserves_nothing(self, account: CapacityAccount) -> bool:
-        """Return whether a queue deserves nothing, worked out once."""
+        """Return whether a queue deserves nothing, computed once."""
         known = self._deserves_nothing.get(account.name)
         if known is None:
             known = self._deserves_nothing[account.name] = account.deserved.is_empty()
         return known
 
     def renew(self) -> None:
-        """Forget what was compared by shares that may have moved."""
+        """Drop comparisons by shares that may have changed."""
         self._above.clear()
 
     def forget_queues(self) -> None:
-        """Forget what was worked out of queues that may be others."""
+        """Drop what was derived from Queue objects, which may have changed."""
         self._deserves_nothing.clear()
         self._common.clear()
 
@@ -50,14 +50,14 @@ class QueueOrder:
         return self._compare(self.queues.accounts[left.name], self.queues.accounts[right.name])
 
     def flat_key(self, queue: QueueInfo) -> tuple[int, float, bool]:
-        """Return the same order as a key."""
+        """Return `flat` as a sort key."""
         account = self.queues.accounts[queue.name]
         return -queue.priority, account.share, self.deserves_nothing(account)
 
     def hierarchical(self, left: QueueInfo, right: QueueInfo) -> float:
-        """Return below 0 when `left` has the higher priority, else by the shares where the paths part.
+        """Return below 0 when `left` has the higher priority, else by the shares where the paths diverge.
 
-        Leaves come before queues with children. The shares of those above were taken when the session opened.
+        Leaves come before queues with children. Ancestors keep the shares of when the session opened.
         """
         if left.priority != right.priority:
             return right.priority - left.priority
@@ -77,37 +77,37 @@ class QueueOrder:
         return compared
 
     def path_key(self, queue: QueueInfo) -> tuple[float, ...]:
-        """Return `hierarchical` as a key, where `has_path_key` says so: the shares on the way from root."""
+        """Return `hierarchical` as a sort key, valid if `has_path_key`: the shares on the path from root."""
         key: list[float] = [-queue.priority]
         for account in reversed(self.queues.chain(queue.name)):
             key += account.share, self.deserves_nothing(account)
         return tuple(key)
 
     def has_path_key(self, names: Collection[str]) -> bool:
-        """Return whether a key puts these queues in their order.
+        """Return whether `path_key` puts these queues in the order of `hierarchical`.
 
-        Sound where all of them are equally deep, so that two paths part at queues of one kind, and no two
-        queues above them stand alike beside each other: else their leaves would be compared by name, and
-        two leaves of one of them by share, which makes the order intransitive. The shares of those above
-        stay what they were when the session opened.
+        Sound if all are at the same depth, so that paths diverge at queues of one kind, and no two siblings
+        above them compare equal: else leaves of different siblings would be compared by name, and leaves of
+        the same one by share, which makes the order intransitive. Ancestors keep the shares of
+        when the session opened.
         """
         chains = [self.queues.chain(name) for name in names]
         if len({len(chain) for chain in chains}) > 1:
             return False
         above = {account.name: account for chain in chains for account in chain[1:]}
-        standing = {(one.parent, one.share, self.deserves_nothing(one)) for one in above.values()}
-        return len(standing) == len(above)
+        keys = {(one.parent, one.share, self.deserves_nothing(one)) for one in above.values()}
+        return len(keys) == len(above)
 
     def _at(self, account: CapacityAccount, level: int) -> CapacityAccount:
         return self.queues.accounts[account.ancestors[level]] if level < len(account.ancestors) else account
 
     def victims(self, queue: QueueInfo, preemptor: QueueInfo) -> int:
-        """Return the smaller a key, the nearer a relative of the preemptor's queue a queue is."""
+        """Return a sort key that is smaller the closer a queue is to the preemptor's queue in the tree."""
         accounts = self.queues.accounts
         return -self._common_level(accounts[queue.name], accounts[preemptor.name])
 
     def _common_level(self, left: CapacityAccount, right: CapacityAccount) -> int:
-        """Return `common_level`, worked out once for all children of the same two parents."""
+        """Return `common_level`, computed once for all children of the same two parents."""
         parents = left.parent, right.parent
         level = self._common.get(parents)
         if level is None:
@@ -116,7 +116,7 @@ class QueueOrder:
 
 
 def common_level(left: CapacityAccount, right: CapacityAccount) -> int:
-    """Return the position of the last ancestor that both have in common, 0 also when there is none."""
+    """Return the position of the last common ancestor, 0 also when there is none."""
     common = 0
     for position, (mine, theirs) in enumerate(zip(left.ancestors, right.ancestors, strict=False)):
         if mine != theirs:

@@ -1,4 +1,4 @@
-"""What does capacity answer? Quotas that users give: deserved, guarantee and capability, flat or in a tree.
+"""Registration of capacity's callbacks, and its event handlers.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` at v1.15.1.
 """
@@ -18,7 +18,7 @@ from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.capacity import dry_run
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.plugins.capacity.flat import FlatQueues
-from scheduler_core.plugins.capacity.hierarchical import TreeOfQueues
+from scheduler_core.plugins.capacity.hierarchical import QueueTree
 from scheduler_core.plugins.capacity.limits import Limits
 from scheduler_core.plugins.capacity.order import QueueOrder
 from scheduler_core.plugins.capacity.reclaim import ReclaimableTasks
@@ -28,7 +28,7 @@ RECLAIM_LEVELS = "ancestorReclaimLevel"
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Work out every queue's quota, and register what follows from that."""
+    """Compute every queue's limits and register the callbacks."""
     hierarchical = session.conf.hierarchy_enabled(NAME)
     queues = _queues_of(session, hierarchical=hierarchical)
     reads_levels = hierarchical and session.release.follows(Rule.ANCESTOR_RECLAIM_LEVEL)
@@ -73,14 +73,14 @@ def open_session(session: Session, arguments: Arguments) -> None:
             return queues.renew(renewal.queues)
         for reader in (order, limits, reclaim):
             reader.forget_queues()
-        return queues.make_anew()
+        return queues.rebuild()
 
     session.renewals[NAME] = renew
 
 
 def _queues_of(session: Session, *, hierarchical: bool) -> Queues:
     if hierarchical:
-        return TreeOfQueues(session)
+        return QueueTree(session)
     queues = FlatQueues(session)
     if session.observer.listens:
         queues.report(session.observer)
@@ -103,30 +103,30 @@ def _register_order(session: Session, queues: Queues) -> QueueOrder:
 
 
 class Events:
-    """Moves what queues hold."""
+    """Event handlers that keep track of what queues have allocated."""
 
     def __init__(self, queues: Queues) -> None:
         self.queues = queues
 
     def allocate(self, task: TaskInfo) -> None:
-        """Count a task that takes its place, in its queue and all above; only the queue's own share moves."""
+        """Charge an allocated task to its queue and all ancestors; only the queue's own share changes."""
         request = task.shape.request
-        for account in self._moved(task):
+        for account in self._charged(task):
             account.allocated.add(request)
 
     def deallocate(self, task: TaskInfo) -> None:
-        """Count a task that gives its place back, likewise."""
-        for account in self._moved(task):
+        """Credit a deallocated task, likewise."""
+        for account in self._charged(task):
             account.allocated.sub(task.request)
 
     def on_discard(self, tasks: Sequence[TaskInfo]) -> None:
-        """Leave what is left when tasks give their places back and take them again: shares of today."""
+        """Refresh the shares as if the tasks had been deallocated and allocated again."""
         for task in tasks:
-            self._moved(task)
+            self._charged(task)
 
-    def _moved(self, task: TaskInfo) -> Sequence[CapacityAccount]:
-        """Return the accounts that a task moves; those above its queue keep the shares that they have now."""
-        chain = () if task.job is None else self.queues.moved_with(task.job.queue)
+    def _charged(self, task: TaskInfo) -> Sequence[CapacityAccount]:
+        """Return the accounts that a task is charged to; those of ancestors keep their current shares."""
+        chain = () if task.job is None else self.queues.charged_accounts(task.job.queue)
         if chain:
             chain[0].forget_share()
         for account in chain[1:]:

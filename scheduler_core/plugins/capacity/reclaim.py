@@ -1,4 +1,4 @@
-"""Which tasks may a queue lose to another one?
+"""The votes of capacity on victims of reclaim.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (Reclaimable, UnifiedEvictable) at v1.15.1.
 """
@@ -19,12 +19,12 @@ from scheduler_core.victims.order import victims_queue
 
 
 class ReclaimableTasks:
-    """Who may be reclaimed among one session's queues.
+    """Which tasks the queues of one session can lose to each other.
 
     Parameters
     ----------
     levels : int
-        How many ancestors are looked at (argument `ancestorReclaimLevel`).
+        How many ancestors are considered (argument `ancestorReclaimLevel`).
 
     """
 
@@ -37,56 +37,58 @@ class ReclaimableTasks:
         self._largest: dict[Sequence[PodShape], Resource] = {}
 
     def forget_queues(self) -> None:
-        """Forget what was worked out of queues that may be others."""
+        """Drop what was derived from Queue objects, which may have changed."""
         self._relevance.forget_queues()
         self._reclaimable.clear()
 
     def reclaimable(
         self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
-        """Return the candidates that their queues, and those above them, can lose, in the order of losing."""
+        """Return the candidates that their queues and near ancestors can lose, in victim order."""
         account = self._account_of(reclaimer)
         if self.queues.obstacle or account is None:
             return []
         ordered = self._in_order(candidates, reclaimer)
-        judgement = Judgement(self.queues, self.levels, self._relevance, reclaimer, account)
+        vote = ReclaimVote(self.queues, self.levels, self._relevance, reclaimer, account)
         accepted = []
         for task in ordered:
             theirs = self._account_of(task)
             if theirs is None:
                 continue
-            refusal = judgement.refusal(task, theirs)
+            refusal = vote.refusal(task, theirs)
             if not refusal:
                 accepted.append(task)
             if why is not None:
-                why[task.uid] = judgement.explain(refusal, theirs)
+                why[task.uid] = vote.explain(refusal, theirs)
         return accepted
 
     def _in_order(self, candidates: Sequence[TaskInfo], reclaimer: TaskInfo) -> Iterable[TaskInfo]:
-        """Return the candidates in the order in which their queues would lose them."""
+        """Return the candidates in victim order."""
         if not self.session.release.follows(Rule.CAPACITY_VICTIM_ORDER):
             return candidates
         waiting = victims_queue(self.session, candidates, reclaimer)
         return [waiting.pop() for _ in candidates]
 
     def reclaimable_shapes(self, queue: str, shapes: tuple[PodShape, ...]) -> list[bool]:
-        """Return which shapes of tasks a queue might lose first.
+        """Return which shapes of tasks a queue could lose as its first victim.
 
-        A pod larger than all that the queue holds is left to the question itself, which ends the session.
+        A pod larger than what the queue has allocated counts as one; the vote on it ends the session.
         """
         account = self.queues.accounts.get(queue)
         if self.queues.obstacle or account is None:
             return [False] * len(shapes)
         excess = account.allocated.excess_over(account.deserved)
-        if not (account.guarantee.is_nothing() and self._holds_any_of(account, shapes)):
-            return [self._might_lose(account, shape, excess) for shape in shapes]
+        if not (account.guarantee.is_nothing() and self._holds_largest_of(account, shapes)):
+            return [self._could_lose(account, shape, excess) for shape in shapes]
         key = queue, shapes, excess
         if key not in self._reclaimable:
-            self._reclaimable[key] = [self._relevance.is_too_much(account, shape, excess) for shape in shapes]
+            self._reclaimable[key] = [
+                self._relevance.exceeds_deserved(account, shape, excess) for shape in shapes
+            ]
         return self._reclaimable[key]
 
-    def _holds_any_of(self, account: CapacityAccount, shapes: tuple[PodShape, ...]) -> bool:
-        """Return whether a queue holds at least what any one pod of these shapes does."""
+    def _holds_largest_of(self, account: CapacityAccount, shapes: tuple[PodShape, ...]) -> bool:
+        """Return whether a queue has at least as much allocated as any one pod of these shapes requests."""
         largest = self._largest.get(shapes)
         if largest is None:
             largest = self._largest[shapes] = Resource()
@@ -94,23 +96,23 @@ class ReclaimableTasks:
                 largest.set_max_resource(shape.request)
         return largest.less_equal(account.allocated, Absent.ZERO)
 
-    def _might_lose(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
+    def _could_lose(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
         allocated, request = account.allocated, shape.request
         if not request.less_equal(allocated, Absent.ZERO):
             return True
-        return self._relevance.is_too_much(account, shape, excess) and keeps_guarantee(
+        return self._relevance.exceeds_deserved(account, shape, excess) and keeps_guarantee(
             account, allocated, request
         )
 
     def evictable(
         self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], action: str, why: Why | None
     ) -> list[TaskInfo]:
-        """Return everybody for gangpreempt; for gangreclaim, in order, those that their queues can lose."""
+        """Return all candidates for gangpreempt, and those that their queues can lose for gangreclaim."""
         if action != "gangreclaim":
             return list(candidates)
         if self.queues.obstacle:
             return []
-        judgement = Judgement(self.queues, 0, self._relevance, preemptor, None)
+        vote = ReclaimVote(self.queues, 0, self._relevance, preemptor, None)
         accepted = []
         for task in candidates:
             if task.job is None:
@@ -118,12 +120,12 @@ class ReclaimableTasks:
             theirs = self.queues.accounts.get(task.job.queue)
             if theirs is None:
                 continue
-            refusal = judgement.refusal_of_surplus(task, theirs)
+            refusal = vote.refusal_of_own_queue(task, theirs)
             if not refusal:
-                judgement.take(task, [theirs])
+                vote.take(task, [theirs])
                 accepted.append(task)
             if why is not None:
-                why[task.uid] = judgement.explain(refusal, theirs)
+                why[task.uid] = vote.explain(refusal, theirs)
         return accepted
 
     def _account_of(self, task: TaskInfo) -> CapacityAccount | None:
@@ -131,12 +133,12 @@ class ReclaimableTasks:
 
 
 def keeps_guarantee(account: CapacityAccount, allocated: Resource, request: Resource) -> bool:
-    """Return whether a queue still has its guarantee once a pod is gone.
+    """Return whether a queue still has its guarantee without a pod.
 
     Raises
     ------
     SchedulerPanic
-        If the queue does not hold what the pod does.
+        If the queue has less allocated than the pod requests.
 
     """
     if account.guarantee.is_nothing() and request.less_equal(allocated, Absent.ZERO):
@@ -145,19 +147,19 @@ def keeps_guarantee(account: CapacityAccount, allocated: Resource, request: Reso
 
 
 class Relevance:
-    """Which resources of pods matter to a queue or to who reclaims: worked out once for each shape."""
+    """Which resources of a pod matter to its queue or to the reclaimer, cached by shape."""
 
     def __init__(self) -> None:
         self._shared: dict[tuple[PodShape, PodShape], bool] = {}
-        # of a queue and a shape: whether the queue deserves any of what pods hold, and what these request
+        # by queue and shape: whether the queue deserves any of the request, and the requested dimensions
         self._of_queue: dict[tuple[str, PodShape], tuple[bool, list[str]]] = {}
 
     def forget_queues(self) -> None:
-        """Forget what matters to queues, which may be others."""
+        """Drop what was derived from Queue objects, which may have changed."""
         self._of_queue.clear()
 
     def helps(self, shape: PodShape, reclaimer: PodShape) -> bool:
-        """Return whether pods hold anything that a reclaimer requests, beside being a pod."""
+        """Return whether a shape and the reclaimer request a resource in common, `pods` aside."""
         known = self._shared.get((shape, reclaimer))
         if known is None:
             shared = intersection(shape.request, reclaimer.request)
@@ -165,11 +167,11 @@ class Relevance:
         return known
 
     def deserves_any(self, account: CapacityAccount, shape: PodShape) -> bool:
-        """Return whether a queue deserves anything of what pods hold."""
+        """Return whether a queue deserves any resource that a shape requests."""
         return self._relevant(account, shape)[0]
 
-    def is_too_much(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
-        """Return whether a queue deserves nothing of what pods hold, or has some of it in excess."""
+    def exceeds_deserved(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
+        """Return whether a queue deserves none of a shape's resources, or has one of them in excess."""
         deserves_any, names = self._relevant(account, shape)
         return not deserves_any or not excess.isdisjoint(names)
 
@@ -182,8 +184,8 @@ class Relevance:
         return relevant
 
 
-class Judgement:
-    """One question: what queues have left while candidates are taken from them one by one."""
+class ReclaimVote:
+    """One vote: tracks what queues have left as candidates are accepted one by one."""
 
     def __init__(
         self,
@@ -209,39 +211,39 @@ class Judgement:
         return remaining
 
     def refusal(self, task: TaskInfo, theirs: CapacityAccount) -> str:
-        """Return why a candidate stays; empty when it goes, and then it is taken from what is left."""
+        """Return why a candidate is refused; empty if it is accepted, and then it is deducted."""
         if not self.relevance.helps(task.shape, self.reclaimer.shape):
             return "it holds nothing that the reclaimer requests"
-        refusal = self.refusal_of_surplus(task, theirs) or self._refusal_of_relatives(task, theirs)
+        refusal = self.refusal_of_own_queue(task, theirs) or self._refusal_of_common_ancestor(task, theirs)
         if refusal:
             return refusal
-        looked_at = self._looked_at(theirs)
-        for above in looked_at:
-            if not self.has_too_much(above, task.shape):
-                return f"parent {self._no_more(above)}"
-        self.take(task, [theirs, *looked_at])
+        checked = self._ancestors_to_check(theirs)
+        for above in checked:
+            if not self.is_above_deserved(above, task.shape):
+                return f"parent {self._at_deserved(above)}"
+        self.take(task, [theirs, *checked])
         return ""
 
-    def refusal_of_surplus(self, task: TaskInfo, theirs: CapacityAccount) -> str:
+    def refusal_of_own_queue(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why the candidate's own queue cannot lose it, empty when it can."""
         if not keeps_guarantee(theirs, self.remaining_of(theirs), task.request):
             return f"queue {theirs.name} would fall below its guarantee"
-        if not self.has_too_much(theirs, task.shape):
-            return self._no_more(theirs)
+        if not self.is_above_deserved(theirs, task.shape):
+            return self._at_deserved(theirs)
         return ""
 
-    def _no_more(self, account: CapacityAccount) -> str:
-        """Return that a queue holds no more than it deserves, now or once the candidates before are gone."""
+    def _at_deserved(self, account: CapacityAccount) -> str:
+        """Return that a queue is at or below deserved, now or without the candidates accepted before."""
         holds = "would then hold" if account.name in self.reduced else "holds"
         return f"queue {account.name} {holds} no more than it deserves"
 
-    def has_too_much(self, account: CapacityAccount, shape: PodShape) -> bool:
-        """Return whether a queue deserves nothing of what a pod holds, or has too much of some of it left."""
+    def is_above_deserved(self, account: CapacityAccount, shape: PodShape) -> bool:
+        """Return whether a queue deserves none of a shape's resources, or has one of them left in excess."""
         excess = self.remaining_of(account).excess_over(account.deserved)
-        return self.relevance.is_too_much(account, shape, excess)
+        return self.relevance.exceeds_deserved(account, shape, excess)
 
-    def _refusal_of_relatives(self, task: TaskInfo, theirs: CapacityAccount) -> str:
-        """Return why a near relative's pod stays when neither queue deserves anything, empty when it goes."""
+    def _refusal_of_common_ancestor(self, task: TaskInfo, theirs: CapacityAccount) -> str:
+        """Return the refusal if neither queue deserves anything and a near ancestor is common, else empty."""
         mine = self.account
         if mine is None or self.relevance.deserves_any(theirs, task.shape):
             return ""
@@ -253,7 +255,7 @@ class Judgement:
         ]
         return f"neither queue deserves any of it, and {common[0]} is a parent of both" if common else ""
 
-    def _looked_at(self, theirs: CapacityAccount) -> list[CapacityAccount]:
+    def _ancestors_to_check(self, theirs: CapacityAccount) -> list[CapacityAccount]:
         """Return the near ancestors that the reclaimer's queue does not have at the same level."""
         mine = self.account
         assert mine is not None, "a reclaimer's queue has an account"
@@ -265,13 +267,13 @@ class Judgement:
         return found
 
     def take(self, task: TaskInfo, accounts: Sequence[CapacityAccount]) -> None:
-        """Take a candidate from what queues have left."""
+        """Deduct a candidate from what queues have left."""
         for account in accounts:
             self.remaining_of(account).sub(task.request)
             self.reduced.add(account.name)
 
     def explain(self, refusal: str, account: CapacityAccount) -> tuple[str, dict[str, object]]:
-        """Return the sentence and the numbers of a vote, the same ones as long as nothing moved."""
+        """Return the sentence and the numbers of a vote, the same objects for equal amounts."""
         remaining = self.remaining_of(account)
         key = refusal, account.name
         left, why = self.queues.reasons.get(key, (None, ("", {})))

@@ -1,4 +1,4 @@
-"""Does everybody hold the same part of what they need most?"""
+"""Plugin drf: order jobs, and optionally a tree of queues, by dominant resource fairness."""
 
 from scheduler_core.plugins.drf.hierarchy import NAME
 from scheduler_core.plugins.drf.plugin import open_session

@@ -1,4 +1,4 @@
-"""Which queue of the annotated tree has less, level by level?
+"""Hierarchical drf: queue order and reclaim by the annotated tree of queues.
 
 Source: volcano ``pkg/scheduler/plugins/drf/drf.go`` (compareQueues, queue order, reclaimable) at v1.15.1.
 """
@@ -29,7 +29,7 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     order : float
-        Below 0: left first. NaN, from a weight that is none, prefers nobody.
+        Below 0: left first. NaN, from a weight of NaN: neither.
     left, right : str
         The nodes of the two paths that were compared last.
     mine, theirs : float
@@ -45,7 +45,7 @@ class Comparison(NamedTuple):
 
 
 class Hierarchy:
-    """The answers of drf with `enableHierarchy`.
+    """The callbacks of drf with `enableHierarchy`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Hierarchy:
         if session.observer.listens:
             self._report_paths(session.observer)
 
-    # who goes first
+    # queue order
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> int:
         """Return below 0 when `left` goes first; see `compare`."""
@@ -77,9 +77,9 @@ class Hierarchy:
         return (order > 0) - (order < 0)
 
     def compare(self, left: QueueInfo, right: QueueInfo) -> Comparison:
-        """Compare two queues from the root down, as deep as the shorter path goes.
+        """Compare two queues from the root down to the depth of the shorter path.
 
-        Where they differ first, a saturated node comes last, else the smaller share per weight first.
+        At the first difference, a saturated node comes last, else the smaller share per weight first.
         """
         self.tree.refresh()
         left_path, right_path = self._paths[left.name], self._paths[right.name]
@@ -96,21 +96,21 @@ class Hierarchy:
                 theirs = _child(theirs, right_path[level + 1])
         return _comparison(0.0, mine, theirs)
 
-    # who may be reclaimed
+    # reclaim
 
     def reclaimable(
         self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
-        """Return, in order, the candidates in whose place the reclaimer would leave its queue first.
+        """Return, in order, the candidates that the reclaimer can replace with its queue still ordered first.
 
-        Each is judged alone against the present state.
+        Each candidate is compared alone, against the current state.
         """
         account = self.accounts.get(reclaimer.job.key) if reclaimer.job is not None else None
         if account is None:
             return []
         tree, total = self.tree, self.tree.total_allocated
         grown = account.allocated.clone().add(reclaimer.request)
-        tree.hold(account.job.key, grown, total.clone().add(reclaimer.request))
+        tree.set_allocated(account.job.key, grown, total.clone().add(reclaimer.request))
         queue = self.session.queues[account.job.queue]
         accepted = []
         for task in candidates:
@@ -122,29 +122,29 @@ class Hierarchy:
                 accepted.append(task)
             if why is not None:
                 why[task.uid] = _explain(comparison)
-        tree.hold(account.job.key, account.allocated, total)
+        tree.set_allocated(account.job.key, account.allocated, total)
         return accepted
 
     def _compare_without(self, task: TaskInfo, theirs: JobAccount, queue: QueueInfo) -> Comparison:
-        """Compare the reclaimer's queue with a candidate's as if the candidate were gone."""
+        """Compare the reclaimer's queue with a candidate's, without the candidate."""
         tree, total = self.tree, self.tree.total_allocated
         shrunk = theirs.allocated.clone().sub(task.request)
-        tree.hold(theirs.job.key, shrunk, total.clone().sub(task.request))
+        tree.set_allocated(theirs.job.key, shrunk, total.clone().sub(task.request))
         comparison = self.compare(queue, self.session.queues[theirs.job.queue])
-        tree.hold(theirs.job.key, theirs.allocated, total)
+        tree.set_allocated(theirs.job.key, theirs.allocated, total)
         return comparison
 
     # events
 
     def allocate(self, account: JobAccount, request: Resource) -> None:
-        """Count a task that takes its place; its job's account has it already."""
-        self.tree.hold(account.job.key, account.allocated, self.tree.total_allocated.add(request))
+        """Update the tree for an allocated task; its job's account includes it already."""
+        self.tree.set_allocated(account.job.key, account.allocated, self.tree.total_allocated.add(request))
 
     def deallocate(self, account: JobAccount, request: Resource) -> None:
-        """Count a task that gives its place back; its job's account has lost it already."""
-        self.tree.hold(account.job.key, account.allocated, self.tree.total_allocated.sub(request))
+        """Update the tree for a deallocated task; its job's account excludes it already."""
+        self.tree.set_allocated(account.job.key, account.allocated, self.tree.total_allocated.sub(request))
 
-    # what is shown
+    # report
 
     def report(self) -> list[dict[str, Any]]:
         """Return every node, each before its children."""

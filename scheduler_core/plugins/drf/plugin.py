@@ -1,4 +1,4 @@
-"""What does drf answer? Jobs, and with hierarchy queues, in order of their dominant shares.
+"""Registration of drf's callbacks: jobs, and with hierarchy queues, are ordered by dominant share.
 
 Source: volcano ``pkg/scheduler/plugins/drf/drf.go`` at v1.15.1.
 """
@@ -22,7 +22,7 @@ SHARE_DELTA = 0.000001
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Measure every job, and register what follows from that."""
+    """Compute every job's share, and register the callbacks."""
     drf = Drf(session)
     session.registry.add_job_order(NAME, drf.job_order)
     session.registry.add_evictable(Point.PREEMPTABLE, NAME, drf.preemptable, same_for_equal_tasks=True)
@@ -60,7 +60,7 @@ class Drf:
         self.hierarchy: Hierarchy | None = None
 
     def renew(self, renewal: Renewal) -> bool:
-        """Measure the jobs anew that were made anew, or counted as pipelined; hierarchies are built anew."""
+        """Recreate the accounts of jobs that were rebuilt or counted as pipelined; False with a hierarchy."""
         for key, job in (*renewal.counted.items(), *renewal.jobs.items()):
             if job is None:
                 self.accounts.pop(key, None)
@@ -75,9 +75,9 @@ class Drf:
     def preemptable(
         self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
-        """Return, in order, the candidates whose job keeps no less than the share of the preemptor's job.
+        """Return, in order, the candidates whose job keeps at least the share of the preemptor's job.
 
-        A candidate is taken from its job's holdings for those after it even when it is refused.
+        A refused candidate, too, is deducted from its job for the candidates after it.
         """
         account = self.accounts.get(preemptor.job.key) if preemptor.job is not None else None
         if account is None:
@@ -107,7 +107,7 @@ class Drf:
     # events
 
     def allocate(self, task: TaskInfo) -> None:
-        """Count a task that takes its place."""
+        """Charge an allocated task to its job."""
         account = self.accounts.get(task.job.key) if task.job is not None else None
         if account is not None:
             account.add(task.shape.request)
@@ -115,14 +115,14 @@ class Drf:
                 self.hierarchy.allocate(account, task.shape.request)
 
     def deallocate(self, task: TaskInfo) -> None:
-        """Count a task that gives its place back."""
+        """Credit a deallocated task to its job."""
         account = self.accounts.get(task.job.key) if task.job is not None else None
         if account is not None:
             account.sub(task.request)
             if self.hierarchy is not None:
                 self.hierarchy.deallocate(account, task.request)
 
-    # what is shown
+    # report
 
     def report(self) -> dict[str, object]:
         """Return the jobs' shares and, with hierarchy, the tree as they are now."""

@@ -1,4 +1,4 @@
-"""Which part of the cluster does a job hold, in the resource of which it holds most?
+"""Dominant shares of jobs.
 
 Source: volcano ``pkg/scheduler/plugins/drf/drf.go`` (calculateShare) at v1.15.1.
 """
@@ -12,7 +12,7 @@ from scheduler_core.resource import CPU, MEMORY, Resource
 
 
 class Share(NamedTuple):
-    """A dominant share and the resource that it is of; empty when nothing is allocated."""
+    """A dominant share and its resource, empty when nothing is allocated."""
 
     value: float
     resource: str
@@ -22,9 +22,9 @@ NOTHING = Share(0.0, "")
 
 
 class TotalResource:
-    """The cluster's total, as what everybody's holdings are measured by.
+    """The cluster's total, of which shares are fractions.
 
-    Only resources of which the cluster has any are looked at, `pods` among them.
+    Only resources that the cluster has count, `pods` among them.
     """
 
     def __init__(self, total: Resource) -> None:
@@ -49,7 +49,7 @@ class TotalResource:
         return Share(largest, dominant)
 
     def figures(self, allocated: Resource) -> dict[str, object]:
-        """Return what is allocated and which share that is, one dictionary for all with equal amounts."""
+        """Return what is allocated and its share, one dictionary for all equal amounts."""
         key = allocated.cpu, allocated.memory, *(allocated.scalars or {}).items()
         figures = self._figures.get(key)
         if figures is None:
@@ -60,12 +60,12 @@ class TotalResource:
 
 
 class JobAccount:
-    """What one job holds within a session: pipelined tasks count, evicted ones no longer do.
+    """What one job has allocated in a session, with pipelined and without evicted tasks.
 
     Attributes
     ----------
     allocated : Resource
-        Moves with every placement and eviction.
+        Changes with every allocation and eviction.
 
     """
 
@@ -85,11 +85,11 @@ class JobAccount:
         return self._share
 
     def add(self, request: Resource) -> None:
-        """Count a task that takes its place."""
+        """Charge an allocated task."""
         self.allocated.add(request)
         self._share = None
 
     def sub(self, request: Resource) -> None:
-        """Count a task that gives its place back."""
+        """Credit a deallocated task."""
         self.allocated.sub(request)
         self._share = None

@@ -1,4 +1,4 @@
-"""What part of the cluster does each node of the queue tree hold? Jobs are the leaves of annotated paths.
+"""The tree of hierarchical drf: the nodes of the annotated paths, with jobs as leaves.
 
 Source: volcano ``pkg/scheduler/plugins/drf/drf.go`` (buildHierarchy, updateHierarchicalShare) at v1.15.1.
 """
@@ -38,7 +38,7 @@ class TreeNode:
     share : Share
         The dominant share of what it holds.
     saturated : bool
-        Nothing more can be given to it.
+        Nothing more can be allocated to it.
 
     """
 
@@ -51,7 +51,7 @@ class TreeNode:
 
     @property
     def ratio(self) -> float:
-        """Return the share per weight: who has less goes first."""
+        """Return the share per weight: the smaller one goes first."""
         return self.share.value / self.weight
 
 
@@ -94,7 +94,7 @@ class InnerNode(TreeNode):
         self.allocated: Matrix = np.zeros(0)
 
     def complete(self, resources: int) -> None:
-        """Put the children in order and make room for their numbers, all the way down."""
+        """Sort the children and allocate their arrays, recursively."""
         self.children = dict(sorted(self.children.items()))
         self.children_allocated = np.zeros((len(self.children), resources))
         self.shares = np.zeros(len(self.children))
@@ -105,7 +105,7 @@ class InnerNode(TreeNode):
             if isinstance(child, InnerNode):
                 child.complete(resources)
 
-    def take_over(self, child: TreeNode, allocated: Matrix) -> None:
+    def store(self, child: TreeNode, allocated: Matrix) -> None:
         """Write a child's numbers into the arrays."""
         self.children_allocated[child.position] = allocated
         self.shares[child.position] = child.share.value
@@ -171,18 +171,18 @@ def rescaled_sum(allocated: Matrix, shares: Matrix, blocked: Mask, *, idle_child
 
 
 class HierarchyTree:
-    """The tree of one session; brought up to date when somebody looks.
+    """The tree of one session, updated when it is read.
 
     Attributes
     ----------
     total_allocated : Resource
         The sum over all jobs.
     demanding : set of str
-        The resources of which the cluster has something left, to the last bit.
+        The resources that are not fully allocated in the cluster, without tolerance.
     by_design : bool
-        Whether the rule of the HDRF design document holds instead of the release's: an inner node's share
+        Whether the rule of the HDRF design document replaces the release's: an inner node's share
         leaves out exhausted resources, a job is blocked by any exhausted resource that it requests, and
-        children that hold nothing yet count for the smallest share.
+        children that set_allocated nothing yet count for the smallest share.
 
     """
 
@@ -200,7 +200,7 @@ class HierarchyTree:
     # building
 
     def add_job(self, key: str, queue: QueueInfo, allocated: Resource, request: Resource) -> None:
-        """Hang a job below the last node of its queue's path; who names a node first gives it its weight."""
+        """Add a job below the last node of its queue's path; the first path to a node sets its weight."""
         node = self.root
         path, weights = queue.hierarchy.split("/"), queue.hierarchy_weights.split("/")
         for position in range(1, len(path)):
@@ -221,21 +221,21 @@ class HierarchyTree:
         self.total_allocated.add(allocated)
 
     def complete(self) -> None:
-        """Say that all jobs are in."""
+        """Finish the tree once all jobs are added."""
         self.root.complete(len(self.axis))
         self._stale = dict(self.leaves)
 
     # what is allocated
 
-    def hold(self, key: str, allocated: Resource, total: Resource) -> None:
-        """Say what a job holds now, and all jobs together."""
+    def set_allocated(self, key: str, allocated: Resource, total: Resource) -> None:
+        """Set what a job has allocated, and all jobs together."""
         self.total_allocated = total
         leaf = self.leaves[key]
         leaf.allocated = allocated
         self._stale[key] = leaf
 
     def refresh(self) -> None:
-        """Bring every node up to date that depends on what has changed."""
+        """Update every node that depends on a change."""
         if not self._stale:
             return
         demanding = {name for name, total in self.total.amounts if self.total_allocated.get(name) < total}
@@ -246,14 +246,14 @@ class HierarchyTree:
         for leaf in self._stale.values():
             leaf.share = self.total.dominant_share(leaf.allocated)
             leaf.saturated = is_saturated(leaf, demanding, by_design=self.by_design)
-            leaf.parent.take_over(leaf, self.axis.row(leaf.allocated))
+            leaf.parent.store(leaf, self.axis.row(leaf.allocated))
             changed[leaf.parent.depth][leaf.parent.path] = leaf.parent
         self._stale = {}
         for depth in range(max(changed), -1, -1):
             for node in changed[depth].values():
                 self._sum_up(node)
                 if node.parent is not None:
-                    node.parent.take_over(node, node.allocated)
+                    node.parent.store(node, node.allocated)
                     changed[depth - 1][node.parent.path] = node.parent
 
     def _sum_up(self, node: InnerNode) -> None:
@@ -272,7 +272,7 @@ class HierarchyTree:
 def is_saturated(leaf: JobLeaf, demanding: set[str], *, by_design: bool) -> bool:
     """Return whether a job has all of some resource that it requests, or some such resource is exhausted.
 
-    The release looks only at resources that the job holds already, so that a job that holds nothing never is;
+    The release considers only resources that the job holds, so that a job that holds nothing never is;
     by design everything that it requests counts, and a job that requests nothing is saturated.
     """
     request, allocated = leaf.request, leaf.allocated
@@ -288,6 +288,6 @@ def is_saturated(leaf: JobLeaf, demanding: set[str], *, by_design: bool) -> bool
 
 
 def weight_of(text: str) -> float:
-    """Return a weight of a path; what is no number, and everything below 1, is 1."""
+    """Return a weight of a path; 1 for a text that is not a number, and for anything below 1."""
     weight = float(text) if _NUMBER.fullmatch(text) else 0.0
     return 1.0 if weight < 1 else weight

@@ -1,4 +1,4 @@
-"""What does a service outside the scheduler say to its questions?
+"""Plugin extender: delegate decisions to an HTTP service outside the scheduler.
 
 Source: volcano ``pkg/scheduler/plugins/extender/extender.go`` at v1.15.1.
 """

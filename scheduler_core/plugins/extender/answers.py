@@ -1,7 +1,7 @@
-"""What did the extender answer? JSON read with the rules of Go's decoder.
+"""Answers of the extender: JSON decoded by the rules of Go's decoder.
 
 Keys match whatever their case, unknown ones are ignored, null and missing ones leave the zero value, and a
-value of the wrong type spoils the whole answer. What follows the first JSON value is not read.
+value of the wrong type invalidates the whole answer. Anything after the first JSON value is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Pairs(list[tuple[str, Any]]):
 
 
 class Answer:
-    """One answer."""
+    """One answer of the extender."""
 
     def __init__(self, pairs: Pairs) -> None:
         self._pairs = pairs
@@ -35,26 +35,26 @@ class Answer:
         return cls(value)
 
     def text(self, key: str) -> str:
-        """Return a text, empty when it is missing."""
+        """Return a string, empty when it is missing."""
         value = self._value(key)
         if value is not None and not isinstance(value, str):
-            raise _wrong(key, value, "a text")
+            raise _type_error(key, value, "a text")
         return value or ""
 
     def integer(self, key: str) -> int:
-        """Return a whole number written without fraction and exponent, 0 when it is missing."""
+        """Return an integer written without fraction and exponent, 0 when it is missing."""
         value = self._value(key)
         if value is None:
             return 0
         if isinstance(value, bool) or not isinstance(value, int) or not -(2**63) <= value < 2**63:
-            raise _wrong(key, value, "a whole number")
+            raise _type_error(key, value, "a whole number")
         return value
 
     def flag(self, key: str) -> bool:
         """Return a boolean, False when it is missing."""
         value = self._value(key)
         if value is not None and not isinstance(value, bool):
-            raise _wrong(key, value, "true or false")
+            raise _type_error(key, value, "true or false")
         return bool(value)
 
     def numbers(self, key: str) -> dict[str, float] | None:
@@ -63,11 +63,11 @@ class Answer:
         if value is None:
             return None
         if not isinstance(value, Pairs):
-            raise _wrong(key, value, "an object of numbers")
+            raise _type_error(key, value, "an object of numbers")
         numbers = {}
         for name, number in value:
             if isinstance(number, bool) or not isinstance(number, (int, float, type(None))):
-                raise _wrong(f"{key}.{name}", number, "a number")
+                raise _type_error(f"{key}.{name}", number, "a number")
             numbers[name] = float(number or 0.0)
         return numbers
 
@@ -77,11 +77,11 @@ class Answer:
         if value is None:
             return []
         if not isinstance(value, list) or isinstance(value, Pairs):
-            raise _wrong(key, value, "a list of tasks")
+            raise _type_error(key, value, "a list of tasks")
         uids = []
         for task in value:
             if not isinstance(task, Pairs):
-                raise _wrong(key, task, "a task")
+                raise _type_error(key, task, "a task")
             uids.append(Answer(task).text("UID"))
         return uids
 
@@ -101,14 +101,14 @@ def _first_value(raw: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         if len(raw) > LARGEST_ANSWER:
             raise CallFailed("http: request body too large") from error
-        raise CallFailed(f"the answer is no JSON: {error}") from error
+        raise CallFailed(f"the answer is not JSON: {error}") from error
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
-def _wrong(key: str, value: Any, wanted: str) -> CallFailed:
+def _type_error(key: str, value: Any, wanted: str) -> CallFailed:
     return CallFailed(f"json: cannot unmarshal {_kind(value)} into field {key}, which is {wanted}")
 
 

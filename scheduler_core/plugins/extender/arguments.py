@@ -1,4 +1,4 @@
-"""Where is the extender, which verbs does it have, and for which tasks?
+"""The arguments of plugin extender.
 
 Source: volcano ``pkg/scheduler/plugins/extender/argument.go`` at v1.15.1.
 """
@@ -36,11 +36,11 @@ class ExtenderArguments(NamedTuple):
     prefix : str
         The URL without its trailing slashes.
     verbs : dict
-        What is put behind it after a slash, as it is, by question; one that is missing is never called.
+        The path after the prefix and a slash, by verb; a missing verb is never called.
     timeout : float or None
         Seconds; None: no limit.
     managed : frozenset
-        Resources that make a task of interest; empty: every task is.
+        The resources that the extender manages; empty: it is called for every task.
 
     """
 
@@ -64,7 +64,7 @@ class ExtenderArguments(NamedTuple):
             managed=_managed(arguments.values.get("extender.managedResources")),
         )
 
-    def is_of_interest(self, task: TaskInfo) -> bool:
+    def is_interested_in(self, task: TaskInfo) -> bool:
         """Return whether the extender is called for a task: one that names a managed resource."""
         if not self.managed:
             return True

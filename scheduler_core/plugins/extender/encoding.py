@@ -1,4 +1,4 @@
-"""How is a request written as JSON, so that it has the bytes that Go would send?"""
+"""JSON requests with the bytes that Go would send."""
 
 from __future__ import annotations
 

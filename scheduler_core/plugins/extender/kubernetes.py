@@ -1,4 +1,4 @@
-"""How does Go write a Kubernetes object? Its typed form: no kind, fixed empty parts, canonical quantities.
+"""Kubernetes objects as Go encodes them: no kind, fixed empty parts, canonical quantities.
 
 Source: ``k8s.io/api/core/v1/types.go``, ``apimachinery/pkg/api/resource/quantity.go`` at 1.35.3.
 """
@@ -46,7 +46,7 @@ _DECIMAL = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 
 
 def pod_json(pod: Mapping[str, Any], node_name: str | None = None) -> Json:
-    """Return a pod; `node_name` is where the scheduler has put it meanwhile."""
+    """Return a pod; `node_name` is the node that the session allocated it to."""
     written = _typed(pod)
     spec = written["spec"] = written.get("spec") or {}
     for part in ("containers", "initContainers"):
@@ -72,7 +72,7 @@ def node_json(node: Mapping[str, Any]) -> Json:
 
 
 def queue_json(queue: Mapping[str, Any]) -> Json:
-    """Return a queue: guarantee and reservation are always there."""
+    """Return a queue; guarantee and reservation are always present."""
     written = _typed(queue)
     written["spec"] = {
         **(written.get("spec") or {}),
@@ -83,7 +83,7 @@ def queue_json(queue: Mapping[str, Any]) -> Json:
 
 
 def podgroup_json(podgroup: Mapping[str, Any], phase: str) -> Json:
-    """Return a PodGroup in the scheduler's own form, with its present phase."""
+    """Return a PodGroup in the scheduler's internal form, with its current phase."""
     written = _typed(podgroup)
     status = {**(written.get("status") or {}), "phase": phase}
     return {

@@ -1,4 +1,4 @@
-"""Which answers of the scheduler come from the extender, and what holds when it gives none?"""
+"""The callbacks of plugin extender, and their results when a call fails."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from scheduler_core.plugins.extender.wire import Wire
 
 NAME = "extender"
 
-Said = TypeVar("Said")
+Parsed = TypeVar("Parsed")
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Report to the extender that a session opens, and register the questions that it wants to answer.
+    """Call onSessionOpen, and register a callback for each configured verb.
 
-    When it does not take the news and that may not be ignored, it is not called in this session.
+    If the call fails and failures are not ignorable, onSessionClose is the only other call of the session.
     """
     extender = Extender(session, ExtenderArguments.read(arguments))
     verbs = extender.arguments.verbs
     if "onSessionClose" in verbs:
         session.registry.add_close_fn(extender.close_session)
-    if "onSessionOpen" in verbs and not extender.greet():
+    if "onSessionOpen" in verbs and not extender.open_session():
         return
     if "predicate" in verbs:
         session.registry.add_predicate(NAME, extender.predicate, explain=_no_opinion)
@@ -60,12 +60,12 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 def _no_opinion(_task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:
-    """Refuse no node: nobody calls the extender for the sake of an explanation."""
+    """Refuse no node: the extender is not called for explanations."""
     return no_refusals(len(nodes))
 
 
 class Extender:
-    """The extender as one session sees it."""
+    """The extender's callbacks in one session."""
 
     def __init__(self, session: Session, arguments: ExtenderArguments) -> None:
         self.session = session
@@ -78,8 +78,8 @@ class Extender:
 
     # calls
 
-    def greet(self) -> bool:
-        """Report that the session opens; True when the extender may be called in it."""
+    def open_session(self) -> bool:
+        """Call onSessionOpen; return whether the extender may be called in this session."""
         try:
             self._send("onSessionOpen", self.wire.session_open(), ignorable=self.ignorable)
         except CallFailed:
@@ -87,14 +87,14 @@ class Extender:
         return True
 
     def close_session(self) -> None:
-        """Report that the session closes, whatever the answer."""
+        """Call onSessionClose, and ignore a failure."""
         try:
             self._send("onSessionClose", {}, ignorable=True)
         except CallFailed:
             return
 
     def _send(self, verb: str, request: Json, *, ignorable: bool) -> bytes:
-        """Send something and return the body of the answer unread; raises CallFailed."""
+        """Send a request and return the raw body of the answer; raises CallFailed."""
         try:
             arguments = self.arguments
             return self.calls.post(
@@ -104,8 +104,8 @@ class Extender:
             self.calls.failed(verb, str(error), ignorable=ignorable)
             raise
 
-    def _ask(self, verb: str, request: Json, read: Callable[[Answer], Said]) -> Said:
-        """Send a question and return what is read in the answer; raises CallFailed."""
+    def _call(self, verb: str, request: Json, read: Callable[[Answer], Parsed]) -> Parsed:
+        """Send a request and return what `read` returns for the answer; raises CallFailed."""
         raw = self._send(verb, request, ignorable=self.ignorable)
         try:
             return read(Answer.read(raw))
@@ -116,8 +116,8 @@ class Extender:
     # nodes
 
     def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:
-        """Return why the extender refuses each node, called one by one, (K,)."""
-        if not self.arguments.is_of_interest(task):
+        """Return why the extender refuses each node, (K,); one call per node."""
+        if not self.arguments.is_interested_in(task):
             return no_refusals(len(nodes))
         sent = self.wire.task(task)
         return np.array([self._refusal(sent, node) for node in nodes.tolist()], dtype=np.int32)
@@ -125,7 +125,7 @@ class Extender:
     def _refusal(self, sent: Json, node: int) -> int:
         request = {"task": sent, "node": self.wire.node(node)}
         try:
-            reason, code = self._ask("predicate", request, lambda a: (a.text("status"), a.integer("code")))
+            reason, code = self._call("predicate", request, lambda a: (a.text("status"), a.integer("code")))
         except CallFailed as error:
             if self.ignorable:
                 return 0
@@ -135,28 +135,28 @@ class Extender:
         return self.session.statuses.number(Status(code or int(Code.ERROR), reason, NAME))
 
     def prioritize(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the extender's scores as they are, (K,); a node that it leaves out has none.
+        """Return the extender's scores as they are, (K,); 0 for a node without one.
 
         Raises
         ------
         ScoreError
-            If it complains or names no scores at all, even when its failures may be ignored.
+            If it returns an error message or no scores at all, even when failures are ignorable.
 
         """
-        if not self.arguments.is_of_interest(task):
+        if not self.arguments.is_interested_in(task):
             return np.zeros(len(nodes))
         sent = [self.wire.node(node) for node in nodes.tolist()]
         request = {"task": self.wire.task(task), "nodes": sent or None}
         try:
-            complaint, scores = self._ask(
+            error_message, scores = self._call(
                 "prioritize", request, lambda a: (a.text("errorMessage"), a.numbers("nodeScore"))
             )
         except CallFailed as error:
             if self.ignorable:
                 return np.zeros(len(nodes))
             raise ScoreError(str(error)) from error
-        if complaint or scores is None:
-            raise ScoreError(complaint)
+        if error_message or scores is None:
+            raise ScoreError(error_message)
         names = self.session.nodes.names
         return np.array([scores.get(names[node], 0.0) for node in nodes.tolist()], dtype=np.float64)
 
@@ -165,25 +165,25 @@ class Extender:
     def preemptable(
         self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo] | None:
-        """Return whom the extender lets be preempted."""
+        """Return the candidates that the extender accepts as victims of preempt."""
         return self._victims("preemptable", preemptor, candidates, why)
 
     def reclaimable(
         self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo] | None:
-        """Return whom the extender lets be reclaimed."""
+        """Return the candidates that the extender accepts as victims of reclaim."""
         return self._victims("reclaimable", reclaimer, candidates, why)
 
     def _victims(
         self, verb: str, evictor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo] | None:
-        """Return the tasks that the extender names; None when it abstains, nobody when the call fails."""
-        if not self.arguments.is_of_interest(evictor):
+        """Return the tasks that the extender names; None when it abstains, none when the call fails."""
+        if not self.arguments.is_interested_in(evictor):
             return None
         sent = [self.wire.task(task) for task in candidates]
         request = {"evictor": self.wire.task(evictor), "evictees": sent or None}
         try:
-            victims = self._ask(verb, request, self._read_victims)
+            victims = self._call(verb, request, self._read_victims)
         except CallFailed:
             victims = []
         if why is not None and victims is not None:
@@ -199,7 +199,7 @@ class Extender:
             return None
         unknown = sorted(set(uids) - self._tasks.keys())
         if unknown:
-            raise CallFailed(f"victim {unknown[0]!r} is no task of the session")
+            raise CallFailed(f"victim {unknown[0]!r} is not a task of the session")
         return [self._tasks[uid] for uid in uids]
 
     @cached_property
@@ -210,17 +210,17 @@ class Extender:
     # queues and jobs
 
     def queue_overused(self, queue: QueueInfo) -> bool:
-        """Return whether the extender finds that a queue has its part; it has when a call fails for good."""
+        """Return whether the extender calls a queue overused; a failed call counts unless ignorable."""
         request = {"queue": self.wire.queue(queue)}
         try:
-            return self._ask("queueOverused", request, lambda answer: answer.flag("overused"))
+            return self._call("queueOverused", request, lambda answer: answer.flag("overused"))
         except CallFailed:
             return not self.ignorable
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
         """Return the extender's vote on a job."""
         try:
-            status = self._ask("jobEnqueueable", {"job": self.wire.job(job)}, lambda a: a.integer("status"))
+            status = self._call("jobEnqueueable", {"job": self.wire.job(job)}, lambda a: a.integer("status"))
         except CallFailed as error:
             why["message"] = str(error)
             return PERMIT if self.ignorable else REJECT
@@ -230,35 +230,35 @@ class Extender:
         return PERMIT if status > 0 else ABSTAIN
 
     def job_ready(self, job: JobInfo) -> bool:
-        """Return whether the extender finds a job ready.
+        """Return whether the extender calls a job ready.
 
-        When a call fails the job is ready just when failures may *not* be ignored, as in Volcano.
+        After a failed call the job is ready if failures are *not* ignorable, as in Volcano.
         """
         try:
-            return self._ask("jobReady", {"job": self.wire.job(job)}, lambda answer: answer.flag("status"))
+            return self._call("jobReady", {"job": self.wire.job(job)}, lambda answer: answer.flag("status"))
         except CallFailed:
             return not self.ignorable
 
     # events
 
     def on_allocate(self, task: TaskInfo) -> None:
-        """Report a task that was placed; raises EventError when the extender refuses."""
+        """Call allocateFunc for an allocated task; raises EventError when the extender refuses."""
         if task.status is TaskStatus.ALLOCATED:
             self.wire.allocated_to[task.uid] = task.node_name
-        if "allocateFunc" not in self.arguments.verbs or not self.arguments.is_of_interest(task):
+        if "allocateFunc" not in self.arguments.verbs or not self.arguments.is_interested_in(task):
             return
         try:
-            complaint = self._ask("allocateFunc", {"task": self.wire.task(task)}, _complaint)
+            error_message = self._call("allocateFunc", {"task": self.wire.task(task)}, _error_message)
         except CallFailed as error:
             if self.ignorable:
                 return
             raise EventError(str(error)) from error
-        if complaint:
-            raise EventError(complaint)
+        if error_message:
+            raise EventError(error_message)
 
     def on_deallocate(self, task: TaskInfo) -> None:
-        """Report a task that was removed from its node; the answer does not matter."""
-        if "deallocateFunc" not in self.arguments.verbs or not self.arguments.is_of_interest(task):
+        """Call deallocateFunc for a deallocated task; the answer does not matter."""
+        if "deallocateFunc" not in self.arguments.verbs or not self.arguments.is_interested_in(task):
             return
         try:
             self._send("deallocateFunc", {"task": self.wire.task(task)}, ignorable=True)
@@ -266,5 +266,5 @@ class Extender:
             return
 
 
-def _complaint(answer: Answer) -> str:
+def _error_message(answer: Answer) -> str:
     return answer.text("errorMessage")

@@ -1,6 +1,6 @@
-"""How are the scheduler's nouns written for the extender?
+"""Sessions, jobs, tasks, nodes and queues as JSON for the extender.
 
-Keys and their order are those of Volcano's structures; maps are written by ascending key.
+Keys and their order are those of Volcano's structs; maps are sorted by key.
 
 Source: volcano ``pkg/scheduler/api/*.go`` at v1.15.1.
 """
@@ -40,12 +40,12 @@ NUMA_POLICY = "volcano.sh/numa-topology-policy"
 
 
 class Wire:
-    """Writes the nouns of one session.
+    """Encodes the objects of one session.
 
     Attributes
     ----------
     allocated_to : dict
-        Where pods were ever allocated in this session, by uid: it stays in the pod, even when undone.
+        The node that pods were last allocated to in this session, by uid; undoing does not clear it.
 
     """
 
@@ -90,7 +90,7 @@ class Wire:
         }
 
     def tasks(self, tasks: Mapping[str, TaskInfo]) -> Json:
-        """Return tasks by key, ascending."""
+        """Return tasks, sorted by key."""
         return {key: self.task(tasks[key]) for key in sorted(tasks)}
 
     # nodes
@@ -129,12 +129,12 @@ class Wire:
         }
 
     def nodes(self, numbers: Sequence[int]) -> Json:
-        """Return nodes by name, ascending."""
+        """Return nodes, sorted by name."""
         names = self.session.nodes.names
         return {names[number]: self.node(number) for number in sorted(numbers)}
 
     def _amounts(self, row: NDArray[np.float64], *, like: int | None = None, pods: int = 0) -> Json:
-        """Return amounts; scalars of which there is nothing are named only where node `like` has them."""
+        """Return amounts; a scalar of 0 is named only if node `like` has it."""
         axis = self.session.nodes.axis
         named = row != 0.0 if like is None else (row != 0.0) | (self.session.nodes.allocatable[like] != 0.0)
         scalars = {
@@ -212,7 +212,7 @@ class Wire:
         }
 
     def _schedule_start(self) -> str | None:
-        """Return when enqueue saw the jobs of this session first, None before it did."""
+        """Return the session's time once enqueue has started, None before."""
         actions, present = self.session.conf.actions, self.session.action
         if "enqueue" not in actions or present not in actions:
             return None
@@ -233,7 +233,7 @@ class Wire:
         }
 
     def session_open(self) -> Json:
-        """Return all that is sent when a session opens; the node list is never filled."""
+        """Return the request of onSessionOpen; NodeList is always null."""
         session = self.session
         nodes = range(len(session.nodes))
         revocable = [number for number in nodes if revocable_zone_of(session.nodes.labels(number))]
@@ -288,7 +288,7 @@ def _oversubscription(annotations: Mapping[str, str]) -> Resource:
 
 
 def _image_counts(nodes: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return on how many nodes each image is."""
+    """Return the number of nodes with each image."""
     counts: dict[str, int] = {}
     for node in nodes:
         images = (node.get("status") or {}).get("images") or ()

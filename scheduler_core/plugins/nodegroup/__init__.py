@@ -1,4 +1,4 @@
-"""Which groups of nodes may the tasks of a queue use, and how much of each?"""
+"""Plugin nodegroup: restrict queues to groups of nodes, prefer groups, and limit use per group."""
 
 from scheduler_core.plugins.nodegroup.plugin import NAME, open_session
 

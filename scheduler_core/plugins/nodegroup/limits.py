@@ -1,4 +1,4 @@
-"""How much may a queue use in each group of nodes?
+"""Limits of queues per node group.
 
 Source: volcano ``pkg/scheduler/plugins/nodegroup/nodegroup.go`` at v1.16.0-alpha.1.
 """
@@ -23,7 +23,7 @@ Limits = Mapping[str, Mapping[str, float]]
 
 
 def limits_of(queue: QueueInfo) -> Limits | None:
-    """Return what a queue may use in each group; None when its annotation cannot be read."""
+    """Return a queue's limits by node group; None when its annotation is malformed."""
     text = (queue.queue["metadata"].get("annotations") or {}).get(ANNOTATION)
     if not text:
         return {}
@@ -44,9 +44,9 @@ class GroupLimits:
     Attributes
     ----------
     limits : dict
-        By queue: only of queues that have limits.
+        By queue, for queues that have limits.
     unreadable : set of str
-        The queues whose limits cannot be read: none of their tasks fits a node.
+        The queues whose limits are malformed: none of their tasks fits a node.
 
     """
 
@@ -68,19 +68,19 @@ class GroupLimits:
                         self.allocate(task)
 
     def allocate(self, task: TaskInfo) -> None:
-        """Count a task that is allocated to its node."""
+        """Charge an allocated task to its node's group."""
         key = self._key(task)
         if key is not None:
             self._allocated[key].add(task.request)
 
     def deallocate(self, task: TaskInfo) -> None:
-        """No longer count a task that is evicted or taken off its node."""
+        """Credit a task that is evicted or removed from its node."""
         key = self._key(task)
         if key is not None:
             self._allocated[key].sub(task.request)
 
     def _key(self, task: TaskInfo) -> tuple[str, str] | None:
-        """Return queue and group of a placed task, None when nothing is limited there."""
+        """Return queue and group of a placed task, None if the queue has no limits or the node no group."""
         if task.job is None or task.job.queue not in self.limits:
             return None
         group = self.groups[task.node] if task.node >= 0 else None

@@ -1,4 +1,4 @@
-"""Which groups of nodes may the tasks of a queue use, and which does it like?
+"""Registration of nodegroup's callbacks.
 
 Source: volcano ``pkg/scheduler/plugins/nodegroup/nodegroup.go`` at v1.15.1.
 """
@@ -27,7 +27,7 @@ GROUP_LABEL = "volcano.sh/nodegroup-name"
 
 REQUIRED_SCORE = 100.0
 PREFERRED_SCORE = 50.0
-DISLIKED_SCORE = -1.0
+ANTI_PREFERRED_SCORE = -1.0
 
 NO_LABEL = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group label not found")
 NO_AFFINITY = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group affinity not specified")
@@ -39,7 +39,7 @@ NOT_SATISFIED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node does not satis
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register what nodegroup answers."""
+    """Register the callbacks of nodegroup."""
     groups = NodeGroups(
         session,
         strict=arguments.get_bool("strict", True),
@@ -92,14 +92,14 @@ class GroupAffinity(NamedTuple):
     def allows(self, group: str) -> bool:
         """Return whether tasks may use a group: named by any affinity list, or by preferred anti-affinity.
 
-        Required anti-affinity takes a group away, preferred anti-affinity gives it back.
+        Required anti-affinity excludes a group, preferred anti-affinity allows it again.
         """
         if group in self.anti_preferred:
             return True
         return group not in self.anti_required and (group in self.required or group in self.preferred)
 
     def score(self, group: str, *, ordered: bool) -> float:
-        """Return how much the queue likes a group; with `ordered` earlier preferred groups are liked more.
+        """Return the queue's score of a group; with `ordered`, earlier preferred groups score higher.
 
         Examples
         --------
@@ -108,7 +108,7 @@ class GroupAffinity(NamedTuple):
 
         """
         if group in self.anti_preferred:
-            return DISLIKED_SCORE
+            return ANTI_PREFERRED_SCORE
         score = REQUIRED_SCORE if group in self.required else 0.0
         if group not in self.preferred:
             return score
@@ -139,9 +139,9 @@ def _names(side: Mapping[str, Any], kind: str) -> Sequence[str]:
 def affinity_of(
     queue: QueueInfo, queues: Mapping[str, QueueInfo], *, hierarchy: bool
 ) -> GroupAffinity | None:
-    """Return a queue's affinity, with `hierarchy` that of its nearest ancestor that has one; None: neither.
+    """Return a queue's affinity, with `hierarchy` else that of its nearest ancestor with one; None: none.
 
-    An unknown parent ends the search, and so does a circle.
+    An unknown parent or a cycle ends the search.
     """
     seen = set()
     while queue.affinity is None:
@@ -154,12 +154,12 @@ def affinity_of(
 
 
 def queue_of(task: TaskInfo) -> str:
-    """Return the queue that a task is in, empty when it belongs to no job."""
+    """Return the queue of a task, empty when it belongs to no job."""
     return task.job.queue if task.job is not None else ""
 
 
 class NodeGroups:
-    """What nodegroup says of every node, worked out once per queue."""
+    """The refusals and scores of all nodes, computed once per queue."""
 
     def __init__(self, session: Session, *, strict: bool, ordered: bool, hierarchy: bool) -> None:
         self.session = session
@@ -183,32 +183,32 @@ class NodeGroups:
         return np.where(is_full & (refusals == FITS), exceeded, refusals)
 
     def is_local(self, task: TaskInfo) -> bool:
-        """Return whether what a node answers depends on that node alone: the task's queue has no limits."""
+        """Return whether a node's result depends on that node alone: the task's queue has no limits."""
         return self.limits is None or not self.limits.is_limited(task)
 
     def score(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return how much the task's queue likes each node, (K,)."""
+        """Return the score of each node for the task's queue, (K,)."""
         return self._of(task)[1][nodes]
 
     def check_node(self, task: TaskInfo) -> Callable[[int], int] | None:
-        """Return why one node refuses a task, as a function; None when limits are shared by several nodes."""
+        """Return why one node refuses a task, as a function; None when limits span several nodes."""
         if not self.is_local(task):
             return None
         refusals: list[int] = self._of(task)[0].tolist()
         return refusals.__getitem__
 
     def score_node(self, task: TaskInfo) -> Callable[[int], float]:
-        """Return a function that tells how much the task's queue likes one node."""
+        """Return a function to the score of one node for the task's queue."""
         scores: list[float] = self._of(task)[1].tolist()
         return scores.__getitem__
 
     def check_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Return which of several tasks the nodes take."""
+        """Return which of several tasks the nodes accept."""
         allowed = np.array([self._of(task)[0] for task in tasks]) == FITS
         return ClassAnswers(lambda nodes: allowed[:, nodes].T, fixed=self.groups)
 
     def score_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Return how much the queues of several tasks like each node."""
+        """Return the scores of nodes for the queues of several tasks."""
         scores = np.array([self._of(task)[1] for task in tasks])
         return ClassAnswers(lambda nodes: scores[:, nodes].T, fixed=self.groups)
 
@@ -216,10 +216,10 @@ class NodeGroups:
         assert task.job is not None, "only tasks of a job are placed"
         answers = self._answers.get(task.job.queue)
         if answers is None:
-            answers = self._answers[task.job.queue] = self._work_out(self.session.queues[task.job.queue])
+            answers = self._answers[task.job.queue] = self._compute(self.session.queues[task.job.queue])
         return answers
 
-    def _work_out(self, queue: QueueInfo) -> tuple[Why, NDArray[np.float64]]:
+    def _compute(self, queue: QueueInfo) -> tuple[Why, NDArray[np.float64]]:
         unreadable = self.limits is not None and queue.name in self.limits.unreadable
         affinity = affinity_of(queue, self.session.queues, hierarchy=self.hierarchy) or GroupAffinity()
         refusal = {

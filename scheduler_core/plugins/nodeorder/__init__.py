@@ -1,4 +1,4 @@
-"""Which of the nodes that would do is the best? The eight scores of Kubernetes."""
+"""Plugin nodeorder: the eight node scores of Kubernetes."""
 
 from scheduler_core.plugins.nodeorder.plugin import NAME, open_session
 

@@ -1,4 +1,4 @@
-"""Which nodes have the images of a pod already?
+"""The image locality score.
 
 Source: kube-scheduler ``plugins/imagelocality/image_locality.go`` at 1.35.3; volcano
 ``pkg/scheduler/cache/event_handlers.go`` at v1.15.1.
@@ -25,8 +25,8 @@ LARGEST_PER_CONTAINER = 1000 * MIB
 class ImageTable:
     """The images on all nodes.
 
-    An image counts by its size (that of the first node that names it) times the part of the nodes known to
-    have it when the node was read; nodes are read by name, so the first to have an image sees itself alone.
+    An image scores its size (as of the first node that names it) times the fraction of nodes known to have it
+    when the node was read. Nodes are read by name, so the first node with an image counts only itself.
     """
 
     def __init__(self, nodes: NodeTable) -> None:
@@ -56,7 +56,7 @@ class ImageTable:
     def of_shapes(self, shapes: Sequence[PodShape], weight: float) -> ClassAnswers:
         """Return the weighted scores for several shapes."""
         scores = np.array([self.score(shape) for shape in shapes]) * weight
-        fixed = [held.tobytes() for held in np.ascontiguousarray(scores.T)]
+        fixed = [row.tobytes() for row in np.ascontiguousarray(scores.T)]
         return ClassAnswers(lambda nodes: scores[:, nodes].T, fixed=fixed)
 
     def _score(self, images: list[str]) -> Counts:

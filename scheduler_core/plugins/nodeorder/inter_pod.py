@@ -1,6 +1,6 @@
-"""How strongly do the pods that are there draw one more pod, or push it away?
+"""The inter-pod affinity score.
 
-Only preferences count: in Volcano the required affinity of other pods has weight 0.
+Only preferred terms count: in Volcano the required affinity of other pods has weight 0.
 
 Source: kube-scheduler ``plugins/interpodaffinity/scoring.go`` at 1.35.3.
 """
@@ -20,8 +20,8 @@ from scheduler_core.model.pod_affinity import AffinityTerm, PodAffinity
 from scheduler_core.model.selector_classes import Counts, SelectorClass
 
 
-def attraction(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
-    """Return the weights of all preferences that speak for each node less those against it, (K,).
+def affinity_score(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
+    """Return the weights of matching preferred terms, affinity less anti-affinity, for each node, (K,).
 
     Raises
     ------
@@ -36,10 +36,10 @@ def attraction(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.int
     if not kind.affinity.prefers and not k8s_nodes.pods.relating.any():
         return total
     for key in k8s_nodes.pods.preferring_keys:
-        per_node = _wishes_of_others(k8s_nodes, kind, key)
+        per_node = _weights_of_others(k8s_nodes, kind, key)
         if kind.affinity.prefers:
-            name = ("drawn", kind.affinity.preferred, kind.affinity.preferred_anti, key)
-            per_node = per_node + k8s_nodes.pods.live_counts(name, partial(own_wish, kind.affinity, key))
+            name = ("preferred", kind.affinity.preferred, kind.affinity.preferred_anti, key)
+            per_node = per_node + k8s_nodes.pods.live_counts(name, partial(own_weight, kind.affinity, key))
         else:
             per_node = per_node * k8s_nodes.pods.relating
         column = k8s_nodes.labels.column(key)
@@ -49,25 +49,27 @@ def attraction(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.int
     return total
 
 
-def _wishes_of_others(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass, key: str) -> Counts:
+def _weights_of_others(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass, key: str) -> Counts:
     namespace_labels = k8s_nodes.pods.namespaces.get(kind.namespace, {})
     return k8s_nodes.pods.live_counts(
-        ("draws", kind.identity, key), partial(wish, kind, namespace_labels, key)
+        ("preferring", kind.identity, key), partial(incoming_weight, kind, namespace_labels, key)
     )
 
 
-def own_wish(affinity: PodAffinity, key: str, other: SelectorClass) -> int:
-    """Return how much a pod wants to be where `other` is, by its terms over one topology key."""
-    return _balance(affinity, key, lambda term: term.selects(other.namespace, other.labels))
+def own_weight(affinity: PodAffinity, key: str, other: SelectorClass) -> int:
+    """Return the weight of a pod's own terms over one topology key that select `other`."""
+    return _net_weight(affinity, key, lambda term: term.selects(other.namespace, other.labels))
 
 
-def wish(kind: SelectorClass, namespace_labels: Mapping[str, str], key: str, other: SelectorClass) -> int:
-    """Return how much `other` wants a pod of `kind` beside it, by its terms over one topology key."""
-    return _balance(
+def incoming_weight(
+    kind: SelectorClass, namespace_labels: Mapping[str, str], key: str, other: SelectorClass
+) -> int:
+    """Return the weight of the terms of `other` over one topology key that select a pod of `kind`."""
+    return _net_weight(
         other.affinity, key, lambda term: term.selects_incoming(kind.namespace, kind.labels, namespace_labels)
     )
 
 
-def _balance(affinity: PodAffinity, key: str, applies: Callable[[AffinityTerm], bool]) -> int:
+def _net_weight(affinity: PodAffinity, key: str, applies: Callable[[AffinityTerm], bool]) -> int:
     weighted = [(1, term) for term in affinity.preferred] + [(-1, term) for term in affinity.preferred_anti]
     return sum(sign * term.weight for sign, term in weighted if term.key == key and applies(term))

@@ -1,4 +1,4 @@
-"""How do raw numbers of candidates become scores from 0 to 100? Exact, in whole numbers.
+"""Normalization of raw scores of the candidates to 0 to 100, exact in whole numbers.
 
 Source: kube-scheduler ``plugins/helper/normalize_score.go``,
 ``plugins/interpodaffinity/scoring.go`` at 1.35.3.
@@ -14,12 +14,12 @@ BEST = 100
 Whole = NDArray[np.int64]
 
 
-def most_best(raw: Whole) -> Whole:
-    """Return 100 for the largest number and parts of it for the others; all 0 when none is above 0.
+def normalized(raw: Whole) -> Whole:
+    """Return 100 for the largest number and fractions of it for the others; all 0 when none is above 0.
 
     Examples
     --------
-    >>> most_best(np.array([10, 35, 25]))
+    >>> normalized(np.array([10, 35, 25]))
     array([ 28, 100,  71])
 
     """
@@ -27,24 +27,24 @@ def most_best(raw: Whole) -> Whole:
     return np.zeros_like(raw) if largest == 0 else BEST * raw // largest
 
 
-def fewest_best(raw: Whole) -> Whole:
+def normalized_reversed(raw: Whole) -> Whole:
     """Return 0 for the largest number and 100 for 0; all 100 when none is above 0.
 
     Examples
     --------
-    >>> fewest_best(np.array([1, 1, 2]))
+    >>> normalized_reversed(np.array([1, 1, 2]))
     array([50, 50,  0])
 
     """
-    return BEST - most_best(raw)
+    return BEST - normalized(raw)
 
 
-def stretched(raw: Whole) -> Whole:
+def min_max_normalized(raw: Whole) -> Whole:
     """Return 100 for the largest number, 0 for the smallest; all 0 when they are equal.
 
     Examples
     --------
-    >>> stretched(np.array([35, -30, -25]))
+    >>> min_max_normalized(np.array([35, -30, -25]))
     array([100,   0,   7])
 
     """

@@ -1,4 +1,4 @@
-"""How do the Kubernetes scores of plugin `nodeorder` take part in a session?
+"""Registration of nodeorder's callbacks, and the batch scores of one session.
 
 Source: volcano ``pkg/scheduler/plugins/nodeorder/nodeorder.go``,
 ``plugins/util/nodescore/score_helper.go`` at v1.15.1.
@@ -25,8 +25,13 @@ from scheduler_core.model.pod_affinity import has_pod_affinity, prefers_pods
 from scheduler_core.model.selector_classes import Counts
 from scheduler_core.model.taints import SOFT_EFFECT, tolerations_of
 from scheduler_core.plugins.nodeorder.images import ImageTable
-from scheduler_core.plugins.nodeorder.inter_pod import attraction
-from scheduler_core.plugins.nodeorder.normalise import BEST, fewest_best, most_best, stretched
+from scheduler_core.plugins.nodeorder.inter_pod import affinity_score
+from scheduler_core.plugins.nodeorder.normalise import (
+    BEST,
+    min_max_normalized,
+    normalized,
+    normalized_reversed,
+)
 from scheduler_core.plugins.nodeorder.resources import ResourceScores, ResourceWeights
 from scheduler_core.plugins.nodeorder.spread import spread_score, spreads
 from scheduler_core.release import Rule
@@ -37,7 +42,7 @@ Nodes = NDArray[np.intp]
 
 
 class Weights(NamedTuple):
-    """What each score counts; one of weight 0 does not count."""
+    """The weight of each score; 0 turns it off."""
 
     least_requested: int
     most_requested: int
@@ -64,7 +69,7 @@ class Weights(NamedTuple):
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register what nodeorder answers."""
+    """Register the callbacks of nodeorder."""
     scores = NodeOrder(session, Weights.read(arguments))
     session.registry.add_batch_node_order(
         NAME,
@@ -89,7 +94,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 class NodeOrder:
-    """The scores of one session of all candidates at once."""
+    """The batch scores of one session."""
 
     def __init__(self, session: Session, weights: Weights) -> None:
         self.k8s_nodes = session.k8s_nodes
@@ -100,7 +105,7 @@ class NodeOrder:
             rates_improvement=session.release.follows(Rule.BALANCE_IMPROVEMENT),
         )
         self._taints_matter = weights.taint_toleration != 0 and self.k8s_nodes.taints.has(SOFT_EFFECT)
-        self._disliked: dict[int, Counts | None] = {}
+        self._intolerable: dict[int, Counts | None] = {}
         self._preference: dict[int, Counts] = {}
         self.in_batch = session.release.follows(Rule.NODE_SCORES_IN_BATCH)
         self._related = bool(self.k8s_nodes.pods.relating.any())
@@ -109,15 +114,15 @@ class NodeOrder:
     def is_local(self, task: TaskInfo) -> bool:
         """Return whether a node's score depends on that node and the pod's shape alone."""
         if self.k8s_nodes.services:
-            return self._compares_nothing(task)
+            return self._has_local_score(task)
         local = self._local.get(task.shape.number)
         if local is None:
-            local = self._local[task.shape.number] = self._compares_nothing(task)
+            local = self._local[task.shape.number] = self._has_local_score(task)
         return local
 
-    def _compares_nothing(self, task: TaskInfo) -> bool:
+    def _has_local_score(self, task: TaskInfo) -> bool:
         return (
-            self._disliked_taints(task.shape) is None
+            self._intolerable_taints(task.shape) is None
             and not self._has_preferred_nodes(task)
             and not self._relates_to_pods(task)
             and not self._spreads(task)
@@ -139,10 +144,10 @@ class NodeOrder:
             relative = self._relative(task, candidates)
         except SelectorError as error:
             raise ScoreError(str(error)) from error
-        return (self.resources.kept_score(task.shape, candidates) + relative).astype(np.float64)
+        return (self.resources.cached_score(task.shape, candidates) + relative).astype(np.float64)
 
     def score_node(self, task: TaskInfo) -> Callable[[int], float] | None:
-        """Return the score of one node, None when nodes are compared with each other."""
+        """Return a function that scores one node; None when nodes are compared with each other."""
         if not self.is_local(task):
             return None
         return self.resources.score_node(task.shape, self.weights.taint_toleration * BEST)
@@ -155,29 +160,29 @@ class NodeOrder:
     def _relative(self, task: TaskInfo, nodes: Nodes) -> Counts:
         """Return the scores that compare the candidates with each other."""
         weights = self.weights
-        disliked = self._disliked_taints(task.shape)
+        intolerable = self._intolerable_taints(task.shape)
         total = np.full(len(nodes), weights.taint_toleration * BEST, dtype=np.int64)
-        if disliked is not None:
-            total = weights.taint_toleration * fewest_best(disliked[nodes])
+        if intolerable is not None:
+            total = weights.taint_toleration * normalized_reversed(intolerable[nodes])
         if self._has_preferred_nodes(task):
             preferred = self._preferred_nodes(task.shape)[nodes]
-            total += weights.node_affinity * (most_best(preferred) if self.in_batch else preferred)
+            total += weights.node_affinity * (normalized(preferred) if self.in_batch else preferred)
         if self._relates_to_pods(task):
-            total += weights.pod_affinity * stretched(attraction(self.k8s_nodes, task, nodes))
+            total += weights.pod_affinity * min_max_normalized(affinity_score(self.k8s_nodes, task, nodes))
         if self._spreads(task):
             total += weights.pod_topology_spread * spread_score(
                 self.k8s_nodes, task, nodes, counts_hosts=self.in_batch
             )
         return total
 
-    def _disliked_taints(self, shape: PodShape) -> Counts | None:
-        """Return how many PreferNoSchedule taints of each node a shape does not tolerate; None: none."""
+    def _intolerable_taints(self, shape: PodShape) -> Counts | None:
+        """Return how many PreferNoSchedule taints of each node a shape does not tolerate, (N,); None: 0."""
         if not self._taints_matter:
             return None
-        if shape.number not in self._disliked:
-            disliked = self.k8s_nodes.taints.disliked(tolerations_of(shape.spec))
-            self._disliked[shape.number] = disliked if disliked.any() else None
-        return self._disliked[shape.number]
+        if shape.number not in self._intolerable:
+            intolerable = self.k8s_nodes.taints.intolerable(tolerations_of(shape.spec))
+            self._intolerable[shape.number] = intolerable if intolerable.any() else None
+        return self._intolerable[shape.number]
 
     def _has_preferred_nodes(self, task: TaskInfo) -> bool:
         return self.weights.node_affinity != 0 and bool(task.shape.fact("preferred_terms", preferred_terms))
@@ -188,7 +193,7 @@ class NodeOrder:
         return self._preference[shape.number]
 
     def _relates_to_pods(self, task: TaskInfo) -> bool:
-        """Return whether preferences about pods, or terms that cannot be parsed, touch a pod."""
+        """Return whether preferred or malformed terms about pods affect a pod's scores."""
         if self.weights.pod_affinity == 0 or not self.k8s_nodes.pods.selecting:
             return False
         if self.k8s_nodes.pods.preferring and (self._related or prefers_pods(task.shape.spec)):

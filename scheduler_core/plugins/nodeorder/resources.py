@@ -1,8 +1,8 @@
-"""How much of a node would be requested with one more pod, and how evenly?
+"""The resource scores: least requested, most requested and balanced allocation.
 
-Scores from 0 to 100 in whole numbers; divisions cut off. A container that mentions no cpu or memory counts
-with a small amount, except for the balance. A hundred times an amount beyond a hundredth of 2^63 overflows as
-the 64-bit integers of kube-scheduler do, so that a node that large scores about 0.
+Scores are whole numbers from 0 to 100; divisions truncate. A container without a request for cpu or memory
+counts with a small default, except for the balance. A hundred times an amount beyond a hundredth of 2^63
+overflows as the 64-bit integers of kube-scheduler do, so that a node that large scores about 0.
 
 Source: kube-scheduler ``plugins/noderesources/least_allocated.go``, ``most_allocated.go``,
 ``balanced_allocation.go`` at 1.35.3.
@@ -29,13 +29,13 @@ Nodes = NDArray[np.intp]
 Fractions = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# The rows of what nodes have; what is taken of the first two is known in two ways.
+# The rows of `allocatable`; what is taken has two more rows, for cpu and memory with defaults.
 CPU, MEMORY, GPU = range(3)
 LARGEST = np.iinfo(np.int64).max
 
 
 class ResourceWeights(NamedTuple):
-    """What each of the three scores counts; 0: it does not count."""
+    """The weight of each of the three scores; 0 turns it off."""
 
     least: int
     most: int
@@ -43,12 +43,12 @@ class ResourceWeights(NamedTuple):
 
 
 class ResourceScores:
-    """The scores of one session that read amounts only.
+    """The scores of one session that depend on amounts only.
 
     Parameters
     ----------
     rates_improvement : bool
-        Whether the balance counts by how much the pod improves it, else as it is with the pod.
+        Whether the balance score rates the improvement by the pod, else the balance with the pod.
 
     """
 
@@ -63,8 +63,8 @@ class ResourceScores:
         self._allocatable: list[list[int]] = k8s_nodes.allocatable.T.tolist()
         self._kept: dict[int, tuple[int, Counts]] = {}
 
-    def kept_score(self, shape: PodShape, nodes: Nodes) -> Counts:
-        """Return the same as `score`, kept for all nodes and worked out again where they changed, (K,)."""
+    def cached_score(self, shape: PodShape, nodes: Nodes) -> Counts:
+        """Return `score`, (K,), cached for all nodes and recomputed for those that changed."""
         table = self.k8s_nodes.nodes
         known = self._kept.get(shape.number)
         if known is None:
@@ -78,7 +78,7 @@ class ResourceScores:
         return kept[nodes]
 
     def score_node(self, shape: PodShape, rest: int = 0) -> Callable[[int], int]:
-        """Return a function that gives the same as `score` for one node, with the rest of its score."""
+        """Return a function that returns `score` plus `rest` for one node."""
         if self._overflows:
             return lambda node: rest + int(self.score(shape, np.array([node]))[0])
         least, most, balanced = self.weights
@@ -133,18 +133,18 @@ class ResourceScores:
         return self._weighted(has, taken, np.array([incoming]).T, counts_gpu, np.array([any(incoming[2:])]))
 
     def of_shapes(self, shapes: Sequence[PodShape], rest: int) -> ClassAnswers:
-        """Return the same for several shapes, with the rest of their scores."""
+        """Return `score` plus `rest` for several shapes."""
         amounts = np.array([self.k8s_nodes.incoming(shape) for shape in shapes], dtype=np.int64)
         distinct, whose = distinct_rows(amounts)
         incoming = distinct.T[:, np.newaxis]
-        asks_gpu = incoming[GPU + 2] > 0
+        requests_gpu = incoming[GPU + 2] > 0
         balances: Mask = np.any(incoming[2:] > 0, axis=0)
         rows, taken_of, allocatable = self._allocatable, self.k8s_nodes.taken_of, self.k8s_nodes.allocatable
 
         def score(nodes: Nodes) -> Counts:
             has = allocatable[:, nodes, np.newaxis]
             taken = np.array([taken_of[node] for node in nodes.tolist()]).T[:, :, np.newaxis]
-            counts_gpu = asks_gpu & (has[GPU] > 0)
+            counts_gpu = requests_gpu & (has[GPU] > 0)
             weighted = self._weighted(has, taken + incoming, incoming, counts_gpu, balances) + rest
             return weighted.take(whose, axis=1)
 
@@ -227,7 +227,7 @@ class ResourceScores:
 
 
 def _improvements(after: Counts, before: Counts) -> Counts:
-    """Return scores of improved balances: 75 where nothing changes; divisions cut off."""
+    """Return the scores of improved balances: 75 where nothing changes; divisions truncate."""
     improved: Counts = BEST // 2 + (BEST // 2 + after - before) // 2
     return improved
 

@@ -1,4 +1,4 @@
-"""Where is a pod's like rarest?
+"""The topology spread score.
 
 Source: kube-scheduler ``plugins/podtopologyspread/scoring.go`` at 1.35.3.
 """
@@ -34,7 +34,7 @@ def spreads(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> bool:
 
 
 def soft_constraints(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> tuple[SpreadConstraint, ...]:
-    """Return the constraints that only score: the pod's own, or default ones where a service selects it.
+    """Return the constraints that only score: the pod's own, or the default ones if a service selects it.
 
     Raises
     ------
@@ -53,9 +53,9 @@ def soft_constraints(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> tuple[Spread
 def spread_score(
     k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.intp], *, counts_hosts: bool = True
 ) -> Counts:
-    """Return the score of each candidate, (K,): 100 where the pod's like is rarest.
+    """Return the score of each candidate, (K,): 100 where matching pods are fewest.
 
-    A node without one of the labels does not count and scores 0, unless the constraints are the default ones.
+    A node without one of the labels is ignored and scores 0, unless the constraints are the default ones.
     Without `counts_hosts` a constraint by hostname counts no pods.
     """
     constraints = soft_constraints(k8s_nodes, task)
@@ -63,13 +63,13 @@ def spread_score(
     everywhere = np.ones(len(k8s_nodes.nodes), dtype=np.bool_)
     eligible = k8s_nodes.labels.all_present(c.key for c in constraints) if strict else everywhere
     counting = eligible[nodes]
-    crowd = np.zeros(len(nodes))
+    raw = np.zeros(len(nodes))
     for constraint in constraints:
-        crowd += _crowd(k8s_nodes, task, nodes, constraint, eligible, counts_hosts=counts_hosts)
-    return _rarest_best(_rounded(crowd), counting)
+        raw += _weighted_matches(k8s_nodes, task, nodes, constraint, eligible, counts_hosts=counts_hosts)
+    return _normalized(_rounded(raw), counting)
 
 
-def _crowd(
+def _weighted_matches(
     k8s_nodes: K8sNodeSnapshot,
     task: TaskInfo,
     nodes: NDArray[np.intp],
@@ -78,7 +78,7 @@ def _crowd(
     *,
     counts_hosts: bool,
 ) -> NDArray[np.float64]:
-    """Return how crowded each candidate is by one constraint, (K,); 0 without the label."""
+    """Return the weighted number of matching pods for each candidate by one constraint, (K,)."""
     counts = k8s_nodes.pods.spread_counts(task.namespace, constraint)
     column = k8s_nodes.labels.column(constraint.key)
     codes = column.codes[nodes]
@@ -101,7 +101,7 @@ def _rounded(amounts: NDArray[np.float64]) -> Counts:
     return (whole + (amounts - whole >= 0.5)).astype(np.int64)
 
 
-def _rarest_best(raw: Counts, counting: Mask) -> Counts:
+def _normalized(raw: Counts, counting: Mask) -> Counts:
     if not counting.any():
         return np.zeros_like(raw)
     smallest, largest = raw[counting].min(), max(int(raw[counting].max()), 0)

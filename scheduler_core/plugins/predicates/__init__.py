@@ -1,4 +1,4 @@
-"""On which nodes may a pod run? Taints, node affinity, ports, other pods, topology spread."""
+"""Plugin predicates: the Kubernetes filters for taints, node affinity, ports, pods and spread."""
 
 from scheduler_core.plugins.predicates.plugin import open_session
 from scheduler_core.plugins.predicates.pod_state import NAME

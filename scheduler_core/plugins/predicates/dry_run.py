@@ -1,4 +1,4 @@
-"""Would the filter on other pods take a pod after some evictions, tried out on a copy of its counters?"""
+"""The inter-pod affinity filter in dry runs of topology-aware preemption."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from scheduler_core.plugins.predicates.pod_state import NAME, PodState
 
 
 class DryRuns:
-    """The filter on other pods in dry runs of topology-aware preemption, which call no other filter."""
+    """The filter on copied counters; dry runs call no other filter."""
 
     def __init__(self, k8s_nodes: K8sNodeSnapshot) -> None:
         self.k8s_nodes = k8s_nodes
 
     def add_task(self, dry_run: DryRun, task: TaskInfo) -> None:
-        """Count a pod that is put back on the node."""
+        """Count a pod that is restored to the node."""
         self._change(dry_run, task, 1)
 
     def remove_task(self, dry_run: DryRun, task: TaskInfo) -> None:
-        """No longer count a pod that is taken off the node."""
+        """Stop counting a pod that is removed from the node."""
         self._change(dry_run, task, -1)
 
     def _change(self, dry_run: DryRun, task: TaskInfo, sign: int) -> None:
@@ -36,7 +36,7 @@ class DryRuns:
             change_counters(counters, self.k8s_nodes, kind, other, dry_run.node, sign)
 
     def predicate(self, dry_run: DryRun, _preemptor: TaskInfo) -> bool:
-        """Return whether the filter would take the preemptor."""
+        """Return whether the filter accepts the preemptor."""
         counters = _counters_in(dry_run)
         if counters is None:
             return True

@@ -1,23 +1,23 @@
-"""Which statuses has each node collected so far?
+"""The statuses that filters collect for each node.
 
 Source: volcano ``pkg/scheduler/plugins/predicates/predicates.go`` (Predicate) at v1.15.1.
 """
 
 from __future__ import annotations
 
-from scheduler_core.model.fit import ABORTING, FITS, Status, StatusTable, Why, no_refusals
+from scheduler_core.model.fit import ABORTING, Status, StatusTable, Why, no_refusals
 from scheduler_core.model.labels import Mask
 
 
 class Findings:
-    """The statuses of several nodes for one pod, filter by filter; an aborting one ends the list of its node.
+    """The statuses of several nodes for one pod, filter by filter; an aborting one ends a node's list.
 
     Parameters
     ----------
     why : (K,) int32
-        What is known already, as numbers of the status table.
+        The statuses so far, as numbers of the status table.
     is_open : (K,) bool, optional
-        Nodes that are still to be looked at; None: all.
+        Which nodes are still to be filtered; None: all.
 
     """
 
@@ -27,8 +27,8 @@ class Findings:
         self.is_open = is_open
 
     @classmethod
-    def none_yet(cls, statuses: StatusTable, count: int) -> Findings:
-        """Return the findings on nodes that nobody has looked at."""
+    def empty(cls, statuses: StatusTable, count: int) -> Findings:
+        """Return findings without any status."""
         return cls(statuses, no_refusals(count))
 
     def add(self, refused: Mask, status: Status) -> None:
@@ -40,8 +40,3 @@ class Findings:
         self.why = self.statuses.append(self.why, refused, status)
         if status.code in ABORTING:
             self.is_open = ~refused if self.is_open is None else self.is_open & ~refused
-
-    def clean(self) -> Mask:
-        """Return which nodes have collected nothing."""
-        clean: Mask = self.why == FITS
-        return clean

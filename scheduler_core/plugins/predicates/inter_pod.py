@@ -1,4 +1,4 @@
-"""Do the pods that are there let one more in?
+"""The inter-pod affinity filter.
 
 Source: kube-scheduler ``plugins/interpodaffinity/filtering.go`` at 1.35.3.
 """
@@ -20,7 +20,7 @@ from scheduler_core.model.selector_classes import Counts, SelectorClass
 
 
 class Refusal(IntEnum):
-    """Which of the three rules a node breaks first."""
+    """The first of the three rules that a node violates."""
 
     NONE = 0
     AFFINITY = 1
@@ -42,7 +42,7 @@ class Tally(NamedTuple):
     totals: Counts
 
     def found(self, nodes: NDArray[np.intp]) -> Mask:
-        """Return for which nodes some pod was counted at their value, (K,)."""
+        """Return for which nodes some pod was counted with the same label value, (K,)."""
         codes = self.column.codes[nodes]
         found: Mask = (self.totals[codes] > 0) & (codes < len(self.column.values))
         return found
@@ -65,80 +65,82 @@ class PodCounters:
 
     Attributes
     ----------
-    wanted : list of Tally
-        Per required affinity term: pods that match all of them.
-    unwanted : list of Tally
-        Per required anti-affinity term: pods that match it.
+    required : list of Tally
+        For each required affinity term: pods that match all of them.
+    required_anti : list of Tally
+        For each required anti-affinity term: pods that match it.
     repelling : dict of str to Tally
         By topology key: required anti-affinity terms of other pods that match this one.
-    wants_itself : bool
-        The pod matches all its own affinity terms.
+    matches_itself : bool
+        Whether the pod matches all its own affinity terms.
 
     """
 
     def __init__(
         self,
-        wanted: Sequence[Tally],
-        unwanted: Sequence[Tally],
+        required: Sequence[Tally],
+        required_anti: Sequence[Tally],
         repelling: dict[str, Tally],
-        wants_itself: bool,
+        matches_itself: bool,
     ) -> None:
-        self.wanted = list(wanted)
-        self.unwanted = list(unwanted)
+        self.required = list(required)
+        self.required_anti = list(required_anti)
         self.repelling = repelling
-        self.wants_itself = wants_itself
+        self.matches_itself = matches_itself
 
     def refusals(self, nodes: NDArray[np.intp]) -> NDArray[np.int8]:
-        """Return the first rule that each node breaks, (K,) numbers of `Refusal`."""
+        """Return the first rule that each node violates, (K,) numbers of `Refusal`."""
         refusals = np.zeros(len(nodes), dtype=np.int8)
         for tally in self.repelling.values():
             refusals[tally.found(nodes)] = Refusal.EXISTING_ANTI_AFFINITY
-        for tally in self.unwanted:
+        for tally in self.required_anti:
             refusals[tally.found(nodes)] = Refusal.OWN_ANTI_AFFINITY
-        if self.wanted:
-            refusals[~self._wanted_on(nodes)] = Refusal.AFFINITY
+        if self.required:
+            refusals[~self._meets_affinity(nodes)] = Refusal.AFFINITY
         return refusals
 
-    def _wanted_on(self, nodes: NDArray[np.intp]) -> Mask:
+    def _meets_affinity(self, nodes: NDArray[np.intp]) -> Mask:
         labelled = np.ones(len(nodes), dtype=np.bool_)
         found = np.ones(len(nodes), dtype=np.bool_)
-        for tally in self.wanted:
+        for tally in self.required:
             labelled &= tally.column.codes[nodes] < len(tally.column.values)
             found &= tally.found(nodes)
-        is_first = self.wants_itself and all(tally.is_empty() for tally in self.wanted)
+        is_first = self.matches_itself and all(tally.is_empty() for tally in self.required)
         return labelled if is_first else found
 
     def copy(self) -> PodCounters:
         """Return an independent copy."""
         return PodCounters(
-            [tally.copy() for tally in self.wanted],
-            [tally.copy() for tally in self.unwanted],
+            [tally.copy() for tally in self.required],
+            [tally.copy() for tally in self.required_anti],
             {key: tally.copy() for key, tally in self.repelling.items()},
-            self.wants_itself,
+            self.matches_itself,
         )
 
 
 def count_pods(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass) -> PodCounters | None:
-    """Return what the filter compares for a pod of this kind; None when nothing can refuse it."""
+    """Return the counters for a pod of this kind; None when nothing can refuse it."""
     affinity = kind.affinity
     repelling = {key: tally for key, tally in _repelling(k8s_nodes, kind).items() if not tally.is_empty()}
     if not repelling and not affinity.required and not affinity.required_anti:
         return None
-    wanted = []
+    required = []
     if affinity.required:
         matching = k8s_nodes.pods.live_counts(
-            ("wanted", affinity.required), partial(means_all, affinity.required)
+            ("required", affinity.required), partial(all_select, affinity.required)
         )
-        wanted = [_tally(k8s_nodes, term.key, matching) for term in affinity.required]
-    unwanted = [
-        _tally(k8s_nodes, term.key, k8s_nodes.pods.live_counts(("unwanted", term), partial(selects, term)))
+        required = [_tally(k8s_nodes, term.key, matching) for term in affinity.required]
+    required_anti = [
+        _tally(
+            k8s_nodes, term.key, k8s_nodes.pods.live_counts(("required_anti", term), partial(selects, term))
+        )
         for term in affinity.required_anti
     ]
-    return PodCounters(wanted, unwanted, repelling, bool(means_all(affinity.required, kind)))
+    return PodCounters(required, required_anti, repelling, bool(all_select(affinity.required, kind)))
 
 
 def _repelling(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass) -> dict[str, Tally]:
-    """Count the terms of other pods that mean this kind, on nodes that had such pods at the start."""
+    """Count the terms of other pods that match this kind, on nodes that had such pods at the start."""
     if not k8s_nodes.pods.repelling.any():
         return {}
     namespace_labels = k8s_nodes.pods.namespaces.get(kind.namespace, {})
@@ -159,11 +161,11 @@ def change_counters(
     node: int,
     sign: int,
 ) -> None:
-    """Count one pod of kind `other` more (1) or less (-1) on a node, for a pod of kind `kind`."""
-    if means_all(kind.affinity.required, other):
-        for tally in counters.wanted:
+    """Count one pod of kind `other` more (1) or less (-1) on a node, in the counters of kind `kind`."""
+    if all_select(kind.affinity.required, other):
+        for tally in counters.required:
             tally.change(node, sign)
-    for term, tally in zip(kind.affinity.required_anti, counters.unwanted, strict=True):
+    for term, tally in zip(kind.affinity.required_anti, counters.required_anti, strict=True):
         tally.change(node, sign * selects(term, other))
     namespace_labels = k8s_nodes.pods.namespaces.get(kind.namespace, {})
     for key in {term.key: None for term in other.affinity.required_anti}:
@@ -179,18 +181,18 @@ def _tally(k8s_nodes: K8sNodeSnapshot, key: str, per_node: Counts) -> Tally:
     return Tally(column, column.sums(per_node))
 
 
-def means_all(terms: Sequence[AffinityTerm], other: SelectorClass) -> int:
-    """Return 1 when `other` is meant by every one of the terms of the pod being placed, else 0."""
+def all_select(terms: Sequence[AffinityTerm], other: SelectorClass) -> int:
+    """Return 1 when every term of the incoming pod selects `other`, else 0."""
     return int(all(selects(term, other) for term in terms))
 
 
 def selects(term: AffinityTerm, other: SelectorClass) -> int:
-    """Return 1 when a term of the pod being placed means `other`, else 0."""
+    """Return 1 when a term of the incoming pod selects `other`, else 0."""
     return int(term.selects(other.namespace, other.labels))
 
 
 def repels(kind: SelectorClass, namespace_labels: Mapping[str, str], key: str, other: SelectorClass) -> int:
-    """Return how many required anti-affinity terms of `other` over one topology key mean `kind`."""
+    """Return how many required anti-affinity terms of `other` over one topology key select `kind`."""
     return sum(
         term.key == key and term.selects_incoming(kind.namespace, kind.labels, namespace_labels)
         for term in other.affinity.required_anti

@@ -1,4 +1,4 @@
-"""How do the Kubernetes filters of plugin `predicates` take part in a session?
+"""Registration of predicates' callbacks, and the filters of one session.
 
 Source: volcano ``pkg/scheduler/plugins/predicates/predicates.go`` at v1.15.1.
 """
@@ -28,13 +28,13 @@ from scheduler_core.plugins.predicates.dry_run import DryRuns
 from scheduler_core.plugins.predicates.findings import Findings
 from scheduler_core.plugins.predicates.inter_pod import PodCounters, Refusal, count_pods
 from scheduler_core.plugins.predicates.pod_state import NAME, PLAIN, PodState
-from scheduler_core.plugins.predicates.spread import Uneven, uneven_nodes
+from scheduler_core.plugins.predicates.spread import SpreadRefusal, spread_refusals
 from scheduler_core.plugins.predicates.stable import StableFilters
 from scheduler_core.plugins.predicates.template_cache import TemplateCache
 from scheduler_core.release import Rule
 
 PORTS = Status(Code.UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", "NodePorts")
-NO_STATE = Status(Code.ERROR, "the pod has not been looked at in this session", NAME)
+NO_STATE = Status(Code.ERROR, "no pre-predicate has checked the pod in this session", NAME)
 REFUSED_BY_CACHE = Status(Code.ERROR, "plugin equivalence cache predicates failed", "predicate.CacheEnable")
 POD_AFFINITY: Mapping[Refusal, Status] = {
     Refusal.AFFINITY: Status(
@@ -47,17 +47,17 @@ POD_AFFINITY: Mapping[Refusal, Status] = {
         Code.UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules", "InterPodAffinity"
     ),
 }
-_UNEVEN = "node(s) didn't match pod topology spread constraints"
-SPREAD: Mapping[Uneven, Status] = {
-    Uneven.MISSING_LABEL: Status(
-        Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"{_UNEVEN} (missing required label)", "PodTopologySpread"
+_SKEWED = "node(s) didn't match pod topology spread constraints"
+SPREAD: Mapping[SpreadRefusal, Status] = {
+    SpreadRefusal.MISSING_LABEL: Status(
+        Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"{_SKEWED} (missing required label)", "PodTopologySpread"
     ),
-    Uneven.SKEW: Status(Code.UNSCHEDULABLE, _UNEVEN, "PodTopologySpread"),
+    SpreadRefusal.SKEW: Status(Code.UNSCHEDULABLE, _SKEWED, "PodTopologySpread"),
 }
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register what predicates answers."""
+    """Register the callbacks of predicates."""
     plugin = Predicates(session, arguments)
     session.registry.add_pre_predicate(NAME, plugin.pre_predicate)
     session.registry.add_predicate(
@@ -84,7 +84,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 class Predicates:
-    """The filters of one session, and which of them are switched on."""
+    """The filters of one session, and which of them are enabled."""
 
     def __init__(self, session: Session, arguments: Arguments) -> None:
         self.session = session
@@ -106,15 +106,15 @@ class Predicates:
         self._plain: dict[int, bool] = {}
         self._port_rows: dict[int, list[int]] = {}
 
-    # before the nodes are looked at
+    # pre-predicate, events
 
     def pre_predicate(self, task: TaskInfo) -> None:
-        """Count what the filters compare.
+        """Compute the pod's state for the filters.
 
         Raises
         ------
         PrePredicateError
-            If the pod requires something that cannot be, or that cannot be parsed.
+            If a requirement of the pod is contradictory or malformed.
 
         """
         if self._is_plain(task.shape):
@@ -127,11 +127,11 @@ class Predicates:
             state.counters = self._count_pods(task)
             state.ignores_pods = state.counters is None
         if self.checks_spread and _spreads_hard(task.shape.spec):
-            state.uneven = self._uneven_nodes(task)
+            state.spread = self._spread_refusals(task)
         self._states[task.uid] = state
 
     def _is_plain(self, shape: PodShape) -> bool:
-        """Return whether nothing needs to be counted or parsed for a shape."""
+        """Return whether a shape requires nothing that has to be counted or parsed."""
         plain = self._plain.get(shape.number)
         if plain is None:
             plain = self._plain[shape.number] = not (
@@ -152,20 +152,20 @@ class Predicates:
             )
         return count_pods(self.k8s_nodes, kind)
 
-    def _uneven_nodes(self, task: TaskInfo) -> NDArray[np.int8]:
+    def _spread_refusals(self, task: TaskInfo) -> NDArray[np.int8]:
         try:
             constraints = constraints_of(task.shape.spec, task.labels(), HARD)
         except SelectorError as error:
             raise PrePredicateError(f"plugin PodTopologySpread pre-predicates failed {error}") from error
-        return uneven_nodes(self.k8s_nodes, task, constraints)
+        return spread_refusals(self.k8s_nodes, task, constraints)
 
     def allocate(self, task: TaskInfo) -> None:
-        """Put a placed pod on its node.
+        """Add an allocated pod to its node.
 
         Raises
         ------
         EventError
-            If no pre-predicate of this session has looked at the pod: there is nothing to reserve with.
+            If the pod has no pre-predicate state in this session to reserve with.
 
         """
         if task.uid not in self._states:
@@ -175,7 +175,7 @@ class Predicates:
         self.k8s_nodes.add(task)
 
     def on_discard(self, tasks: Sequence[TaskInfo]) -> None:
-        """Take pods from their nodes; back comes who could have been placed in this session."""
+        """Remove pods from their nodes, and add those back that have a state in this session."""
         changes, seen = self.session.nodes.changes, len(self.k8s_nodes.changes)
         for task in tasks:
             self.k8s_nodes.remove(task)
@@ -189,61 +189,61 @@ class Predicates:
         return self._states.get(task.uid)
 
     def is_local(self, task: TaskInfo) -> bool:
-        """Return whether what a node answers depends on that node and the pod's shape alone."""
+        """Return whether a node's result depends on that node and the pod's shape alone."""
         if self.template_cache is not None and self.template_cache.applies_to(task):
             return False
         state = self._state(task)
-        return state is not None and state.uneven is None and state.active_counters is None
+        return state is not None and state.spread is None and state.active_counters is None
 
-    # node by node
+    # predicate
 
     def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
         """Return why each node refuses a pod, (K,)."""
         state = self._state(task)
-        rows = self._ports_in_the_way(task)
+        rows = self._port_conflicts(task)
         if state is PLAIN and not rows and self.template_cache is None:
             return self._stable_answers(task, nodes)
         return self._all_findings(task, nodes, self._stable_findings(task, nodes))
 
     def explain(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
-        """Return the same without the help of remembered templates, and without remembering any."""
+        """Return the same without reading or filling the template cache."""
         return self._all_findings(task, nodes, self._fresh_findings(task, nodes))
 
     def _all_findings(self, task: TaskInfo, nodes: NDArray[np.intp], findings: Findings) -> Why:
-        """Return findings, to which the filters are added that are not stable."""
+        """Add the statuses of the filters that are not stable, and return all."""
         state = self._state(task)
         if state is None:
             findings.add(np.ones(len(nodes), dtype=np.bool_), NO_STATE)
             return findings.why
-        rows = self._ports_in_the_way(task)
+        rows = self._port_conflicts(task)
         if rows:
             findings.add(self.k8s_nodes.any_port_used(rows, nodes), PORTS)
         counters = state.active_counters
         if counters is not None:
             refusals = counters.refusals(nodes)
-            for refusal, status in POD_AFFINITY.items():
-                findings.add(refusals == refusal, status)
-        if state.uneven is not None:
-            uneven = state.uneven[nodes]
-            for reason, status in SPREAD.items():
-                findings.add(uneven == reason, status)
+            for rule, status in POD_AFFINITY.items():
+                findings.add(refusals == rule, status)
+        if state.spread is not None:
+            spread = state.spread[nodes]
+            for violation, status in SPREAD.items():
+                findings.add(spread == violation, status)
         return findings.why
 
     def check_node(self, task: TaskInfo) -> Callable[[int], int] | None:
-        """Return the same for one node, None unless pod number and stable filters are all that applies."""
+        """Return the same for one node; None unless only pod number and stable filters apply."""
         plain = self._state(task) is PLAIN and self.template_cache is None
-        if not plain or self._ports_in_the_way(task):
+        if not plain or self._port_conflicts(task):
             return None
         alone, when_full = (numbers.tolist() for numbers in self.stable.answers(task.shape))
         room_of = self.k8s_nodes.room_of
         return lambda node: alone[node] if room_of[node] > 0 else when_full[node]
 
     def is_static(self, task: TaskInfo) -> bool:
-        """Return whether pod number and stable filters are all that applies."""
-        return self._is_plain(task.shape) and self.template_cache is None and not self._ports_in_the_way(task)
+        """Return whether only pod number and stable filters apply."""
+        return self._is_plain(task.shape) and self.template_cache is None and not self._port_conflicts(task)
 
     def check_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Return which of several settled tasks the nodes take."""
+        """Return which of several static tasks the nodes accept."""
         whose, refusals = self.stable.distinct([task.shape for task in tasks])
         accepted = np.ascontiguousarray((refusals == FITS).T)
         room_of = self.k8s_nodes.room_of
@@ -260,32 +260,32 @@ class Predicates:
         )
 
     def _stable_answers(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
-        """Return what pod number and stable filters say of each node, (K,)."""
+        """Return the statuses of pod number and stable filters for each node, (K,)."""
         alone, when_full = self.stable.answers(task.shape)
         full = self.k8s_nodes.room[nodes] <= 0
         return np.where(full, when_full[nodes], alone[nodes]) if full.any() else alone[nodes]
 
     def _fresh_findings(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
-        """Return the same as findings that other filters add to."""
+        """Return the same as findings."""
         fitting = self.stable.answers(task.shape)[0][nodes] == FITS
         return Findings(self.session.statuses, self._stable_answers(task, nodes), fitting)
 
     def _stable_findings(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
-        """Return `_fresh_findings`, or what is remembered of the pod's template instead."""
+        """Return `_fresh_findings`, or the cached results for the pod's template."""
         if self.template_cache is None or not self.template_cache.applies_to(task):
             return self._fresh_findings(task, nodes)
         why = self._stable_answers(task, nodes)
         fitting = self.stable.answers(task.shape)[0][nodes] == FITS
         known_to_fit, known_to_refuse = self.template_cache.look_up(task, nodes, fitting)
         known = known_to_fit | known_to_refuse
-        findings = Findings.none_yet(self.session.statuses, len(nodes))
+        findings = Findings.empty(self.session.statuses, len(nodes))
         findings.add(self.k8s_nodes.room[nodes] <= 0, POD_NUMBER)
         findings.why = np.where(known, findings.why, why)
         findings.is_open = known | fitting
         findings.add(known_to_refuse, REFUSED_BY_CACHE)
         return findings
 
-    def _ports_in_the_way(self, task: TaskInfo) -> list[int]:
+    def _port_conflicts(self, task: TaskInfo) -> list[int]:
         if not self.checks_ports or not self.k8s_nodes.ports:
             return []
         rows = self._port_rows.get(task.shape.number)

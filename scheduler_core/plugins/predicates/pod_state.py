@@ -1,4 +1,4 @@
-"""What did the pre-predicates of a session find out about one pod?"""
+"""The state of a pod between pre-predicate and predicate."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ NAME = "predicates"
 
 
 class PodState:
-    """What the pre-predicates of a session found out about one pod.
+    """What the pre-predicates of a session found for one pod.
 
     Attributes
     ----------
     ignores_pods : bool
-        The filter on other pods is skipped; once it is, it stays so until the session ends.
+        The inter-pod affinity filter is skipped, from the first such pre-predicate to the session's end.
     counters : PodCounters or None
-        What that filter compares, as it was when the pod was last looked at.
-    uneven : (N,) int8 or None
-        What the filter on topology spread says of each node, likewise; None: the pod has no constraint.
+        What that filter compares, as of the last pre-predicate.
+    spread : (N,) int8 or None
+        The refusals of the topology spread filter, likewise; None: the pod has no constraint.
 
     """
 
-    __slots__ = ("counters", "ignores_pods", "uneven")
+    __slots__ = ("counters", "ignores_pods", "spread")
 
     def __init__(self, *, ignores_pods: bool = False) -> None:
         self.ignores_pods = ignores_pods
         self.counters: PodCounters | None = None
-        self.uneven: NDArray[np.int8] | None = None
+        self.spread: NDArray[np.int8] | None = None
 
     def clone(self) -> PodState:
-        """Return a state whose counters can be changed on their own."""
+        """Return a copy with independent counters."""
         state = PodState(ignores_pods=self.ignores_pods)
-        state.uneven = self.uneven
+        state.spread = self.spread
         state.counters = self.counters.copy() if self.counters is not None else None
         return state
 

@@ -1,4 +1,4 @@
-"""Would a pod make its like more uneven than it allows?
+"""The topology spread filter.
 
 Source: kube-scheduler ``plugins/podtopologyspread/filtering.go`` at 1.35.3.
 """
@@ -16,19 +16,19 @@ from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.topology_spread import SpreadConstraint
 
 
-class Uneven(IntEnum):
-    """Why a node does not do."""
+class SpreadRefusal(IntEnum):
+    """Why a node is refused."""
 
-    NOT = 0
+    NONE = 0
     MISSING_LABEL = 1
     SKEW = 2
 
 
-def uneven_nodes(
+def spread_refusals(
     k8s_nodes: K8sNodeSnapshot, task: TaskInfo, constraints: Sequence[SpreadConstraint]
 ) -> NDArray[np.int8]:
-    """Return how each node breaks the first of the constraints that it breaks, (N,) numbers of `Uneven`."""
-    uneven = np.zeros(len(k8s_nodes.nodes), dtype=np.int8)
+    """Return each node's refusal by its first violated constraint, (N,) numbers of `SpreadRefusal`."""
+    refusals = np.zeros(len(k8s_nodes.nodes), dtype=np.int8)
     eligible = k8s_nodes.labels.all_present(constraint.key for constraint in constraints)
     for constraint in reversed(constraints):
         column = k8s_nodes.labels.column(constraint.key)
@@ -37,8 +37,8 @@ def uneven_nodes(
         totals = column.sums(np.where(counted, matching, 0))
         registered = np.bincount(column.codes[counted], minlength=len(totals)) > 0
         fewest = int(totals[registered].min()) if registered.sum() >= constraint.min_domains else 0
-        there = np.where(registered, totals, 0)[column.codes]
+        existing = np.where(registered, totals, 0)[column.codes]
         itself = constraint.matches_itself(task.labels())
-        uneven[there + itself - fewest > constraint.max_skew] = Uneven.SKEW
-        uneven[~column.present()] = Uneven.MISSING_LABEL
-    return uneven
+        refusals[existing + itself - fewest > constraint.max_skew] = SpreadRefusal.SKEW
+        refusals[~column.present()] = SpreadRefusal.MISSING_LABEL
+    return refusals

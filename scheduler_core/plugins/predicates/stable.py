@@ -1,4 +1,4 @@
-"""Which nodes refuse every pod of a shape, whatever else happens in the session?
+"""The filters whose result for a shape is fixed for the session.
 
 Source: kube-scheduler ``plugins/nodeunschedulable``, ``plugins/nodeaffinity``,
 ``plugins/tainttoleration`` at 1.35.3.
@@ -27,7 +27,7 @@ TAINT = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had untolerated tai
 
 
 class StableFilters:
-    """The filters whose answer for a shape holds all session long, worked out once over all nodes."""
+    """The filters whose result for a shape is fixed for the session, computed once over all nodes."""
 
     def __init__(
         self, k8s_nodes: K8sNodeSnapshot, statuses: StatusTable, *, node_affinity: bool, taints: bool
@@ -40,26 +40,29 @@ class StableFilters:
         self._by_demand: dict[bytes, tuple[Why, Why]] = {}
 
     def answers(self, shape: PodShape) -> tuple[Why, Why]:
-        """Return why each node refuses a shape, (N,): with room for one more pod, and without."""
+        """Return the refusals of each node for a shape, (N,): with room for one more pod, and without."""
         known = self._answers.get(shape.number)
         if known is None:
             demand = shape.fact("stable_demand", _demand)
             known = self._by_demand.get(demand)
             if known is None:
-                known = self._by_demand[demand] = self._look(shape, full=False), self._look(shape, full=True)
+                known = self._by_demand[demand] = (
+                    self._evaluate(shape, full=False),
+                    self._evaluate(shape, full=True),
+                )
             self._answers[shape.number] = known
         return known
 
     def distinct(self, shapes: Sequence[PodShape]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """Return which of the distinct answers is whose, (C,), and these, of nodes with room, (D, N)."""
+        """Return the index of each shape's answer, (C,), and the distinct answers with room, (D, N)."""
         answers = [self.answers(shape)[0] for shape in shapes]
         rows = {id(answer): answer for answer in answers}
         positions = {key: position for position, key in enumerate(rows)}
         whose = np.array([positions[id(answer)] for answer in answers], dtype=np.intp)
         return whose, np.array(list(rows.values()))
 
-    def _look(self, shape: PodShape, *, full: bool) -> Why:
-        findings = Findings.none_yet(self.statuses, len(self.k8s_nodes.nodes))
+    def _evaluate(self, shape: PodShape, *, full: bool) -> Why:
+        findings = Findings.empty(self.statuses, len(self.k8s_nodes.nodes))
         findings.add(np.full(len(self.k8s_nodes.nodes), full), POD_NUMBER)
         taints = self.k8s_nodes.taints
         if taints.unschedulable.any() and not tolerates(tolerations_of(shape.spec), UNSCHEDULABLE_TAINT):
@@ -72,6 +75,6 @@ class StableFilters:
 
 
 def _demand(spec: Mapping[str, Any]) -> bytes:
-    """Return what these filters read of a specification, as one key."""
+    """Return the parts of a specification that these filters read, as one key."""
     affinity = (spec.get("affinity") or {}).get("nodeAffinity")
     return marshal.dumps((spec.get("nodeSelector"), affinity, spec.get("tolerations")), 2)

@@ -1,4 +1,4 @@
-"""Was a pod of the same template refused by this node before?
+"""The cache of the stable filters' results by pod template (`predicate.CacheEnable`).
 
 Source: volcano ``pkg/scheduler/plugins/predicates/cache.go`` at v1.15.1.
 """
@@ -15,7 +15,7 @@ TEMPLATE_UID = "volcano.sh/template-uid"
 
 
 class TemplateCache:
-    """What the stable filters answered, by template and node; namespaces are not distinguished."""
+    """Results of the stable filters by template and node, whatever the namespace."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -27,16 +27,16 @@ class TemplateCache:
         return bool(task.annotations().get(TEMPLATE_UID))
 
     def look_up(self, task: TaskInfo, nodes: NDArray[np.intp], fits: Mask) -> tuple[Mask, Mask]:
-        """Return which nodes are remembered as fitting and which as refusing, (K,) each.
+        """Return which nodes are cached as fitting and which as refusing, (K,) each.
 
-        What the filters answer now, `fits`, is kept for the nodes that are not remembered yet.
+        The current results, `fits`, are cached for the other nodes.
         """
         known, fitting = self._known.setdefault(
             task.annotations()[TEMPLATE_UID], (np.zeros(self.count, np.bool_), np.zeros(self.count, np.bool_))
         )
-        remembered = known[nodes]
+        cached = known[nodes]
         answer = fitting[nodes]
-        fresh = nodes[~remembered]
-        fitting[fresh] = fits[~remembered]
+        fresh = nodes[~cached]
+        fitting[fresh] = fits[~cached]
         known[fresh] = True
-        return remembered & answer, remembered & ~answer
+        return cached & answer, cached & ~answer

@@ -1,4 +1,4 @@
-"""What does each queue deserve, by weight?
+"""The weighted division of the cluster: what each queue deserves.
 
 Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go`` (OnSessionOpen) at v1.15.1.
 """
@@ -29,9 +29,9 @@ class Round(NamedTuple):
     unmet : (Q,) bool
         The queues that take part.
     offered : (Q, R) float64
-        Each one's weighted part of `remaining`; 0 for a queue that does not take part.
+        Each queue's weighted part of `remaining`; 0 for a queue that does not take part.
     before, deserved : (Q, R) float64
-        Deserved before and after the round.
+        What queues deserve before and after the round.
     met : (Q,) bool
         The queues that leave after it.
 
@@ -60,7 +60,7 @@ def rounds_of_deserved(
     """Divide `total` between queues by weight and yield every round; the last one holds what is deserved.
 
     Each round offers every unmet queue its weighted part of what remains, then clips the queue to real
-    capability, then to its request, and at last raises it to its guarantee. A queue is met when its request
+    capability, then to its request, and finally raises it to its guarantee. A queue is met when its request
     is covered or when the round did not move it at all. Rounds end when nothing remains, nothing moved, or
     every queue is met.
 
@@ -73,7 +73,7 @@ def rounds_of_deserved(
     request, guarantee, real_capability : (Q, R) float64
         Per queue; what is not requested or guaranteed is 0, what has no ceiling is ``inf``.
     ignored : (R,) bool
-        Resources whose rest does not keep the division going (`pods`).
+        Resources whose remainder causes no further round (`pods`).
     gains_scalars : (Q,) bool
         Queues whose deserved names a scalar after the first round, even with amount 0. Volcano compares the
         names too, so that such a queue counts as moved by the first round.
@@ -83,8 +83,8 @@ def rounds_of_deserved(
 
     Notes
     -----
-    Volcano visits queues in random order; here it is the order of the rows, which can only touch the last
-    bits of the sum that one round takes away. A guarantee is given whatever was offered, so that a column of
+    Volcano visits queues in random order; here it is the order of the rows, which can only affect the last
+    bits of the sum that one round deducts. A guarantee is granted whatever was offered, so that a column of
     deserved may sum to more than `total`, by at most the guarantees.
 
     Examples
@@ -119,7 +119,7 @@ def rounds_of_deserved(
         met = unmet & (covers(deserved, request) | ~moved)
         yield Round(remaining, weight_sum, unmet, offered, before, deserved, met)
         unmet = unmet & ~met
-        left = less_what_was_taken(remaining, deserved - before)
+        left = deducted(remaining, deserved - before)
         changed = (left != remaining).any() or (first and loses_scalars)
         if not changed or (left[~ignored] < MIN_RESOURCE).all():
             return
@@ -127,7 +127,7 @@ def rounds_of_deserved(
 
 
 class Turn(NamedTuple):
-    """What a queue's turn in a round came to.
+    """The outcome of a queue's turn in a round.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Turn(NamedTuple):
     stays: bool
 
 
-def deserved_at_the_end(
+def final_deserved(
     total: Sequence[float],
     *,
     weight: Sequence[float],
@@ -157,17 +157,17 @@ def deserved_at_the_end(
     loses_scalars: bool,
     first_turns: dict[int, Turn] | None = None,
 ) -> list[list[float]]:
-    """Return what the last of `rounds_of_deserved` holds, queue by queue; empty without any round.
+    """Return `deserved` of the last of `rounds_of_deserved`, (Q, R); empty without any round.
 
-    The same operations in the same order, without arrays: for a few queues that takes a third of the time,
-    as a round costs only what takes part in it. Sound, as adding the nothing that the others take changes no
-    sum, and weights are whole numbers. `first_turns` are those of the first round that are known from an
-    earlier division of which only other queues' requests differed, by queue; the others are added. Sound, as
-    the first round offers each queue a part that no request moves.
+    The same operations in the same order, without arrays: for a few queues this takes a third of the time,
+    as a round costs only the queues that take part in it. Sound, as adding the zeros of the other queues
+    changes no sum, and weights are whole numbers. `first_turns` has, by queue, the turns of the first round
+    that are known from an earlier division in which only other queues' requests differed; the missing ones
+    are added to it. Sound, as the part that the first round offers a queue depends on no request.
 
     Examples
     --------
-    >>> deserved_at_the_end(
+    >>> final_deserved(
     ...     [100.0],
     ...     weight=[2.0, 3.0, 5.0],
     ...     request=[[80.0], [15.0], [200.0]],
@@ -216,7 +216,7 @@ def deserved_at_the_end(
 
 
 def _turn(limits: Iterable[tuple[float, float, float, float, float]], part: float, *, moved: bool) -> Turn:
-    """Offer a queue its part: by resource what it deserves so far, what remains, and what bounds it."""
+    """Offer a queue its part; `limits` has, by resource, deserved, remaining, ceiling, request, guarantee."""
     deserved, gained, covered = [], [], True
     for before, rest, ceiling, most, least in limits:
         after = max(min(before + rest * part, ceiling, most), least)
@@ -234,7 +234,7 @@ def covers(deserved: Matrix, request: Matrix) -> Mask:
     return covered
 
 
-def less_what_was_taken(remaining: Matrix, taken: Matrix) -> Matrix:
-    """Return what is left of (R,) after every row of (Q, R) has taken its part, never below 0."""
+def deducted(remaining: Matrix, taken: Matrix) -> Matrix:
+    """Return `remaining`, (R,), less the sum of the rows of `taken`, (Q, R), at least 0."""
     sums = np.add.accumulate(taken, axis=0)[-1]
     return np.where(remaining > sums, remaining - sums, 0.0)

@@ -1,4 +1,4 @@
-"""Who takes part in the division, and with which amounts?"""
+"""The accounts of proportion, and the division of the cluster among them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from scheduler_core.plugins.proportion.deserved import (
     Round,
     Turn,
     covers,
-    deserved_at_the_end,
+    final_deserved,
     rounds_of_deserved,
 )
 from scheduler_core.resource import MEMORY, PODS, Resource, total_of
 
 NAME = "proportion"
-# So many queues are divided between one by one rather than all together.
+# Up to so many queues, the cluster is divided queue by queue rather than with arrays.
 FEW_QUEUES = 32
 
 
 class Accounts(dict[str, QueueAccount]):
-    """The accounts of the queues that have jobs, by name; the others take no part.
+    """The accounts of the queues that have jobs, by name; queues without jobs take no part.
 
-    The guarantees of all queues, also of those without jobs, are set aside from what each one can reach.
+    The real capability of each leaves out the guarantees of all others, also of those without jobs.
     """
 
     def __init__(self, session: Session) -> None:
@@ -38,13 +38,13 @@ class Accounts(dict[str, QueueAccount]):
         self._every: dict[str, QueueAccount] = {}
         self._table: DivisionTable | None = None
         self._rows: dict[str, list[float]] = {}
-        self.make_anew()
+        self.rebuild()
         if session.observer.listens:
             for job in session.jobs.values():
                 self[job.queue].name_reservation(job, session.release)
 
-    def make_anew(self) -> None:
-        """Make the accounts of the session's queues as they are now, and divide between them."""
+    def rebuild(self) -> None:
+        """Rebuild the accounts from the session's queues, and divide the cluster among them."""
         queues = self._session.queues
         self._guaranteed = total_of(queue.guarantee for queue in queues.values())
         self._every.clear()
@@ -54,10 +54,10 @@ class Accounts(dict[str, QueueAccount]):
         self.renew(queues)
 
     def renew(self, names: Collection[str]) -> None:
-        """Bring the accounts of some queues up to date, and divide anew where any requests something else.
+        """Update the accounts of some queues, and divide again if any request changed.
 
-        What queues deserve follows from what they request; all else that is divided by stays as it was at
-        first. An account keeps the very object of a request that did not change.
+        What queues deserve depends on their requests; the other inputs of the division are fixed. An account
+        keeps the same object for a request that did not change.
         """
         session, requests = self._session, [self._request_of(name) for name in names]
         renew_accounts(self, names, session.snapshot.sums, session.release, self._account)
@@ -70,7 +70,7 @@ class Accounts(dict[str, QueueAccount]):
         return None if account is None else account.request
 
     def _account(self, name: str) -> QueueAccount:
-        """Return the account of a queue, made once: its limits follow from the queues alone."""
+        """Return the account of a queue, created once: its limits depend on the queues alone."""
         account = self._every.get(name)
         if account is None:
             account = self._every[name] = QueueAccount(self._session.queues[name])
@@ -78,7 +78,7 @@ class Accounts(dict[str, QueueAccount]):
         return account
 
     def _divide(self) -> None:
-        """Write what each queue deserves, and its share of that."""
+        """Set what each queue deserves, and its share of that."""
         table = self._table_of(list(self.values()))
         deserved = table.divided(self._session.observer) or [[]] * len(self)
         for row, account in zip(deserved, self.values(), strict=True):
@@ -87,15 +87,15 @@ class Accounts(dict[str, QueueAccount]):
                 account.deserve(table.deserved(row, account) if row else Resource())
 
     def _table_of(self, accounts: Sequence[QueueAccount]) -> DivisionTable:
-        """Return the table of the accounts: the last one with these requests, if only requests differ."""
+        """Return the table of the accounts: the last one, updated, if only requests differ."""
         table = self._table
-        if table is None or not table.takes(accounts):
+        if table is None or not table.update_requests(accounts):
             table = self._table = DivisionTable(self._session.total, accounts)
         return table
 
 
 class DivisionTable:
-    """The accounts as rows of amounts: silence gets its meaning here."""
+    """The accounts as rows of amounts, in which absent resources get their meaning."""
 
     def __init__(self, total: Resource, accounts: Sequence[QueueAccount]) -> None:
         self.total = total
@@ -117,10 +117,10 @@ class DivisionTable:
         self._total = self.axis.amounts(total)
         self._first_turns: dict[int, Turn] = {}
 
-    def takes(self, accounts: Sequence[QueueAccount]) -> bool:
-        """Take over what the same accounts request now; False where they are others, or request more names.
+    def update_requests(self, accounts: Sequence[QueueAccount]) -> bool:
+        """Update the requests; False if the accounts are others, or request resources not on the axis.
 
-        All else of an account stays the same as long as its queue does.
+        Everything else of an account is fixed as long as its queue is.
         """
         scalars = self.axis.index.keys()
         if len(accounts) != len(self.accounts) or not all(map(is_, accounts, self.accounts)):
@@ -142,9 +142,9 @@ class DivisionTable:
         return [most if name in named else np.inf for name, most in amounts]
 
     def divided(self, observer: Observer) -> list[list[float]]:
-        """Return what each account deserves, a row for each; empty when nobody has any weight."""
+        """Return what each account deserves, a row for each; empty when all weights are 0."""
         if not observer.listens and len(self.accounts) <= FEW_QUEUES:
-            return deserved_at_the_end(
+            return final_deserved(
                 self._total,
                 weight=self._weight,
                 request=self._request,

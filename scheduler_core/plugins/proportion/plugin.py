@@ -1,4 +1,4 @@
-"""What does proportion answer? Weighted fair share between queues that know no parent.
+"""Registration of proportion's callbacks: weighted fair share among queues without a hierarchy.
 
 Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go`` at v1.15.1.
 """
@@ -26,7 +26,7 @@ from scheduler_core.resource import ZERO, Resource, total_of
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
-    """Divide the cluster between the queues that have jobs, and register what follows from that."""
+    """Divide the cluster among the queues that have jobs, and register the callbacks."""
     accounts = Accounts(session)
     proportion = Proportion(session, accounts)
     session.registry.add_queue_order(NAME, proportion.queue_order, key=proportion.queue_key)
@@ -63,7 +63,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
     def renew(renewal: Renewal) -> bool:
         if renewal.other_queues:
-            accounts.make_anew()
+            accounts.rebuild()
         else:
             accounts.renew(renewal.queues)
         return True
@@ -72,7 +72,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 
 class Proportion:
-    """The answers of one session, from the accounts of the queues that have jobs."""
+    """The callbacks of one session, on the accounts of the queues that have jobs."""
 
     def __init__(self, session: Session, accounts: dict[str, QueueAccount]) -> None:
         self.session = session
@@ -80,7 +80,7 @@ class Proportion:
         self.reserves_when_enqueued = session.release.follows(Rule.RESERVE_WHEN_ENQUEUED)
         self.refusals: dict[tuple[str, bool], tuple[str, dict[str, object]]] = {}
 
-    # who goes first, who has its part
+    # queue order, overused
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> float:
         """Return below 0 when `left` has the higher priority, else the smaller share."""
@@ -90,22 +90,22 @@ class Proportion:
         return (mine > theirs) - (mine < theirs)
 
     def queue_key(self, queue: QueueInfo) -> tuple[int, float]:
-        """Return the same order as a key."""
+        """Return `queue_order` as a sort key."""
         return -queue.priority, self.accounts[queue.name].share
 
     def overused(self, queue: QueueInfo) -> bool:
-        """Return whether the queue has all that it deserves of every resource, `pods` too."""
+        """Return whether the queue has its deserved amount of every resource allocated, `pods` included."""
         account = self.accounts[queue.name]
         return account.deserved.less_equal(account.allocated, ZERO)
 
-    # who may be reclaimed
+    # reclaim
 
     def reclaimable(
         self, _reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
-        """Return, in order, the candidates whose queue still has more of something than it deserves.
+        """Return, in order, the candidates whose queue is still above its deserved amount of some resource.
 
-        The last one may take its queue below deserved: the test comes before the subtraction.
+        The last one may bring its queue below deserved: the check precedes the subtraction.
         """
         left: dict[str, Resource] = {}
         reduced: set[str] = set()
@@ -121,7 +121,7 @@ class Proportion:
             taken = account.name in reduced
             if why is not None:
                 why[task.uid] = (
-                    _explain(account, remaining, above[0]) if above else self._keeps(account, taken)
+                    _explain(account, remaining, above[0]) if above else self._refusal(account, taken)
                 )
             if above:
                 remaining.sub(task.request)
@@ -130,13 +130,13 @@ class Proportion:
         return accepted
 
     def reclaimable_shapes(self, queue: str, shapes: Sequence[PodShape]) -> list[bool]:
-        """Return which shapes of tasks a queue might lose: all while it has more than it deserves."""
+        """Return which shapes of tasks a queue could lose: all if it is above deserved, else none."""
         account = self.accounts.get(queue)
         above = account is not None and bool(account.allocated.insufficient(account.deserved))
         return [above] * len(shapes)
 
-    def _keeps(self, account: QueueAccount, taken: bool) -> tuple[str, dict[str, object]]:
-        """Return the reason for every candidate of a queue that can lose none, or no more; made once."""
+    def _refusal(self, account: QueueAccount, taken: bool) -> tuple[str, dict[str, object]]:
+        """Return the reason for refusing a queue's candidates, one before and one after a first victim."""
         reason = self.refusals.get((account.name, taken))
         if reason is None:
             holds = "would then hold" if taken else "holds"
@@ -144,14 +144,14 @@ class Proportion:
             reason = self.refusals[account.name, taken] = text, {"queue": account.name}
         return reason
 
-    # what a queue may still take
+    # allocatable, preemptive
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
         """Return whether the queue stays within its deserved, in what the task requests."""
         return self._stays_within_deserved(queue, task.shape.request, why)
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Return whether it would, once so much of what it holds is given back."""
+        """Return whether it would once it has released `freed`, or if it cannot release that much."""
         account = self.accounts[queue.name]
         return not account.is_short_after_release(task.request, account.deserved, freed)
 
@@ -172,10 +172,10 @@ class Proportion:
             why["bound"] = "deserved"
         return not short
 
-    # who may enter
+    # enqueue
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minimum fits real capability; that reserves it, or being enqueued does."""
+        """Permit a job whose minResources fit real capability; reserve them, or once it is enqueued."""
         queue = self.session.queues[job.queue]
         if not queue.is_open:
             why["message"] = not_open(queue)
@@ -197,33 +197,33 @@ class Proportion:
         return REJECT
 
     def reserve(self, job: JobInfo) -> None:
-        """Reserve a job's minimum in its queue."""
+        """Reserve a job's minResources in its queue."""
         if job.min_resources is not None:
             self.accounts[job.queue].reserve(job, without_gated(job, job.min_resources))
 
     # events
 
     def allocate(self, task: TaskInfo) -> None:
-        """Count a task that takes its place."""
+        """Charge an allocated task to its queue."""
         account = self.accounts.get(task.job.queue) if task.job is not None else None
         if account is not None:
             account.allocated.add(task.shape.request)
             account.forget_share()
 
     def deallocate(self, task: TaskInfo) -> None:
-        """Count a task that gives its place back."""
+        """Credit a deallocated task to its queue."""
         account = self.accounts.get(task.job.queue) if task.job is not None else None
         if account is not None:
             account.allocated.sub(task.request)
             account.forget_share()
 
     def on_discard(self, tasks: Sequence[TaskInfo]) -> None:
-        """Leave what is left when tasks give their places back and take them again: shares of today."""
+        """Refresh the shares as if the tasks had been deallocated and allocated again."""
         for task in tasks:
             if task.job is not None and task.job.queue in self.accounts:
                 self.accounts[task.job.queue].forget_share()
 
-    # what is shown
+    # report
 
     def report(self) -> dict[str, object]:
         """Return the queues' amounts as they are now."""
@@ -241,7 +241,7 @@ class Proportion:
 
 
 def not_open(queue: QueueInfo) -> str:
-    """Return the sentence that a queue's state lets nothing in."""
+    """Return the sentence that a queue is not Open."""
     return f"queue {queue.name} is {queue.state or 'without a state'}, not Open"
 
 
@@ -265,16 +265,16 @@ def simulate_allocatable(dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> b
 
 
 def simulate_add_task(dry_run: DryRun, task: TaskInfo) -> None:
-    """Count a task that comes back."""
-    _copy_behind(dry_run, task).allocated.add(task.request)
+    """Charge a restored task to the queue's copy."""
+    _copied_account(dry_run, task).allocated.add(task.request)
 
 
 def simulate_remove_task(dry_run: DryRun, task: TaskInfo) -> None:
-    """Count a task that goes."""
-    _copy_behind(dry_run, task).allocated.sub(task.request)
+    """Credit a removed task to the queue's copy."""
+    _copied_account(dry_run, task).allocated.sub(task.request)
 
 
-def _copy_behind(dry_run: DryRun, task: TaskInfo) -> QueueAccount:
+def _copied_account(dry_run: DryRun, task: TaskInfo) -> QueueAccount:
     copies: dict[str, QueueAccount]
     copies, queue = copies_behind(dry_run, NAME, task)
     return copies[queue]

@@ -1,4 +1,4 @@
-"""Which node suits a task resource by resource, and is something scarce kept for those who need it?"""
+"""Plugin resource-strategy-fit: score nodes per resource, and keep scarce resources free."""
 
 from scheduler_core.plugins.resource_strategy_fit.arguments import NAME
 from scheduler_core.plugins.resource_strategy_fit.plugin import open_session

@@ -1,6 +1,6 @@
-"""How are the plugin's arguments read?
+"""Readers for the arguments of plugin resource-strategy-fit.
 
-Names of fields match in any case; Volcano ends where a value has another type.
+Field names are case-insensitive; a value of another type crashes Volcano.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ MAX_NODE_SCORE = 100
 
 
 def field_of(table: Mapping[str, Any], name: str) -> Any:
-    """Return what a field says, None without it."""
+    """Return the value of a field, None without it."""
     return next((table[key] for key in sorted(table) if key.lower() == name.lower()), None)
 
 
 def read_mapping(value: object, where: str) -> Mapping[str, Any]:
-    """Return a table, empty when it is absent."""
+    """Return a mapping, empty when it is absent."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -30,7 +30,7 @@ def read_mapping(value: object, where: str) -> Mapping[str, Any]:
 
 
 def read_integer(value: object, where: str) -> int:
-    """Return a number without its fraction, 0 when it is absent."""
+    """Return a number truncated to an integer, 0 when it is absent."""
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
@@ -39,7 +39,7 @@ def read_integer(value: object, where: str) -> int:
 
 
 def read_boolean(value: object, where: str) -> bool:
-    """Return true or false, False when it is absent."""
+    """Return a boolean, False when it is absent."""
     if value is None:
         return False
     if not isinstance(value, bool):
@@ -48,7 +48,7 @@ def read_boolean(value: object, where: str) -> bool:
 
 
 def read_text(value: object, where: str) -> str:
-    """Return a text, empty when it is absent."""
+    """Return a string, empty when it is absent."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -57,5 +57,5 @@ def read_text(value: object, where: str) -> str:
 
 
 def read_names(text: str) -> list[str]:
-    """Return the names in a text, which commas separate."""
+    """Return the names in a comma-separated list."""
     return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,6 +1,6 @@
-"""How does plugin `resource-strategy-fit` take part in a session?
+"""Registration of resource-strategy-fit's callbacks.
 
-Three answers with arguments of their own: a score by strategy per resource, a score that avoids nodes with
+Three features, each with its own arguments: a score by strategy per resource, a score that avoids nodes with
 scarce resources (sra), and a filter that keeps cpu and memory beside idle accelerators (proportional).
 
 Source: volcano ``pkg/scheduler/plugins/resource-strategy-fit/*.go`` at v1.15.1.
@@ -18,7 +18,7 @@ from scheduler_core.plugins.resource_strategy_fit.strategies import StrategyScor
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register what resource-strategy-fit answers."""
+    """Register the callbacks of resource-strategy-fit."""
     strategies = StrategyScore.read(session.nodes, arguments)
     scarce = ScarceScore.read(session.nodes, arguments)
     if strategies.scale > 0 or scarce.scale > 0:

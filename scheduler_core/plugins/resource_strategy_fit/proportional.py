@@ -1,4 +1,4 @@
-"""Does a task take the cpu or memory that idle accelerators need beside them?"""
+"""Filter that keeps cpu and memory free beside idle accelerators."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Nodes = NDArray[np.intp]
 
 
 class Rate(NamedTuple):
-    """What is kept per idle unit of an accelerator: cores, and gigabytes of 10^9 bytes."""
+    """What is kept per idle accelerator: cores, and gigabytes of 10^9 bytes."""
 
     cpu: float
     memory: float
 
 
 class ProportionalFilter:
-    """Refuses tasks that would take the cpu or memory that idle accelerators need beside them."""
+    """Refuses tasks that would take the cpu or memory that idle accelerators need."""
 
     def __init__(self, session: Session, rates: Mapping[str, Rate]) -> None:
         self.session = session
@@ -58,7 +58,7 @@ class ProportionalFilter:
         return cls(session, rates) if read_boolean(field_of(table, "enable"), "proportional.enable") else None
 
     def predicate(self, task: TaskInfo, nodes: Nodes) -> Why:
-        """Return why each node refuses a task, (K,); one that requests any accelerator passes."""
+        """Return why each node refuses a task, (K,); a task that requests any accelerator passes."""
         why = no_refusals(len(nodes))
         if any(task.request.get(name) > 0 for name in self.rates):
             return why

@@ -1,4 +1,4 @@
-"""How far does a node suit a task that should leave scarce resources free?"""
+"""Score that keeps scarce resources free."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Scores = NDArray[np.float64]
 
 
 class ScarceScore(NamedTuple):
-    """The part of the score that prefers nodes without the scarce resources.
+    """The score that prefers nodes without the scarce resources.
 
     Attributes
     ----------
     weights : mapping
-        Of the scarce resources, by name.
+        The weight of each scarce resource, by name.
     scale : int
-        The score of a node that has none of them; 0: this part is off.
+        The score of a node that has none of them; 0 turns the score off.
 
     """
 
@@ -43,7 +43,7 @@ class ScarceScore(NamedTuple):
 
     @classmethod
     def read(cls, nodes: NodeTable, arguments: Arguments) -> ScarceScore:
-        """Return the part that the plugin's arguments define."""
+        """Return the score that the plugin's arguments define."""
         table = read_mapping(arguments.values.get("sra"), "sra")
         stated = read_mapping(field_of(table, "resourceWeight"), "sra.resourceWeight")
         given = {name: read_integer(value, f"sra.resourceWeight.{name}") for name, value in stated.items()}

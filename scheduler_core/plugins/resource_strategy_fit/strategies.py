@@ -1,4 +1,4 @@
-"""How well does a node suit a task resource by resource, filled or spread?"""
+"""Score by a strategy per resource, MostAllocated or LeastAllocated."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LEAST = "LeastAllocated"
 
 
 class Strategy(NamedTuple):
-    """How one resource is scored."""
+    """The scoring strategy of one resource."""
 
     kind: str
     weight: int
@@ -48,13 +48,13 @@ DEFAULT_STRATEGIES: Mapping[str, Strategy] = {CPU: Strategy(LEAST, 1), MEMORY: S
 
 
 def own_strategy(task: TaskInfo) -> Hashable:
-    """Return what a pod's annotations say of its own scoring."""
+    """Return the scoring strategy and weights in a pod's annotations."""
     annotations = task.annotations()
     return annotations.get(SCORING_TYPE), annotations.get(SCORING_WEIGHT)
 
 
 def read_strategies(table: object) -> dict[str, Strategy]:
-    """Return the strategy of each resource or pattern; an absent or empty table gives the default.
+    """Return the strategy of each resource or pattern; the default for an absent or empty mapping.
 
     A pattern is a prefix with one asterisk at its end; any other use of an asterisk is dropped.
     """
@@ -88,12 +88,12 @@ def strategy_of(name: str, strategies: Mapping[str, Strategy]) -> Strategy | Non
 
 
 class StrategyScore(NamedTuple):
-    """The part of the score that fills or spreads, resource by resource.
+    """The score that fills or spreads, resource by resource.
 
     Attributes
     ----------
     scale : int
-        The score of a node that suits perfectly; 0: this part is off.
+        The score of a perfect node; 0 turns the score off.
 
     """
 
@@ -103,7 +103,7 @@ class StrategyScore(NamedTuple):
 
     @classmethod
     def read(cls, nodes: NodeTable, arguments: Arguments) -> StrategyScore:
-        """Return the part that the plugin's arguments define."""
+        """Return the score that the plugin's arguments define."""
         weight = read_integer(
             arguments.values.get("resourceStrategyFitWeight", 10), "resourceStrategyFitWeight"
         )
@@ -111,7 +111,7 @@ class StrategyScore(NamedTuple):
         return cls(nodes, read_strategies(arguments.values.get("resources")), MAX_NODE_SCORE * weight)
 
     def score(self, task: TaskInfo, nodes: Nodes) -> Scores:
-        """Return the score of each node, (K,); 0 where a resource that counts would not suffice.
+        """Return the score of each node, (K,); 0 where a counted resource would not suffice.
 
         A resource that the node lacks counts in the weights only. Used amounts include those of terminating
         pods and leave out pipelined ones.

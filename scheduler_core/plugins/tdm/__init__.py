@@ -1,4 +1,4 @@
-"""When may batch work use nodes that belong to somebody else by day?
+"""Plugin tdm: let preemptable workloads use revocable nodes at certain times of day.
 
 Source: volcano ``pkg/scheduler/plugins/tdm/tdm.go`` at v1.15.1.
 """
@@ -36,7 +36,7 @@ NOT_ALLOWED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "not allow to dispatch
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register what tdm answers."""
+    """Register the callbacks of tdm."""
     tdm = Tdm(session, arguments)
     session.registry.add_predicate(NAME, tdm.predicate, class_key=may_use_revocable)
     session.registry.add_node_order(NAME, tdm.node_order, class_key=may_use_revocable)
@@ -48,7 +48,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 def may_use_revocable(task: TaskInfo) -> bool:
-    """Return whether a pod says that it may use revocable nodes."""
+    """Return whether a pod's annotations allow revocable nodes."""
     return may_use_revocable_nodes(task.annotations())
 
 
@@ -58,9 +58,9 @@ class Tdm:
     Attributes
     ----------
     zone : list of str
-        Per node its zone, empty when it is not revocable.
+        The zone of each node, empty when it is not revocable.
     inactive : (N,) int32
-        Per node the number of the status that refuses tasks because its zone is not active, else 0.
+        For each node, the number of the status that refuses tasks while its zone is inactive, else 0.
 
     """
 
@@ -80,10 +80,10 @@ class Tdm:
             return 0
         return self.session.statuses.number(Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reason, NAME))
 
-    # nodes
+    # predicate, node order
 
     def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:
-        """Refuse nodes of inactive zones, and every revocable node to tasks that may not use one."""
+        """Refuse nodes of inactive zones, and revocable nodes to tasks that may not use them."""
         inactive = self.inactive[nodes]
         if may_use_revocable_nodes(task.annotations()):
             return inactive
@@ -91,7 +91,7 @@ class Tdm:
         return np.where(self.revocable[nodes] & (inactive == 0), not_allowed, inactive)
 
     def node_order(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Prefer revocable nodes for tasks that may use them; an inactive zone spoils the whole score."""
+        """Prefer revocable nodes for tasks that may use them; NaN for nodes of inactive zones."""
         allowed = may_use_revocable_nodes(task.annotations())
         scores = np.where(self.revocable[nodes] & allowed, ACTIVE_ZONE_SCORE, 0.0)
         scores[self.inactive[nodes] != 0] = np.nan
@@ -102,9 +102,9 @@ class Tdm:
     def preemptable(
         self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
-        """Return what each job can lose at once of its preemptable tasks on ordinary nodes.
+        """Return the preemptable tasks on non-revocable nodes that each job can lose at once.
 
-        A preemptor that is preemptable itself (pods are by default) or may use revocable nodes gets nobody.
+        A preemptor that is preemptable itself (pods are by default) or may use revocable nodes gets none.
         """
         if preemptor.preemptable or may_use_revocable_nodes(preemptor.annotations()):
             if why is not None:
@@ -117,14 +117,14 @@ class Tdm:
         return accepted
 
     def victim_tasks(self, _running: Sequence[TaskInfo]) -> list[TaskInfo]:
-        """Return what has to leave the nodes of zones that are no longer active, at most once per period."""
+        """Return the tasks to evict from nodes of inactive zones, at most once per period."""
         session, last = self.session, self.session.kept.get(NAME)
         if last is not None and last + self.evict_period > session.now:
             return []
         victims = []
         for zone in sorted(self.zones):
             if inactive_because(zone, self.zones, session.now) is not None:
-                numbers = [number for number, held in enumerate(self.zone) if held == zone]
+                numbers = [number for number, name in enumerate(self.zone) if name == zone]
                 victims += self._within_budgets(
                     task for number in numbers for task in session.nodes.sorted_tasks(number)
                 )
@@ -172,7 +172,7 @@ def job_starving(job: JobInfo) -> bool:
 
 
 def evict_period_of(arguments: Arguments) -> float:
-    """Return the seconds from one eviction of victims of shuffle to the next."""
+    """Return the seconds between two rounds of evictions by action shuffle."""
     text = arguments.values.get(EVICT_PERIOD)
     if text is None:
         return DEFAULT_EVICT_PERIOD

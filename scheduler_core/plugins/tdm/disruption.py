@@ -1,4 +1,4 @@
-"""How many tasks may a job lose at once?"""
+"""Disruption budgets of jobs: how many tasks may be evicted at once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 def evictable_at_once(job: JobInfo) -> int:
-    """Return how many running tasks may go: by the job's minimum, else by its maximum, else one.
+    """Return how many running tasks may be evicted: by min-available, else by max-unavailable, else one.
 
-    A minimum that is not met still lets one go.
+    If fewer run than min-available, one may still be evicted.
     """
     running = job.count((TaskStatus.RUNNING,))
     minimum, maximum = budget_of(job.annotations())

@@ -1,4 +1,4 @@
-"""At what time of day are revocable nodes open to others?"""
+"""The times of day at which revocable zones are active."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)
 
 
 def zones_of(arguments: Arguments) -> dict[str, str]:
-    """Return the hours of each configured zone as written."""
+    """Return the hours of each configured zone, as written."""
     zones = {}
     for key, value in arguments.values.items():
         if ARGUMENT_PREFIX in key:
@@ -28,8 +28,8 @@ def zones_of(arguments: Arguments) -> dict[str, str]:
 def inactive_because(zone: str, zones: Mapping[str, str], now: float) -> str | None:
     """Return why a zone is not active at `now` (seconds since 1970), None when it is.
 
-    The hours start today and end tomorrow when the end is not after the start, so those that span midnight
-    are over at midnight. The time zone is UTC.
+    The hours start today, and end tomorrow unless the end is after the start. Hours that span midnight are
+    therefore over at midnight. The time zone is UTC.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def inactive_because(zone: str, zones: Mapping[str, str], now: float) -> str | N
 def edges_after(now: float, zones: Mapping[str, str]) -> list[float]:
     """Return when zones may next open or close after `now`, in seconds since 1970; none without a zone.
 
-    The hours are those of today in each session, so midnight is an edge too.
+    Each session reads the hours as those of its own day, so midnight is an edge, too.
 
     Examples
     --------
