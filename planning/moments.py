@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planning.rows import Amounts, Decision, Moment, NodeMoment, QueueMoment
-from scheduler_core.explain.replay import Standing, free, share_of
+from scheduler_core.explain.replay import ClusterAmounts, free, share_of
 
 Json = Mapping[str, Any]
 
@@ -32,7 +32,7 @@ class Moments:
         self._requests = requests
         self._queue_of = queue_of
         self._steps = list(steps)
-        self._standing = Standing(
+        self._standing = ClusterAmounts(
             {name: row["allocated"] for name, row in self._queues.items()},
             {row["name"]: row for row in nodes},
         )

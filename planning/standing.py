@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from planning.rows import Decision, NodeMoment, PodPlace, Reason
-from scheduler_core.explain.standing import PodStand, node_standing, pod_standing
+from scheduler_core.explain.standing import PodOutcome, node_standing, pod_standing
 
 
 def node_said(stands: NodeMoment, steps: Mapping[str, int]) -> Reason:
@@ -30,5 +30,5 @@ def pod_said(pod: str, place: PodPlace | None, steps: Sequence[Decision], waits_
         }
         for step in steps
     ]
-    stands = None if place is None else PodStand(place.status, place.node, place.why or waits_for)
+    stands = None if place is None else PodOutcome(place.status, place.node, place.why or waits_for)
     return Reason(**pod_standing(pod, stands, history))

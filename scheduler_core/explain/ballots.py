@@ -1,4 +1,4 @@
-"""Which tier decided who may be evicted, and why not an earlier one?"""
+"""Ballots on victims: which tier decided, and why no earlier tier did."""
 
 from __future__ import annotations
 

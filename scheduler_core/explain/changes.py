@@ -1,4 +1,4 @@
-"""What becomes of a scenario when single fields of its objects change?"""
+"""Changes to single fields of a scenario's objects."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Change:
     key : str
         The object's name, with its namespace where it has one; empty for the configuration.
     field : str
-        Path in the spelling of the CRD, parts separated by dots, a number for an entry of a list; empty: the
+        The path in the CRD's spelling, separated by dots, with a number for an entry of a list; empty: the
         whole object.
     before, after
-        The value; None: not there.
+        The value; None: absent.
 
     """
 
@@ -40,12 +40,12 @@ class Change:
     after: Any
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the change as plain data."""
         return asdict(self)
 
 
 def applied(document: Mapping[str, Any], changes: Iterable[Change]) -> Parts:
-    """Return the parts of a scenario that differ once the changes are made; nothing is edited in place.
+    """Return the parts of a scenario that differ after the changes; nothing is edited in place.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def applied(document: Mapping[str, Any], changes: Iterable[Change]) -> Parts:
 
 
 def refusals(document: Mapping[str, Any], changes: Iterable[Change]) -> list[str]:
-    """Return why Volcano's webhook would refuse the queues as they become, and did not before."""
+    """Return why Volcano's webhook would refuse the changed queues, less what it refused before."""
     parts = applied(document, [change for change in changes if change.kind == "queues"])
     if not parts:
         return []
@@ -105,7 +105,7 @@ def _set(entry: Any, path: list[str], value: Any) -> Any:
 
 
 def value_at(entry: Mapping[str, Any], field: str) -> Any:
-    """Return the value of a field, None where it is not there."""
+    """Return the value of a field, None where it is absent."""
     value: Any = entry
     for name in field.split("."):
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Why did reclaim or preempt do nothing for a job that starves?"""
+"""Checklist of why reclaim or preempt did nothing for a starving job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scheduler_core.explain.cycle_view import CycleView, Object
 from scheduler_core.explain.gang_checks import gang_checks
 from scheduler_core.explain.pod_checks import pod_checks
 from scheduler_core.explain.reasons import reason
-from scheduler_core.explain.turns import GANG_KINDS, Tried, Turn, tried_alone, turn_of
+from scheduler_core.explain.turns import GANG_KINDS, Trial, Turn, try_alone, turn_of
 from scheduler_core.explain.victims import evictions
 from scheduler_core.explain.wording import agreed, counted
 from scheduler_core.framework.session import Session
@@ -30,11 +30,11 @@ def reclaim_checklist(
 ) -> list[dict[str, Any]]:
     """Return what kept the evicting actions from helping a job, or each job that starved.
 
-    The cycle runs again up to the job's turn in each action, and the questions are put as things are then.
-    Every check is answered as far as the ones before it allow. Of a job that is not enqueued it says what
-    would be, were it enqueued.
+    The cycle is replayed up to the job's turn in each action, and the checks apply to the state at that
+    point. Every check is evaluated as far as the ones before it allow. A job that is not enqueued is checked
+    as if it were enqueued.
 
-    Without a job: of every job that starved when the cycle ended.
+    Without `job`, every job that starved at the end of the cycle is checked.
 
     Returns
     -------
@@ -54,13 +54,13 @@ def reclaim_checklist(
     jobs = [view.job(job)["name"]] if job is not None else _starving(view)
     configured = [action for action in GANG_ACTIONS if action in view.actions]
     actions = (*ACTIONS, *configured)
-    simulation = _reached(document, view) if jobs else None
+    simulation = _simulated(document, view) if jobs else None
     return [
         {
             "job": name,
             "queue": view.queue_of_job(name),
             "cycle": view.number,
-            "actions": [_list_of(view, simulation, action, name) for action in actions],
+            "actions": [_checklist_of(view, simulation, action, name) for action in actions],
         }
         for name in jobs
     ]
@@ -74,15 +74,15 @@ def _starving(view: CycleView) -> list[str]:
     ]
 
 
-def _reached(document: Object, view: CycleView) -> Simulation:
-    """Return the simulation of a document as far as the cycle of a view."""
+def _simulated(document: Object, view: CycleView) -> Simulation:
+    """Return the simulation of a document, run up to the cycle of a view."""
     conf = parse_conf(document.get("scheduler_conf"), release_of(document))
     simulation = Simulation(document, conf, Admission(document), Options(cycles=view.number))
     simulation.reach(view.number)
     return simulation
 
 
-def _list_of(view: CycleView, simulation: Simulation | None, action: str, job: str) -> dict[str, Any]:
+def _checklist_of(view: CycleView, simulation: Simulation | None, action: str, job: str) -> dict[str, Any]:
     evicted = sum(entry["action"] == action and entry["for_job"] == job for entry in evictions(view))
     if simulation is None or action not in view.actions:
         checks = [Check(False, reason("check.action", f"Action {action} is not configured."))]
@@ -102,13 +102,13 @@ def _list_of(view: CycleView, simulation: Simulation | None, action: str, job: s
 
 
 def _checks(open_session: Callable[[], Session], action: str, key: str) -> list[Check]:
-    """Return the checks of a job whose turn it is; of one that gets none as it is when the action begins."""
+    """Return the checks of a job at its turn; of a job without a turn, as the action begins."""
     rest_of = gang_checks if action in GANG_ACTIONS else pod_checks
     session = open_session()
     job = session.jobs[key]
     first = [enqueued(session, job), starves(session, job)]
     if job.is_pending:
-        job.phase = "Inqueue"  # the rest says what would happen if it were enqueued
+        job.phase = "Inqueue"  # the other checks assume that it were enqueued
         return [*first, *rest_of(session, action, job, searches=first[1].passed)]
     if not all(check.passed for check in first):
         return [*first, *rest_of(session, action, job, searches=False)]
@@ -123,14 +123,14 @@ def _checks(open_session: Callable[[], Session], action: str, key: str) -> list[
     return [*first, _turn(action, turn, too_late), *rest]
 
 
-def _before_others(session: Session, action: str, key: str) -> Tried | None:
-    """Return what an action would have done for a job in the first turn of all, None when nothing."""
-    tried = tried_alone(session, action, session.jobs[key])
-    return tried if tried.complete else None
+def _before_others(session: Session, action: str, key: str) -> Trial | None:
+    """Return what an action would do for a job in the first turn, None if it cannot complete the job."""
+    trial = try_alone(session, action, session.jobs[key])
+    return trial if trial.complete else None
 
 
-def _turn(action: str, turn: Turn, too_late: Tried | None) -> Check:
-    """Return whether the job came too late: other jobs had taken what the action could have done for it."""
+def _turn(action: str, turn: Turn, too_late: Trial | None) -> Check:
+    """Return whether the job came too late: earlier turns of other jobs used up what it needed."""
     numbers: dict[str, Any] = {"others": turn.others, "evicted": turn.evicted}
     if not turn.others:
         return Check(True, reason("check.turn", "No other job had its turn before it.", numbers))

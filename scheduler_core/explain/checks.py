@@ -1,4 +1,4 @@
-"""What is checked for every job for which an action might evict, whichever action it is?"""
+"""Checks that are common to all actions that evict."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MOST_REASONS = 3
 
 
 class Check(NamedTuple):
-    """One line of the list."""
+    """One line of the checklist."""
 
     passed: bool
     reason: Reason
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the check as plain data."""
         return {"id": self.reason["id"], "passed": self.passed, "reason": self.reason}
 
 
 def enqueued(session: Session, job: JobInfo) -> Check:
-    """Return whether any action looks at a job."""
+    """Return whether actions consider a job."""
     name = "check.enqueued"
     if job.is_pending:
         return Check(False, reason(name, "The job is not enqueued, so no action considers it."))
@@ -40,7 +40,7 @@ def enqueued(session: Session, job: JobInfo) -> Check:
 
 
 def starves(session: Session, job: JobInfo) -> Check:
-    """Return whether a job counts as starving, with its pods by how they stand."""
+    """Return whether a job counts as starving, with its pods by status."""
     starving = session.job_starving(job)
     numbers = {
         "minAvailable": job.min_available,
@@ -57,7 +57,7 @@ def starves(session: Session, job: JobInfo) -> Check:
 
 
 def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo], purpose: str) -> Check:
-    """Return whether a queue may reclaim from others for some tasks, which are called `purpose`."""
+    """Return whether a queue may reclaim from others for some tasks; `purpose` names them in the sentence."""
     name = "check.may-evict"
     if session.overused(queue):
         return Check(False, reason(name, f"Queue {queue.name} is overused: it has all that it deserves."))
@@ -79,32 +79,32 @@ def candidates_found(count: int, nodes: int) -> Check:
 
 
 def made_room(pods: int, victims: int) -> Check:
-    """Return for how many pods of the job there is room, and how many pods are evicted for that."""
+    """Return for how many pods of the job there is room, and how many evictions that takes."""
     text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
     if not victims:
         text = f"{counted(pods, 'pod')} of the job {agreed(pods, 'finds', 'find')} room without an eviction."
     return Check(True, reason("check.fit", text, {"pods": pods, "victims": victims}))
 
 
-def said_counts(why: Counter[str]) -> str:
-    """Return how many pods are no candidates for which reason, as one phrase."""
+def counts_text(why: Counter[str]) -> str:
+    """Return how many pods are not candidates for which reason, as one phrase."""
     return ", ".join(f"{count} {text}" for text, count in sorted(why.items())) or "they are empty"
 
 
 class NodeVotes(NamedTuple):
-    """Candidates on one node, for a gang action on all nodes, and what the plugins answered about them."""
+    """The candidates on one node (for a gang action: on all nodes) and the plugins' votes on them."""
 
     candidates: Sequence[TaskInfo]
     votes: RecordedVotes
     node: int = NO_NODE
 
     def refusals(self) -> Iterator[Refusal]:
-        """Yield the candidates that stay, each with the answer that keeps it."""
+        """Yield the refused candidates, each with the vote that refuses it."""
         return self.votes.refusals(self.candidates)
 
 
 def votes(nodes: Sequence[NodeVotes]) -> Check:
-    """Return how many candidates may be evicted, which tier decided that, and who refuses the rest."""
+    """Return how many candidates may be evicted, which tier decided, and which plugins refuse the rest."""
     allowed = sum(len(one.votes.victims) for one in nodes)
     candidates = sum(len(one.candidates) for one in nodes)
     refused = Counter(refusal.plugin for one in nodes for refusal in one.refusals())
@@ -114,11 +114,11 @@ def votes(nodes: Sequence[NodeVotes]) -> Check:
         alike.setdefault(passed_over(one.votes.ballots_as_data()), []).append(one)
     ways = [way for way in (_way(before, alike) for before in sorted(alike)) if way]
     how = f": {'; '.join(ways)}" if ways else ""
-    text = f"{_said_allowed(allowed, candidates)}{how}."
+    text = f"{_allowed_text(allowed, candidates)}{how}."
     return Check(allowed > 0, reason("check.votes", text, numbers))
 
 
-def _said_allowed(count: int, candidates: int) -> str:
+def _allowed_text(count: int, candidates: int) -> str:
     if candidates == 1:
         return f"The only candidate may{'' if count else ' not'} be evicted"
     if count == candidates:
@@ -128,7 +128,7 @@ def _said_allowed(count: int, candidates: int) -> str:
 
 
 def _way(before: str, alike: Mapping[str, Sequence[NodeVotes]]) -> str:
-    """Return how it was decided where the same tiers were passed over; empty where all are accepted."""
+    """Return how the nodes with the same passed-over tiers were decided; empty where all are accepted."""
     nodes = alike[before]
     text = "; ".join(filter(None, [before, _refused(nodes)]))
     return f"on {counted(len(nodes), 'node')} {text}" if text and len(alike) > 1 else text

@@ -1,4 +1,4 @@
-"""What is known of one cycle of a run? A scenario and its result, looked up by name."""
+"""One cycle of a run: a scenario and its result, looked up by name."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Amounts = dict[str, float]
 
 
 class Unknown(LookupError):
-    """The run knows nothing of this name."""
+    """The run has nothing of this name."""
 
 
 class CycleView:
-    """One cycle of a result beside the scenario that gave it.
+    """One cycle of a result with its scenario.
 
     Parameters
     ----------
     document : mapping
         The scenario.
     result : mapping
-        What `simulate_document` made of it, with explanations.
+        What `simulate_document` returned for it, with explanations.
     cycle : int, optional
         The number of the cycle; None: the last one.
 
@@ -55,7 +55,7 @@ class CycleView:
 
     @cached_property
     def jobs(self) -> dict[str, Object]:
-        """Return what the result says of each job, by key."""
+        """Return the result's entry of each job, by key."""
         return {entry["name"]: entry for entry in self.cycle["podgroups"]}
 
     @cached_property
@@ -65,11 +65,11 @@ class CycleView:
 
     @cached_property
     def task_of(self) -> dict[str, Object]:
-        """Return what the result says of each pod of a job."""
+        """Return the result's entry of each pod that belongs to a job."""
         return {task["pod"]: task for job in self.cycle["podgroups"] for task in job["tasks"]}
 
     def job(self, name: str) -> Object:
-        """Return what the result says of a job, given as namespace/name, or as a name in `default`.
+        """Return the result's entry of a job, given as namespace/name, or as a name in `default`.
 
         Raises
         ------
@@ -83,14 +83,14 @@ class CycleView:
         return entry
 
     def key_of_job(self, name: str) -> str:
-        """Return the key of a job; one that a vcjob made is found by the vcjob's name as well."""
-        spelled = self.spelled(name)
-        if spelled in self.jobs:
-            return spelled
-        return next((key for key in podgroup_keys(self.document, spelled) if key in self.jobs), spelled)
+        """Return the key of a job; the job of a vcjob is found by the vcjob's name as well."""
+        qualified = self.qualified(name)
+        if qualified in self.jobs:
+            return qualified
+        return next((key for key in podgroup_keys(self.document, qualified) if key in self.jobs), qualified)
 
-    def spelled(self, name: str) -> str:
-        """Return a name with its namespace."""
+    def qualified(self, name: str) -> str:
+        """Return a name with its namespace, `default` unless it has one."""
         return name if "/" in name else f"{DEFAULT_NAMESPACE}/{name}"
 
     def queue_of_job(self, job: str) -> str:
@@ -99,12 +99,12 @@ class CycleView:
         return entry["queue"] if entry is not None else ""
 
     def queues(self, moment: str) -> dict[str, Object]:
-        """Return the queues' figures `at_open` or `at_end`."""
+        """Return the queues' figures `at_open` or `at_end`, by name."""
         return {entry["name"]: entry for entry in self.cycle[moment].get("queues") or ()}
 
     @property
     def queue_plugin(self) -> str:
-        """Return the plugin that says what queues deserve, empty when none does."""
+        """Return the plugin that determines what queues deserve, empty when there is none."""
         return str(self.cycle["at_open"].get("queue_plugin") or "")
 
     @property
@@ -121,12 +121,12 @@ class CycleView:
 
     @cached_property
     def pods(self) -> Mapping[str, Object]:
-        """Return the pods by namespace/name, those that controllers make among them."""
+        """Return the pods by namespace/name, including those that controllers create."""
         named = {key_of(entry): entry for entry in self.items("pods")}
         return named if self.job_of.keys() <= named.keys() else Admission(self.document).cluster().pods
 
     def request(self, pod: str) -> Amounts:
-        """Return what a pod takes, in the scheduler's units.
+        """Return what a pod requests, in the scheduler's units.
 
         Raises
         ------
@@ -156,7 +156,7 @@ def key_of(entry: Object) -> str:
 
 
 def podgroup_keys(document: Object, job: str) -> Iterator[str]:
-    """Yield under which keys there may be the PodGroup of a vcjob that is named as the vcjob itself is."""
+    """Yield the possible keys of the PodGroup of the vcjob with a job's name."""
     for entry in items(document, "jobs"):
         if key_of(entry) == job:
             yield f"{job}-{VolcanoJob(entry, '').uid}"

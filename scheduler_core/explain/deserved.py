@@ -1,4 +1,4 @@
-"""How did a queue come to what it deserves?"""
+"""Derivation of what a queue deserves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIMITS = {
 
 
 def derivation(document: Object, result: Object, queue: str, *, cycle: int | None = None) -> dict[str, Any]:
-    """Return the steps by which a queue came to what it deserves, and each plugin's in one sentence.
+    """Return the steps that led to what a queue deserves, and a sentence for each plugin.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def derivation(document: Object, result: Object, queue: str, *, cycle: int | Non
 
 
 def derived(view: CycleView, queue: str) -> dict[str, Any]:
-    """Return what `derivation` returns."""
+    """Return `derivation` for a view."""
     every: Sequence[Object] = view.explain.get("deserved", {}).get(queue) or ()
     steps = [step for step in every if step["plugin"] == view.queue_plugin]
     tree = [step for step in every if step["plugin"] == "drf"]

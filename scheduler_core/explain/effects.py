@@ -1,4 +1,4 @@
-"""What else does a change do? Every other job whose pods come off differently, in numbers."""
+"""Side effects of a change: the other jobs whose outcome differs, in numbers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """Where a job's pods are when a run has ended.
+    """Where a job's pods are at the end of a run.
 
     Attributes
     ----------
     placed, promised : mapping
-        The node of each pod that has its place, or is pipelined to one.
+        The node of each pod that is placed, or pipelined.
     served : bool
-        The job has its minimum now.
+        The job has its minimum placed.
     reserved : bool
-        It has, or is pipelined to, its minimum.
+        The job has its minimum placed or pipelined.
 
     """
 
@@ -41,17 +41,17 @@ class JobOutcome:
 
 
 class Outcome:
-    """What a run makes of all jobs.
+    """The outcome of a run for all jobs.
 
     Attributes
     ----------
     jobs : dict
         A `JobOutcome` by job.
     evicted : dict
-        Who is evicted in any of its cycles, by pod.
+        The evictions of all cycles, by pod.
     looping : set of str
-        The jobs that take part in an eviction loop: whatever they have at the end, they lose it again, or the
-        job that they evict for never gets its place.
+        The jobs in an eviction loop: what they have at the end they lose again, or they evict for pods that
+        are never placed.
 
     """
 
@@ -89,15 +89,15 @@ def _job(entry: Object) -> JobOutcome:
 
 
 def effects(before: Outcome, after: Outcome, job: str) -> dict[str, Any]:
-    """Return what is different for everybody but `job`.
+    """Return what is different for all jobs but `job`.
 
     Returns
     -------
     dict
-        `evicted` (who is evicted besides), `spared` (who no longer is), `changed` (each other job that comes
-        off differently: its queue, the pods placed and pipelined before and after, how many of its pods are
-        on other nodes, its phase before and after), `stopped` and `started` (jobs that lose or get their
-        minimum).
+        `evicted` (additional evictions), `spared` (evictions that no longer happen), `changed` (each other
+        job with a different outcome: its queue, the pods placed and pipelined before and after, how many of
+        its pods are on other nodes, its phase before and after), `stopped` and `started` (jobs that lose or
+        get their minimum).
 
     """
     names = [name for name in before.jobs if name != job and name in after.jobs]
@@ -128,7 +128,7 @@ def _compared(name: str, before: JobOutcome, after: JobOutcome) -> dict[str, Any
 
 
 def cost(effect: Mapping[str, Any]) -> int:
-    """Return what a change costs others, in pods: evicted besides, or without the place that they had."""
+    """Return what a change costs others, in pods: additional evictions, or pods that lose their place."""
     lost = 0
     for entry in effect["changed"]:
         had = entry["placed"]["before"] + entry["pipelined"]["before"]
@@ -163,7 +163,7 @@ def effect_text(effect: Mapping[str, Any]) -> str:
 
 
 def _kind(entry: Mapping[str, Any], losing: set[str]) -> str:
-    """Return what is to be said of a job that has a different outcome."""
+    """Return the category of a job's change."""
     placed, pipelined, phase = entry["placed"], entry["pipelined"], entry["phase"]
     if placed["after"] == 0 < placed["before"] and entry["job"] in losing:
         return "lost"
@@ -175,13 +175,13 @@ def _kind(entry: Mapping[str, Any], losing: set[str]) -> str:
 
 
 def _loss(entry: Mapping[str, Any]) -> tuple[int, str]:
-    """Return what puts the job that loses most before the others."""
+    """Return the sort key that puts the job with the largest loss first."""
     placed = entry["placed"]
     return placed["after"] - placed["before"], entry["job"]
 
 
 def _named(entries: Sequence[Mapping[str, Any]]) -> str:
-    """Return jobs by name, many of them by number."""
+    """Return the jobs by name, or by number if they are many."""
     names = [entry["job"] for entry in entries]
     return listed(names) if len(names) <= _MOST_NAMED else counted(len(names), "other job")
 

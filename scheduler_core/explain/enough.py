@@ -1,4 +1,4 @@
-"""Were the victims of one purpose enough, and would fewer have been?"""
+"""Whether the victims for one purpose were enough, and whether fewer would have been."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def total(vectors: Iterable[Mapping[str, float]]) -> Amounts:
 
 
 def room_before(together: Victims, freed: Amounts) -> Amounts | None:
-    """Return what the node had free before the first eviction, of all that is needed or freed.
+    """Return what was free on the node before the first eviction, of all resources needed or freed.
 
     None for a gang, whose victims are on several nodes.
     """
@@ -35,7 +35,7 @@ def room_before(together: Victims, freed: Amounts) -> Amounts | None:
 
 
 def surplus_of(together: Victims, freed: Amounts) -> Amounts:
-    """Return what was freed beyond what node and queue lacked."""
+    """Return what was freed beyond what the node and the queue lacked."""
     needed: Object = together[0]["needed"]
     room = room_before(together, freed) or {}
     queue_short = _queue_short(together) or {}
@@ -48,10 +48,10 @@ def surplus_of(together: Victims, freed: Amounts) -> Amounts:
     return surplus
 
 
-def said_surplus(together: Victims, freed: Amounts, surplus: Amounts) -> Reason:
+def surplus_reason(together: Victims, freed: Amounts, surplus: Amounts) -> Reason:
     """Return how much of what was freed was needed.
 
-    Where the queue was full as well, what its parents lacked is not known: then the surplus is a bound.
+    If the queue was full as well, what its ancestors lacked is unknown: the surplus is an upper bound.
     """
     who = "It frees" if len(together) == 1 else f"Together the {len(together)} pods free"
     beyond = quantities(surplus)
@@ -72,11 +72,11 @@ def _queue_short(together: Victims) -> Mapping[str, float] | None:
     return next((other["queue_short"] for other in together if "queue_short" in other), None)
 
 
-# how few
+# the fewest victims
 
 
 def fewest(view: CycleView, together: Victims) -> dict[str, Any]:
-    """Return how few victims would have been enough on the chosen node or nodes, as far as that is proven."""
+    """Return how few victims would have been enough on the chosen node or nodes, as far as proven."""
     found = _fewest(view, together)
     exact = found.exact or found.count == len(together)
     if _was_without_effect(view, together[0]):
@@ -88,14 +88,14 @@ def fewest(view: CycleView, together: Victims) -> dict[str, Any]:
         "evicted": len(together),
         "reason": reason(
             "victims.smallest" if exact else "victims.lower-bound",
-            _said_fewest(view, together, found),
+            _fewest_text(view, together, found),
             {"evicted": len(together), "smallest": found.count},
         ),
     }
 
 
 def _was_without_effect(view: CycleView, entry: Mapping[str, Any]) -> bool:
-    """Return whether pods were evicted on a node where the pod that needs room was not pipelined after all.
+    """Return whether pods were evicted on a node to which the preemptor was not pipelined after all.
 
     Releases before 1.15 keep such evictions.
     """
@@ -106,7 +106,7 @@ def _was_without_effect(view: CycleView, entry: Mapping[str, Any]) -> bool:
     return not any(step["op"] == "pipeline" and (step["pod"], step["node"]) == place for step in steps)
 
 
-def _said_fewest(view: CycleView, together: Victims, found: Smallest) -> str:
+def _fewest_text(view: CycleView, together: Victims, found: Smallest) -> str:
     evicted = f"{counted(len(together), 'pod')} evicted"
     start = together[0]
     release = release_of(view.document)
@@ -128,10 +128,10 @@ def _said_fewest(view: CycleView, together: Victims, found: Smallest) -> str:
 
 
 def _fewest(view: CycleView, together: Victims) -> Smallest:
-    """Return how few would have been enough; of pods that were moved for nobody, all of them.
+    """Return how few would have been enough; all of them if they were evicted for no pod.
 
-    But for reclaim before 1.15 no action evicts for one pod that fits as things are: then at least one victim
-    was needed for it.
+    Except for reclaim before 1.15, no action evicts for a single pod that fits without evictions, so at least
+    one victim was needed.
     """
     rolls_back = release_of(view.document).follows(Rule.RECLAIM_ROLLBACK)
     for entry in together:
@@ -147,7 +147,7 @@ def _fewest(view: CycleView, together: Victims) -> Smallest:
 def _on_one_node(view: CycleView, start: Mapping[str, Any]) -> Smallest:
     """Return how few of the evictable pods would have been enough.
 
-    A lower bound where the preemptor's queue was full as well, as what its parents lacked is not known, and
+    A lower bound if the preemptor's queue was full as well, since what its ancestors lacked is unknown, and
     after a dry run, which calls the filters as well.
     """
     found = smallest_set(_lacking(start, start.get("queue_short", {})), _amounts(view, start["allowed"]))
@@ -158,8 +158,8 @@ def _on_one_node(view: CycleView, start: Mapping[str, Any]) -> Smallest:
 def _for_a_gang(view: CycleView, start: Mapping[str, Any]) -> Smallest:
     """Return how few of the evictable pods would have been enough on the chosen nodes.
 
-    Each node is looked at by itself, pods of one bundle one by one. Where the queue was full as well, at
-    least one had to leave it, wherever: a lower bound.
+    Each node is considered by itself, and pods of one bundle one by one. If the queue was full as well, at
+    least one of its pods had to be evicted on any node: a lower bound.
     """
     nodes = start["chosen"].values()
     found = [smallest_set(_lacking(node, {}), _amounts(view, node["allowed"])) for node in nodes]
@@ -172,7 +172,7 @@ def _for_a_gang(view: CycleView, start: Mapping[str, Any]) -> Smallest:
 
 
 def _lacking(place: Mapping[str, Any], queue_short: Mapping[str, float]) -> Amounts:
-    """Return what must become free on a node, or in a queue that lacks more."""
+    """Return what must be freed on a node, or in a queue that lacks more."""
     lacking = {name: amount - place["room"].get(name, 0.0) for name, amount in place["needed"].items()}
     for name, missing in queue_short.items():
         lacking[name] = max(lacking.get(name, missing), missing)

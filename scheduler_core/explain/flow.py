@@ -1,4 +1,4 @@
-"""What went from queue to queue by evictions?"""
+"""Flow of evictions between queues."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Eviction(NamedTuple):
 
 
 def flow(document: Object, result: Object, *, cycle: int | None = None) -> list[dict[str, Any]]:
-    """Return what went from queue to queue by evictions, the largest number of pods first.
+    """Return the evictions from queue to queue, the largest number of pods first.
 
     Returns
     -------

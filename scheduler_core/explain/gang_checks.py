@@ -1,4 +1,4 @@
-"""Why did gangreclaim or gangpreempt do nothing for a job that starves?"""
+"""Checks of gangreclaim and gangpreempt for a starving job."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scheduler_core.explain.checks import (
     Check,
     NodeVotes,
     candidates_found,
+    counts_text,
     made_room,
     queue_may_evict,
-    said_counts,
     votes,
 )
 from scheduler_core.explain.reasons import reason
-from scheduler_core.explain.turns import GANG_KINDS, tried_alone
+from scheduler_core.explain.turns import GANG_KINDS, try_alone
 from scheduler_core.explain.wording import agreed, counted, quantities
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
@@ -25,31 +25,31 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.recording.votes import recorded
 
 
-class Look(NamedTuple):
-    """A gang action looking for room for all that a job still needs.
+class Search(NamedTuple):
+    """The search of a gang action for room for all pods that a job still needs.
 
     Attributes
     ----------
     demand : list of TaskInfo
-        The job's pods that look for room.
-    going : list of TaskInfo
-        Those that may be evicted: the plugins accept them, and their bundles may leave.
+        The job's pods that need room.
+    evictable : list of TaskInfo
+        The pods that may be evicted: the plugins accept them, and their bundles may be evicted.
     searches : bool
-        Whether the action gets so far as to look for room at all.
+        Whether the action gets to search for room at all.
 
     """
 
     gang: GangEviction
     job: JobInfo
     demand: Sequence[TaskInfo]
-    going: Sequence[TaskInfo]
+    evictable: Sequence[TaskInfo]
     searches: bool
 
 
 def gang_checks(session: Session, action: str, job: JobInfo, *, searches: bool) -> Iterator[Check]:
-    """Yield from whether others may be evicted for a job to whether all of it would have room.
+    """Yield the checks, from whether the job may evict to whether all of it would have room.
 
-    `searches`: whether the action gets as far as this job.
+    `searches`: whether the action gets to this job.
     """
     gang = GANG_KINDS[action](session)
     demand = demand_of(session, job)
@@ -67,10 +67,10 @@ def gang_checks(session: Session, action: str, job: JobInfo, *, searches: bool) 
         return
     bundles, verdict = gang.bundles_for(job, demand)
     yield votes([NodeVotes(candidates, recorded(verdict.votes))])
-    going = [task for bundle in bundles for task in bundle.tasks]
-    look = Look(gang, job, demand, going, searches and may.passed)
-    fit = _fit(look)
-    yield _gangs(look, verdict.victims, fit)
+    evictable = [task for bundle in bundles for task in bundle.tasks]
+    search = Search(gang, job, demand, evictable, searches and may.passed)
+    fit = _fit(search)
+    yield _gangs(search, verdict.victims, fit)
     yield fit
 
 
@@ -92,7 +92,7 @@ def _candidates(gang: GangEviction, job: JobInfo, candidates: Sequence[TaskInfo]
         for number in range(len(nodes))
         for task in nodes.sorted_tasks(number)
     )
-    text = f"No candidates on any node: {said_counts(why)}."
+    text = f"No candidates on any node: {counts_text(why)}."
     return Check(False, reason("check.candidates", text, found.reason["numbers"]))
 
 
@@ -117,57 +117,57 @@ def _why_no_candidate(gang: GangEviction, job: JobInfo, task: TaskInfo) -> str:
     return "not running" if owner.priority < job.priority else "of jobs without a lower priority"
 
 
-def _gangs(look: Look, allowed: Sequence[TaskInfo], fit: Check) -> Check:
-    """Return whether pods that plugins accept stay because their gang needs them, and are missed."""
-    going = {task.uid for task in look.going}
-    kept = [task for task in allowed if task.uid not in going]
-    numbers = {"going": len(going), "kept": len(kept)}
+def _gangs(search: Search, allowed: Sequence[TaskInfo], fit: Check) -> Check:
+    """Return whether pods that the plugins accept are kept by their gangs, and would have been enough."""
+    evictable = {task.uid for task in search.evictable}
+    kept = [task for task in allowed if task.uid not in evictable]
+    numbers = {"going": len(evictable), "kept": len(kept)}
     if not kept:
         text = "No evictable pod is kept by its gang."
         return Check(True, reason("check.gang", text, numbers))
     jobs = {task.job.key for task in kept if task.job is not None}
     why = (
         "not all of its pods may be evicted"
-        if look.gang.allow_whole_bundle
+        if search.gang.allow_whole_bundle
         else "allowWholeBundle is off, so that no gang may be broken"
     )
     text = (
         f"{counted(len(kept), 'pod')} of {counted(len(jobs), 'job')} {agreed(len(kept), 'stays', 'stay')}, "
         f"or the gang would fall below minMember, and {why}."
     )
-    missed = not fit.passed and not look.gang.lacking(
-        look.demand, look.gang.room_without([*look.going, *kept])
+    missed = not fit.passed and not search.gang.lacking(
+        search.demand, search.gang.room_without([*search.evictable, *kept])
     )
     return Check(not missed, reason("check.gang", text, numbers))
 
 
-def _fit(look: Look) -> Check:
-    """Return whether evictions make room for all that the job still needs; else what is in the way."""
-    tried = tried_alone(look.gang.session, look.gang.name, look.job) if look.searches else None
-    if tried is not None and tried.complete:
-        pods, victims = tried.pods, len(tried.victims)
+def _fit(search: Search) -> Check:
+    """Return whether evictions make room for all that the job still needs; else why not."""
+    trial = try_alone(search.gang.session, search.gang.name, search.job) if search.searches else None
+    if trial is not None and trial.complete:
+        pods, victims = trial.pods, len(trial.victims)
         return made_room(pods, victims)
-    lacks = look.gang.lacking(look.demand, look.gang.room_without(look.going))
+    lacks = search.gang.lacking(search.demand, search.gang.room_without(search.evictable))
     if lacks:
         text = f"Even then all nodes together lack {quantities(lacks, lacks)}."
         return Check(False, reason("check.fit", text, {"lacks": lacks}))
     room = (
-        f"All nodes together would have room for {counted(len(look.demand), 'pod')} of the job once every "
+        f"All nodes together would have room for {counted(len(search.demand), 'pod')} of the job once every "
         "evictable pod is gone"
     )
-    if not look.searches:
+    if not search.searches:
         return Check(True, reason("check.fit", f"{room}."))
-    refusal = _queue_refuses(look)
+    refusal = _queue_refuses(search)
     text = f"{room}, but {refusal or 'not each of them finds a node with room for it'}."
-    return Check(False, reason("check.fit", text, {"pods": len(look.demand)}))
+    return Check(False, reason("check.fit", text, {"pods": len(search.demand)}))
 
 
-def _queue_refuses(look: Look) -> str:
-    """Return why the queue would not take the job's next pod even then, empty when it would."""
-    session = look.gang.session
+def _queue_refuses(search: Search) -> str:
+    """Return why the queue would still refuse the job's next pod, empty when it would not."""
+    session = search.gang.session
     statement = Statement(session)
-    for victim in look.going:
-        statement.evict(victim, look.gang.name, None)
-    refusal = session.allocatable(session.queues[look.job.queue], look.demand[0])
+    for victim in search.evictable:
+        statement.evict(victim, search.gang.name, None)
+    refusal = session.allocatable(session.queues[search.job.queue], search.demand[0])
     statement.discard()
     return "" if refusal is None else str(refusal["message"])

@@ -1,4 +1,4 @@
-"""Which single changes might end an eviction loop?"""
+"""Candidate changes that might end an eviction loop."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PREEMPTABLE = "volcano.sh/preemptable"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A change in whole steps; one step where there is nothing to count.
+    """A change in whole steps, or in a single step if there is nothing to count.
 
     Attributes
     ----------
     changes, sentence : callable
-        The changes of so many steps, and what they are, in words.
+        The changes for a number of steps, and the sentence for them.
 
     """
 
@@ -34,12 +34,12 @@ class Candidate:
     sentence: Callable[[int], str]
 
     def parts(self, document: Object, steps: int) -> Parts:
-        """Return the parts of the scenario that differ with so many steps."""
+        """Return the parts of the scenario that differ after a number of steps."""
         return applied(document, self.changes(steps))
 
 
 def candidates(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candidate]:
-    """Yield what might end a loop, the changes of single numbers first."""
+    """Yield candidate changes that may end a loop, single numbers first."""
     losing = sorted({pod["queue"] for pod in loop["pods"]})
     gaining = sorted({view.queue_of_job(job) for job in loop["waiting"]} - set(losing))
     for queue in losing:
@@ -60,7 +60,7 @@ def _queue(view: CycleView, name: str) -> Object | None:
 
 
 def _deserved(view: CycleView, loop: Mapping[str, Any], name: str) -> Iterator[Candidate]:
-    """Yield that a queue deserves what it holds before it loses pods."""
+    """Yield a deserved amount as high as what the queue holds before it loses pods."""
     queue = _queue(view, name)
     if queue is None or view.queue_plugin != "capacity":
         return
@@ -115,7 +115,7 @@ def _weight(view: CycleView, name: str) -> Iterator[Candidate]:
 
 
 def _priority(view: CycleView, name: str, losing: list[str]) -> Iterator[Candidate]:
-    """Yield that the queue that evicts is served before those that lose."""
+    """Yield a priority that serves the evicting queue before those that lose pods."""
     queue = _queue(view, name)
     if queue is None:
         return
@@ -143,7 +143,7 @@ def _not_reclaimable(view: CycleView, name: str) -> Iterator[Candidate]:
 
 
 def _not_preemptable(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candidate]:
-    """Yield that the pods of the loop may not be evicted."""
+    """Yield that the pods of the loop are not preemptable."""
     names = [pod["pod"] for pod in loop["pods"]]
     given = {key_of(entry): entry for entry in items(view.document, "pods")}
     if not all(name in given for name in names):
@@ -161,7 +161,7 @@ def _not_preemptable(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candi
 
 
 def _actions(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candidate]:
-    """Yield that an action which evicts is left out."""
+    """Yield the actions without each action that evicts in the loop."""
     conf: Mapping[str, Any] = view.document.get("scheduler_conf") or DEFAULT_CONF
     reasons = [entry["numbers"] for entry in loop["why"]]
     for action in sorted({numbers["action"] for numbers in reasons if "action" in numbers}):

@@ -1,4 +1,4 @@
-"""Which change ends an eviction loop? Found by simulation, never guessed."""
+"""Search by simulation for changes that end an eviction loop."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from scheduler_core.prepared import Prepared
 Story = dict[str, Any]
 
 SIMULATED_PODS = 2_000_000
-"""How many pods, each counted once a cycle, are simulated at most in search of a change."""
+"""The most pods to simulate in a search, each counted once per cycle."""
 
 MOST_SIMULATIONS = 60
 
 
 def searched(document: Object, result: Object, simulate: Simulate) -> list[Story]:
-    """Return the same with `changes`: those single changes that end the loop, found by simulation.
+    """Return `loops` with `changes`: the single changes that end the loop, found by simulation.
 
     Each was simulated over the cycles of the run and two more turns, without a loop and without an eviction
-    in the last two turns. The first one evicts the fewest pods, then leaves the fewest waiting. Each has its
-    `reason`, `changes` (to the scenario's objects), `evicted` (evictions until the end) and `waiting` (pods).
-    `complete` says whether everything was tried.
+    in the last two turns. The first change evicts the fewest pods, then leaves the fewest waiting. Each has
+    its `reason`, `changes` (to the scenario's objects), `evicted` (evictions until the end) and `waiting`
+    (pods). `complete` is False if the limits stopped the search.
     """
     found = loops(document, result)
     if found:
@@ -40,7 +40,7 @@ def searched(document: Object, result: Object, simulate: Simulate) -> list[Story
 
 
 def with_loops(prepared: Prepared, result: dict[str, Any], options: Options) -> dict[str, Any]:
-    """Return a result that says of its loops all that `searched` finds; most results have none."""
+    """Return a result with `searched` in place of its loops; most results have none."""
     if not loops_of(result) or not options.explain:
         return result
 
@@ -71,7 +71,7 @@ class _Trials:
         return [offer for _, offer in sorted(offers, key=lambda entry: entry[0])]
 
     def _smallest(self, candidate: Candidate) -> Story | None:
-        """Return the smallest step of a change that ends the loop, None when even the largest does not."""
+        """Return the fewest steps of a change that end the loop, None when even the most do not."""
         best = self._offer(candidate, candidate.largest)
         if best is None:
             return None
@@ -100,13 +100,13 @@ class _Trials:
             return None
         waiting = sum(job["task_status"].get("Pending", 0) for job in cycles[-1]["podgroups"])
         return {
-            "reason": self._sentence(candidate, steps, cycles, sum(gone)),
+            "reason": self._reason(candidate, steps, cycles, sum(gone)),
             "changes": [change.as_dict() for change in candidate.changes(steps)],
             "evicted": sum(gone),
             "waiting": waiting,
         }
 
-    def _sentence(self, candidate: Candidate, steps: int, cycles: Sequence[Object], evicted: int) -> Reason:
+    def _reason(self, candidate: Candidate, steps: int, cycles: Sequence[Object], evicted: int) -> Reason:
         last = {job["name"]: job for job in cycles[-1]["podgroups"]}
         waits = [job for job in self.loop["jobs"] if last[job]["task_status"].get("Pending", 0)]
         runs = [job for job in self.loop["jobs"] if job not in waits]

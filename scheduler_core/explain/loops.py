@@ -1,4 +1,4 @@
-"""Which pods are evicted again and again, and why does it never end?"""
+"""Eviction loops: pods that are evicted and bound again without end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_NAMED = 5
 
 
 class Loop(NamedTuple):
-    """A loop of a run: from the first cycle on, every `period` cycles bring back the same state."""
+    """A loop of a run: from the first cycle on, the same state returns every `period` cycles."""
 
     first_cycle: int
     period: int
@@ -26,7 +26,7 @@ class Loop(NamedTuple):
 
     @property
     def turns(self) -> int:
-        """Return how many turns the run saw from beginning to end."""
+        """Return the number of complete turns within the run."""
         return (self.cycles - self.first_cycle + 1) // self.period
 
     @property
@@ -43,12 +43,12 @@ def loops_of(result: Object) -> list[Loop]:
 
 
 def loops(document: Object, result: Object) -> list[Story]:
-    """Return what there is to say about the loops of a run.
+    """Return the stories of a run's loops.
 
     Returns
     -------
     list of dict
-        `first_cycle`, `period` and `turns` (complete ones that the run saw); `pods`, one entry for each pod
+        `first_cycle`, `period` and `turns` (complete ones within the run); `pods`, one entry for each pod
         that is evicted in a turn (`pod`, `job`, `queue`, `request`, `evicted_in` and `placed_in`: numbers of
         cycles of the whole run, `ran_cycles`: how long it runs in a turn); `jobs` and `queues` that take
         part; `waiting`: those jobs for which pods are evicted; `lost` in each turn (`pods`, `evictions`,
@@ -90,7 +90,7 @@ def _story_of(document: Object, result: Object, loop: Loop) -> Story:
 
 
 def _summary(story: Story) -> Reason:
-    """Return a loop in one sentence."""
+    """Return the sentence that sums up a loop."""
     pods, lost, period = story["pods"], story["lost"], story["period"]
     names = [pod["pod"] for pod in pods]
     named = listed(names) if len(names) <= _MOST_NAMED else counted(len(names), "pod")
@@ -125,7 +125,7 @@ class History:
                     self.placed.setdefault(step["pod"], []).append(view.number)
 
     def at(self, cycle: int) -> CycleView:
-        """Return a cycle; beyond the last one, the last one."""
+        """Return the view of a cycle; that of the last one for cycles beyond it."""
         return self.views[min(cycle, len(self.views)) - 1]
 
     def job_for(self, entry: Object) -> str:
@@ -137,7 +137,7 @@ class History:
         return self.views[0].queue_of_job(job)
 
     def member(self, pod: str, loop: Loop) -> Story:
-        """Return what is known of a pod that a loop evicts."""
+        """Return the entry of a pod that a loop evicts."""
         own = [entry for entry in self.evictions if entry["pod"] == pod]
         placed, evicted = self.placed.get(pod, []), [entry["cycle"] for entry in own]
         ran = 0
@@ -161,7 +161,7 @@ class History:
 
 
 def _why(history: History, turn: Sequence[Object], pods: Sequence[Story]) -> Iterator[Reason]:
-    """Yield, for each queue that loses pods to another job, why it does, and why it gets them back."""
+    """Yield, for each queue that loses pods to a job, why it loses them and why it gets them back."""
     named = set()
     for entry in turn:
         job = history.job_for(entry)
@@ -245,7 +245,7 @@ def jobs_in_loops(result: Object) -> set[str]:
 
 
 def looping_jobs(document: Object, result: Object) -> Mapping[str, Reason]:
-    """Return, for each job that takes part in a loop, where it stands."""
+    """Return, for each job in a loop, the sentence on its state."""
     found: dict[str, Reason] = {}
     for loop in loops(document, result):
         for job in loop["jobs"]:

@@ -1,4 +1,4 @@
-"""In which order, and in which words, are changes offered that let a job run?"""
+"""Order and wording of the changes that let a job run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scheduler_core.explain.remedies import Remedy
 from scheduler_core.explain.wording import listed
 
 MOST_TRIED = 3
-# What is changed, in the order in which it is offered where others pay the same for it.
+# The kinds of changes, in the order in which those of equal cost are offered.
 KINDS: Mapping[str, str] = {
     "unblock.gates": "removal of scheduling gates",
     "unblock.state": "opened queue",
@@ -36,7 +36,7 @@ _RANKS = {name: rank for rank, name in enumerate(KINDS)}
 
 
 def order_of(offer: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what puts an offer first: whether it can be made, what it costs others, how far it goes."""
+    """Return the sort key of an offer: whether the webhook refuses it, its cost, its extent."""
     return (
         bool(offer["refused"]),
         offer["cost"],
@@ -48,14 +48,14 @@ def order_of(offer: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def when_it_runs(outcome: Outcome, job: str) -> str:
-    """Return when the job runs: pods that are pipelined wait for others to leave."""
+    """Return when the job runs: pipelined pods wait for others to terminate."""
     if not outcome.jobs[job].promised:
         return "at once"
     return "after evictions" if outcome.evicted else "after terminations"
 
 
 def gaps_text(remedy: Remedy, sizes: Sequence[int]) -> str:
-    """Return that more is not always better, where some larger sizes were seen not to help."""
+    """Return the sentence that some larger sizes do not help, empty if there are none."""
     if not sizes:
         return ""
     shown = listed(remedy.tried((size,)) for size in sizes[:MOST_TRIED])
@@ -65,6 +65,6 @@ def gaps_text(remedy: Remedy, sizes: Sequence[int]) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """Begin with a capital letter, unless it begins with a name that has its own, such as minMember."""
+    """Capitalise a sentence, unless it begins with a name that has capitals, such as minMember."""
     first = sentence.partition(" ")[0]
     return sentence if first != first.lower() else sentence[:1].upper() + sentence[1:]

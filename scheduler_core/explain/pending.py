@@ -1,4 +1,4 @@
-"""Why does a job wait, and by how much is it short?"""
+"""Diagnosis of a waiting job: the gate that stopped it, and what it lacks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _UNEXPLAINED: Mapping[str, Any] = {"gate": "turn", "unexplained": True}
 
 
 def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
-    """Return why a job waits, None when all its pods have a place.
+    """Return why a job waits, None when all its pods are placed.
 
     Returns
     -------
     dict or None
-        `gate`, `reason`, `plugin`, `queue` (an ancestor's where that is what lacks room), `resource`,
+        `gate`, `reason`, `plugin`, `queue` (the ancestor's name if that one lacks room), `resource`,
         `required`, `available`, `missing`, `short` (the same for every resource), `pod`, `nodes` (count and
         reason), `closest` (node, lacks, free), `members` (minimum, placed, promised, pending).
 
@@ -45,7 +45,7 @@ def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
 
 
 def unknown_queue(document: Object, job: str) -> Reason | None:
-    """Return that a job's PodGroup names a queue that does not exist, None when that is not so."""
+    """Return the reason that a job's PodGroup names an unknown queue, None when it does not."""
     queues = {entry["metadata"]["name"] for entry in items(document, "queues")}
     if document.get("default_queues") is not False:
         queues |= {"default", "root"}
@@ -140,15 +140,19 @@ def _no_turn(job: str, known: Mapping[str, Any]) -> Reason:
 
 
 def _gated(entry: Object, known: Mapping[str, Any]) -> Reason:
-    """Return that scheduling gates hold pods back, and what became of the others that must run together."""
-    held, minimum, size = known["gated"], entry["minAvailable"], sum(entry["task_status"].values())
+    """Return the reason that scheduling gates hold back pods, and how many others were undone."""
+    gated, minimum, size = known["gated"], entry["minAvailable"], sum(entry["task_status"].values())
     names = listed([f'"{name}"' for name in known["gates"]])
-    gates = f"{agreed(held, 'has', 'have')} scheduling {agreed(len(known['gates']), 'gate', 'gates')} {names}"
-    numbers = {**members(entry), "gated": held, "gates": known["gates"], "undone": known.get("undone", 0)}
-    if held == size:
+    gates = (
+        f"{agreed(gated, 'has', 'have')} scheduling {agreed(len(known['gates']), 'gate', 'gates')} {names}"
+    )
+    numbers = {**members(entry), "gated": gated, "gates": known["gates"], "undone": known.get("undone", 0)}
+    if gated == size:
         whose = "The only pod" if size == 1 else f"All {size} pods"
         return reason("gate.scheduling-gate", f"{whose} of job {entry['name']} {gates}.", numbers)
-    text = f"{held} of the {size} pods {'it needs ' if size == minimum else ''}({_few(known, held)}) {gates}"
+    text = (
+        f"{gated} of the {size} pods {'it needs ' if size == minimum else ''}({_few(known, gated)}) {gates}"
+    )
     undone = known.get("undone", 0)
     if undone and not entry["session_job_ready"]:
         text += f"; the other {undone} {agreed(undone, 'was', 'were')} tried and undone"
@@ -179,7 +183,7 @@ def _of_roles(roles: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _with_undone(why: Reason, entry: Object, known: Mapping[str, Any]) -> Reason:
-    """Return a reason that says, too, of how many pods the places were taken back."""
+    """Return a reason extended by the number of pods whose placement was undone."""
     undone = known.get("undone", 0)
     if not undone or entry["session_job_ready"]:
         return why
@@ -191,7 +195,7 @@ def _with_undone(why: Reason, entry: Object, known: Mapping[str, Any]) -> Reason
 
 
 def promised(entry: Object) -> Reason:
-    """Return that a job waits for resources that are being released, or for the rest of its gang."""
+    """Return the reason that a job waits for resources being released, or for the rest of its gang."""
     counts = members(entry)
     if counts["promised"]:
         text = (

@@ -1,4 +1,4 @@
-"""Why did reclaim or preempt find no room for the first waiting pod of a job?"""
+"""Checks of reclaim and preempt for the first waiting pod of a job."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scheduler_core.explain.checks import (
     Check,
     NodeVotes,
     candidates_found,
+    counts_text,
     made_room,
     queue_may_evict,
-    said_counts,
     votes,
 )
 from scheduler_core.explain.reasons import reason
-from scheduler_core.explain.turns import SEARCHING, Searching, Tried, tried_alone
+from scheduler_core.explain.turns import SEARCHING, Searching, Trial, try_alone
 from scheduler_core.explain.wording import agreed, counted, listed, quantities
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.worklist import pending_tasks, task_heap
@@ -31,15 +31,15 @@ from scheduler_core.victims.eviction import never_evicts
 _MOST_NAMED = 3
 
 
-class Look(NamedTuple):
-    """An action looking for room for the first waiting pod of a job.
+class Search(NamedTuple):
+    """The search of an action for room for the first waiting pod of a job.
 
     Attributes
     ----------
     searches : bool
-        Whether the action gets so far as to look for room at all.
-    search : Searching
-        The action itself.
+        Whether the action gets to search for room at all.
+    finder : Searching
+        The action.
 
     """
 
@@ -48,13 +48,13 @@ class Look(NamedTuple):
     job: JobInfo
     task: TaskInfo
     searches: bool
-    search: Searching
+    finder: Searching
 
 
 def pod_checks(session: Session, action: str, job: JobInfo, *, searches: bool) -> Iterator[Check]:
-    """Yield from whether others may be evicted for a job to whether all of it would have room.
+    """Yield the checks, from whether the job may evict to whether all of it would have room.
 
-    `searches`: whether the action gets so far as to look for room for it.
+    `searches`: whether the action gets to search for room for it.
     """
     tasks = task_heap(session, pending_tasks(job))
     if not tasks:
@@ -64,11 +64,11 @@ def pod_checks(session: Session, action: str, job: JobInfo, *, searches: bool) -
     task = tasks.pop()
     may = _may_evict(session, action, job, task)
     yield may
-    look = Look(session, action, job, task, searches and may.passed, SEARCHING[action](session))
-    found = list(_found(look))
-    yield _candidates(look, found)
+    search = Search(session, action, job, task, searches and may.passed, SEARCHING[action](session))
+    found = list(_found(search))
+    yield _candidates(search, found)
     if found:
-        yield from _outcome(look, found)
+        yield from _outcome(search, found)
 
 
 def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> Check:
@@ -81,36 +81,36 @@ def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> C
     return queue_may_evict(session, queue, [task], f"pod {task.key}")
 
 
-def _found(look: Look) -> Iterator[NodeVotes]:
-    """Yield what the action itself finds on every node that has candidates."""
+def _found(search: Search) -> Iterator[NodeVotes]:
+    """Yield the candidates and votes of the action itself on every node with candidates."""
     try:
-        look.session.pre_predicate(look.task)
+        search.session.pre_predicate(search.task)
     except PrePredicateError:
         return
-    for node in look.search.nodes_for(look.task).tolist():
-        judged = look.search.judged_on(look.task, node)
+    for node in search.finder.nodes_for(search.task).tolist():
+        judged = search.finder.judged_on(search.task, node)
         if judged is not None:
             yield NodeVotes(judged.candidates, recorded(judged.verdict.votes), node)
 
 
-def _candidates(look: Look, found: Sequence[NodeVotes]) -> Check:
+def _candidates(search: Search, found: Sequence[NodeVotes]) -> Check:
     check = candidates_found(sum(len(seen.candidates) for seen in found), len(found))
     if check.passed:
         return check
-    return Check(False, reason("check.candidates", _why_none(look), check.reason["numbers"]))
+    return Check(False, reason("check.candidates", _why_none(search), check.reason["numbers"]))
 
 
-def _why_none(look: Look) -> str:
+def _why_none(search: Search) -> str:
     """Return why no pod on any node is a candidate."""
-    session, action, job, task, *_ = look
-    nodes = look.search.nodes_for(task).tolist()
+    session, action, job, task, *_ = search
+    nodes = search.finder.nodes_for(task).tolist()
     if not nodes:
         return f"No node would accept pod {task.key}, whatever is evicted."
     why: Counter[str] = Counter()
     for node in nodes:
         for other in session.nodes.sorted_tasks(node):
             why[_why_no_candidate(session, action, job, other)] += 1
-    return f"No candidates on the nodes that would accept pod {task.key}: {said_counts(why)}."
+    return f"No candidates on the nodes that would accept pod {task.key}: {counts_text(why)}."
 
 
 def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskInfo) -> str:
@@ -127,23 +127,23 @@ def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskIn
     return "not running"
 
 
-def _outcome(look: Look, found: Sequence[NodeVotes]) -> Iterator[Check]:
-    """Yield which candidates may be evicted, whether gangs keep the rest, and whether it is enough."""
+def _outcome(search: Search, found: Sequence[NodeVotes]) -> Iterator[Check]:
+    """Yield which candidates may be evicted, whether gangs keep the rest, and whether they are enough."""
     yield votes(found)
-    tried = tried_alone(look.session, look.action, look.job) if look.searches else None
-    fit = _fit(look, found, tried)
-    victims = tried.victims if tried is not None and tried.complete else ()
-    yield _gang(look, found, fit, {task.uid for task in victims})
+    trial = try_alone(search.session, search.action, search.job) if search.searches else None
+    fit = _fit(search, found, trial)
+    victims = trial.victims if trial is not None and trial.complete else ()
+    yield _gang(search, found, fit, {task.uid for task in victims})
     yield fit
 
 
 def _kept_by_gang(seen: NodeVotes) -> Iterator[TaskInfo]:
-    """Yield the candidates that gang refuses, as far as that counts."""
+    """Yield the candidates that gang refuses, where its vote counts."""
     return (refusal.task for refusal in seen.refusals() if refusal.plugin == "gang")
 
 
-def _gang(look: Look, found: Sequence[NodeVotes], fit: Check, evicted: Set[str]) -> Check:
-    """Return whether gangs keep candidates that are missed; `evicted` leave for the job's other pods."""
+def _gang(search: Search, found: Sequence[NodeVotes], fit: Check, evicted: Set[str]) -> Check:
+    """Return whether gangs keep candidates that are needed; `evicted`: the victims for the job's pods."""
     kept = [task for seen in found for task in _kept_by_gang(seen)]
     jobs = sorted({task.job.key for task in kept if task.job is not None})
     after_all = sum(task.uid in evicted for task in kept)
@@ -152,14 +152,14 @@ def _gang(look: Look, found: Sequence[NodeVotes], fit: Check, evicted: Set[str])
         return Check(True, reason("check.gang", _why_no_gang_keeps(found), numbers))
     if after_all:
         text = (
-            f"Gang refuses {counted(len(kept), 'pod')} to {look.task.key} only: once others are evicted, "
+            f"Gang refuses {counted(len(kept), 'pod')} to {search.task.key} only: once others are evicted, "
             f"another tier decides, and {after_all} of them {agreed(after_all, 'is', 'are')} evicted for "
             "the job's other pods."
         )
         return Check(True, reason("check.gang", text, numbers))
     whose = listed(jobs) if len(jobs) <= _MOST_NAMED else counted(len(jobs), "job")
     text = f"{counted(len(kept), 'pod')} must stay, or {whose} would fall below minMember."
-    missed = not fit.passed and _would_do_without_gang(look, found, fit)
+    missed = not fit.passed and _would_do_without_gang(search, found, fit)
     return Check(not missed, reason("check.gang", text, numbers))
 
 
@@ -172,14 +172,14 @@ def _why_no_gang_keeps(found: Sequence[NodeVotes]) -> str:
     return "No candidate is kept by its gang."
 
 
-def _would_do_without_gang(look: Look, found: Sequence[NodeVotes], fit: Check) -> bool:
-    """Return whether a pod that finds no room would find some, if those that gang keeps left as well."""
+def _would_do_without_gang(search: Search, found: Sequence[NodeVotes], fit: Check) -> bool:
+    """Return whether the pod would find room if the pods that gang keeps could be evicted as well."""
     if "lacks" not in fit.reason["numbers"]:
         return True
     return any(
         victims_suffice(
-            look.session,
-            look.task,
+            search.session,
+            search.task,
             seen.node,
             [*seen.votes.victims, *_kept_by_gang(seen)],
         )
@@ -187,11 +187,11 @@ def _would_do_without_gang(look: Look, found: Sequence[NodeVotes], fit: Check) -
     )
 
 
-def _fit(look: Look, found: Sequence[NodeVotes], tried: Tried | None) -> Check:
+def _fit(search: Search, found: Sequence[NodeVotes], trial: Trial | None) -> Check:
     """Return whether evictions make room for all that must run together; else what comes closest."""
-    session, task = look.session, look.task
-    if tried is not None and tried.complete:
-        pods, victims = tried.pods, len(tried.victims)
+    session, task = search.session, search.task
+    if trial is not None and trial.complete:
+        pods, victims = trial.pods, len(trial.victims)
         return made_room(pods, victims)
     best: tuple[float, str, dict[str, float]] | None = None
     for seen in found:
@@ -207,7 +207,7 @@ def _fit(look: Look, found: Sequence[NodeVotes], tried: Tried | None) -> Check:
         }
         node = session.nodes.names[seen.node]
         if not lacks:
-            return _one_of_them(look, node, tried)
+            return _one_of_them(search, node, trial)
         gap = max(amount / (task.request.get(name) or 1.0) for name, amount in lacks.items())
         if best is None or gap < best[0]:
             best = gap, node, lacks
@@ -217,22 +217,22 @@ def _fit(look: Look, found: Sequence[NodeVotes], tried: Tried | None) -> Check:
     return Check(False, reason("check.fit", text, {"node": node, "lacks": lacks}))
 
 
-def _one_of_them(look: Look, node: str, tried: Tried | None) -> Check:
+def _one_of_them(search: Search, node: str, trial: Trial | None) -> Check:
     """Return whether room for one pod on one node is enough."""
-    _, action, job, task, *_ = look
+    _, action, job, task, *_ = search
     room = f"Node {node} would have room for pod {task.key} once all evictable pods have left"
     numbers: dict[str, Any] = {"node": node, "minAvailable": job.min_available}
-    if tried is None:
+    if trial is None:
         return Check(True, reason("check.fit", f"{room}.", numbers))
     needed = job.min_available - job.ready_count - job.waiting_count
-    why = tried.refusal.get("message") or f"no node has room for it, whoever {action} evicts"
+    why = trial.refusal.get("message") or f"no node has room for it, whoever {action} evicts"
     if needed > 1:
         text = (
-            f"Evictions make room for {tried.pods} of the {needed} pods that the job still needs "
+            f"Evictions make room for {trial.pods} of the {needed} pods that the job still needs "
             "to run together"
         )
-        if tried.stuck is not None:
-            text += f"; pod {tried.stuck.key} finds none: {why}"
+        if trial.stuck is not None:
+            text += f"; pod {trial.stuck.key} finds none: {why}"
     else:
         text = f"{room}, but {why}"
-    return Check(False, reason("check.fit", f"{text}.", {**numbers, "pods": tried.pods, "needed": needed}))
+    return Check(False, reason("check.fit", f"{text}.", {**numbers, "pods": trial.pods, "needed": needed}))

@@ -1,4 +1,4 @@
-"""In which words is a decision explained? Every reason there is, and how one is made."""
+"""The vocabulary of reasons, and how a reason is built."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ REASONS: frozenset[str] = frozenset(
         "victims.passed-over",
         "victims.left-out",
         "flow.moved",
-        # what a pod and a node have seen
+        # what happened to a pod and on a node
         "pod.runs",
         "pod.placed",
         "pod.promised",
@@ -123,7 +123,7 @@ REASONS: frozenset[str] = frozenset(
         *(f"vote.{plugin}.{verdict}" for plugin in _VOTERS for verdict in ("permit", "refuse")),
     }
 )
-"""Every id; the glossary says what each means."""
+"""Every id; the glossary explains each."""
 
 
 def reason(name: str, sentence: str, numbers: Mapping[str, Any] | None = None) -> Reason:

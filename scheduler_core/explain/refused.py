@@ -1,4 +1,4 @@
-"""What does a queue, the cluster or a quota lack for a job, and for whom is it reserved?"""
+"""Refusals by a queue, the cluster or a quota: what is lacking, and for whom it is reserved."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Refusal = Mapping[str, Any]
 
 
 def not_enqueued(view: CycleView, job: str, refusal: Refusal) -> Reason:
-    """Return that a job was not enqueued, what its limit is, and what is in use and reserved below it."""
+    """Return the reason that a job was not enqueued: the limit, and what is in use and reserved."""
     resource, facts, others = _first(refusal)
     text = f"Job {job} was not enqueued: {_limit(view, refusal, resource, facts)}{others}."
     return reason("gate.enqueue", text, _numbers(view, refusal))
 
 
 def queue_full(view: CycleView, name: str, stage: str, refusal: Refusal) -> Reason:
-    """Return that a queue may take no more of something."""
+    """Return the reason that a queue has reached its limit for a resource."""
     resource, facts, others = _first(refusal)
     numbers = {
         key: refusal[key] for key in ("queue", "resource", "required", "available", "missing", "short")
@@ -30,7 +30,7 @@ def queue_full(view: CycleView, name: str, stage: str, refusal: Refusal) -> Reas
 
 
 def _first(refusal: Refusal) -> tuple[str, Mapping[str, float], str]:
-    """Return the first resource that is short with its numbers, and the others as the end of a sentence."""
+    """Return the first resource that is short with its numbers, and the others as a clause."""
     short: Mapping[str, Mapping[str, float]] = refusal.get("short") or {refusal["resource"]: refusal}
     (resource, facts), *others = short.items()
     missing = listed([quantity(name, more["missing"]) for name, more in others])
@@ -73,7 +73,7 @@ def _is_offered(view: CycleView, resource: str) -> bool:
 
 
 def _limit(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str, float]) -> str:
-    """Return what limits the reservations of one resource, what is left, and what the job requests."""
+    """Return the limit on reservations of one resource, what is left, and what the job requests."""
     requests = f"its minResources are {quantity(resource, facts['required'])}"
     available, limit = facts["available"], refusal["limit"][resource]
     if not _is_offered(view, resource) and not refusal.get("quota"):
@@ -104,7 +104,7 @@ def _whose(refusal: Refusal, resource: str, limit: float) -> str:
 
 
 def _taken(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str, float]) -> str:
-    """Return how much of a limit is in use and how much is reserved, and for whom."""
+    """Return how much of a limit is in use and how much is reserved for which jobs."""
     if "reserved" not in refusal:
         return ""
     reserved = refusal["reserved"].get(resource, 0.0)
@@ -119,7 +119,7 @@ def _taken(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str,
 
 
 def _holders(view: CycleView, resource: str, reserved: Mapping[str, Any]) -> Iterator[str]:
-    """Yield for whom something is reserved, why these jobs do not run, and how many others there are."""
+    """Yield the jobs with a reservation, why they do not run, and the number of the others."""
     few = reserved["largest"] if reserved["holders"] <= _NAMED else reserved["largest"][:1]
     for holder in few:
         why = _waits(view, holder["job"])
@@ -134,7 +134,7 @@ def _holders(view: CycleView, resource: str, reserved: Mapping[str, Any]) -> Ite
 
 
 def _waits(view: CycleView, job: str) -> str:
-    """Return why a job for which something is reserved does not run, empty when it has its minimum."""
+    """Return why a job with a reservation does not run, empty when it has its minimum."""
     entry = view.jobs.get(job)
     if entry is None or entry["session_job_ready"]:
         return ""

@@ -1,4 +1,4 @@
-"""What did queues hold, and what was free on nodes, after so many decisions of a cycle?"""
+"""Replay of a cycle: the amounts of queues and nodes after each decision."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def state_at(document: Object, result: Object, step: int, *, cycle: int | None =
     dict
         `cycle`, `step`, `steps` (how many there are), `decision` (the last one taken, None at 0), `queues`
         (name, allocated, deserved, share) and `nodes` (name, idle, used, releasing, pipelined, and `free`:
-        what will be idle once what is leaving has left and what was promised has come).
+        what will be idle once releasing pods are gone and pipelined pods are in).
 
     """
     replay = Replay(CycleView(document, result, cycle))
@@ -38,8 +38,8 @@ def state_at(document: Object, result: Object, step: int, *, cycle: int | None =
     return replay.state()
 
 
-class Standing:
-    """The amounts of queues and nodes, which decisions move.
+class ClusterAmounts:
+    """The amounts of queues and nodes, as decisions change them.
 
     `queues` and `nodes` hold amounts by resource, in the scheduler's units, by name: of a queue what is
     allocated, of a node a mapping for each of idle, used, releasing and pipelined.
@@ -56,7 +56,7 @@ class Standing:
         }
 
     def move_node(self, decision: Object, request: Mapping[str, float], direction: float) -> None:
-        """Take a decision on its node, or with direction -1 undo it; `request` is what its pod takes."""
+        """Apply a decision to its node, or with direction -1 revert it; `request` is its pod's request."""
         node = self.nodes.get(decision.get("node") or "")
         if node is not None:
             for column, sign in _ON_NODE.get(decision["op"], {}).items():
@@ -65,7 +65,7 @@ class Standing:
     def move_queues(
         self, decision: Object, request: Mapping[str, float], queues: Iterable[str], direction: float
     ) -> None:
-        """Take a decision on these queues, the pod's own and those that count it as theirs, or undo it."""
+        """Apply a decision to the pod's queue and its ancestors in `queues`, or revert it."""
         sign = _ON_QUEUE.get(decision["op"])
         for name in queues:
             if sign is not None and name in self.queues:
@@ -78,12 +78,12 @@ def _move(amounts: Amounts, request: Mapping[str, float], sign: float) -> None:
 
 
 class Replay:
-    """A cycle that can be walked forward decision by decision.
+    """A cycle that can be stepped forward decision by decision.
 
     Attributes
     ----------
     step : int
-        How many decisions have been taken.
+        How many decisions have been applied.
 
     """
 
@@ -93,7 +93,7 @@ class Replay:
         self.step = 0
         self.tree = {name: entry.get("ancestors") or () for name, entry in view.queues("at_open").items()}
         self.queues = {name: dict(entry) for name, entry in view.queues("at_open").items()}
-        self.standing = Standing(
+        self.standing = ClusterAmounts(
             {name: entry["allocated"] for name, entry in self.queues.items()},
             {entry["name"]: entry for entry in view.cycle["nodes"]},
         )
@@ -101,7 +101,7 @@ class Replay:
             self.standing.move_node(decision, self._request(decision), -1.0)
 
     def forward(self) -> Object:
-        """Take the next decision and return it."""
+        """Apply the next decision and return it."""
         decision = self.decisions[self.step]
         self.step += 1
         request = self._request(decision)
@@ -110,7 +110,7 @@ class Replay:
         return decision
 
     def _request(self, decision: Object) -> Amounts:
-        """Return what a decision moves: what its pod takes; a job that enters or a failure moves nothing."""
+        """Return what a decision's pod requests; {} for decisions that change no amounts."""
         return self.view.request(decision["pod"]) if decision["op"] in _ON_QUEUE else {}
 
     def _move_queues(self, decision: Object, request: Mapping[str, float]) -> None:
@@ -149,12 +149,12 @@ def _node(name: str, entry: Object) -> Iterator[tuple[str, Any]]:
 
 
 def free(node: Object) -> Amounts:
-    """Return what will be idle on a node once what is leaving has left and what was promised has come."""
+    """Return what will be idle on a node once releasing pods are gone and pipelined pods are in."""
     return plus(plus(node["idle"], node["releasing"]), node["pipelined"], -1.0)
 
 
 def held(amounts: Mapping[str, float]) -> Amounts:
-    """Return the amounts without scalars of which there is nothing."""
+    """Return the amounts without scalars of 0."""
     return {
         name: amount
         for name, amount in amounts.items()

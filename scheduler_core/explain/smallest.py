@@ -1,4 +1,4 @@
-"""How few victims would have been enough?"""
+"""The smallest set of victims that frees enough."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MOST_TRIED = 2**20
 
 @dataclass(frozen=True)
 class Smallest:
-    """The smallest number of victims that frees enough.
+    """The smallest number of victims that free enough.
 
     Attributes
     ----------
     count : int
-        How many; all of them when not even they suffice.
+        The number; that of all candidates if they do not suffice.
     exact : bool
-        Whether every set was looked at; else `count` is a lower bound.
+        Whether every set was tried; else `count` is a lower bound.
     pods : sequence of str
         One such set; empty for a lower bound.
 
@@ -37,13 +37,13 @@ class Smallest:
 def smallest_set(lacking: Mapping[str, float], candidates: Mapping[str, Mapping[str, float]]) -> Smallest:
     """Return the smallest set of candidates that together free what is lacking.
 
-    All sets are tried where that is feasible, up to 20 candidates always; candidates that free the same are
-    distinguished by name only. Beyond that the answer is a lower bound, resource by resource.
+    All sets are tried where that is feasible, which it is for up to 20 candidates; candidates that free the
+    same amounts are interchangeable. Beyond that the result is a lower bound, resource by resource.
 
     Parameters
     ----------
     lacking : mapping
-        What must become free, by resource; what is not above 0 is left out.
+        What must be freed, by resource; amounts of 0 and below are ignored.
     candidates : mapping
         What each pod would free.
 

@@ -1,4 +1,4 @@
-"""Where does a job, a pod or a node stand? One sentence each."""
+"""One sentence each on the state of a job, a pod or a node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scheduler_core.explain.wording import agreed, counted, listed, quantities
 
 
 def job_standing(entry: Object, pending: Mapping[str, Any] | None) -> Reason:
-    """Return where a job stands when a cycle has ended; `pending`: its diagnosis, None when nothing waits."""
+    """Return a job's state at the end of a cycle; `pending`: its diagnosis, None when nothing waits."""
     counts = members(entry)
     if pending is None:
         leaving = entry["task_status"].get("Releasing", 0)
@@ -54,7 +54,7 @@ def _waiting(counts: dict[str, int]) -> str:
     return f"{counted(counts['pending'], 'pod')} {agreed(counts['pending'], 'waits', 'wait')}"
 
 
-class PodStand(NamedTuple):
+class PodOutcome(NamedTuple):
     """Where a pod of a job is at the end of a cycle.
 
     Attributes
@@ -71,10 +71,10 @@ class PodStand(NamedTuple):
     why: str
 
 
-def pod_standing(pod: str, stands: PodStand | None, steps: Sequence[Mapping[str, Any]]) -> Reason:
-    """Return where a pod stands at the end of a cycle; `stands` is None when no job has it any more.
+def pod_standing(pod: str, stands: PodOutcome | None, steps: Sequence[Mapping[str, Any]]) -> Reason:
+    """Return a pod's state at the end of a cycle; `stands` is None when it belongs to no job any more.
 
-    `steps` are the decisions of all cycles until then about the pod, and those that evicted others for it.
+    `steps` are the decisions up to then about the pod, and those that evicted others for it.
     """
     last = next((step for step in reversed(steps) if step.get("pod") == pod), None)
     if stands is None:
@@ -124,7 +124,7 @@ def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any
 
 
 def node_standing(node: str, idle: Object, releasing: Object, counts: dict[str, int]) -> Reason:
-    """Return what a node has free, and by `counts` how many pods were bound, pipelined and evicted there."""
+    """Return what is free on a node, and how many pods were bound, pipelined and evicted (`counts`)."""
     text = (
         f"Node {node} has {quantities(idle)} idle and {quantities(releasing)} being released; "
         f"{counted(counts['bind'], 'pod')} bound, {counts['pipeline']} pipelined, {counts['evict']} evicted."

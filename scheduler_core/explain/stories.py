@@ -1,4 +1,4 @@
-"""What happened to this queue, job, pod or node, and why? It follows from the decisions of a run."""
+"""Stories of queues, jobs, pods and nodes: what happened to each, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scheduler_core.explain.flow import flow
 from scheduler_core.explain.loops import looping_jobs
 from scheduler_core.explain.pending import diagnosis, members, unknown_queue
 from scheduler_core.explain.reasons import Reason
-from scheduler_core.explain.standing import PodStand, job_standing, node_standing, pod_standing
+from scheduler_core.explain.standing import PodOutcome, job_standing, node_standing, pod_standing
 from scheduler_core.explain.victims import evictions, story_of
 
 Story = dict[str, Any]
@@ -20,7 +20,7 @@ _MOVES = ("bind", "pipeline", "evict")
 
 
 def job_story(document: Object, result: Object, job: str, *, cycle: int | None = None) -> Story:
-    """Return what happened to a job, and what stopped it in the given cycle, else in the last one.
+    """Return what happened to a job, and what stopped it in the given or the last cycle.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def job_story(document: Object, result: Object, job: str, *, cycle: int | None =
 
 
 def waiting_jobs(document: Object, result: Object, *, cycle: int | None = None) -> list[str]:
-    """Return the jobs some of whose pods wait when a cycle has ended."""
+    """Return the jobs with waiting pods at the end of a cycle."""
     view = CycleView(document, result, cycle)
     return [name for name in view.jobs if diagnosis(view, name) is not None]
 
@@ -117,7 +117,7 @@ def pod_story(document: Object, result: Object, pod: str, *, cycle: int | None =
 
     """
     view = CycleView(document, result, cycle)
-    name = view.spelled(pod)
+    name = view.qualified(pod)
     if name not in view.pods:
         raise Unknown(f"the run has no pod {name}")
     task = view.task_of.get(name, {})
@@ -186,7 +186,7 @@ def _queue_names(document: Object) -> set[str]:
 
 
 def _steps(result: Object, concerns: Callable[[Object], bool]) -> list[Story]:
-    """Return the decisions that concern something, each with its cycle and its step in it."""
+    """Return the decisions for which `concerns` is True, each with its cycle and step."""
     return [
         {"cycle": cycle["cycle"], "step": step, **decision}
         for cycle in result.get("cycles") or ()
@@ -211,18 +211,18 @@ def _evictions(document: Object, result: Object, cycle: int) -> Iterator[Story]:
 
 
 def _looping(view: CycleView) -> Mapping[str, Reason]:
-    """Return where jobs stand that are in an eviction loop, as far as the last cycle is shown."""
+    """Return the state of jobs in an eviction loop, if the view is on the last cycle."""
     is_last = view.number == len(view.result["cycles"])
     return looping_jobs(view.document, view.result) if is_last else {}
 
 
 def _pod_standing(view: CycleView, pod: str, steps: Sequence[Story]) -> Reason:
-    """Return where a pod stands at the end of a cycle."""
+    """Return a pod's state at the end of a cycle."""
     task = view.task_of.get(pod)
     if task is None:
         return pod_standing(pod, None, steps)
     until = [step for step in steps if step["cycle"] <= view.number]
     diagnosed = diagnosis(view, view.job_of[pod]) if task["status"] == "Pending" else None
     waits_for = diagnosed["reason"]["sentence"] if diagnosed is not None else ""
-    stands = PodStand(task["status"], task.get("node") or "", task.get("message") or waits_for)
+    stands = PodOutcome(task["status"], task.get("node") or "", task.get("message") or waits_for)
     return pod_standing(pod, stands, until)

@@ -1,4 +1,4 @@
-"""How does a terminal show a story?"""
+"""Stories as text for a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Story = Mapping[str, Any]
 
 
 class Selection(NamedTuple):
-    """What is to be shown: names of each kind; without any, every job that waits.
+    """What to show, as names of each kind; without any name, every job that waits.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ def lines(selection: Selection, document: Story, result: Story, simulate: Simula
 
 
 def loop_lines(story: Story) -> Iterator[str]:
-    """Yield what is evicted without end, why, and what ends it."""
-    yield _said(story)
+    """Yield the lines on an eviction loop, why it does not end, and what ends it."""
+    yield _sentence(story)
     yield from _block("Why it never ends", (entry["sentence"] for entry in story["why"]))
     changes = [change["reason"]["sentence"] for change in story["changes"]]
     yield from _block("What ends it", iter(changes or ["No single change was found that ends it."]))
@@ -72,8 +72,8 @@ def job_lines(story: Story) -> Iterator[str]:
     """Yield a job's story."""
     yield f"Job {story['job']} of queue {story['queue']}"
     pending = story.get("pending")
-    if pending is None or _said(pending) != _said(story):
-        yield f"  {_said(story)}"
+    if pending is None or _sentence(pending) != _sentence(story):
+        yield f"  {_sentence(story)}"
     if "members" not in story:
         return
     members = story["members"]
@@ -84,7 +84,7 @@ def job_lines(story: Story) -> Iterator[str]:
     )
     if pending is not None:
         yield ""
-        yield f"Why it waits: {_said(pending)}{_by(pending['plugin'])}"
+        yield f"Why it waits: {_sentence(pending)}{_by(pending['plugin'])}"
         yield from _amounts(pending)
     yield from _block("Evicted for it", map(_eviction, story["victims_for"]))
     yield from _block("Its own pods that were evicted", map(_eviction, story["lost"]))
@@ -109,7 +109,7 @@ def queue_lines(story: Story) -> Iterator[str]:
 def pod_lines(story: Story) -> Iterator[str]:
     """Yield a pod's story, and why it was evicted where it was."""
     yield f"Pod {story['pod']} of job {story['job'] or 'none'}, queue {story['queue'] or 'none'}"
-    yield f"  {_said(story)}"
+    yield f"  {_sentence(story)}"
     yield f"  requests {quantities(story['request'])}"
     for victim in story["evictions"]:
         yield from victim_lines(victim)
@@ -121,7 +121,7 @@ def victim_lines(story: Story) -> Iterator[str]:
     """Yield why a victim was chosen."""
     yield ""
     yield f"Evicted in cycle {story['cycle']}, step {story['step']}"
-    yield f"  {_said(story)}"
+    yield f"  {_sentence(story)}"
     yield f"  {story['order']['reason']['sentence']}"
     yield f"  {story['smallest']['reason']['sentence']}"
     yield f"  {story['surplus_reason']['sentence']}"
@@ -146,7 +146,7 @@ def victim_lines(story: Story) -> Iterator[str]:
 def node_lines(story: Story) -> Iterator[str]:
     """Yield a node's story."""
     yield f"Node {story['node']}"
-    yield f"  {_said(story)}"
+    yield f"  {_sentence(story)}"
     yield from _block("Pods", (f"{entry['pod']} ({entry['status']})" for entry in story["pods"]))
     yield from _block("Decisions", map(_step, story["steps"]))
 
@@ -167,7 +167,7 @@ def _checks(story: Story) -> Iterator[str]:
 
 
 def unblocking_lines(story: Story) -> Iterator[str]:
-    """Yield what would let a job run."""
+    """Yield the changes that would let a job run."""
     if not story["waits"]:
         yield ""
         yield f"Job {story['job']} has, or is pipelined to, what it needs."
@@ -182,7 +182,7 @@ def unblocking_lines(story: Story) -> Iterator[str]:
         yield f"  {story['stopped']['sentence']}"
 
 
-def _said(story: Story) -> str:
+def _sentence(story: Story) -> str:
     sentence: str = story["reason"]["sentence"]
     return sentence
 
@@ -201,7 +201,7 @@ def _amounts(pending: Story) -> Iterator[str]:
         parts = [f"{name} {quantity(resource, facts[name])}" for name in ("required", "available", "missing")]
         yield f"  {resource}: {', '.join(parts)}"
     for refusal in pending["nodes"]:
-        yield f"  {_said(refusal)}"
+        yield f"  {_sentence(refusal)}"
 
 
 def _by(plugin: str) -> str:

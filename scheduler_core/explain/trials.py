@@ -1,4 +1,4 @@
-"""Does a job run with a change, and how small may the change be? Each answer is a simulation."""
+"""Simulations of changes: whether a job runs with a change, and how small the change may be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OutOfTrials(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a search may take.
+    """The limits of a search.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Limits:
     milliseconds : float
         The longest time, which `timer` measures.
     least : int
-        So many simulations are made even if that takes longer: of a large cluster few fit into the time.
+        The number of simulations to make even if they take longer: for a large cluster few fit into the time.
     timer : callable, optional
-        A clock in milliseconds; without one time does not count, and the same search ends at the same place.
+        A clock in milliseconds; without one, time is not limited and a search is reproducible.
 
     """
 
@@ -52,11 +52,11 @@ class Trials:
     Attributes
     ----------
     base : CycleView
-        The last cycle of the scenario as it is.
+        The last cycle of the unchanged scenario.
     before : Outcome
-        What becomes of all jobs there.
+        The outcome of all jobs there.
     count : int
-        How many simulations were made.
+        The number of simulations so far.
 
     """
 
@@ -92,7 +92,7 @@ class Trials:
         return self.spent > self.limits.milliseconds and self.count >= self.limits.least
 
     def runs(self, outcome: Outcome) -> bool:
-        """Return whether the job gets what it waits for: its minimum, or the rest once it had that."""
+        """Return whether the job gets what it waits for: its minimum, or the rest once it had its minimum."""
         own = outcome.jobs.get(self.job)
         if own is None or not (own.served or own.reserved) or self.job in outcome.looping:
             return False
@@ -101,7 +101,7 @@ class Trials:
     def tried(
         self, remedy: Remedy, sizes: Sizes, how: Options = _EXPLAINED
     ) -> tuple[Mapping[str, Any], Outcome | None]:
-        """Simulate with a remedy moved so far; return the result and, if the job runs, what becomes of all.
+        """Simulate with a remedy at some sizes; return the result and, if the job runs, the outcome.
 
         Raises
         ------
@@ -122,17 +122,17 @@ class Trials:
         return result, outcome
 
     def working(self, remedy: Remedy, sizes: Sizes) -> Outcome | None:
-        """Return what becomes of all jobs with a remedy moved so far, None when the job does not run."""
+        """Return the outcome with a remedy at some sizes, None when the job does not run."""
         if remedy is self._remedy and sizes in self._known:
             return self._known[sizes]
         return None if not any(sizes) else self.tried(remedy, sizes, _BARE)[1]
 
     def works(self, remedy: Remedy, sizes: Sizes) -> bool:
-        """Return whether the job runs with a remedy moved so far."""
+        """Return whether the job runs with a remedy at some sizes."""
         return self.working(remedy, sizes) is not None
 
     def smallest(self, remedy: Remedy, sizes: Sizes) -> Sizes:
-        """Return the smallest sizes with which the job runs, none above those with which it is known to."""
+        """Return the smallest sizes with which the job runs, none larger than `sizes`, which work."""
         likely = tuple(min(axis.guess, size) for axis, size in zip(remedy.axes, sizes, strict=True))
         if any(likely) and likely != sizes and self.works(remedy, likely):
             sizes = likely
@@ -150,11 +150,11 @@ class Trials:
         return sorted(size for size in tried if size > sizes[0])
 
     def _loose_axis(self, remedy: Remedy, sizes: Sizes) -> int | None:
-        """Return an axis that can still be lowered by a unit, None when none can."""
+        """Return an axis that can be lowered by another unit, None when none can."""
         return next((axis for axis, smaller in one_smaller(sizes) if self.works(remedy, smaller)), None)
 
     def _along(self, remedy: Remedy, sizes: Sizes, axis: int) -> Sizes:
-        """Lower one axis as far as it goes: from where it is likely, else by bisection over round amounts."""
+        """Lower one axis as far as possible: first to its guess, then by bisection over round amounts."""
 
         def works(size: int) -> bool:
             return self.works(remedy, _at(sizes, axis, size))
@@ -181,9 +181,9 @@ class Trials:
         return _at(sizes, axis, runs)
 
     def _fewest(self, remedy: Remedy, sizes: Sizes) -> Sizes:
-        """Return the smallest size of all, not only one below which the next does not help.
+        """Return the smallest size overall, not only one whose next smaller size does not help.
 
-        More is not always better. Where there are few sizes, each is tried, unless time is short.
+        More is not always better. If there are few sizes, all are tried, unless time is short.
         """
         if len(sizes) > 1 or sizes[0] > _ONE_BY_ONE or self.spent > self.limits.milliseconds / 2:
             return sizes
@@ -198,7 +198,7 @@ def _at(sizes: Sizes, axis: int, size: int) -> Sizes:
 
 
 def one_smaller(sizes: Sizes) -> Iterator[tuple[int, Sizes]]:
-    """Yield every axis that was moved, with the sizes one unit smaller on it."""
+    """Yield every axis above 0, with the sizes one unit smaller on it."""
     for axis, size in enumerate(sizes):
         if size:
             yield axis, _at(sizes, axis, size - 1)

@@ -1,4 +1,4 @@
-"""How does an action find the cluster when a job's turn comes, and what can it do for the job then?"""
+"""Turns of a job in an action: the session at its turn, and what the action can do for it."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ GANG_KINDS: Mapping[str, type[GangEviction]] = {"gangreclaim": GangReclaim, "gan
 
 
 class Evicting(Protocol):
-    """An action that gives jobs their turns."""
+    """An action that evicts for jobs in turns."""
 
     def run(self, watch: Watcher) -> None:
-        """Give every starving job its turn; `watch` hears of each before it is taken."""
+        """Give every starving job its turn; `watch` is called before each."""
 
 
 class Searching(Evicting, Protocol):
-    """An action that looks for room for one pod on one node after the other."""
+    """An action that searches node by node for room for one pod."""
 
     def nodes_for(self, task: TaskInfo) -> Nodes:
         """Return the nodes where evictions could help a task."""
 
     def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
-        """Return the candidates on a node, and what the plugins answer; None when there are none."""
+        """Return the candidates on a node with the plugins' votes; None when there are none."""
 
 
 SEARCHING: Mapping[str, Callable[[Session], Searching]] = {"reclaim": Reclaim, "preempt": Preempt}
@@ -53,11 +53,11 @@ class Turn(NamedTuple):
     Attributes
     ----------
     session : Session
-        As the job finds it; where its queue is passed over as it is then.
+        The session at the job's turn, or when its queue is skipped.
     others : int
-        How many turns of other jobs were before it.
+        How many other jobs had their turns before.
     evicted : int
-        How many pods the action evicted in them.
+        How many pods the action evicted in those turns.
 
     """
 
@@ -66,42 +66,42 @@ class Turn(NamedTuple):
     evicted: int
 
 
-class _Came(Exception):
-    """The turn that is waited for."""
+class _TurnReached(Exception):
+    """The job's turn has come, or its queue is skipped."""
 
 
 def turn_of(session: Session, action: str, key: str) -> Turn:
-    """Run an action, whose turn it is in a session, until a job's turn comes or its queue is passed over."""
+    """Run an action in a session until a job's turn comes or its queue is skipped."""
     mine, others = session.jobs[key], 0
 
     def watch(queue: QueueInfo, job: JobInfo | None) -> None:
         nonlocal others
         if job is mine or (job is None and queue.name == mine.queue):
-            raise _Came
+            raise _TurnReached
         others += job is not None
 
     before = len(session.decisions)
-    with suppress(_Came):
+    with suppress(_TurnReached):
         KINDS[action](session).run(watch)
     evicted = sum(decision.op == "evict" for decision in session.decisions[before:])
     return Turn(session, others, evicted)
 
 
-class Tried(NamedTuple):
-    """What an action does for a job alone.
+class Trial(NamedTuple):
+    """What an action does for a single job.
 
     Attributes
     ----------
     complete : bool
-        Whether the job has then all that it needs, so that it is kept.
+        Whether the job then has all that it needs, so that the action would commit.
     pods : int
-        How many of the job's pods find a place.
+        How many of the job's pods are pipelined.
     victims : list of TaskInfo
-        The pods that it evicts.
+        The evicted pods.
     stuck : TaskInfo or None
-        The first of the job's pods that finds none.
+        The first of the job's pods that is not pipelined.
     refusal : dict
-        Why the queue does not let it look for one, {} when it may.
+        Why the queue refuses that pod, {} when it does not.
 
     """
 
@@ -112,8 +112,8 @@ class Tried(NamedTuple):
     refusal: Mapping[str, Any]
 
 
-def tried_alone(session: Session, action: str, job: JobInfo) -> Tried:
-    """Let an action work for a job in the session as it is, and undo it."""
+def try_alone(session: Session, action: str, job: JobInfo) -> Trial:
+    """Run an action for a single job in the current session, and undo it."""
     statement, queue = Statement(session), session.queues[job.queue]
     stuck, refusal = None, None
     if action in GANG_KINDS:
@@ -135,7 +135,7 @@ def tried_alone(session: Session, action: str, job: JobInfo) -> Tried:
     pods = sum(operation.kind == "pipeline" for operation in statement.operations)
     complete = session.job_pipelined(job) and pods > 0
     statement.discard()
-    return Tried(complete, pods, victims, stuck, refusal or {})
+    return Trial(complete, pods, victims, stuck, refusal or {})
 
 
 def _attempt(session: Session, action: str) -> Callable[[Statement, QueueInfo, TaskInfo], object]:

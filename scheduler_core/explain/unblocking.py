@@ -1,4 +1,4 @@
-"""What would have to change so that a waiting job runs? Found by simulation, never guessed."""
+"""Search by simulation for changes that let a waiting job run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_PAIRS = 3
 
 
 def unblocking(document: Object, job: str, simulate: Simulate, limits: Limits = DEFAULT_LIMITS) -> Found:
-    """Return the smallest changes that make a job run, or reserve its places; see `answers`."""
+    """Return the smallest changes with which a job runs, or is pipelined; see `answers`."""
     *_, last = answers(document, job, simulate, limits)
     return last
 
@@ -30,10 +30,10 @@ def unblocking(document: Object, job: str, simulate: Simulate, limits: Limits = 
 def answers(
     document: Object, job: str, simulate: Simulate, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Found]:
-    """Yield what is known of the changes that make a job run, anew with each one found, and at the end.
+    """Yield the changes found so far that let a job run, after each one and at the end.
 
-    Every change offered was simulated, and so was the one a unit smaller, with which the job still waits.
-    Two changes together are tried only where no single one is enough.
+    Every change was simulated, and so was the one a unit smaller, with which the job still waits. Pairs of
+    changes are tried only if no single one is enough.
 
     Parameters
     ----------
@@ -45,17 +45,16 @@ def answers(
         ``simulate(parts, options)``: the result of the scenario with some of its parts replaced, such as the
         method of `scheduler_core.prepare(document)`.
     limits : Limits
-        How long to search.
+        The limits of the search.
 
     Yields
     ------
     dict
         `job`, `waits` (else there is nothing to unblock), `simulations`, `complete` (whether all changes were
-        tried within the limits), `stopped` (why not; None), `changes`, those that cost others least first, of
-        those that cost the same the ones that go least far (see `extent`),
-        and `not_enough`: one reason for each kind of change that does not help however far it goes.
+        tried within the limits), `stopped` (why not, else None), `changes`, by what they cost others and then
+        by `extent`, and `not_enough`: a reason for each kind of change that does not help at any size.
         Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
-        each thing that was raised the changes with which the job still waits; none: as it is), `runs` (`at
+        each axis the changes with which the job still waits; none: the unchanged scenario), `runs` (`at
         once`, `after evictions`, `after terminations`), `members` (pods placed, pipelined, pending and the
         minimum), `cost` (pods of others), `refused` (why the webhook would not take it) and its side effects,
         see `effects`.
@@ -70,7 +69,7 @@ def answers(
 
 
 class _Search:
-    """One search: what was found, what was not enough, what is left to try."""
+    """One search: what was found, what was not enough, and what remains to try."""
 
     def __init__(self, trials: Trials) -> None:
         self.trials = trials
@@ -116,7 +115,7 @@ class _Search:
         return self._offer(remedy, self.trials.smallest(remedy, sizes))
 
     def _closer(self, result: Mapping[str, Any], about: Mapping[str, Any]) -> int:
-        """Return how far a change that is not enough gets: 0 past the gate, 1 nearer to it, 2 nowhere."""
+        """Return how far an insufficient change gets: 0 past the gate, 1 closer to passing it, 2 nowhere."""
         view = self._view(result)
         now = diagnosis(view, self.trials.job) if view is not None else None
         if now is None:
@@ -134,7 +133,7 @@ class _Search:
         return view if self.trials.job in view.jobs else None
 
     def _pairs(self, closer: Mapping[Remedy, int]) -> Iterator[Found]:
-        """Yield pairs of changes: the first gets the job past its gate, or nearer, the second lets it run."""
+        """Yield pairs of changes: the first gets the job past or near its gate, the second lets it run."""
         seen: set[frozenset[tuple[str, str]]] = set()
         useful = [
             remedy for remedy in sorted(closer, key=lambda remedy: closer[remedy]) if closer[remedy] < 2
@@ -153,7 +152,7 @@ class _Search:
                         return
 
     def _seconds(self, first: Remedy) -> list[Remedy]:
-        """Return what could be changed once a first change has been made."""
+        """Return the remedies after a first change."""
         document = {**self.trials.document, **applied(self.trials.document, first.changes(first.largest))}
         result, _ = self.trials.tried(first, first.largest)
         view = CycleView(document, result)
@@ -161,7 +160,7 @@ class _Search:
         return remedies(view, self.trials.job, about) if about is not None else []
 
     def _offer(self, remedy: Remedy, sizes: Sizes) -> Found:
-        """Return a change that works, with what else it does."""
+        """Return a change that works, with its side effects."""
         trials = self.trials
         outcome = trials.working(remedy, sizes)
         assert outcome is not None, "only what works is offered"
@@ -198,7 +197,7 @@ class _Search:
         }
 
     def _runs(self, counts: Mapping[str, int]) -> str:
-        """Return who then runs, with how many of its pods when these are not all."""
+        """Return what then runs: the job or its rest, with the number of pods if not all of them run."""
         job = self.trials.job
         whole = f"the rest of job {job}" if self.trials.was_served else f"job {job}"
         if not counts["pending"]:
@@ -219,7 +218,7 @@ class _Search:
         }
 
     def _not_enough(self) -> Iterator[Reason]:
-        """Yield a line for each kind of change that does not help."""
+        """Yield a reason for each kind of change that does not help."""
         helped = {offer["id"] for offer in self.found}
         for name, words in KINDS.items():
             tried = [remedy for remedy in self.failed if remedy.name == name]

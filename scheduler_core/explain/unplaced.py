@@ -1,4 +1,4 @@
-"""Why does no node take a pod, and which one comes closest?"""
+"""Why no node takes a pod, and which node comes closest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.wording import counted, listed, named, quantities, quantity
 
-# What a node says begins with one of these.
+# The prefixes of nodes' messages.
 _REFUSALS = (
     ("Insufficient ", "node.insufficient"),
     ("node(s) didn't match Pod's node affinity", "node.affinity"),
@@ -27,7 +27,7 @@ _REFUSALS = (
 
 
 def no_node(unfit: Mapping[str, Any]) -> Reason:
-    """Return that no node takes a pod: why, whether any ever could, and which one comes closest."""
+    """Return the reason that no node takes a pod: why, whether any ever could, and which comes closest."""
     text = f"No node takes pod {unfit.get('pod', '')}: {unfit.get('message', '').rstrip('.')}"
     for more in (*_never(unfit), *_closest(unfit)):
         text += f"; {more}"
@@ -39,7 +39,7 @@ def no_node(unfit: Mapping[str, Any]) -> Reason:
 
 
 def _never(unfit: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why no node would take the pod even if all others left."""
+    """Yield why no node would take the pod even without any other pods."""
     not_offered = unfit.get("not_offered") or ()
     if not_offered:
         yield f"no node offers {listed(map(named, not_offered))}"

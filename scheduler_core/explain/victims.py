@@ -1,4 +1,4 @@
-"""Why was this pod evicted, and who was spared?"""
+"""Stories of victims: why a pod was evicted, and which candidates were spared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_core.explain.ballots import counts, passed_over
 from scheduler_core.explain.cycle_view import CycleView, Object, Unknown, plus
-from scheduler_core.explain.enough import fewest, room_before, said_surplus, surplus_of, total
+from scheduler_core.explain.enough import fewest, room_before, surplus_of, surplus_reason, total
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.wording import agreed, capitalised, counted, listed, quantities
 from scheduler_core.rendering import plain
@@ -21,7 +21,7 @@ _TIES = {
 
 
 def victim_story(document: Object, result: Object, pod: str, *, cycle: int | None = None) -> dict[str, Any]:
-    """Return the story of one eviction of a pod: in the given cycle, else in the first in which it happened.
+    """Return the story of a pod's eviction: in the given cycle, else its first one.
 
     Returns
     -------
@@ -29,8 +29,8 @@ def victim_story(document: Object, result: Object, pod: str, *, cycle: int | Non
         `pod`, `job`, `queue`, `node`, `cycle`, `step` (its place among the cycle's decisions), `state`,
         `action`, `tier`, `for` (pod, job, queue), `reason`; `votes` (tier, plugin, verdict, whether it counts
         and a reason); `passed_over` (which votes do not count, as a reason; None where all do); `spared`
-        (candidates that stayed, each with the plugin that kept it); `left_out` (on how many nodes nobody was
-        considered, as a reason; None where there is no such node); `order` (what put it first);
+        (candidates that stayed, each with the plugin that refused it); `left_out` (on how many nodes no
+        candidate was considered, as a reason; None if there is none); `order` (what put it first);
         `freed`, `needed`; `together` (all victims for the same pod and node), `freed_together`, `surplus` and
         `surplus_reason`; `room` (what was free there before the first of them) and `left` (room and freed
         together, less what was needed), both None for a gang, whose victims are on several nodes;
@@ -46,13 +46,13 @@ def victim_story(document: Object, result: Object, pod: str, *, cycle: int | Non
     for number in cycles:
         view = CycleView(document, result, number)
         for entry in evictions(view):
-            if entry["pod"] == view.spelled(pod):
+            if entry["pod"] == view.qualified(pod):
                 return story_of(view, entry)
     raise Unknown(f"pod {pod} was not evicted")
 
 
 def evictions(view: CycleView) -> Iterator[dict[str, Any]]:
-    """Yield the evictions of a cycle with what was kept of each, `step` and `state` added."""
+    """Yield the recorded evictions of a cycle, with `step` and `state` added."""
     entries = iter(view.explain.get("victims") or ())
     for step, decision in enumerate(view.decisions, start=1):
         if decision["op"] == "evict":
@@ -76,7 +76,7 @@ def victim_stories(view: CycleView) -> Iterator[dict[str, Any]]:
 
 
 def spared_candidates(view: CycleView) -> Iterator[dict[str, Any]]:
-    """Yield the candidates that stayed in a cycle, those with the same reason together.
+    """Yield the candidates that stayed in a cycle, grouped by reason.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def spared_candidates(view: CycleView) -> Iterator[dict[str, Any]]:
 
 
 def story_of(view: CycleView, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the story of one eviction that `evictions` gave."""
+    """Return the story of one entry of `evictions`."""
     together = [other for other in evictions(view) if _purpose(other) == _purpose(entry)]
     later = _evicted_for(view)
     return {
@@ -145,7 +145,7 @@ def _victim(
         "together": [other["pod"] for other in together],
         "freed_together": plain(freed),
         "surplus": surplus,
-        "surplus_reason": said_surplus(together, freed, surplus),
+        "surplus_reason": surplus_reason(together, freed, surplus),
         "room": None if room is None else plain(room),
         "left": None if room is None else plain(plus(plus(room, freed), entry["needed"], -1.0)),
         "smallest": smallest,
@@ -153,7 +153,7 @@ def _victim(
 
 
 def _purpose(entry: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what victims of one attempt have in common; a gang's are on several nodes."""
+    """Return the key that victims of one attempt share; a gang's victims are on several nodes."""
     node = entry["node"] if entry["for"] else ""
     return entry["action"], entry["for"], entry.get("for_job"), node
 
@@ -189,7 +189,7 @@ def _deciders(ballots: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _passed_over(ballots: Sequence[Mapping[str, Any]]) -> Reason | None:
-    """Return which votes do not count and why; None where the first plugins called decided."""
+    """Return which votes do not count and why; None where the first ballot decided."""
     text = passed_over(ballots)
     if not text:
         return None
@@ -210,7 +210,7 @@ def _vote(vote: Mapping[str, Any], ballots: Sequence[Mapping[str, Any]]) -> dict
 
 
 def _spared_for(view: CycleView, victim: Mapping[str, Any]) -> Iterable[Object]:
-    """Return the candidates that stayed when the same action sought room for the same pod or gang."""
+    """Return the candidates that stayed when the same action searched room for the same pod or gang."""
     gang = "" if victim["for"] else victim["for_job"]
     purpose = victim["action"], victim["for"], gang
     return (
@@ -221,7 +221,7 @@ def _spared_for(view: CycleView, victim: Mapping[str, Any]) -> Iterable[Object]:
 
 
 def _evicted_for(view: CycleView) -> dict[str, str]:
-    """Return for which pod or job each pod was evicted in the end."""
+    """Return the pod or job that each evicted pod made room for."""
     happened = (entry for entry in evictions(view) if entry["state"] == "committed")
     return {entry["pod"]: entry["for"] or entry.get("for_job", "") for entry in happened}
 
@@ -241,9 +241,9 @@ def _spared(view: CycleView, entry: Object, later: Mapping[str, str]) -> dict[st
 
 
 def _why_spared(entry: Object, later: Mapping[str, str]) -> Reason:
-    """Return why a candidate stays: the plugin of the last tier called, and why none before it decided.
+    """Return why a candidate stays: the plugin of the last ballot, and why no earlier one decided.
 
-    A candidate that stays for one pod may be evicted `later` for another one.
+    A candidate that is spared for one pod may be evicted `later` for another.
     """
     plugin = entry["plugin"]
     before = passed_over(entry.get("ballots", ()))
@@ -278,7 +278,7 @@ def _order(entry: Mapping[str, Any]) -> Reason:
     if plugin in _TIES:
         key = f"all else being equal, {_TIES[plugin]} is evicted first"
     else:
-        key = f"{plugin} decides" + _said_keys(plugin, numbers)
+        key = f"{plugin} decides" + _keys_text(plugin, numbers)
     compared = "queues" if first["compared"] == "none" else first["compared"]
     before = first["before"]
     text = {
@@ -289,7 +289,7 @@ def _order(entry: Mapping[str, Any]) -> Reason:
     return reason(f"order.{compared}", f"{text}: {key}.", {"before": before, **numbers})
 
 
-def _said_keys(plugin: str, numbers: Mapping[str, Any]) -> str:
+def _keys_text(plugin: str, numbers: Mapping[str, Any]) -> str:
     if len(numbers) < 2 or None in numbers.values():
         return ""
     mine, theirs = numbers["mine"], numbers["theirs"]

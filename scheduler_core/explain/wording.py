@@ -1,4 +1,4 @@
-"""How is an amount written in a sentence?"""
+"""Wording of amounts, counts and lists in sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def quantity(resource: str, amount: float) -> str:
-    """Return one amount in the scheduler's units as people say it.
+    """Return one amount, given in the scheduler's units, as people write it.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def quantity(resource: str, amount: float) -> str:
 
 
 def named(resource: str) -> str:
-    """Return the name of a resource as people say it."""
+    """Return the name of a resource as people write it."""
     return "CPU" if resource == CPU else resource
 
 
@@ -73,7 +73,7 @@ def counted(count: int, word: str) -> str:
 
 
 def times(count: int) -> str:
-    """Return how often.
+    """Return a number of times in words.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def times(count: int) -> str:
 
 
 def capitalised(text: str) -> str:
-    """Return a clause as the beginning of a sentence; names in it keep their letters.
+    """Return a clause with a capital first letter; names in it are unchanged.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler_core import explain, simulate_document
-from scheduler_core.explain.standing import PodStand, pod_standing
+from scheduler_core.explain.standing import PodOutcome, pod_standing
 from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
 
 GI = 2**30
@@ -164,18 +164,18 @@ def step(
 
 STANDS = {
     "it waits for its job": (
-        PodStand("Pending", "", "Queue a may hold no more cpu."),
+        PodOutcome("Pending", "", "Queue a may hold no more cpu."),
         [step("evict")],
         "Pod default/p-0 waits: queue a may hold no more cpu.",
     ),
-    "it waits and nobody kept why": (PodStand("Pending", "", ""), [], "Pod default/p-0 waits."),
+    "it waits and nobody kept why": (PodOutcome("Pending", "", ""), [], "Pod default/p-0 waits."),
     "nothing was decided": (
-        PodStand("Running", "n1", ""),
+        PodOutcome("Running", "n1", ""),
         [],
         "Nothing was decided about pod default/p-0, which is on node n1.",
     ),
     "others go for it in the same cycle": (
-        PodStand("Pipelined", "n1", ""),
+        PodOutcome("Pipelined", "n1", ""),
         [
             step("evict", pod="default/q-0", **{"for": "default/p-0"}),
             step("evict", pod="default/q-1", cycle=2, **{"for": "default/p-0"}),
@@ -184,22 +184,22 @@ STANDS = {
         "Pod default/p-0 is pipelined to node n1: it starts there once default/q-1 is gone.",
     ),
     "what is leaving anyway gives it room": (
-        PodStand("Pipelined", "n1", ""),
+        PodOutcome("Pipelined", "n1", ""),
         [step("pipeline")],
         "Pod default/p-0 is pipelined to node n1: it starts there once it has room.",
     ),
     "it was placed": (
-        PodStand("Running", "n1", ""),
+        PodOutcome("Running", "n1", ""),
         [step("bind")],
         "Pod default/p-0 was bound to node n1 by preempt.",
     ),
     "its gang stayed incomplete": (
-        PodStand("Allocated", "n1", ""),
+        PodOutcome("Allocated", "n1", ""),
         [step("allocate", state="kept")],
         "Pod default/p-0 was assigned to node n1 by preempt, but that was not carried out.",
     ),
     "the gang it had to go for stayed incomplete": (
-        PodStand("Running", "n1", ""),
+        PodOutcome("Running", "n1", ""),
         [step("evict", state="kept", **{"for": "default/q-0"})],
         "Pod default/p-0 on node n1 was selected by preempt for default/q-0, but was not evicted.",
     ),
@@ -226,5 +226,7 @@ STANDS = {
 
 
 @pytest.mark.parametrize(("stands", "steps", "said"), STANDS.values(), ids=STANDS.keys())
-def test_where_a_pod_stands_is_one_sentence(stands: PodStand | None, steps: list[Object], said: str) -> None:
+def test_where_a_pod_stands_is_one_sentence(
+    stands: PodOutcome | None, steps: list[Object], said: str
+) -> None:
     assert pod_standing("default/p-0", stands, steps)["sentence"] == said

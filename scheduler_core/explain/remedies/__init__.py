@@ -1,4 +1,4 @@
-"""Which single things could be changed for a waiting job, in which units, and how far?"""
+"""Remedies: single changes that might let a waiting job run, with their units and ranges."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS = (
     switch_remedies,
     tier_remedies,
 )
-# What to try first for a job that a gate stopped.
+# The remedies to try first, by the gate that stopped the job.
 _FIRST: Mapping[str, tuple[str, ...]] = {
     "enqueue": (
         "unblock.state",
@@ -55,7 +55,7 @@ _FIRST: Mapping[str, tuple[str, ...]] = {
 
 
 def remedies(view: CycleView, job: str, about: Mapping[str, Any]) -> list[Remedy]:
-    """Return what could be changed for a waiting job with this diagnosis, the likeliest first."""
+    """Return the remedies for a waiting job with this diagnosis, the most likely ones first."""
     waiting = Waiting(view, job, about)
     found = [remedy for kind in _KINDS for remedy in kind(waiting)]
     first = _FIRST.get(str(about.get("gate") or ""), ())

@@ -1,4 +1,4 @@
-"""What could the scheduler's configuration say differently for a waiting job?"""
+"""Remedies in the scheduler configuration."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scheduler_core.explain.remedies.remedy import Remedy, configured
 from scheduler_core.explain.remedies.waiting import Waiting
 
 _EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
-_JUDGES = frozenset({"capacity", "cdp", "conformance", "drf", "gang", "pdb", "priority", "proportion", "tdm"})
+_VOTERS = frozenset({"capacity", "cdp", "conformance", "drf", "gang", "pdb", "priority", "proportion", "tdm"})
 
-# The switches that can hold a job back, the actions that read them (none: always), the plugins that answer.
+# The switches that can hold a job back, the actions that read them (none: all), and the plugins concerned.
 _SWITCHES: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = (
     (
         "enableJobEnqueued",
@@ -37,7 +37,7 @@ _SWITCHES: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = (
 
 
 def action_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield: an action that is missing, and no enqueue."""
+    """Yield each missing action added, and enqueue removed."""
     conf, actions = waiting.conf, list(waiting.view.actions)
     others = {
         **{
@@ -65,8 +65,8 @@ def switch_remedies(waiting: Waiting) -> Iterator[Remedy]:
     """Yield every switch of a plugin that holds jobs back or protects pods, turned off."""
     conf, actions = waiting.conf, set(waiting.view.actions)
     tiers: list[Any] = list(conf.get("tiers") or ())
-    for switch, asking, plugins in _SWITCHES:
-        if asking and not asking & actions:
+    for switch, readers, plugins in _SWITCHES:
+        if readers and not readers & actions:
             continue
         for number, tier in enumerate(tiers):
             for plugin in tier.get("plugins") or ():
@@ -91,14 +91,14 @@ def _replaced(tiers: Sequence[Any], number: int, plugin: Any, after: Any) -> lis
 
 
 def tier_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield every move of a plugin that judges victims to another tier."""
+    """Yield every move of a plugin that votes on victims to another tier."""
     if not set(_EVICTING) & set(waiting.view.actions):
         return
     conf = waiting.conf
     tiers: list[Any] = list(conf.get("tiers") or ())
     for number, tier in enumerate(tiers):
         for plugin in tier.get("plugins") or ():
-            if plugin.get("name") not in _JUDGES:
+            if plugin.get("name") not in _VOTERS:
                 continue
             for target in range(len(tiers) + 1):
                 if target != number and (target < len(tiers) or len(tier["plugins"]) > 1):

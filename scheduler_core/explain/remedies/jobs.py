@@ -1,4 +1,4 @@
-"""What could a waiting job itself require less, or be given?"""
+"""Remedies in a waiting job: gates, minimums and priority."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scheduler_core.resource import Resource, quantities
 
 
 def gate_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield a remedy that removes the scheduling gates of one waiting pod after the other."""
+    """Yield a remedy that removes the scheduling gates, one pod after another."""
     gated = [spec for spec in waiting.specs if spec.spec.get("schedulingGates")]
     if not gated:
         return
@@ -41,7 +41,7 @@ def gate_remedies(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def member_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield a remedy that lowers minMember, and the minimum of roles; minResources shrinks with it."""
+    """Yield remedies that lower minMember, and the minimum of roles; minResources shrinks along."""
     minimum = waiting.entry["minAvailable"]
     spec: Mapping[str, Any] = (waiting.podgroup or {}).get("spec") or {}
     if minimum > 1 and (waiting.podgroup or waiting.vcjob) is not None:
@@ -74,7 +74,7 @@ def _fewer(waiting: Waiting, spec: Mapping[str, Any], minimum: int, after: int) 
 
 
 def _roles(waiting: Waiting, spec: Mapping[str, Any], roles: Mapping[str, int], minimum: int) -> Remedy:
-    """Return a remedy over minMember, which is kept where it can be, and the minimum of each role."""
+    """Return a remedy over minMember, which is kept if possible, and the minimum of each role."""
     names = list(roles)
     stated = spec["minTaskMember"]
     axes = [Axis(max(0, minimum - 1)), *(Axis(roles[name]) for name in names)]
@@ -121,7 +121,7 @@ def _roles(waiting: Waiting, spec: Mapping[str, Any], roles: Mapping[str, int], 
 
 
 def priority_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield a remedy over the priorities at which an order could change: those of others, and one above."""
+    """Yield a remedy over the priorities that can change the order: those of others, and one above each."""
     owner = waiting.podgroup or waiting.vcjob
     if owner is None:
         return

@@ -1,4 +1,4 @@
-"""Which nodes could be added for a waiting job, and which could be larger?"""
+"""Remedies in nodes: more nodes, or larger ones."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from scheduler_core.resource import MIN_RESOURCE, PODS, Resource
 _MOST_ADDED = 256
 _POOLS = 3
 _TIMES = 8
-"""Others' pods may fill new nodes first; beyond so many times what the job needs nobody buys them."""
+"""Pods of other jobs may fill new nodes first; more than so many times what the job needs is not offered."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Nodes that differ in nothing but their names."""
+    """Nodes that differ only in their names."""
 
     nodes: list[Object]
 
     @property
     def first(self) -> Object:
-        """Return the node that stands for all."""
+        """Return the node that represents the pool."""
         return self.nodes[0]
 
     @property
@@ -44,7 +44,7 @@ class Pool:
 
 
 def node_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield more nodes like those of the commonest pools, larger ones where none is large enough."""
+    """Yield more nodes like those of the largest pools, or larger nodes if none is large enough."""
     pools = _pools(waiting)
     names = {str(node["metadata"]["name"]) for node in items(waiting.view.document, "nodes")}
     large_enough = [
@@ -63,7 +63,7 @@ def node_remedies(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def _pools(waiting: Waiting) -> list[Pool]:
-    """Return the pools of nodes that take pods, the largest first."""
+    """Return the pools of schedulable nodes, the largest first."""
     by_shape: dict[str, list[Object]] = {}
     for node in items(waiting.view.document, "nodes"):
         if not (node.get("spec") or {}).get("unschedulable"):
@@ -86,7 +86,7 @@ def _shape(node: Object) -> str:
 
 
 def _largest_request(waiting: Waiting) -> Amounts:
-    """Return the most that any waiting pod requests, resource by resource."""
+    """Return the maximum request of any waiting pod, by resource."""
     names = {name for request in waiting.requests.values() for name in request}
     return {
         name: max(request.get(name, 0.0) for request in waiting.requests.values()) for name in sorted(names)
@@ -102,7 +102,7 @@ def _lacking(pool: Pool, request: Mapping[str, float]) -> Amounts:
 
 
 def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, float]) -> Remedy:
-    """Return a remedy over the number of nodes to add and, last, how much larger they are than the pool's."""
+    """Return a remedy over the number of added nodes and, last, how much larger they are than the pool's."""
     offered = pool.offered
     units = {
         name: smallest_unit(name, [offered.get(name), offered.get(name) + more])
@@ -148,7 +148,7 @@ def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, f
 
 
 def _number(waiting: Waiting, pool: Pool, larger: Mapping[str, float]) -> Axis:
-    """Return how many nodes may be added: likely as many as the job's own pods fill."""
+    """Return the axis for the number of added nodes; the guess is as many as the job's own pods fill."""
     offered = pool.offered
     each = _largest_request(waiting)
     rooms = [
@@ -180,7 +180,7 @@ def _copy(node: Object, number: int, names: set[str], larger: Mapping[str, float
 
 
 def _enlarged(waiting: Waiting, pools: list[Pool]) -> Iterator[Remedy]:
-    """Yield a remedy that makes one node larger: the one that came closest, else one of the largest pool."""
+    """Yield a remedy that enlarges one node: the one that came closest, else one of the largest pool."""
     if not waiting.request:
         return
     closest = (waiting.about.get("closest") or {}).get("node")

@@ -1,4 +1,4 @@
-"""What could the waiting pods themselves request less, or no longer insist on?"""
+"""Remedies in the waiting pods: smaller requests, fewer placement constraints."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from scheduler_core.model.pod import container_requests, is_sidecar
 from scheduler_core.resource import MIN_RESOURCE, Resource
 
 _LEAST_LEFT = 10
-"""A request is cut to a tenth at most: whoever needs 8 CPU has no use for a millicore."""
+"""A request is cut to a tenth at the lowest: a pod that needs 8 CPU has no use for a millicore."""
 _MOST_NODES = 16
 _REPELLING = ("NoSchedule", "NoExecute")
-_INSISTS = (
+_CONSTRAINTS = (
     ("nodeSelector", "node selector"),
     ("affinity.nodeAffinity", "node affinity"),
     ("affinity.podAffinity", "pod affinity"),
@@ -36,7 +36,7 @@ _INSISTS = (
 
 
 def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield a remedy over the most that a waiting pod requests of each resource."""
+    """Yield a remedy over an upper limit to the request of every waiting pod, by resource."""
     if {pod for spec in waiting.specs for pod in spec.pods} != set(waiting.pods):
         return
     tops = {
@@ -101,13 +101,13 @@ def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def _saved(waiting: Waiting, resource: str, limit: float) -> float:
-    """Return how much less the job's minimum requests in all when no pod requests more than a limit."""
+    """Return how much less the job's minimum requests in total with a limit per pod."""
     pods = waiting.pods[: max(1, waiting.entry["minAvailable"])]
     return sum(max(0.0, waiting.requests[pod].get(resource, 0.0) - limit) for pod in pods)
 
 
 def _cut(spec: PodSpec, request: Mapping[str, float], limits: Mapping[str, float]) -> list[Change]:
-    """Return the changes with which a pod requests no more than some limits, as far as they can be kept."""
+    """Return the changes that reduce a pod's requests to some limits, as far as possible."""
     made: list[Change] = []
     if not limits:
         return made
@@ -126,7 +126,7 @@ def _containers(
     *,
     together: bool,
 ) -> list[Object]:
-    """Return containers with smaller requests; those that run together share what has to be cut."""
+    """Return containers with smaller requests; the cut is shared by those that run together."""
     amounts = [Resource.from_list(container_requests(one, default_requests=True)) for one in containers]
     found = list(containers)
     for name, limit in limits.items():
@@ -144,7 +144,7 @@ def _containers(
 
 
 def _with_request(container: Object, resource: str, amount: float) -> Object:
-    """Return a container with another request, and the same limit where the resource cannot be shared."""
+    """Return a container with another request, and an equal limit if the resource cannot be overcommitted."""
     stated = container.get("resources") or {}
     quantity = as_quantity(resource, amount)
     resources = {**stated, "requests": {**(stated.get("requests") or {}), resource: quantity}}
@@ -154,11 +154,11 @@ def _with_request(container: Object, resource: str, amount: float) -> Object:
     return {**container, "resources": resources}
 
 
-# where they may go
+# placement
 
 
 def placement_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield a choice among all that keeps the waiting pods from nodes."""
+    """Yield a choice among all constraints that keep the waiting pods off nodes."""
     options = [*_demands(waiting), *_ports(waiting), *_tolerations(waiting), *_cordons(waiting)]
     if options:
         yield choice(
@@ -170,7 +170,7 @@ def placement_remedies(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def _demands(waiting: Waiting) -> Iterator[Option]:
-    for field, words in _INSISTS:
+    for field, words in _CONSTRAINTS:
         changes = [spec.change(field, None) for spec in waiting.specs if value_at(spec.spec, field)]
         if changes:
             selector = changes[0].before
@@ -197,7 +197,7 @@ def _ports(waiting: Waiting) -> Iterator[Option]:
 
 
 def _tolerations(waiting: Waiting) -> Iterator[Option]:
-    """Yield the taints of nodes, each to be tolerated."""
+    """Yield a toleration for each taint of the nodes."""
     taints: dict[tuple[str, str, str], None] = {}
     for node in items(waiting.view.document, "nodes"):
         for taint in (node.get("spec") or {}).get("taints") or ():

@@ -1,4 +1,4 @@
-"""What could a waiting job's queue, and other queues, be given or allowed?"""
+"""Remedies in queues: state, reclaimable, affinity and amounts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _RECLAIMING = frozenset({"reclaim", "gangreclaim"})
 
 
 def queue_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield what could be changed in queues, amounts and weights left out."""
+    """Yield the remedies in queues other than amounts and weights."""
     yield from _opened(waiting)
     yield from _reclaimable(waiting)
     yield from _node_groups(waiting)
 
 
 def amount_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield the amounts and weights of queues that could be raised, or lowered where others have them."""
+    """Yield the remedies that raise a queue's amounts and weights, or lower those of others."""
     chain = list(dict.fromkeys([waiting.about.get("queue") or waiting.queue, *waiting.chain]))
     yield from _raised(waiting, "capability", chain)
     if waiting.view.queue_plugin == "capacity":
@@ -57,7 +57,7 @@ def _opened(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def _reclaimable(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield a choice among the other queues that may not be reclaimed from; those that hold most first."""
+    """Yield a choice among other queues that are not reclaimable, by what they hold."""
     if not _RECLAIMING & set(waiting.view.actions):
         return
     held = waiting.view.queues("at_open")
@@ -108,7 +108,7 @@ class _Amount:
 
 
 def _raised(waiting: Waiting, field: str, chain: Sequence[str]) -> Iterator[Remedy]:
-    """Yield a remedy that raises a field of a queue and of those above it, in what the job requests."""
+    """Yield a remedy that raises a field of a queue and its ancestors, for the requested resources."""
     path = _path_of(field)
     amounts: list[_Amount] = []
     axes: list[Axis] = []
@@ -209,7 +209,7 @@ def _amount_remedy(
 
 
 def _guarantees_of_others(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield a remedy that lowers what is guaranteed to other queues, and so kept free for them."""
+    """Yield a remedy that lowers the guarantees of other queues, which are kept free for them."""
     amounts: list[_Amount] = []
     axes: list[Axis] = []
     for entry in items(waiting.view.document, "queues"):

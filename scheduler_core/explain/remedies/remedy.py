@@ -1,4 +1,4 @@
-"""What is one thing that can be changed, in which units, and how far?"""
+"""The model of a remedy: a change along one or several axes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Sizes = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Axis:
-    """One direction of a change, in the smallest unit that there is: a millicore, a byte, one pod.
+    """One dimension of a change, in the smallest unit: a millicore, a byte, a pod.
 
     Attributes
     ----------
     most : int
-        How many units it goes at most; 0 is the state as it is.
+        The most units; 0 units is the unchanged scenario.
     guess : int
-        Where to look first; 0: nothing is known.
+        The size to try first; 0: unknown.
     rounds : tuple of int
-        How many units make a round amount, from the roundest; round amounts are looked at before others.
+        The units of round amounts, the roundest first; round amounts are tried before others.
     origin : int
-        The amount at 0 units: round amounts are counted with it.
+        The amount at 0 units, to which round amounts refer.
 
     """
 
@@ -43,24 +43,24 @@ class Axis:
 
 @dataclass(frozen=True)
 class Remedy:
-    """One thing that can be changed, along one axis or several.
+    """One possible change, along one axis or several.
 
     Attributes
     ----------
     name : str
-        Its reason in the vocabulary.
+        The id of its reason.
     what : str
-        The thing in words, such as "weight of queue a"; it tells remedies of one name apart.
+        What changes, such as "weight of queue a"; distinguishes remedies of one name.
     axes : tuple of Axis
-        How far it goes.
+        The range of each dimension.
     changes : callable
-        The changes at so many units on each axis.
+        The changes at given sizes.
     sentence : callable
-        The same in words.
+        The sentence for given sizes.
     numbers : callable
-        The same in numbers.
+        The numbers for given sizes.
     tried : callable
-        In few words how far it goes at these sizes, for changes that do not help.
+        A short phrase for given sizes, for changes that do not help.
 
     """
 
@@ -74,14 +74,14 @@ class Remedy:
 
     @property
     def largest(self) -> Sizes:
-        """Return the sizes at which it goes as far as it can."""
+        """Return the sizes at the end of every axis."""
         return tuple(axis.most for axis in self.axes)
 
     @property
     def smaller(self) -> list[Sizes]:
-        """Return sizes below the largest that are worth a try when that does not help.
+        """Return sizes below the largest to try when the largest do not help.
 
-        More is not always better: a queue may be raised above its parent, a node may draw others' pods.
+        More is not always better: a queue may be raised above its parent, a node may attract others' pods.
         """
         guess = tuple(axis.guess for axis in self.axes)
         least = tuple(min(*axis.rounds[:1], axis.most) if axis.rounds else 1 for axis in self.axes)
@@ -112,7 +112,7 @@ def counter(
 
 
 def switch(name: str, what: str, changes: Sequence[Change], sentence: str) -> Remedy:
-    """Return a remedy that is moved or not."""
+    """Return a remedy that is applied or not."""
     return counter(
         name,
         what,
@@ -126,14 +126,14 @@ def switch(name: str, what: str, changes: Sequence[Change], sentence: str) -> Re
 
 @dataclass(frozen=True)
 class Option:
-    """One of several things of a kind, each of which is changed or not.
+    """One option of a choice, applied or not.
 
     Attributes
     ----------
     words : str
-        The change in words.
+        The phrase for the change.
     changes : sequence of Change
-        What it changes.
+        The changes.
 
     """
 
@@ -142,7 +142,7 @@ class Option:
 
 
 def choice(name: str, what: str, options: Sequence[Option], say: Callable[[Sequence[str]], str]) -> Remedy:
-    """Return a remedy with an axis for each of some options, of which it finds a smallest set that helps."""
+    """Return a remedy with an axis for each option; the search finds a smallest set that helps."""
 
     def chosen(sizes: Sizes) -> list[Option]:
         return [option for option, size in zip(options, sizes, strict=True) if size]
@@ -159,7 +159,7 @@ def choice(name: str, what: str, options: Sequence[Option], say: Callable[[Seque
 
 
 def merged(changes: Any) -> list[Change]:
-    """Return changes one after the other, those of the same thing as one."""
+    """Return changes in order, those of the same field merged."""
     found: dict[tuple[str, str, str], Change] = {}
     for change in changes:
         place = (change.kind, change.key, change.field)
@@ -170,7 +170,7 @@ def merged(changes: Any) -> list[Change]:
 
 
 def both(first: Remedy, second: Remedy) -> Remedy:
-    """Return two remedies as one. The second was made from the scenario in which the first is moved."""
+    """Return two remedies as one; the second was built for the scenario with the first applied."""
     split = len(first.axes)
 
     def parts(sizes: Sizes) -> list[tuple[Remedy, Sizes]]:
@@ -192,5 +192,5 @@ def both(first: Remedy, second: Remedy) -> Remedy:
 
 
 def configured(name: str, what: str, before: Any, after: Any) -> Remedy:
-    """Return a remedy that puts another configuration in the place of this one; `what` says what it does."""
+    """Return a remedy that replaces the configuration; `what` describes it."""
     return switch(name, what, [Change(CONF, "", "", before, after)], what)

@@ -1,4 +1,4 @@
-"""What do remedies need to know of a waiting job?"""
+"""A waiting job as remedies see it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _CLUSTER_WIDE = ("queues", "nodes")
 
 
 class PodSpec(NamedTuple):
-    """Where the scenario says what some waiting pods are: in a pod, or in the template of a Job's task.
+    """A specification of waiting pods in the scenario: in a pod, or in the template of a Job's task.
 
     Attributes
     ----------
     kind, key, path : str
-        The object, and the way to the specification in it.
+        The object, and the path to the specification in it.
     spec : mapping
         The specification.
     pods : list of str
-        The waiting pods that it is of.
+        The waiting pods with this specification.
 
     """
 
@@ -55,11 +55,11 @@ class Waiting:
     Attributes
     ----------
     pods : list of str
-        Those that wait, by key.
+        The waiting pods, by key.
     requests : dict
-        What each of them requests.
+        The request of each of them.
     request : dict
-        The sum, by resource, `pods` left out.
+        The sum of the requests, by resource, without `pods`.
 
     """
 
@@ -82,19 +82,19 @@ class Waiting:
 
     @property
     def conf(self) -> Mapping[str, Any]:
-        """Return the configuration, a structure."""
+        """Return the scheduler configuration."""
         conf: Mapping[str, Any] = self.view.document.get("scheduler_conf") or DEFAULT_CONF
         return conf
 
     @property
     def total(self) -> Object:
-        """Return what all nodes offer."""
+        """Return the total of all nodes."""
         total: Object = self.view.cycle["at_open"]["total_resource"]
         return total
 
     @cached_property
     def chain(self) -> list[str]:
-        """Return the job's queue and, where queues form a tree, those above it, root left out."""
+        """Return the job's queue and, in a hierarchy, its ancestors without root."""
         chain = [self.queue]
         above = self.view.queues("at_open").get(self.queue, {}).get("ancestors")
         if above is None:
@@ -110,7 +110,7 @@ class Waiting:
 
     @cached_property
     def all_requested(self) -> Amounts:
-        """Return what all waiting pods request, those of other jobs too."""
+        """Return what all waiting pods request, including those of other jobs."""
         total: Amounts = {}
         for entry in self.view.jobs.values():
             for task in entry["tasks"]:
@@ -120,12 +120,12 @@ class Waiting:
 
     @property
     def pods_in_all(self) -> int:
-        """Return how many pods wait, of this job and of others."""
+        """Return the number of waiting pods of all jobs."""
         return sum(entry["task_status"].get("Pending", 0) for entry in self.view.jobs.values())
 
     @cached_property
     def podgroup(self) -> Object | None:
-        """Return the job's PodGroup, None when a controller makes it."""
+        """Return the job's PodGroup, None when a controller creates it."""
         return self.object_of("podgroups", self.job)
 
     def object_of(self, kind: str, key: str) -> Object | None:
@@ -137,7 +137,7 @@ class Waiting:
 
     @cached_property
     def vcjob(self) -> Object | None:
-        """Return the Job of which a controller makes the PodGroup, None when the scenario has it."""
+        """Return the Job for which a controller creates the PodGroup, None if the scenario has a PodGroup."""
         if self.podgroup is not None:
             return None
         notes = (self.view.pods[pod]["metadata"].get("annotations") or {} for pod in self.pods)
@@ -146,7 +146,7 @@ class Waiting:
 
     @cached_property
     def specs(self) -> list[PodSpec]:
-        """Return where the scenario says what the waiting pods are."""
+        """Return the specifications of the waiting pods in the scenario."""
         written = {key_of(entry): entry for entry in items(self.view.document, "pods")}
         found = [
             PodSpec("pods", pod, "spec", written[pod].get("spec") or {}, [pod])
@@ -166,7 +166,7 @@ class Waiting:
         return found
 
     def missing(self, resource: str) -> int:
-        """Return how much of a resource the gate that stopped the job lacked, rounded up."""
+        """Return how much of a resource was missing at the gate that stopped the job, rounded up."""
         short: Mapping[str, Any] = self.about.get("short") or {}
         closest: Mapping[str, Any] = (self.about.get("closest") or {}).get("lacks") or {}
         lacking: float = short[resource]["missing"] if resource in short else closest.get(resource, 0.0)
@@ -174,12 +174,12 @@ class Waiting:
 
 
 def round_amounts(resource: str, unit: int) -> tuple[int, ...]:
-    """Return in how many units people count a resource, from the roundest."""
+    """Return the number of units in round amounts of a resource, the roundest first."""
     return tuple(step // unit for step in _ROUND.get(resource, (DEVICE,)) if step > unit)
 
 
 def smallest_unit(resource: str, amounts: Sequence[float]) -> int:
-    """Return the smallest unit of a resource: a millicore, a byte, a device where none is divided."""
+    """Return the smallest unit of a resource: a millicore, a byte, a device unless one is divided."""
     if resource in (CPU, MEMORY, PODS):
         return 1
     return DEVICE if all(amount % DEVICE == 0 for amount in amounts) else 1

@@ -1,4 +1,4 @@
-"""Which weights could be raised for a waiting job: that of its queue, and those of a tree of queues?"""
+"""Remedies in weights: of the job's queue, and of nodes in the tree of hierarchical drf."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def tree_weights(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def _has_tree(conf: Mapping[str, Any]) -> bool:
-    """Return whether drf shares by the paths that queues are annotated with."""
+    """Return whether drf uses the annotated hierarchy."""
     plugins = [plugin for tier in conf.get("tiers") or () for plugin in tier.get("plugins") or ()]
     return any(plugin.get("name") == "drf" and plugin.get("enableHierarchy") for plugin in plugins)
 
 
 def _tree_path(queue: Object) -> tuple[list[str], list[str]]:
-    """Return a queue's path from root and the weights along it, as they are written."""
+    """Return a queue's path from root and the weights along it, as written."""
     stated = queue["metadata"].get("annotations") or {}
     annotations = rooted(stated) or stated
     path, weights = annotations.get(HIERARCHY) or "", annotations.get(HIERARCHY_WEIGHTS) or ""
@@ -58,7 +58,7 @@ def _tree_path(queue: Object) -> tuple[list[str], list[str]]:
 
 
 def _tree_weight(waiting: Waiting, node: Sequence[str], weight: float) -> Remedy:
-    """Return a remedy that raises the weight of a node, in every queue whose path leads there."""
+    """Return a remedy that raises the weight of a node, in every queue whose path contains it."""
     level, place = len(node) - 1, "/".join(node)
     below = [
         (queue, path, weights)
