@@ -1,4 +1,4 @@
-"""The command line of the core: simulate scenarios, say why, compare with recorded answers."""
+"""The command line of the core: simulate, explain, replay, compare with recorded results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scheduler_core.reading import Entry, entries, milliseconds
 from scheduler_core.result import encoded
 
 NOBODY_READS = 141
-"""The exit status that a shell reports of a program that SIGPIPE ended."""
+"""The exit status that a shell reports for a program killed by SIGPIPE."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -99,7 +99,7 @@ def _print_result(entry: Entry, how: Options) -> int:
 
 
 def _simulated(scenario: dict[str, Any], how: Options) -> dict[str, Any]:
-    """Return a scenario's result; when pods are evicted without end, with what ends that."""
+    """Return a scenario's result; eviction loops include the changes that end them."""
     prepared = prepare(scenario)
     result = prepared.simulate(options=how)
     if "loops" not in result:
@@ -110,7 +110,7 @@ def _simulated(scenario: dict[str, Any], how: Options) -> dict[str, Any]:
 
 
 def _extender(hosts: Sequence[str]) -> Any:
-    """Return what calls extenders; without a host nobody waits for the client."""
+    """Return the function that calls extenders; its client is imported only if there is a host."""
     client = import_module("extender_client")
     return client.ExtenderClient(client.AllowedHosts(hosts)).post
 
@@ -120,9 +120,9 @@ def _refused(entry: Entry) -> dict[str, Any]:
 
 
 def print_explanations(options: argparse.Namespace) -> int:
-    """Print the requested stories; 1 when a scenario cannot be simulated or knows no such name.
+    """Print the requested stories; 1 when a scenario cannot be simulated or has no such name.
 
-    Without a name it is every job that waits.
+    Without a name, the stories of all waiting jobs.
     """
     from scheduler_core.explain import Limits, Unknown, text
 
@@ -183,7 +183,7 @@ def print_replays(options: argparse.Namespace) -> int:
 
 
 class _Watch:
-    """Prints what a replay does while it runs."""
+    """Prints a replay's progress and log while it runs."""
 
     def __init__(self, *, log: bool, progress: bool) -> None:
         self._log = log
@@ -206,13 +206,13 @@ class _Watch:
             print(text, end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """End the line of progress."""
+        """End the progress line."""
         if self._progress:
             print(file=sys.stderr)
 
 
 def print_parity(options: argparse.Namespace) -> int:
-    """Print, per file, how many scenarios are equal to the recorded answers; 1 when any is not."""
+    """Print, per file, how many scenarios equal the recorded results; 1 when any does not."""
     from scheduler_core.tally import Tally
 
     status = 0
@@ -230,7 +230,7 @@ def print_parity(options: argparse.Namespace) -> int:
 
 
 def until_closed(command: Callable[[], int]) -> int:
-    """Run a command and return its exit status; end quietly when nobody reads on, as behind ``| head``."""
+    """Run a command and return its exit status; end quietly when the pipe closes, as with ``| head``."""
     try:
         status = command()
         sys.stdout.flush()
@@ -242,4 +242,4 @@ def until_closed(command: Callable[[], int]) -> int:
 
 if __name__ == "__main__":
     ended_with = until_closed(main)
-    os._exit(ended_with)  # the rest would only give back, object by object, what the system takes at once
+    os._exit(ended_with)  # skip freeing object by object what the system frees at once

@@ -1,4 +1,4 @@
-"""What do the API server, the webhooks and the controllers make of an object before the scheduler sees it?"""
+"""Admission: what the API server, the webhooks and the controllers do before the scheduler."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DATED_PARTS = (
     *("queues", "nodes", "jobs", "priorityclasses", "resourcequotas"),
     *("namespaces", "poddisruptionbudgets", "services"),
 )
-"""The lists, beside pods and podgroups, whose newest object may give the clock."""
+"""The lists, beside pods and podgroups, whose newest object may set the clock."""
 
 
 class Nodes(NamedTuple):
@@ -39,7 +39,7 @@ class Nodes(NamedTuple):
     Attributes
     ----------
     made_of : tuple
-        The parts of the document that they were made of.
+        The parts of the document that they were derived from.
 
     """
 
@@ -54,11 +54,11 @@ class Workloads:
     Attributes
     ----------
     made_of : tuple
-        The parts of the document that they were made of.
+        The parts of the document that they were derived from.
     pods, podgroups : mapping
-        All of them by namespace/name, those that controllers made among them.
+        All of them by namespace/name, including those that controllers created.
     unmodelled : list of str
-        What they request that is not modelled.
+        The features that they use and the core does not model.
 
     """
 
@@ -83,10 +83,10 @@ class Admission:
     document : mapping
         A scenario without errors. None of its objects may be edited afterwards.
     pods : sequence of PodInfo, optional
-        What was read of the scenario's pods, in their order; without it they are read.
+        What was read from the scenario's pods, in their order; without it they are read.
     before : Admission, optional
-        That of another scenario. What is made of the very same objects in both is taken from there; `before`
-        stays as it is.
+        The admission of another scenario. Results for the same objects are taken from there; `before` is not
+        changed.
 
     """
 
@@ -152,7 +152,7 @@ class Admission:
         return newest if isfinite(newest) else 0.0
 
     def _treatment(self) -> tuple[Any, ...]:
-        """Return what decides how each single object is treated."""
+        """Return the settings that determine how each single object is admitted."""
         return self.defaults, self.scheduler_order, [id(entry) for entry in self.items("priorityclasses")]
 
     def _nodes(self, before: Nodes | None) -> Nodes:
@@ -179,12 +179,12 @@ class Admission:
         return work
 
     def _count_resolved(self, infos: Iterable[PodInfo], work: Workloads) -> None:
-        """Count the pods that get a priority."""
+        """Count the pods that are given a priority."""
         for template, count in Counter([info.template for info in infos]).items():
             work.changes[RESOLVED] += count * self.reader.kind_of(template).resolved
 
     def run_controllers(self, work: Workloads) -> None:
-        """Add what Jobs lack; with `controllers` give plain pods their PodGroups, too."""
+        """Add what Jobs lack; with `controllers`, also the PodGroups of plain pods."""
         jobs = self.items("jobs")
         if jobs:
             made = expand_jobs(
@@ -207,7 +207,7 @@ class Admission:
             self.take(made, work)
 
     def take(self, made: Made, work: Workloads) -> None:
-        """Add what a controller made."""
+        """Add what a controller created."""
         for entry in made.pods:
             work.pods[key_of(entry)] = entry
         self._count_resolved([work.pods.infos[key_of(entry)] for entry in made.pods], work)
@@ -217,7 +217,7 @@ class Admission:
     # kind by kind
 
     def node(self, node: Object, changes: Counter[str]) -> Object:
-        """Return a node whose missing allocatable is its capacity."""
+        """Return a node; a missing allocatable defaults to its capacity."""
         status = node.get("status") or {}
         if self.defaults and status.get("allocatable") is None and status.get("capacity") is not None:
             changes[
@@ -227,7 +227,7 @@ class Admission:
         return node
 
     def queues(self) -> list[Object]:
-        """Return the queues, `root` and `default` among them."""
+        """Return the queues, including `root` and `default`."""
         queues = [self.queue(entry) for entry in self.items("queues")]
         if self.document.get("default_queues") is not False:
             names = {queue["metadata"]["name"] for queue in queues}
@@ -238,7 +238,7 @@ class Admission:
         return queues
 
     def queue(self, queue: Object) -> Object:
-        """Return a queue as its webhook and its controller leave it."""
+        """Return a queue as its webhook and its controller complete it."""
         return with_defaults(queue, self.changes) if self.defaults else queue
 
     def pod(self, pod: Object) -> Object:
@@ -260,7 +260,7 @@ class Admission:
         return {**pod, **changed} if changed else pod
 
     def _priority_of(self, spec: Object) -> Object:
-        """Return the priority and preemption policy that a pod gets from its class or the global default."""
+        """Return the priority and preemption policy from a pod's class or the global default."""
         chosen = self.classes.get(spec.get("priorityClassName") or "", self.default_class)
         if chosen is None:
             return _NOTHING
@@ -282,7 +282,7 @@ def counted(change: str, count: int) -> str:
 
 
 def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    """Return whether these are the very same objects."""
+    """Return whether these are the same objects."""
     return all(one is other for one, other in zip(some, others, strict=True))
 
 

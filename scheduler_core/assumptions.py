@@ -1,4 +1,4 @@
-"""What is assumed in an answer where it may differ from the cluster's?"""
+"""Assumptions of a result, where it may differ from the cluster's behaviour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAMPLED_ABOVE = 100
 
 
 def release_notes(document: Mapping[str, Any]) -> list[str]:
-    """Return that the rules of the nearest known release decide, nothing when the release itself is known."""
+    """Return the note that the nearest known release decides, none when the release itself is known."""
     named, release = document.get("release"), release_of(document)
     if named is None or named == release.name:
         return []
@@ -23,7 +23,7 @@ def release_notes(document: Mapping[str, Any]) -> list[str]:
 
 
 def plugin_notes(conf: SchedulerConf) -> list[str]:
-    """Return what it means for the answer that the configuration names plugins that are not modelled."""
+    """Return the notes on configured plugins that are not modelled."""
     notes = []
     for name in sorted({option.name for option in conf.options()}):
         if name in MODELLED_PLUGINS:
@@ -36,7 +36,7 @@ def plugin_notes(conf: SchedulerConf) -> list[str]:
 
 
 def node_notes(nodes: int) -> list[str]:
-    """Return what it means for the answer that the cluster is so large that Volcano samples its nodes."""
+    """Return the note that the cluster is so large that Volcano samples its nodes."""
     if nodes <= SAMPLED_ABOVE:
         return []
     percentage = max(5, 50 - nodes // 125)
@@ -48,7 +48,7 @@ def node_notes(nodes: int) -> list[str]:
 
 
 def cycle_notes(cycles: int, after: ClusterTransition) -> list[str]:
-    """Return what is assumed to happen between cycles."""
+    """Return the notes on what is assumed to happen between cycles."""
     if cycles == 1:
         return []
     late = after.termination_cycles

@@ -1,4 +1,4 @@
-"""Which actions and plugins does a scheduler configuration name, with which switches and arguments?
+"""Scheduler configurations: actions, tiers of plugins, switches and arguments.
 
 Source: volcano ``pkg/scheduler/util.go``, ``conf/scheduler_conf.go``, ``plugins/defaults.go``,
 ``framework/arguments.go`` at v1.15.1.
@@ -46,7 +46,7 @@ UNMODELLED_PLUGINS: Mapping[str, str] = {
     "usage": "measured load is neither filtered nor scored; Volcano does the same while it has no metrics",
 }
 
-# Every switch of a plugin entry as Volcano spells it. A missing one is on, except the last two.
+# Every switch of a plugin entry in Volcano's spelling. A missing one is on, except the last two.
 SWITCHES = (
     "enableJobOrder",
     "enableJobReady",
@@ -105,7 +105,7 @@ def actions_of(release: Release) -> tuple[str, ...]:
 
 
 def parse_bool(text: object) -> bool | None:
-    """Return the boolean that Go's strconv reads from a text, None when it reads none."""
+    """Return the boolean that Go's strconv parses from a text, None for an error."""
     return _BOOLEANS.get(text) if isinstance(text, str) else None
 
 
@@ -126,7 +126,7 @@ class Arguments:
         return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
 
     def get_bool(self, name: str, default: bool) -> bool:
-        """Return a boolean, given as such or as a text that parses as one."""
+        """Return a boolean, given as such or as a string that parses as one."""
         value = self.values.get(name)
         if isinstance(value, bool):
             return value
@@ -134,7 +134,7 @@ class Arguments:
         return default if parsed is None else parsed
 
     def get_str(self, name: str, default: str = "") -> str:
-        """Return a text."""
+        """Return a string."""
         value = self.values.get(name)
         return value if isinstance(value, str) else default
 
@@ -183,7 +183,7 @@ class SchedulerConf:
 
 
 def parse_conf(structure: Mapping[str, object] | None, release: Release = DEFAULT_RELEASE) -> SchedulerConf:
-    """Read a configuration that was already parsed from YAML.
+    """Return the configuration of a structure parsed from YAML.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""What does the cluster look like when the next cycle starts?
+"""The transition of a cluster from one cycle to the next.
 
-After a session the PodGroups' status is written, bound pods run, evicted pods terminate and may come back.
+After a session the PodGroups' status is written, bound pods run, evicted pods terminate and may be recreated.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class ClusterTransition:
     Parameters
     ----------
     requeue : bool
-        Whether evicted pods come back as pending ones.
+        Whether evicted pods are recreated as pending.
     termination_cycles : int
-        How many sessions still see an evicted pod as terminating.
+        The number of sessions in which an evicted pod is terminating.
     cycle_seconds : float
-        How far the clock moves.
+        How far the clock advances.
 
     Attributes
     ----------
     recurrence : Recurrence or None
-        Whether the cluster comes back to a state that it had; None: that is not searched for.
+        Detects that the cluster returns to an earlier state; None: not detected.
 
     """
 
@@ -61,13 +61,13 @@ class ClusterTransition:
 
     @property
     def pods(self) -> Pods:
-        """Return the pods as they are now."""
+        """Return the current pods."""
         return self.cluster.pods
 
     def advance(self, session: Session, cycle: int) -> None:
-        """Write what cycle number `cycle` decided, at the clock of the next one.
+        """Write the decisions of cycle number `cycle`, at the clock of the next one.
 
-        Only jobs that moved have anything to write.
+        Only jobs that changed have a status to write.
         """
         cluster = self.cluster
         cluster.now += self.cycle_seconds

@@ -1,4 +1,4 @@
-"""What was decided, in which order? Kept as data, never as text to be parsed."""
+"""Decisions in the order made, as data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Decision:
     Attributes
     ----------
     state : str
-        committed, kept (neither made real nor undone), or failed.
+        committed, kept (neither committed nor undone), or failed.
     explanation : dict or None
         For an eviction, when a recorder listens: tier, order, votes, freed, needed.
 
@@ -43,11 +43,11 @@ class Decision:
         self.explanation: dict[str, Any] | None = None
 
     def as_logged(self) -> dict[str, str]:
-        """Return what a log shows of one that was committed, in a dictionary no larger than it has to be."""
+        """Return the log entry of a committed decision, in a dictionary of minimal size."""
         return self._shown("")
 
     def as_dict(self) -> dict[str, str]:
-        """Return what the result shows of it."""
+        """Return the entry in a result."""
         return {**self._shown(self.reason), "state": self.state}
 
     def _shown(self, reason: str) -> dict[str, str]:

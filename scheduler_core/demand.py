@@ -1,7 +1,7 @@
-"""What would each queue deserve, reach and hold if a session opened now, for any queues and configuration?
+"""What each queue would deserve and could reach in a new session, for any queues and configuration.
 
-What the jobs of a cluster hold and ask for is counted once; then queues and configurations can be put to it
-without looking at a job again.
+The allocated and requested amounts of a cluster's jobs are summed once; any queues and configuration can then
+be evaluated without reading a job again.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from scheduler_core.validate import Inspection
 Object = Mapping[str, Any]
 
 QUEUE_PLUGINS = ("proportion", "capacity")
-"""The plugins that say what queues deserve."""
+"""The plugins that determine what queues deserve."""
 _SETTINGS = ("admission_defaults", "default_queues", "release")
 
 
 @dataclass(frozen=True)
 class QueueDemand:
-    """What the jobs of one queue have, taken together.
+    """The totals of the jobs of one queue.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class QueueDemand:
     jobs, running, pending : int
         PodGroups, and their pods that run and that wait.
     allocated, waiting, elastic, inqueue : Resource
-        As a queue's account counts them; `waiting` is what their pending pods request.
+        As in a queue's account; `waiting` is the request of pending pods.
 
     """
 
@@ -62,7 +62,7 @@ class QueueDemand:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a cluster has to give, and what the jobs of each queue have allocated and request.
+    """The total of a cluster, and what the jobs of each queue have allocated and request.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Demand:
     queues : dict
         By the queue's name; also of names for which no such queue:.
     settings : dict
-        What the scenario says about queues that nobody wrote down.
+        The scenario's settings for queues that it does not list.
 
     """
 
@@ -81,7 +81,7 @@ class Demand:
 
 
 def demand_of(document: Object) -> Demand:
-    """Return the demand of a scenario, whatever queues it has.
+    """Return the demand of a scenario, whatever its queues are.
 
     Raises
     ------
@@ -122,11 +122,11 @@ def _queue_demand(snapshot: Snapshot, queue: str, jobs: Sequence[JobInfo], relea
 
 
 def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None) -> dict[str, Any]:
-    """Return what the queue plugin knows when a session opens, as `at_open` of a result tells it.
+    """Return the state of the queue plugin when a session opens, as in `at_open` of a result.
 
-    `without_jobs` holds the real capability of queues that take no part as long as they have no job.
-    `obstacle` says why capacity would let nothing in and place nothing; then the amounts mean little. Where
-    the queues or the configuration cannot be simulated, there is only `error`, which says why.
+    `without_jobs` has the real capability of queues that take no part because they have no jobs. `obstacle`
+    is why capacity would enqueue and place nothing; the amounts are then meaningless. If the queues or the
+    configuration cannot be simulated, the only key is `error`.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
 
 
 def _without_jobs(session: Session, state: Object) -> dict[str, dict[str, float]]:
-    """Return what each queue without an account could reach: nothing when no plugin sets limits."""
+    """Return what each queue without an account could reach; empty if no plugin sets limits."""
     if "queue_plugin" not in state:
         return {}
     guaranteed = total_of(queue.guarantee for queue in session.queues.values())
@@ -175,7 +175,7 @@ def _reachable(session: Session, queue: QueueInfo, guaranteed: Resource) -> Reso
 
 
 def _session(demand: Demand, document: Object, conf: SchedulerConf) -> Session:
-    """Open a session in which each queue has one job, the first of its jobs, which adds what all do."""
+    """Open a session in which each queue has one job, its first, with the amounts of all its jobs."""
     snapshot = take_snapshot(Admission(document).cluster())
     there = {name: of_queue for name, of_queue in demand.queues.items() if name in snapshot.queues}
     jobs = {of_queue.first_job: _job(name, of_queue) for name, of_queue in there.items()}

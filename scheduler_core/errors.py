@@ -1,4 +1,4 @@
-"""What can go wrong in the core, by meaning."""
+"""The exceptions of the core."""
 
 
 class CoreError(Exception):

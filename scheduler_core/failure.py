@@ -1,4 +1,4 @@
-"""What does an answer say when it could not be given? The error, and of a bug what there is to report."""
+"""The result of a document that could not be processed: the error, and the fault if it is a bug."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from scheduler_core.fault import fault_of
 
 
 def failed(answer: Mapping[str, Any], error: Exception) -> dict[str, Any]:
-    """Return the answer to a document that an exception stopped: `error`, and `fault` when it is a bug.
+    """Return the result for a document that raised an exception: `error`, and `fault` if it is a bug.
 
     Parameters
     ----------
     answer : mapping
-        What the answer says so far: `name`, and `notes` if there are any.
+        The result so far: `name`, and `notes` if there are any.
     error : Exception
-        Anything but `fault.NOT_OURS`, which a caller has to deal with.
+        Any exception but `fault.NOT_OURS`, which a caller has to handle.
 
     """
     stopped = {"name": answer["name"], "error": _sentence(error), "notes": answer.get("notes", [])}

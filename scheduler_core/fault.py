@@ -1,20 +1,20 @@
-"""What is reported when the core itself fails? What failed, where, and a reference for a report."""
+"""Faults: reports of bugs in the core, with a reference."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 NOT_OURS = (MemoryError, OSError)
-"""What a caller has to deal with: no memory left, or a callback that cannot write."""
+"""What a caller has to handle: no memory left, or a callback that cannot write."""
 
 
 class Fault(NamedTuple):
-    """An exception that nobody expected.
+    """An unexpected exception.
 
     Attributes
     ----------
     reference : str
-        The same wherever the same calls end in the same kind of exception.
+        Equal for equal calls that end in an exception of the same type.
     kind, says : str
         The exception.
     calls : list of str
@@ -29,14 +29,14 @@ class Fault(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return what is reported of it."""
+        """Return the report in one sentence."""
         return (
             f"Queuecast failed: this is a bug of Queuecast, please report it ({self.kind}, {self.reference})"
         )
 
 
 def fault_of(error: Exception) -> Fault:
-    """Return what there is to report of an exception; only that waits for the modules that tell."""
+    """Return the fault of an exception; imports the modules for tracebacks only when called."""
     import hashlib
     import traceback
 

@@ -1,4 +1,4 @@
-"""How is a scenario simulated?"""
+"""Options of a simulation."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ class Options:
     explain : bool
         Whether explanations are collected.
     cycles : int, optional
-        How many sessions; None: what the scenario says.
+        The number of sessions; None: as in the scenario.
     progress : callable, optional
-        ``progress(done, what)`` is called now and then, `done` from 0 to 1.
+        ``progress(done, what)`` is called from time to time, `done` from 0 to 1.
     timer : callable, optional
-        A clock in milliseconds; with one each cycle says how long it took.
+        A clock in milliseconds; with one, each cycle includes its timing.
     release : Release, optional
-        The release that decides; None: the one that the scenario names.
+        The release to simulate; None: the one that the scenario names.
     reasons : bool
-        Whether pods and PodGroups that wait say why; without it jobs that fit nowhere cost nothing.
+        Whether waiting pods and PodGroups have reasons; without them jobs that fit nowhere cost nothing.
     counts_pipelined : bool
-        Whether pods that are only pipelined may be counted on nodes and queues without their jobs saying so.
+        Whether pipelined pods may be counted on nodes and queues without updating their jobs.
     extender : callable, optional
         How plugin extender reaches its service, see `framework.extender_calls.Post`; without it calls fail.
     reuse : Reuse, optional
-        What the session finds, shared by runs of one session each, one after the other.
+        State of the first session, shared by consecutive runs of one session each.
     shows : frozenset of str, optional
         Each cycle of the result has only these of `result.BRIEF_PARTS`, in brief; None: everything.
     job : str, optional
         The key of the one job that a brief result is about: its PodGroups are this one, with the tasks as in
-        a whole result. A session ends when no action that is left looks at the job and none of its pods has
-        a place; that one of these actions fails is not noticed then. For results of one cycle.
+        a full result. A session ends when no remaining action considers the job and none of its pods has a
+        place; a failure in those actions goes unnoticed. For results of one cycle.
 
     """
 

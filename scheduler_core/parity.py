@@ -1,4 +1,4 @@
-"""Is a result equal to a recorded one? What counts, and where the first difference is."""
+"""Parity of results with recorded ones: the first difference that counts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _MESSAGES = ("fit_error", "pending_reasons", "conditions")
 
 
 def first_difference(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> str | None:
-    """Return where two results part, None when they are equal."""
+    """Return the first difference between two results, None when they are equal."""
     return next(_differences(ours, recorded), None)
 
 
 def first_message_difference(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> str | None:
-    """Return where the texts of two results part, None when they are equal."""
+    """Return the first difference between the texts of two results, None when they are equal."""
     if "error" in recorded:
         return None
     return next(_message_differences(ours, recorded), None)
@@ -60,7 +60,7 @@ def _state_difference(where: str, mine: Any, theirs: Any) -> Iterator[str]:
 
 
 def _by_name(value: Any) -> Any:
-    """Return lists of named or pathed things as maps, so that a difference names its place."""
+    """Return lists of named or pathed things as maps, so that a difference has a readable path."""
     if isinstance(value, Mapping):
         return {name: _by_name(entry) for name, entry in value.items()}
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
@@ -151,9 +151,9 @@ def _messages(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unmet(ours: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
-    """Return where a result disagrees with what a unit test of Volcano's own demands.
+    """Return where a result disagrees with the expectations of Volcano's own unit test.
 
-    Demands on scores and filters of single nodes are ignored: a result does not show them.
+    Expectations on scores and filters of single nodes are ignored, as a result does not have them.
     """
     cycles = ours.get("cycles") or []
     decisions = [decision for cycle in cycles for decision in cycle["decisions"] or ()]
@@ -218,7 +218,7 @@ def _queues_at_open(cycles: list[Any], field: str) -> dict[str, Any]:
 
 
 def first_replay_difference(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> str | None:
-    """Return where two results of a replay part, None when they are equal."""
+    """Return the first difference between two replay results, None when they are equal."""
     return next(_replay_differences(ours, recorded), None)
 
 
@@ -239,5 +239,5 @@ def _replay_differences(ours: Mapping[str, Any], recorded: Mapping[str, Any]) ->
 
 
 def _made(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the decisions of a log entry, all of which were committed."""
+    """Return the decisions of a log entry, all of them committed."""
     return [{**decision, "state": ""} for decision in entry["decisions"]]

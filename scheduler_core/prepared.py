@@ -1,4 +1,4 @@
-"""How is the next what-if answered without reading again what did not change?"""
+"""Prepared documents: answer what-ifs without reading unchanged parts again."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ DEFAULTS = Options()
 
 
 class Prepared:
-    """A scenario document that was read once and serves many variants of itself.
+    """A scenario document that is read once and simulated in many variants.
 
     A variant is given as the parts of the document that differ, whole lists under their names: ``{"queues":
-    [...]}``, ``{"scheduler_conf": {...}}``, ``{"pods": [*others, changed]}``. Every object that a variant
-    takes over as it is, the very same object, is neither checked nor read again. What a variant gives is byte
-    for byte what a run of ``{**document, **changes}`` from scratch would give.
+    [...]}``, ``{"scheduler_conf": {...}}``, ``{"pods": [*others, changed]}``. An object that a variant
+    takes over unchanged, that is the same object, is neither checked nor read again. The result of a variant
+    is byte for byte that of a run of ``{**document, **changes}`` from scratch.
 
-    Objects that were handed over must never be edited: a change is a new object. Variants leave no trace, so
-    one `Prepared` may serve several threads.
+    Objects that were passed in must never be edited: a change is a new object. Variants do not modify a
+    `Prepared`, so several threads may share it.
 
     Parameters
     ----------
     document : mapping
-        A scenario as `simulate_document` takes it. It may have errors; then every variant that still has them
-        answers with `error`.
+        A scenario as for `simulate_document`. It may have errors; the result of every variant that still has
+        them has the key `error`.
 
     """
 
@@ -68,9 +68,9 @@ class Prepared:
         return self._answer(changes, options, Simulation.run)
 
     def figures(self, changes: Mapping[str, Any] | None = None, options: Options = DEFAULTS) -> Result:
-        """Return a variant's queues as the first session finds them, without running any action.
+        """Return a variant's queues when the first session opens, without running any action.
 
-        The answer has `name`, `notes`, `at_open` (queues with deserved, real capability, share and more, as
+        The result has `name`, `notes`, `at_open` (queues with deserved, real capability, share and more, as
         in a result) and, unless explanations are off, ``explain.deserved``; or `error`.
         """
         return self._answer(changes, options, Simulation.figures)
@@ -78,9 +78,9 @@ class Prepared:
     def fitting(
         self, pod: str, changes: Mapping[str, Any] | None = None, options: Options = DEFAULTS
     ) -> Result:
-        """Return on which nodes a waiting pod of a variant would be placed, without running any action.
+        """Return the nodes on which a waiting pod of a variant would be placed, without running any action.
 
-        The answer has `name`, `notes`, `pod` and what `framework.fitting` tells; or `error`.
+        The result has `name`, `notes`, `pod` and the keys of `framework.fitting`; or `error`.
         """
         return self._answer(changes, options, lambda simulation, answer: simulation.fitting(answer, pod))
 
@@ -124,7 +124,7 @@ class Prepared:
 
 
 def prepare(document: Mapping[str, Any]) -> Prepared:
-    """Return a document read once, for many variants of it: see `Prepared`.
+    """Return a `Prepared` for a document, for many variants of it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is wrong with a plan, where, and what would mend it?"""
+"""Problems of a plan: what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Literal
 
 Severity = Literal["error", "warning", "remark"]
 Place = tuple[Any, ...]
-"""The way to a value as (place of what holds it, key or index); () is the scenario itself."""
+"""The path to a value as (place of its container, key or index); () is the scenario itself."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with, or worth knowing about, a scenario.
+    """A problem of a scenario, or something worth knowing about it.
 
     Attributes
     ----------
     severity : str
-        error: it cannot be simulated. warning: Volcano or the API server would not take it, or it does not do
+        error: it cannot be simulated. warning: Volcano or the API server would refuse it, or it does not do
         what its author meant. remark: worth knowing.
     path : str
         Such as ``queues[3].spec.capability["nvidia.com/gpu"]``.
@@ -29,7 +29,7 @@ class Problem:
     field : str
         The part of the path inside its object.
     actual, limit
-        What was found and what would be allowed, where these are single values.
+        The value found and the value allowed, where these are scalars.
 
     """
 

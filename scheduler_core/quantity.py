@@ -1,4 +1,4 @@
-"""How much is "500m" or "1.5Gi"? Kubernetes quantities as exact numbers."""
+"""Kubernetes quantities as exact numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FACTOR = {
 
 _LARGEST = Fraction(2**63 - 1)
 _LONGEST = 200
-"""Characters; a longer text is no amount of anything, and reading its digits costs their square."""
+"""Characters; no longer text is a plausible amount, and parsing digits takes quadratic time."""
 
 
 class QuantityError(InputError):

@@ -1,4 +1,4 @@
-"""What do a queue's webhook and its controller fill in?"""
+"""Defaults that a queue's webhook and its controller fill in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Object = Mapping[str, Any]
 
 
 def with_defaults(queue: Object, changes: Counter[str]) -> Object:
-    """Return a queue with what it leaves out; each sentence about that is counted in `changes`."""
+    """Return a queue with its defaults; a sentence about each is counted in `changes`."""
     spec, status, metadata = queue.get("spec") or {}, queue.get("status") or {}, queue["metadata"]
     changed_spec: dict[str, Any] = {}
     if not spec.get("weight"):
@@ -37,7 +37,7 @@ def with_defaults(queue: Object, changes: Counter[str]) -> Object:
 
 
 def made_queue(name: str, reclaimable: bool) -> Object:
-    """Return a queue that Volcano creates at its start."""
+    """Return a queue that Volcano creates at startup."""
     return {
         "metadata": {"name": name},
         "spec": {"weight": 1, "reclaimable": reclaimable},

@@ -1,7 +1,7 @@
-"""May a queue of this tree be written so? The same answer for a server and for files.
+"""Validation of edits to queues, for the server and for files.
 
-What only the webhook refuses is a problem of the plan, and no obstacle to an edit. Refused is what no
-simulation could read, what the CRD does not have, and what makes no tree.
+What only the webhook refuses is a problem of the plan and does not prevent an edit. An edit is refused if no
+simulation could read it, if the CRD lacks the field, or if the queues would not form a tree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MADE_BY_VOLCANO = ("root", "default")
 
 _METADATA = ("annotations", "labels")
 _NOT_ALLOWED = ("quantity.negative", "word.unknown")
-"""What an existing object may say, with a warning, but no edit."""
+"""What an existing object may have, with a warning, but no edit may set."""
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 _PART = re.compile(r"^queues\[0\]\.(?:spec|metadata|status)\.?")
 
@@ -35,7 +35,7 @@ def queue_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> li
     name : str
         Its present name, empty for a new queue.
     fields : mapping
-        All its fields in the spelling of the CRD, those of metadata and status beside those of the spec.
+        All its fields in the spelling of the CRD, including those of metadata and status.
     parents : mapping
         The tree before the edit.
 
@@ -52,7 +52,7 @@ def queue_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> li
 
 
 def removal_problems(name: str, leaving: Sequence[str], *, subtree: bool) -> Iterator[Problem]:
-    """Yield why a queue cannot be removed; `leaving` is the queue and all those below it."""
+    """Yield why a queue cannot be removed; `leaving` has the queue and all its descendants."""
     if kept := [queue for queue in leaving if queue in MADE_BY_VOLCANO]:
         message = f"queue {kept[0]} cannot be removed: Volcano refuses to delete it and recreates it"
         yield _refusal(name, "", "queue.delete_protected", message, kept[0], "remove other queues")
@@ -63,7 +63,7 @@ def removal_problems(name: str, leaving: Sequence[str], *, subtree: bool) -> Ite
 
 
 def below(name: str, parents: Parents) -> list[str]:
-    """Return the queues below one, parents first."""
+    """Return the descendants of a queue, parents first."""
     children: dict[str, list[str]] = {}
     for child in sorted(parents):
         children.setdefault(parents[child], []).append(child)
@@ -74,7 +74,7 @@ def below(name: str, parents: Parents) -> list[str]:
 
 
 def _form_problems(name: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what is wrong with the fields themselves, by the rules that an import has."""
+    """Yield what is wrong with the fields themselves, by the rules of an import."""
     metadata = {part: fields[part] for part in _METADATA if part in fields}
     spec = {field: value for field, value in fields.items() if field not in (*_METADATA, "name", "state")}
     queue = {
@@ -93,7 +93,7 @@ def _form_problems(name: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def tree_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> Iterator[Problem]:
-    """Yield why the fields of a queue do not fit into the tree; `name` is empty for a new one."""
+    """Yield why a queue's fields do not fit into the tree; `name` is empty for a new queue."""
     new_name, parent = fields.get("name") or "", fields.get("parent") or ""
     if not isinstance(new_name, str):
         message = f"the name of a queue is a text, not {str(new_name)[:60]}"
@@ -129,7 +129,7 @@ def _name_problems(name: str, new_name: str, taken: Iterable[str]) -> Iterator[P
 
 
 def _ancestry(name: str, parents: Parents) -> list[str]:
-    """Return `name` and the queues above it; a circle among them ends the way up."""
+    """Return `name` and its ancestors, up to a cycle if there is one."""
     way: list[str] = []
     while name in parents and name not in way:
         way.append(name)

@@ -1,6 +1,6 @@
-"""Which fields of a Queue does nothing read under this configuration, and why?
+"""Fields of a Queue that nothing reads under a configuration, with the reasons.
 
-Volcano's webhook still checks such a field; its scheduler decides as if it were not there.
+Volcano's webhook still checks such a field; its scheduler decides as if it were absent.
 """
 
 from __future__ import annotations

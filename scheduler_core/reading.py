@@ -1,4 +1,4 @@
-"""Which scenarios are in a file? Read one at a time, with the garbage collector out of the way."""
+"""Scenarios in files, read one at a time and with the garbage collector tuned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 WRAPPED = b'{"scenario":'
 BUFFERED = 2**20
-"""Bytes that are read at once: a scenario is one long line."""
+"""Bytes to read at once: a scenario is one long line."""
 
 COLLECTED_AFTER = 20_000
 """Pods that were simulated, a hundred counted for each scenario."""
@@ -27,9 +27,9 @@ Hook = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Entry(NamedTuple):
-    """One scenario of a file, what was recorded and is expected of it, and how long reading took.
+    """One scenario of a file, with its recorded and expected results and the time it took to read.
 
-    `fault` is what is wrong with the text itself; a text with a fault is not simulated.
+    `fault` is a problem of the text itself; a text with a fault is not simulated.
     """
 
     scenario: dict[str, Any]
@@ -40,11 +40,11 @@ class Entry(NamedTuple):
 
 
 class Collector:
-    """The garbage collector, off while a scenario is read and seldom at work afterwards.
+    """The garbage collector, disabled while a scenario is read and rarely run afterwards.
 
-    It would walk the growing objects of a large scenario again and again. What was read is left alone, and
-    the young objects are looked at the more rarely the more pods there are. Sessions refer to themselves:
-    what they left behind is collected before the next scenario is read, when it is much.
+    It would traverse the growing objects of a large scenario again and again. What was read is frozen, and
+    the young generation is collected less often the more pods there are. Sessions contain reference cycles:
+    their garbage is collected before the next scenario is read, if there is much.
     """
 
     def __init__(self) -> None:
@@ -76,8 +76,8 @@ def entries(name: str, *, with_recorded: bool = True, sharing: bool = False) -> 
     """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input).
 
     Lines are read one at a time, and no text is kept while its scenario is in use. Without `with_recorded`
-    what a line holds behind its scenario is not parsed. With `sharing` equal specs and statuses in JSON are
-    one object, which nobody may write: thousands of jobs then take half the memory.
+    what follows the scenario in a line is not parsed. With `sharing`, equal specs and statuses in JSON are
+    one object, which must not be modified: thousands of jobs then take half the memory.
     """
     file = FileIO(0, closefd=False) if name == "-" else FileIO(name)
     with BufferedReader(file, BUFFERED) as raw:
@@ -119,7 +119,7 @@ def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool, shari
 
 
 def _read_quickly(name: str, line: bytes, *, with_recorded: bool, sharing: bool) -> Entry:
-    """Parse a scenario in JSON; one that is not what it should be is read again to say where."""
+    """Parse a scenario in JSON; a malformed one is read again to locate the problem."""
     started = milliseconds()
     try:
         loaded = _loaded(line, with_recorded=with_recorded, hook=_sharing() if sharing else None)
@@ -133,7 +133,7 @@ def _read_quickly(name: str, line: bytes, *, with_recorded: bool, sharing: bool)
 
 
 def _loaded(line: bytes, *, with_recorded: bool, hook: Hook | None) -> dict[str, Any]:
-    """Parse one line of JSON, or of a recorded one the scenario alone."""
+    """Parse one line of JSON, or only the scenario of a recorded one."""
     if line.startswith(WRAPPED) and not with_recorded:
         scenario, _ = json.JSONDecoder(object_hook=hook).raw_decode(line[len(WRAPPED) :].decode().lstrip())
         return {"scenario": scenario}
@@ -142,7 +142,7 @@ def _loaded(line: bytes, *, with_recorded: bool, hook: Hook | None) -> dict[str,
 
 
 def _sharing() -> Hook:
-    """Return what makes equal specs of pods and PodGroups, and equal statuses, one object."""
+    """Return an object hook that shares equal specs of pods and PodGroups, and equal statuses."""
     known: dict[bytes, dict[str, Any]] = {}
 
     def shared(thing: dict[str, Any]) -> dict[str, Any]:
@@ -154,14 +154,14 @@ def _sharing() -> Hook:
 
 
 def _with_structured_conf(scenario: dict[str, Any]) -> dict[str, Any]:
-    """Return a scenario whose configuration, if it has one, is a structure and not a text."""
+    """Return a scenario whose configuration, if any, is a structure instead of a text."""
     conf = scenario.get("scheduler_conf")
     is_structure = isinstance(conf, dict) and conf.get("kind") != "ConfigMap"
     return scenario if is_structure else _manifests().resolve(scenario)
 
 
 def _read_carefully(name: str, text: bytes) -> Entry:
-    """Read a scenario or manifests with the line of every problem."""
+    """Read a scenario or manifests with the line numbers of all problems."""
     started = milliseconds()
     reading = _manifests().read([(name, text)])
     errors = [problem for problem in reading.problems if problem.severity == "error"]
@@ -170,10 +170,10 @@ def _read_carefully(name: str, text: bytes) -> Entry:
 
 
 def _manifests() -> ModuleType:
-    """Return the reader of manifests; without a text in YAML nobody waits for it."""
+    """Return the reader of manifests, imported only for texts in YAML."""
     return import_module("manifests")
 
 
 def milliseconds() -> float:
-    """Return what a clock shows that only moves forward."""
+    """Return a monotonic clock in milliseconds."""
     return time.perf_counter() * 1000.0

@@ -1,4 +1,4 @@
-"""When does a cluster come back to a state that it had? States of successive cycles, up to uids and times."""
+"""Detection of loops: states of successive cycles that recur, up to uids and times."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Loop(NamedTuple):
-    """Cycles after which the cluster is as it was, although pods were evicted in between.
+    """Cycles after which the cluster is in the same state, with evictions in between.
 
     Attributes
     ----------
     first_cycle : int
-        The first cycle that starts in a state which comes back.
+        The first cycle that starts in a recurring state.
     period : int
-        After how many cycles it does.
+        The number of cycles after which it recurs.
 
     """
 
@@ -23,10 +23,10 @@ class Loop(NamedTuple):
 
 
 class Recurrence:
-    """Follows what cycles change, and finds the first loop.
+    """Tracks what cycles change, and finds the first loop.
 
-    The state is all that later decisions can depend on: which parts differ from the beginning, and the order
-    in which evicted pods came back.
+    The state is all that later decisions can depend on: the parts that differ from the start, and the order
+    in which evicted pods were recreated.
 
     Attributes
     ----------
@@ -45,19 +45,19 @@ class Recurrence:
         self.close(0, terminating=(), evicts=False)
 
     def change(self, part: Hashable, before: object, after: object) -> None:
-        """Follow a change of one part; None: it is not there."""
+        """Record a change of one part; None: absent."""
         if self._at_first.setdefault(part, before) == after:
             self._differs.pop(part, None)
         else:
             self._differs[part] = after
 
     def come_back(self, pod: Hashable) -> None:
-        """Follow an evicted pod that waits again, as the youngest of all."""
+        """Record an evicted pod that is pending again, as the youngest of all."""
         self._came_back.pop(pod, None)
         self._came_back[pod] = None
 
     def close(self, cycle: int, *, terminating: Iterable[tuple[str, int]], evicts: bool) -> None:
-        """End a cycle; `terminating` are the pods that are still there, and for how many cycles."""
+        """End a cycle; `terminating` has the pods that still exist, and for how many cycles."""
         if evicts:
             self._evicted_in = cycle
         state = sorted(map(repr, self._differs.items())), list(self._came_back), sorted(terminating)

@@ -1,4 +1,4 @@
-"""Which release of Volcano decides, and in which rules do releases differ?"""
+"""Releases of Volcano, and the rules in which they differ."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(-[0-9A-Za-z.-]+)?")
 
 
 class Change(NamedTuple):
-    """How a rule changed from one release to the next.
+    """How a rule changed between releases.
 
     Attributes
     ----------
     since : (int, int)
         Major and minor version of the first release that follows the rule.
     pulls : tuple of int
-        The pull requests of Volcano that brought it.
+        The pull requests of Volcano that introduced it.
     part : str
         The plugin or the action that it concerns.
     before, after : str
-        What releases without the rule do, and what those with it do.
+        What releases do without and with the rule.
 
     """
 
@@ -34,7 +34,7 @@ class Change(NamedTuple):
 
 
 class Rule(Enum):
-    """Everything in which the known releases differ, one rule for each change.
+    """The differences between the known releases, one rule for each.
 
     A release follows a rule or does not; the plugin or action that a rule concerns reads it in one place.
     """
@@ -142,7 +142,7 @@ class Rule(Enum):
         "The queue annotation volcano.sh/nodegroup-resource-limits caps a queue in each node group.",
     )
 
-    __hash__ = object.__hash__  # quicker than Enum's, and sessions ask for rules all the time
+    __hash__ = object.__hash__  # faster than Enum's, and sessions look up rules all the time
 
     @property
     def since(self) -> tuple[int, int]:
@@ -156,7 +156,7 @@ class Release(NamedTuple):
     Attributes
     ----------
     name : str
-        As Volcano tags it, for example "v1.15.1".
+        Volcano's tag, for example "v1.15.1".
     version : (int, int)
         Major and minor version.
     rules : frozenset of Rule
@@ -173,11 +173,11 @@ class Release(NamedTuple):
         return rule in self.rules
 
     def switched(self, rules: Iterable[Rule]) -> Release:
-        """Return the release with some rules switched: those it follows off, the others on."""
+        """Return the release with some rules toggled."""
         return self._replace(rules=self.rules ^ frozenset(rules))
 
     def lacks_action(self, action: str) -> bool:
-        """Return whether the release has no such action although a later one has."""
+        """Return whether the release does not have an action that a later one has."""
         return action in ("gangpreempt", "gangreclaim") and not self.follows(Rule.GANG_EVICTION)
 
 
@@ -196,13 +196,13 @@ DEFAULT_RELEASE = V1_15
 
 
 def release_of(document: Mapping[str, object]) -> Release:
-    """Return the release that a scenario names; the default when it names none, or no version."""
+    """Return the release that a scenario names; the default without a valid name."""
     name = document.get("release")
     return (release_named(name) if isinstance(name, str) else None) or DEFAULT_RELEASE
 
 
 def release_named(name: str) -> Release | None:
-    """Return the known release nearest to a version; None when the text is no version.
+    """Return the known release nearest to a version; None when the text is not a version.
 
     Patch releases and pre-releases map to the known release of their minor version, versions beyond the known
     ones to the oldest or the newest.

@@ -1,4 +1,4 @@
-"""How does a result write amounts and facts?"""
+"""Rendering of amounts and facts in results."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def amounts(resource: Resource) -> dict[str, float]:
 def plain(value: Any) -> Any:
     """Return the same data with every resource vector as a map and every number in its shortest form.
 
-    What several places have in common is written once, and shared in the answer.
+    An object that occurs in several places is converted once, and shared in the output.
     """
     return _plain(value, {})
 
 
 def _plain(value: Any, known: dict[int, Any]) -> Any:
-    """Return the same; `known` are the maps and lists that were written before, by identity."""
+    """Return the same; `known` has the maps and lists converted so far, by identity."""
     kind = type(value)
     if kind in _AS_THEY_ARE:
         return value

@@ -1,8 +1,8 @@
-"""How are amounts of resources added, compared and divided?
+"""Resource vectors: addition, comparison and division of amounts.
 
 The scheduler's resource vector: cpu in milli-cores, memory in bytes and a map of scalars (milli-units; `pods`
-a plain count). A scalar map can be missing, empty, or hold a key with value 0, and some operations tell these
-apart; each method below says what a missing scalar means for it.
+a plain count). A scalar map can be missing, empty, or have a key with value 0, and some operations
+distinguish these; each method below states what a missing scalar means for it.
 
 Source: volcano ``pkg/scheduler/api/resource_info.go`` at v1.15.1.
 """
@@ -31,7 +31,7 @@ _QUALIFIED = re.compile(rf"((?P<prefix>{_DNS_LABEL}(\.{_DNS_LABEL})*)/)?{_NAME_P
 
 
 class Absent(Enum):
-    """What a scalar that is missing on one side of an operation stands for."""
+    """What a scalar stands for that is missing on one side of an operation."""
 
     ZERO = "zero"
     INFINITY = "infinity"
@@ -60,7 +60,7 @@ def less_equal(left: float, right: float) -> bool:
 
 
 def share_of(part: float, total: float) -> float:
-    """Return part / total; of a total of 0 nothing is share 0 and anything is share 1."""
+    """Return part / total; for a total of 0, the share of 0 is 0 and any other is 1."""
     if total == 0:
         return 0.0 if part == 0 else 1.0
     return part / total
@@ -130,7 +130,7 @@ class Resource:
         return (self.scalars or {}).get(name, 0.0)
 
     def set(self, name: str, amount: float) -> None:
-        """Write the amount of one resource; a scalar's key is made on demand."""
+        """Set the amount of one resource; a scalar's key is created if necessary."""
         if name == CPU:
             self.cpu = amount
         elif name == MEMORY:
@@ -141,7 +141,7 @@ class Resource:
             self.scalars[name] = amount
 
     def add_scalar(self, name: str, amount: float) -> None:
-        """Add to one scalar; its key is made on demand."""
+        """Add to one scalar; its key is created if necessary."""
         if self.scalars is None:
             self.scalars = {name: amount}
         else:
@@ -173,7 +173,7 @@ class Resource:
         return named
 
     def is_same(self, other: Resource) -> bool:
-        """Return whether both name the same scalars, and all their amounts are equal."""
+        """Return whether both have the same scalars and equal amounts."""
         return self.cpu == other.cpu and self.memory == other.memory and self.scalars == other.scalars
 
     def add(self, other: Resource) -> Resource:
@@ -253,7 +253,7 @@ class Resource:
     # tests over all dimensions
 
     def is_empty(self) -> bool:
-        """Return whether nothing is held; `pods` are ignored."""
+        """Return whether every amount is below `MIN_RESOURCE`; `pods` are ignored."""
         if self.cpu >= MIN_RESOURCE or self.memory >= MIN_RESOURCE:
             return False
         return not any(
@@ -267,7 +267,7 @@ class Resource:
     def less_equal(self, other: Resource, absent: Absent) -> bool:
         """Return whether every dimension is at most that of `other` (within `MIN_RESOURCE`).
 
-        ZERO: only scalars of self are looked at, missing in `other` they are compared with 0. INFINITY: a
+        ZERO: only scalars of self are compared, with 0 where missing in `other`. INFINITY: a
         scalar that self lacks but `other` has makes it false, one that `other` lacks passes.
         """
         if absent is INFINITY and any(name not in (self.scalars or {}) for name in other.scalars or ()):
@@ -358,7 +358,7 @@ class Resource:
 
 
 def resource_of(amounts: Mapping[str, object]) -> Resource:
-    """Return the vector of a resource list, the same one for all that are equal; never change it."""
+    """Return the vector of a resource list, one object for equal lists; never change it."""
     return _vector((*amounts.items(),))
 
 
@@ -427,7 +427,7 @@ def exceeded_part(left: Resource, right: Resource) -> Resource:
 
 
 def intersection(left: Resource, right: Resource) -> list[str]:
-    """Return the dimensions that both hold."""
+    """Return the dimensions that both have."""
     theirs = set(right.names())
     return [name for name in left.names() if name in theirs]
 
@@ -441,7 +441,7 @@ def total_of(resources: Iterable[Resource]) -> Resource:
 
 
 def quantities(resource: Resource) -> dict[str, str]:
-    """Return a vector as Kubernetes quantities; fractions are cut off.
+    """Return a vector as Kubernetes quantities; fractions are truncated.
 
     Examples
     --------

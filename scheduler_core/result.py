@@ -1,4 +1,4 @@
-"""What does a run show? Sessions as plain dictionaries in the recorded format.
+"""Results: sessions as plain dictionaries in the recorded format.
 
 Resource maps are in the scheduler's units: milli-cores, bytes, milli-units; `pods` is a count.
 """
@@ -36,7 +36,7 @@ _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tre
 
 
 def state(session: Session) -> dict[str, Any]:
-    """Return what the plugins know of queues and jobs at this moment (S of the format)."""
+    """Return the current state of queues and jobs in the plugins (S of the format)."""
     reported: dict[str, Any] = {"total_resource": session.total}
     for report in session.registry.reports:
         reported.update(report())
@@ -45,7 +45,7 @@ def state(session: Session) -> dict[str, Any]:
 
 
 def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what one closed session did, without its number."""
+    """Return the result of one closed session, without its number."""
     return {
         "at_open": at_open,
         "at_end": at_end,
@@ -57,9 +57,9 @@ def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[s
 def brief_before_close(
     session: Session, shows: Collection[str], subject: JobInfo | None = None
 ) -> dict[str, Any]:
-    """Return some parts of a session after its last action, those that do not come later.
+    """Return the parts of a brief result that are known before the session closes.
 
-    Of PodGroups only that of the job that the result is about, if it is about one.
+    If the result is about one job, it has only that job's PodGroup.
     """
     brief: dict[str, Any] = dict.fromkeys(part for part in BRIEF_PARTS if part in shows)
     if "at_end" in brief:
@@ -77,7 +77,7 @@ def brief_before_close(
 def brief_after_close(
     session: Session, brief: dict[str, Any], subject: JobInfo | None = None
 ) -> dict[str, Any]:
-    """Complete parts of a session with what is known once it is closed."""
+    """Complete a brief result after the session has closed."""
     if "decisions" in brief:
         evicted = [one for one in session.decisions if one.op == "evict" and one.state == "committed"]
         brief["decisions"] = [decision.as_dict() for decision in evicted]
@@ -95,7 +95,7 @@ def _counted_tasks(job: JobInfo) -> list[dict[str, Any]]:
 
 
 def nodes_of(session: Session) -> list[dict[str, Any]]:
-    """Return each node's amounts; a scalar of which there is nothing is left out."""
+    """Return each node's amounts, without scalars of 0."""
     table = session.nodes
     columns = [
         _maps(matrix, table.axis.names)
@@ -148,7 +148,7 @@ def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
 
 
 def add_after_close(podgroup: dict[str, Any], job: JobInfo) -> None:
-    """Complete a job's numbers with what closing the session wrote."""
+    """Complete a job's numbers with what the session wrote on closing."""
     podgroup["phase_after"] = job.phase
     if waits(job):
         podgroup["fit_error"] = fit_error(job)
@@ -175,7 +175,7 @@ def waits(job: JobInfo) -> bool:
 
 
 def task_result(task: TaskInfo | PodInfo) -> dict[str, Any]:
-    """Return the state of a task; of one that no action examined that of its pod."""
+    """Return the state of a task; that of its pod if no action examined it."""
     entry = {"pod": task.key}
     if task.role:
         entry["role"] = task.role
@@ -224,9 +224,9 @@ def explanations(session: Session, recorder: Recorder) -> dict[str, Any]:
 
 
 def spared_candidates(recorder: Recorder) -> list[dict[str, Any]]:
-    """Return the refusals; numbers that several have in common are made plain once.
+    """Return the refusals; numbers that several share are converted once.
 
-    The recorder is not read again after this, so that its entries are finished in place.
+    The recorder is not read again, so its entries are completed in place.
     """
     known: dict[int, tuple[Any, Any]] = {}
     refusals = [entry for kept in recorder.spared.values() for entry in kept.values()]
@@ -240,12 +240,12 @@ def spared_candidates(recorder: Recorder) -> list[dict[str, Any]]:
 
 
 def encode(result: Mapping[str, Any]) -> bytes:
-    """Return a result as compact UTF-8 JSON with one newline at its end."""
+    """Return a result as compact UTF-8 JSON with a final newline."""
     return b"".join(encoded(result))
 
 
 def encoded(result: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the same piece by piece, so that a large result is not in memory several times."""
+    """Yield the same in pieces, so that a large result is not in memory several times."""
     for text in _ENCODER.iterencode(result, _one_shot=True):
         yield text.encode()
     yield b"\n"
@@ -254,7 +254,7 @@ def encoded(result: Mapping[str, Any]) -> Iterator[bytes]:
 def timing(
     actions: Sequence[str], snapshot: float, opening: float, times: Sequence[float], closing: float
 ) -> dict[str, Any]:
-    """Return how long a cycle took, in milliseconds; showing its state is no part of the session."""
+    """Return the time a cycle took, in milliseconds, without showing its state."""
     return {
         "snapshot_ms": snapshot,
         "open_session_ms": opening,

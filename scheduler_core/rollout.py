@@ -1,7 +1,7 @@
-"""In which steps does a cluster's tree of queues become another one, when the webhook looks at every step?
+"""Rollouts: the steps from one tree of queues to another, each accepted by the webhook.
 
-A queue is first tried as it shall be. Where none of those that are left is accepted, one is put half-way:
-with the larger amounts of before and after, else with the smaller ones, at last with none.
+A queue is first tried in its final form. If none of the remaining ones is accepted, one is put half-way: with
+the larger amounts of before and after, else with the smaller ones, finally with none.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ DEFAULTS = WebhookOptions()
 
 @dataclass(frozen=True)
 class Step:
-    """One write; `halfway` when a later one brings the queue to what it shall be.
+    """One write; `halfway` when a later one brings the queue to its final form.
 
     Attributes
     ----------
     queue : mapping
-        The Queue object without its status; of a deletion what is there before it.
+        The Queue object without its status; for a deletion, the object before it.
 
     """
 
@@ -40,16 +40,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Rollout:
-    """The way from one tree to another.
+    """The steps from one tree to another.
 
     Attributes
     ----------
     steps : list of Step
         Creations and updates, in an order that the webhook accepts.
     deletions : list of Step
-        What can go afterwards, children first.
+        The deletions afterwards, children first.
     states : dict
-        Queues that shall be Open or Closed: a command does that, not a manifest.
+        Queues to open or close: done by a command, not by a manifest.
     impossible : list of Problem
         What the webhook refuses in any order.
 
@@ -62,12 +62,12 @@ class Rollout:
 
 
 def rollout(before: Iterable[Object], after: Iterable[Object], options: WebhookOptions = DEFAULTS) -> Rollout:
-    """Return how to get from the queues `before` to those of `after`."""
+    """Return the rollout from the queues `before` to those of `after`."""
     return _Way(_by_name(before), _by_name(after), options).walk()
 
 
 class _Way:
-    """The cluster as it is on the way, and what it shall be."""
+    """The state of the cluster during a rollout, and its goal."""
 
     def __init__(self, before: dict[str, Object], after: dict[str, Object], options: WebhookOptions) -> None:
         self.options = options
@@ -83,7 +83,7 @@ class _Way:
         self.webhook = QueueAdmission(self.present.values(), options)
 
     def walk(self) -> Rollout:
-        """Do what the webhook accepts, until nothing is left to do or nothing is accepted."""
+        """Take steps that the webhook accepts, until nothing is left or nothing is accepted."""
         self._leave_root_its_amounts()
         while self._goes_on():
             pass
@@ -93,7 +93,7 @@ class _Way:
         return Rollout(self.steps, deletions, self.states, self.impossible)
 
     def _leave_root_its_amounts(self) -> None:
-        """Say what the webhook's protection of root refuses, and go on without it."""
+        """Report what the webhook's protection of root refuses, and continue without it."""
         there, goal = self.present.get(ROOT), self.goals.get(ROOT)
         if there is None or goal is None:
             return
@@ -110,17 +110,17 @@ class _Way:
         return bool(done) or any(self._halfway(form) for form in (_larger, _smaller, _bare))
 
     def _open(self) -> list[str]:
-        """Return the queues that are not yet what they shall be, parents first."""
+        """Return the queues that are not in their final form, parents first."""
         names = [
             name for name, goal in self.goals.items() if _content(self.present.get(name)) != _content(goal)
         ]
         return sorted(names, key=lambda name: _level(name, self.goals))
 
     def _halfway(self, form: Form) -> bool:
-        """Put one queue half-way: from above where amounts grow, from below where they shrink.
+        """Put one queue half-way: with larger amounts where they grow, smaller where they shrink.
 
-        One without amounts stays so until it can become what it shall be: else a queue that leaves, such
-        as one that is renamed, would keep its room because those below it fill it again.
+        One without amounts stays so until it can take its final form: else a queue to delete, such as a
+        renamed one, would keep its amounts because its descendants fill it again.
         """
         open_now = {*self._open(), *(self.present.keys() - self.goals.keys())}
         names = sorted(
@@ -132,7 +132,7 @@ class _Way:
         )
         left = [name for name in names if not {(name, form), (name, _bare)} & self.halfway]
         if form is _bare:
-            # All at once: what was just emptied would be filled again before the one above it is empty.
+            # All at once: what was just emptied would be filled again before its parent is empty.
             return bool(
                 [name for name in sorted(left, key=self._depth, reverse=True) if self._put(name, form)]
             )
@@ -223,7 +223,7 @@ def _by_name(queues: Iterable[Object]) -> dict[str, Object]:
 
 
 def _level(name: str, queues: Mapping[str, Object]) -> int:
-    """Return how many queues are above one; a circle ends the way up."""
+    """Return the number of ancestors of a queue, up to a cycle if there is one."""
     above: set[str] = set()
     while name in queues and name not in above:
         above.add(name)
@@ -247,7 +247,7 @@ def _with_amounts(queue: Object, parts: Mapping[str, Object]) -> Object:
 
 
 def _content(queue: Object | None) -> object:
-    """Return what a manifest says of a queue; empty parts and absent ones are the same."""
+    """Return what a manifest states of a queue; empty and absent parts are the same."""
     if queue is None:
         return None
     metadata, spec = queue["metadata"], queue.get("spec") or {}

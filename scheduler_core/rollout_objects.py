@@ -1,4 +1,4 @@
-"""What does one write to walk a rollout? Objects to apply from top to bottom, and a script for the rest."""
+"""Output of a rollout: objects to apply from top to bottom, and a script for the rest."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def changed_objects(way: Rollout, conf: Object | None) -> list[Object]:
-    """Return the queues that the steps write, and the scheduler's ConfigMap if it changed."""
+    """Return the queues that the steps write, and the scheduler's ConfigMap if it changes."""
     queues = [applicable(step.queue) for step in way.steps]
     return queues if conf is None else [*queues, conf]
 
 
 def unchanged_objects(way: Rollout, queues: Iterable[Object]) -> Iterator[Object]:
-    """Yield the queues that no step touches, as far as the webhook lets them be written."""
+    """Yield the queues that no step changes, where the webhook allows writing them."""
     touched = {step.name for step in way.steps} | {problem.queue for problem in way.impossible}
     yield from (applicable(queue) for queue in queues if queue["metadata"]["name"] not in touched)
 
 
 def applicable(queue: Object) -> Object:
-    """Return a Queue without what only the server writes."""
+    """Return a Queue without the fields that only the server writes."""
     metadata = {key: value for key, value in queue["metadata"].items() if key not in _OF_THE_SERVER}
     annotations = {
         key: value for key, value in (metadata.get("annotations") or {}).items() if key != _APPLIED
@@ -44,7 +44,7 @@ def applicable(queue: Object) -> Object:
 
 
 def commands(way: Rollout) -> list[str]:
-    """Return what no manifest does: deleting, opening and closing queues; no name is read as an option."""
+    """Return the commands to delete, open and close queues; names are never parsed as options."""
     lines = [f"kubectl delete queue -- {quote(step.name)}" for step in way.deletions]
     for name, state in sorted(way.states.items()):
         action = "open" if state == "Open" else "close"
@@ -53,5 +53,5 @@ def commands(way: Rollout) -> list[str]:
 
 
 def script(lines: Sequence[str]) -> str:
-    """Return commands as a shell script; nothing where there are none."""
+    """Return commands as a shell script; empty without commands."""
     return "\n".join(["#!/bin/sh", "set -eu", *lines]) + "\n" if lines else ""

@@ -1,6 +1,6 @@
-"""Would the API server take this object, as its CRD describes it?
+"""The checks of the API server against the CRDs of queues and PodGroups.
 
-kubectl refuses a field that the CRD does not have; without its validation the API server drops it silently.
+kubectl refuses a field that the CRD lacks; without its validation the API server silently drops it.
 
 Source: volcano ``config/crd/volcano/bases/scheduling.volcano.sh_{queues,podgroups}.yaml`` at v1.15.1.
 """
@@ -16,7 +16,7 @@ from scheduler_core.problem import Problem, spell_steps
 WEIGHTS = range(1, 65536)
 PRIORITIES = range(2**31)
 ANNOTATION_BYTES = 256 * 1024
-"""What all annotations of an object have together, names included: apimachinery's ValidateAnnotationsSize."""
+"""The total size of an object's annotations with their names: apimachinery's ValidateAnnotationsSize."""
 
 QUEUE_SPEC = (
     "weight",
@@ -46,7 +46,7 @@ _SPECS = {"queues": QUEUE_SPEC, "podgroups": PODGROUP_SPEC}
 
 
 def schema_problems(kind: str, index: int, thing: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what the API server does not take of a Queue or PodGroup at this place of its list.
+    """Yield what the API server refuses in a Queue or PodGroup at this place of its list.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def schema_problems(kind: str, index: int, thing: Mapping[str, Any]) -> Iterator
 
 
 class _About:
-    """The object that is looked at."""
+    """The object being checked."""
 
     def __init__(self, kind: str, index: int, thing: Mapping[str, Any]) -> None:
         self.kind, self.index = kind, index
@@ -95,7 +95,7 @@ class _About:
             yield self._problem("unknown_field", (*way, name), message, fix=fix)
 
     def too_large(self, annotations: Mapping[Any, Any]) -> Iterator[Problem]:
-        """Yield that annotations are too large together; those that are no texts are an error of form."""
+        """Yield that the annotations are too large; those that are not strings are malformed."""
         size = sum(len(str(part).encode()) for entry in annotations.items() for part in entry)
         if size > ANNOTATION_BYTES:
             message = f"has {size} bytes, and the API server takes {ANNOTATION_BYTES}"
@@ -104,7 +104,7 @@ class _About:
             yield self._problem("annotations", way, message, fix=fix, actual=size, limit=ANNOTATION_BYTES)
 
     def out_of_range(self, field: str, value: Any, allowed: range) -> Iterator[Problem]:
-        """Yield that a number is none that the CRD takes; what is no int32 at all is an error of form."""
+        """Yield that a number is out of the CRD's range; what is not an int32 at all is malformed."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return
         least, most = allowed.start, allowed.stop - 1

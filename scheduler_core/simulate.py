@@ -1,4 +1,4 @@
-"""What would Volcano do? One scenario in, its decisions out."""
+"""The simulation of a scenario: its sessions, one after another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Object = Mapping[str, Any]
 
 
 class Simulation:
-    """The sessions of one scenario, one after the other.
+    """The sessions of one scenario, one after another.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Simulation:
     admission : Admission
         Its objects.
     options : Options
-        How it is simulated.
+        The options.
 
     """
 
@@ -81,9 +81,9 @@ class Simulation:
             self.afterwards.recurrence = Recurrence()
 
     def live(self, *, anew: bool = False) -> None:
-        """Have the cluster live on from session to session: pods and PodGroups of its own, and a state.
+        """Keep pods, PodGroups and a state of the simulation's own from session to session.
 
-        With `anew` there is no state, and each session is opened on a snapshot that is made anew.
+        With `anew` there is no state: each session is opened on a new snapshot.
         """
         cluster = self.cluster
         cluster.pods = cluster.pods.copy()
@@ -91,7 +91,7 @@ class Simulation:
         self._state = None if anew else State(cluster, cluster.pods.journal)
 
     def with_nothing_but(self, podgroups: Mapping[str, Object], pods: Iterable[Object]) -> Simulation:
-        """Return a simulation of the same cluster with other work only, which lives on as well.
+        """Return a simulation of the same cluster with other work only, which also lives on.
 
         The PodGroups are given by key.
         """
@@ -103,7 +103,7 @@ class Simulation:
         return twin
 
     def configure(self, conf: SchedulerConf) -> None:
-        """Open the next sessions with a configuration."""
+        """Use a configuration for the next sessions."""
         self.conf = conf
         self._session = None
         self._actions = {name: ACTIONS[name] for name in conf.actions}
@@ -112,7 +112,7 @@ class Simulation:
         ]
 
     def figures(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Return what the plugins make of the queues when the first session opens."""
+        """Return the plugins' figures of the queues when the first session opens."""
         result["notes"] = self.notes
         session = self.open_anew(take_snapshot(self.cluster))
         result["at_open"] = shown.state(session)
@@ -149,20 +149,20 @@ class Simulation:
         return result if failure is None else {"name": result["name"], "error": failure, **result}
 
     def act(self, session: Session, action: str) -> None:
-        """Have an action of the configuration decide."""
+        """Run an action of the configuration."""
         session.action = action
         self._actions[action](session)
 
     def reach(self, cycle: int) -> None:
-        """Run the cycles before one."""
+        """Run the cycles before `cycle`."""
         for _ in islice(self.steps(), cycle - 1):
             pass
 
     def steps(self) -> Iterator[Session]:
-        """Yield the session of each cycle after what it decided was written.
+        """Yield the session of each cycle after its decisions are written.
 
-        Whoever takes the steps may write pods and PodGroups in between, in `cluster.pods` and
-        `cluster.podgroups`. Nothing of a session is kept, however many there are, and no loops are found.
+        The caller may write pods and PodGroups in between, in `cluster.pods` and `cluster.podgroups`.
+        Sessions are not kept, and loops are not detected.
         """
         self.afterwards.recurrence = None
         for cycle in range(1, self.cycles + 1):
@@ -175,7 +175,7 @@ class Simulation:
             yield session
 
     def session_before(self, action: str) -> Session:
-        """Return the session of the cycle reached as an action finds it, for any further question."""
+        """Return a session of the reached cycle in the state before an action."""
         session = self.open_anew(take_snapshot(self.cluster))
         for name in self.conf.actions[: self.conf.actions.index(action)]:
             self.act(session, name)
@@ -184,15 +184,15 @@ class Simulation:
 
     @property
     def state(self) -> State | None:
-        """Return the state that lives from session to session, None where each is made anew."""
+        """Return the state that is carried from session to session, None without one."""
         return self._state
 
     def reopen(self) -> None:
-        """Have every plugin open the next session."""
+        """Let every plugin open the next session."""
         self._session = None
 
     def open_session(self) -> Session:
-        """Return a session on the cluster as it is now, which no action has looked at."""
+        """Return a session on the current cluster, before any action."""
         renewal = None if self._state is None else self._state.renew()
         if renewal is None or self._state is None:
             return self.open_anew(take_snapshot(self.cluster))
@@ -201,7 +201,7 @@ class Simulation:
         return self._session
 
     def _found(self) -> Snapshot:
-        """Return what the next session finds."""
+        """Return the snapshot for the next session."""
         if self._state is None:
             reuse = self.options.reuse
             return take_snapshot(self.cluster) if reuse is None else reuse.lend(self.cluster)
@@ -249,7 +249,7 @@ class Simulation:
         return result
 
     def _brief(self, cycle: int, shows: frozenset[str]) -> dict[str, Any]:
-        """Return some parts of a cycle in brief; nothing else is worked out, which changes no decision."""
+        """Return some parts of a cycle in brief; nothing else is computed, which changes no decision."""
         session = self._opened(self._found())
         subject = session.jobs.get(self.options.job or "")
         for position, action in enumerate(self.conf.actions, start=1):
@@ -265,7 +265,7 @@ class Simulation:
         return result
 
     def _opened(self, snapshot: Snapshot) -> Session:
-        """Return a session on what was found."""
+        """Return a session on a snapshot of the state."""
         options = self.options
         if self._state is not None or options.reuse is None or options.explain:
             return self.open_anew(snapshot)

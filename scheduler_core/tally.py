@@ -1,4 +1,4 @@
-"""How do the scenarios of one recorded file compare?"""
+"""Tally of the comparison with the scenarios of a recorded file."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scheduler_core.reading import Entry
 
 
 class Tally:
-    """How the scenarios of one recorded file compare.
+    """The tally of one recorded file.
 
     Attributes
     ----------
     total, equal, messages : int
-        Scenarios compared, equal ones, and those whose texts are equal too.
+        Scenarios compared, equal ones, and those whose texts are equal, too.
     apart : Counter
-        Scenarios that name a plugin which is not modelled, by plugin; they do not count.
+        Scenarios with a plugin that is not modelled, by plugin; they do not count.
     differences : list of str
-        What differs, one line a scenario.
+        The differences, one line per scenario.
 
     """
 

@@ -1,4 +1,4 @@
-"""What do a bind, an eviction and the end of a session write on pods and PodGroups?
+"""Writes to pods and PodGroups: bind, evict, and the status at the end of a session.
 
 Objects are never edited: each function returns a new one.
 """
@@ -17,10 +17,10 @@ Object = Mapping[str, Any]
 
 
 def write_status(podgroups: MutableMapping[str, Object], job: JobInfo) -> None:
-    """Write a job's PodGroup with the status that the closed session gave it.
+    """Write the status that the closed session gave to a job's PodGroup.
 
-    Of a job of which nothing moved but perhaps its phase, only that and counts may differ, of which no job is
-    made: it need not be made anew for them.
+    If at most its phase changed, the status differs only in the phase and in counts, which jobs are not built
+    from: the job need not be rebuilt.
     """
     if _given_status(job).items() <= (job.podgroup.get("status") or {}).items():
         return
@@ -50,17 +50,17 @@ def _given_status(job: JobInfo) -> Object:
 
 
 def nominated_node(task: TaskInfo) -> str:
-    """Return the node that a session nominates for a waiting task, empty when it nominates none."""
+    """Return the node that a session nominates for a waiting task, empty for none."""
     return "" if task.shape.gated else promised_node(task)
 
 
 def nominated(pod: Object, node: str) -> Object:
-    """Return a waiting pod with its nominated node."""
+    """Return a waiting pod with a nominated node."""
     return {**pod, "status": {**(pod.get("status") or {}), "nominatedNodeName": node}}
 
 
 def standing(pod: Object) -> tuple[str, str, str, bool]:
-    """Return all that these writes change of a pod and later sessions read, times and uids left out."""
+    """Return the parts of a pod that these writes change and later sessions read, without uids and times."""
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     node, phase = spec.get("nodeName") or "", status.get("phase") or ""
     phase = phase or ("Running" if node else "Pending")
@@ -68,7 +68,7 @@ def standing(pod: Object) -> tuple[str, str, str, bool]:
 
 
 def bound(pod: Object, node: str, now: str, *, runs: bool = True) -> Object:
-    """Return a pod that was bound to a node; with `runs` it runs at once."""
+    """Return a pod bound to a node; with `runs` it runs at once."""
     status = dict(pod.get("status") or {})
     status.pop("nominatedNodeName", None)
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
@@ -79,12 +79,12 @@ def bound(pod: Object, node: str, now: str, *, runs: bool = True) -> Object:
 
 
 def running(pod: Object, now: str) -> Object:
-    """Return a pod that runs from now on."""
+    """Return a running pod."""
     return {**pod, "status": {**(pod.get("status") or {}), "phase": "Running", "startTime": now}}
 
 
 def evicted(pod: Object, now: str) -> Object:
-    """Return a pod that the scheduler evicted and that terminates."""
+    """Return an evicted pod, which is terminating."""
     status = dict(pod.get("status") or {})
     status["conditions"] = [
         *(e for e in status.get("conditions") or () if e.get("type") not in ("Ready", "DisruptionTarget")),
@@ -105,18 +105,18 @@ def ended(pod: Object, phase: str) -> Object:
 
 
 def terminating(pod: Object, now: str) -> Object:
-    """Return a pod that terminates."""
+    """Return a terminating pod."""
     return {**pod, "metadata": {**pod["metadata"], "deletionTimestamp": now}}
 
 
 def created(thing: Object, now: str) -> Object:
-    """Return an object that is created now, unless it says when it was."""
+    """Return an object created now, unless it has a creationTimestamp."""
     metadata = thing["metadata"]
     return {**thing, "metadata": {**metadata, "creationTimestamp": metadata.get("creationTimestamp", now)}}
 
 
 def created_again(pod: Object, uid: str, now: str, scheduler_names: frozenset[str]) -> Object:
-    """Return a pod that its controller creates again in place of one that is gone."""
+    """Return a pod recreated by its controller in place of a deleted one."""
     metadata = {name: value for name, value in pod["metadata"].items() if name != "deletionTimestamp"}
     metadata["uid"] = uid
     metadata["creationTimestamp"] = now

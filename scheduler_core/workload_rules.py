@@ -1,6 +1,6 @@
-"""Would Volcano's webhooks take this Job or this PodGroup?
+"""The checks of Volcano's webhooks for a new Job or PodGroup.
 
-The checks that are made when one is created, over plain objects; all failures are reported at once.
+The checks on creation, over plain objects; all failures are reported at once.
 
 Source: volcano ``pkg/webhooks/admission/jobs/validate/admit_job.go``,
 ``pkg/webhooks/admission/podgroups/validate/validate_podgroup.go`` at v1.15.1.
@@ -30,7 +30,7 @@ class WorkloadAdmission:
     queues : iterable
         Queue objects with names.
     made : iterable of str
-        Queues that the scheduler makes when nobody wrote them down; they are open.
+        Queues that the scheduler creates if they are missing; they are open.
 
     """
 
@@ -86,14 +86,14 @@ class WorkloadAdmission:
 
 
 def tasks_of(spec: Object) -> list[tuple[int, Object]]:
-    """Return the tasks of a Job with their positions, those left out that are no objects."""
+    """Return the tasks of a Job with their positions, without those that are not objects."""
     tasks = spec.get("tasks")
     entries = enumerate(tasks if isinstance(tasks, list) else ())
     return [(index, task) for index, task in entries if isinstance(task, Mapping)]
 
 
 def count(holder: Object, field: str) -> int:
-    """Return a number of pods, 0 where there is none or none that can be."""
+    """Return a number of pods, 0 where it is absent or invalid."""
     value = holder.get(field)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _INT32:
         return 0
@@ -137,7 +137,7 @@ def _minimum_problems(holder: Object, replicas: int, way: tuple[str | int, ...])
 
 
 def _circle_problems(tasks: Mapping[str, Object]) -> Problems:
-    """Report tasks that wait for each other in a circle."""
+    """Report tasks that depend on each other in a cycle."""
     waits_for = {name: set(_depends_on(task)) & tasks.keys() for name, task in tasks.items()}
     while free := [name for name, others in waits_for.items() if not others]:
         for name in free:

@@ -1,1 +1,1 @@
-"""What a cycle does, by the names of the `actions` line."""
+"""The actions of a session, by their names in the configuration."""

@@ -1,4 +1,4 @@
-"""Which nodes take the tasks that request nothing?
+"""Action backfill: place tasks without requests.
 
 Source: volcano ``pkg/scheduler/actions/backfill/backfill.go`` at v1.15.1.
 """
@@ -20,7 +20,7 @@ NAME = "backfill"
 
 
 def execute(session: Session) -> None:
-    """Place best-effort tasks wherever a node passes; no limit of a queue is looked at."""
+    """Place best-effort tasks on any node that passes the predicates; queue limits do not apply."""
     if session.nothing_to_decide():
         return
     remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
@@ -29,8 +29,8 @@ def execute(session: Session) -> None:
 
 
 def _tasks_in_order(session: Session) -> list[TaskInfo]:
-    """Return the tasks to place; the order is fixed before the first one is."""
-    jobs_to_look_at = _jobs_to_look_at(session)
+    """Return the tasks to place; the order is fixed before the first placement."""
+    jobs_to_look_at = _jobs_to_consider(session)
     if not jobs_to_look_at:
         return []
     work = WorkList(session, settled=True)
@@ -51,8 +51,8 @@ def _tasks_in_order(session: Session) -> list[TaskInfo]:
     return ordered
 
 
-def _jobs_to_look_at(session: Session) -> list[JobInfo]:
-    """Return the active jobs of which anything waits; without reasons only those with best-effort tasks."""
+def _jobs_to_consider(session: Session) -> list[JobInfo]:
+    """Return the active jobs with waiting tasks; without reasons, only those with best-effort ones."""
     if session.reasons:
         return active_waiting_jobs(session)
     if not any(shape.best_effort for shape in session.snapshot.tasks.shapes):
@@ -63,7 +63,7 @@ def _jobs_to_look_at(session: Session) -> list[JobInfo]:
 
 
 def _best_effort_tasks(session: Session, job: JobInfo) -> tuple[list[TaskInfo], list[TaskInfo]]:
-    """Return the best-effort tasks that wait, and those that were pipelined until now."""
+    """Return the best-effort tasks that are pending, and those that were pipelined so far."""
     if not job.pending_best_effort and not job.waiting_count:
         return [], []
     waiting = [t for t in job.by_status[TaskStatus.PENDING].values() if t.best_effort and not t.shape.gated]
@@ -92,7 +92,7 @@ def _place(session: Session, task: TaskInfo, cache: ErrorCache) -> None:
 
 
 def _allocate(session: Session, task: TaskInfo, node: int) -> None:
-    """Place a task outside any statement, and bind all that its job has waiting once the job is ready."""
+    """Allocate a task outside any statement, and bind all allocated tasks once its job is ready."""
     job = task.job
     assert job is not None, "only tasks of a job are placed"
     decision, _ = place(session, "allocate", task, node, TaskStatus.ALLOCATED)

@@ -1,4 +1,4 @@
-"""Which tasks of a job can go without breaking its gang, and which only at the price of the whole job?
+"""Bundles of a job's tasks: those evictable without breaking its gang, and the rest.
 
 Source: volcano ``pkg/scheduler/actions/utils/bundle.go`` at v1.15.1.
 """
@@ -24,9 +24,9 @@ class Bundle(NamedTuple):
     tasks : list
         The less important ones first.
     safe : bool
-        Whether the job's gang stays as ready as it is when they go.
+        Whether the job's gang stays as ready as it is without them.
     cost : Resource
-        What their eviction makes useless: nothing, or all that the job has allocated and requests.
+        What their eviction wastes: nothing, or all that the job has allocated and requests.
 
     """
 
@@ -36,7 +36,7 @@ class Bundle(NamedTuple):
     cost: Resource
 
     def return_on(self, need: Resource) -> float:
-        """Return how much of the need is met per cost, both in parts of the need; infinite at no cost."""
+        """Return the part of the need met per cost, both relative to the need; infinite without cost."""
         cost = sum(self.cost.get(name) / need.get(name) for name in need.names())
         if cost == 0:
             return math.inf
@@ -45,10 +45,10 @@ class Bundle(NamedTuple):
 
 
 def bundles_of(job: JobInfo, candidates: Iterable[TaskInfo]) -> list[Bundle]:
-    """Return a job's candidates as a safe bundle and a rest that would break the gang, where there are any.
+    """Return a job's candidates as a safe bundle and a bundle that would break the gang, if not empty.
 
-    A task is safe while the job, and its role when roles bind, has more than its minimum. A job below its
-    minimum has nothing to lose: all are safe.
+    A task is safe while the job, and its role when roles bind, has more than its minimum. In a job below its
+    minimum all tasks are safe.
     """
     tasks = sorted(candidates, key=lambda task: (task.priority, task.uid))
     surplus = job.ready_count - job.min_available
@@ -80,9 +80,9 @@ def _role_surplus(job: JobInfo) -> dict[str, int]:
 
 
 def allowed_part(bundles: Iterable[Bundle], allowed: Collection[str]) -> list[Bundle]:
-    """Return what is left of the bundles when only the tasks with these uids may go.
+    """Return the bundles reduced to the tasks with these uids.
 
-    A safe bundle shrinks; the other kind goes whole or not at all.
+    A safe bundle shrinks; the other kind is kept whole or dropped.
     """
     left = []
     for bundle in bundles:
@@ -95,10 +95,10 @@ def allowed_part(bundles: Iterable[Bundle], allowed: Collection[str]) -> list[Bu
 def in_order_of_loss(
     bundles: Sequence[Bundle], need: Resource, loses_first: Callable[[JobInfo, JobInfo], bool]
 ) -> list[Bundle]:
-    """Return the bundles in the order in which they go.
+    """Return the bundles in the order of eviction.
 
-    Safe ones first, then whose job `loses_first`, then the higher return on the need; ties go to the smaller
-    job key, the smaller uid of the first task, the fewer tasks.
+    Safe ones first, then those whose job `loses_first`, then by higher return on the need; ties are broken by
+    job key, uid of the first task, number of tasks.
     """
     ranks = {id(bundle): _rank(bundle, need) for bundle in bundles}
 

@@ -1,4 +1,4 @@
-"""Which PodGroups may enter?
+"""Action enqueue: move pending PodGroups to phase Inqueue.
 
 Source: volcano ``pkg/scheduler/actions/enqueue/enqueue.go`` at v1.15.1.
 """
@@ -21,7 +21,7 @@ Readers = list[Callable[[str], Hashable]]
 
 
 def execute(session: Session) -> None:
-    """Try one pending job per turn of its queue; a rejected one is not tried again in this session."""
+    """Try one pending job per turn of its queue; a rejected job is not tried again in this session."""
     if session.nothing_waits():
         return
     queue_key, readers = session.orders.queue_key(), _readers(session)
@@ -32,19 +32,19 @@ def execute(session: Session) -> None:
 
 
 def _readers(session: Session) -> Readers | None:
-    """Return what tells all that the votes read beside a job's queue and minimum; None: they read more."""
+    """Return the version readers of the votes, beside a job's queue and minimum; None: votes read more."""
     voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
     readers = [voter.reads for voter in voters if voter.reads is not None]
     return readers if len(readers) == len(voters) else None
 
 
 def _by_line(session: Session, queue_key: QueueKey, readers: Readers) -> None:
-    """Ask for the first job of each line; the ones behind it when it is enqueued.
+    """Vote on the first job of each line, and on the next one after it is enqueued.
 
-    Sound, as no task comes or goes, so that each queue has all its turns before the next one; and as what is
-    reserved only grows, so that a line whose first job is rejected is rejected whole, now and in later
-    sessions, until something moves that the votes read. A rejected job may have moved something, too, when
-    one plugin had reserved before another one rejected; then it was touched, and the next one is tried.
+    Sound, as no task changes, so that each queue has all its turns before the next one; and as reservations
+    only grow, so that a line whose first job is rejected is rejected as a whole, now and in later sessions,
+    until something changes that the votes read. A rejected job may itself change something, if one plugin
+    reserved before another one rejected; then the job was touched, and the next one is tried.
     """
     pending, touched = session.lines.pending, session.snapshot.tasks.touched
     for queue in sorted([session.queues[name] for name in pending], key=queue_key):
@@ -62,7 +62,7 @@ def _by_line(session: Session, queue_key: QueueKey, readers: Readers) -> None:
 
 
 def _in_turns(session: Session) -> None:
-    """Ask for every pending job."""
+    """Vote on every pending job."""
     work = WorkList(session, settled=True)
     for name in session.snapshot.index.queues():
         work.add_queue(name)
@@ -78,13 +78,13 @@ def _in_turns(session: Session) -> None:
         _enqueue(session, jobs.pop())
         work.queues.push(queue)
         if work.queues.items == in_line:
-            # no task comes or goes, so no share moves: later turns would leave the queues in this line, too
+            # no task changes, so no share changes: later turns would keep the queues in this order
             while jobs:
                 _enqueue(session, jobs.pop())
 
 
 def _enqueue(session: Session, job: JobInfo) -> None:
-    """Enqueue a job when the votes pass; without minResources no plugin votes."""
+    """Enqueue a job if it is permitted; without minResources no plugin votes."""
     refusal = session.job_enqueueable(job) if job.min_resources is not None else None
     if refusal is None:
         session.job_enqueued(job)

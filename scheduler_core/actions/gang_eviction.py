@@ -1,4 +1,4 @@
-"""Which evictions give a whole gang its places at once? What gangpreempt and gangreclaim have in common.
+"""Evictions for a whole gang at once: the common part of gangpreempt and gangreclaim.
 
 Source: volcano ``pkg/scheduler/actions/utils/simulate.go``, ``actions/utils/util.go``,
 ``actions/gangpreempt/gangpreempt.go``, ``actions/gangreclaim/gangreclaim.go`` at v1.15.1.
@@ -31,9 +31,9 @@ from scheduler_core.victims.index import Amounts
 
 
 class Placed(NamedTuple):
-    """A copy of a task as it was when it was tried, and the number of the node.
+    """A copy of a task as it was when it was tried, with the number of its node.
 
-    Volcano keeps copies of what it tried and places those, see `JobInfo.pending_of_sub_job`.
+    Volcano keeps copies of the tasks it tried and places those, see `JobInfo.pending_of_sub_job`.
     """
 
     task: TaskInfo
@@ -41,14 +41,14 @@ class Placed(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Whom to evict for a gang, and where its tasks go then."""
+    """The victims for a gang, and the nodes for its tasks."""
 
     victims: list[TaskInfo]
     places: list[Placed]
 
 
 class GangEviction(ABC):
-    """One execution of a gang action; the two differ in whom they may evict and who loses first."""
+    """One execution of a gang action; the two differ in their candidates and in the victim order."""
 
     name: ClassVar[str]
 
@@ -60,7 +60,7 @@ class GangEviction(ABC):
             "predicateErrorCacheEnable", True
         )
 
-    # where the two actions differ
+    # differences between the two actions
 
     @abstractmethod
     def serves(self, queue: QueueInfo) -> bool:
@@ -68,20 +68,20 @@ class GangEviction(ABC):
 
     @abstractmethod
     def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
-        """Return whether the queue may evict for what the job still needs."""
+        """Return whether the queue may evict for the job's remaining demand."""
 
     @abstractmethod
     def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
-        """Return whether a preemptable task of `owner` may have to make way for `job`."""
+        """Return whether a preemptable task of `owner` may be evicted for `job`."""
 
     @abstractmethod
     def loses_first(self, left: JobInfo, right: JobInfo, job: JobInfo) -> bool:
-        """Return whether `left` loses tasks to `job` before `right` does; False when they are equal."""
+        """Return whether `left` loses tasks to `job` before `right`; False when they are equal."""
 
-    # what they have in common
+    # common part
 
     def run(self, watch: Watcher = nobody_watches) -> None:
-        """Give every starving job one attempt, queue by queue; it gets all its places or none."""
+        """Give every starving job one attempt, queue by queue; a job is placed as a whole or not at all."""
         session = self.session
         work = WorkList(session, settled=False)
         for job in active_jobs(session):
@@ -106,7 +106,7 @@ class GangEviction(ABC):
                     statement.discard()
 
     def attempt(self, statement: Statement, queue: QueueInfo, job: JobInfo) -> None:
-        """Add bundle by bundle until evicting them would place the job, then do so."""
+        """Add bundle by bundle until evicting them would place the job, then evict and place."""
         demand = demand_of(self.session, job)
         if not demand or not self.may_evict(queue, job, demand):
             return
@@ -125,10 +125,10 @@ class GangEviction(ABC):
         for place in found.places:
             statement.pipeline(place.task, place.node, eviction_occurred=True)
 
-    # whom to evict
+    # victims
 
     def candidates_for(self, job: JobInfo) -> dict[str, list[TaskInfo]]:
-        """Return who might have to make way for a job before any plugin is called, by job."""
+        """Return the candidates for a job before any plugin votes, by their job."""
         candidates: dict[str, list[TaskInfo]] = {}
         for node in range(len(self.session.nodes)):
             for task in self.session.nodes.sorted_tasks(node):
@@ -140,7 +140,7 @@ class GangEviction(ABC):
         return candidates
 
     def bundles_for(self, job: JobInfo, demand: Sequence[TaskInfo]) -> tuple[list[Bundle], Verdict]:
-        """Return what may be evicted for a job, in order, and the votes of the plugins."""
+        """Return the bundles that may be evicted for a job, in order, and the votes of the plugins."""
         need = total_of(task.request for task in demand)
 
         def ordered(bundles: Sequence[Bundle]) -> list[Bundle]:
@@ -158,12 +158,12 @@ class GangEviction(ABC):
         return [bundle for bundle in left if bundle.safe or self.allow_whole_bundle], verdict
 
     def room_without(self, victims: Iterable[TaskInfo]) -> Amounts:
-        """Return what all nodes together would have left once the victims are gone, (R,)."""
+        """Return the room of all nodes together without the victims, (R,)."""
         nodes = self.session.nodes
         return _added(nodes.idle.sum(axis=0) + nodes.releasing.sum(axis=0), victims)
 
     def lacking(self, demand: Sequence[TaskInfo], available: Amounts) -> dict[str, float]:
-        """Return what the demand lacks where so much is available."""
+        """Return what the demand lacks of the available amounts."""
         nodes = self.session.nodes
         need = np.sum([task.shape.row for task in demand], axis=0)
         named = np.any([task.shape.demand > -np.inf for task in demand], axis=0)
@@ -175,7 +175,7 @@ class GangEviction(ABC):
         return [task for tasks in self.candidates_for(job).values() for task in tasks if task.node in nodes]
 
     def _chosen(self, places: Sequence[Placed], bundles: Sequence[Bundle]) -> list[ChosenNode]:
-        """Return the nodes where a job would go, with what is needed there and who might be evicted."""
+        """Return the chosen nodes, with the demand and the evictable tasks on each."""
         tasks = [task for bundle in bundles for task in bundle.tasks]
         return [
             ChosenNode(
@@ -186,19 +186,20 @@ class GangEviction(ABC):
             for node in sorted({place.node for place in places})
         ]
 
-    # trying
+    # trials
 
     def _try_all(
         self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo], bundles: Sequence[Bundle]
     ) -> Found | None:
-        """Add bundle by bundle until evicting them would place the job; None when all are not enough.
+        """Add bundle by bundle until evicting them would place the job; None if all are not enough.
 
-        Everything tried is undone again. Volcano undoes the evictions of each trial and repeats them in the
-        next one; here they stay until the last trial has ended, and trials are left out in which no node has
-        room for the first task. Sound, as every trial evicts, in the same order, what those before it did; as
-        every plugin says what undone evictions leave behind (`Registry.on_discard`), be they undone once or
-        often; and as such a trial places nothing: what plugins note of its task, the last trial, which is
-        always made, notes anew. A plugin that has to hear of each eviction hears of each one of each trial.
+        All trials are undone. Volcano undoes the evictions of each trial and repeats them in the next one;
+        here they are kept until the last trial has ended, and trials in which no node has room for the first
+        task are skipped. Sound, as every trial evicts what the trials before it did, in the same order; as
+        every plugin defines what undone evictions leave behind (`Registry.on_discard`), undone once or
+        repeatedly; and as a skipped trial places nothing: what plugins would record of its task, the last
+        trial, which always runs, records again. If a plugin must handle each eviction, every trial runs in
+        full.
         """
         session, places = self.session, None
         repeats = session.registry.on_discard is None
@@ -221,7 +222,7 @@ class GangEviction(ABC):
         return None if places is None else Found(victims, places)
 
     def _try(self, queue: QueueInfo, job: JobInfo) -> list[Placed] | None:
-        """Return where the demanded tasks would go now, None when one of them finds no place."""
+        """Return the places of the demanded tasks now, None when one of them finds no place."""
         trial = Statement(self.session)
         places = self._place_all(trial, queue, job)
         complete = places is not None and self.session.job_pipelined(job)
@@ -239,7 +240,7 @@ class GangEviction(ABC):
             if node is None:
                 return None
             if not trial.pipeline(task, node, eviction_occurred=True):
-                session.fire_deallocate(task)  # Volcano takes a refused placement back twice
+                session.fire_deallocate(task)  # Volcano rolls a refused placement back twice
                 return None
             places.append(Placed(copy(task), node))
         return places
@@ -253,12 +254,12 @@ def demand_of(session: Session, job: JobInfo) -> list[TaskInfo]:
 
 
 def _added(available: Amounts, tasks: Iterable[TaskInfo]) -> Amounts:
-    """Return what is available once so many tasks are gone, (R,)."""
+    """Return the available amounts without these tasks, (R,)."""
     for task in tasks:
         available = available + task.shape.row
     return available
 
 
 def gives_way(job: JobInfo) -> bool:
-    """Return whether a job's tasks may be evicted for a gang; they may unless its PodGroup says no."""
+    """Return whether a job's tasks may be evicted for a gang: unless its PodGroup is not preemptable."""
     return job.preemptable or not (PREEMPTABLE in job.annotations() or PREEMPTABLE in job.labels())

@@ -1,4 +1,4 @@
-"""Which less important jobs of the same queue make way for a whole gang?
+"""Action gangpreempt: evict bundles of lower-priority jobs of the same queue for a whole gang.
 
 Source: volcano ``pkg/scheduler/actions/gangpreempt/gangpreempt.go`` at v1.15.1.
 """
@@ -17,7 +17,7 @@ NAME = "gangpreempt"
 
 
 def execute(session: Session) -> None:
-    """Let starving jobs evict bundles of tasks of less important jobs of their queue."""
+    """Let starving jobs evict bundles of tasks of lower-priority jobs in their queue."""
     GangPreempt(session).run()
 
 
@@ -27,15 +27,15 @@ class GangPreempt(GangEviction):
     name = NAME
 
     def serves(self, _queue: QueueInfo) -> bool:
-        """Serve every queue: resources only move inside it."""
+        """Serve every queue: resources stay within it."""
         return True
 
     def may_evict(self, _queue: QueueInfo, _job: JobInfo, _demand: Sequence[TaskInfo]) -> bool:
-        """Ask nobody: resources only move inside the queue."""
+        """Return True without a vote: resources stay within the queue."""
         return True
 
     def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
-        """Take bound and running tasks of jobs of the same queue with a lower priority."""
+        """Accept bound and running tasks of jobs of the same queue with a lower priority."""
         return (
             task.node_status in PREEMPTABLE_STATUSES
             and owner is not job
@@ -44,5 +44,5 @@ class GangPreempt(GangEviction):
         )
 
     def loses_first(self, left: JobInfo, right: JobInfo, _job: JobInfo) -> bool:
-        """Let the job that is served last lose first."""
+        """Return whether `left` comes after `right` in the job order."""
         return left is not right and not self.session.orders.job_before(left, right)

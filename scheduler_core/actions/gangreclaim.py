@@ -1,4 +1,4 @@
-"""Which queues give back enough for a whole gang of another one?
+"""Action gangreclaim: evict bundles of other queues' jobs for a whole gang.
 
 Source: volcano ``pkg/scheduler/actions/gangreclaim/gangreclaim.go`` at v1.15.1.
 """
@@ -27,11 +27,11 @@ class GangReclaim(GangEviction):
     name = NAME
 
     def serves(self, queue: QueueInfo) -> bool:
-        """Serve the queues that do not have their part yet."""
+        """Serve the queues that are not overused."""
         return not self.session.overused(queue)
 
     def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
-        """Ask whether the queue deserves all that the job still needs."""
+        """Return whether the queue deserves all that the job still needs."""
         refusal = self.session.preemptive(queue, demand)
         if refusal is None:
             return True
@@ -39,7 +39,7 @@ class GangReclaim(GangEviction):
         return False
 
     def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
-        """Take running tasks of other queues that are reclaimable."""
+        """Accept running tasks of other queues that are reclaimable."""
         return (
             task.node_status is TaskStatus.RUNNING
             and owner.queue != job.queue
@@ -47,7 +47,7 @@ class GangReclaim(GangEviction):
         )
 
     def loses_first(self, left: JobInfo, right: JobInfo, job: JobInfo) -> bool:
-        """Let the queue lose first that is farther from the reclaimer's, else the one that is served last."""
+        """Return whether `left`'s queue is farther from the reclaimer's, else later in the queue order."""
         if left.queue == right.queue:
             return False
         queues = self.session.queues

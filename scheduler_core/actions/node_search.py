@@ -1,4 +1,4 @@
-"""Which node would take the next task of a gang, whatever is still to be released there?
+"""The node for the next task of a gang, counting resources that are still being released.
 
 Source: volcano ``pkg/scheduler/actions/utils/simulate.go`` at v1.15.1.
 """
@@ -18,7 +18,7 @@ from scheduler_core.victims.eviction import resolvable_nodes
 
 
 class NodeSearch:
-    """The search for nodes for the tasks of one job, with what was refused so far."""
+    """The search for nodes for the tasks of one job, with the refusals so far."""
 
     def __init__(self, session: Session, cache: ErrorCache) -> None:
         self.session = session
@@ -26,13 +26,13 @@ class NodeSearch:
         self.too_small: dict[Group, NDArray[np.bool_]] = {}
 
     def node_for(self, queue: QueueInfo, task: TaskInfo) -> int | None:
-        """Return the best node that would take a task, None when there is none."""
+        """Return the best node for a task, None when there is none."""
         session = self.session
         if session.allocatable(queue, task) is not None:
             return None
         among = resolvable_nodes(session, task)
         if among is not None and not len(among):
-            among = None  # when every node is hopeless Volcano looks at all of them
+            among = None  # when every node is hopeless Volcano considers all of them
         try:
             session.pre_predicate(task)
         except PrePredicateError:
@@ -43,7 +43,7 @@ class NodeSearch:
         return session.placement.choose(task, candidates[self._large_enough(task)[candidates]])
 
     def _large_enough(self, task: TaskInfo) -> NDArray[np.bool_]:
-        """Return which nodes will have room, (N,); one too small for a task of the same role stays so."""
+        """Return which nodes will have room, (N,); one too small for a task of the same role is skipped."""
         nodes: Nodes = self.session.placement.all
         fits = self.session.placement.will_fit(task, nodes)
         group = self.cache.group_of(task)

@@ -1,4 +1,4 @@
-"""Who gives way to a more important job of the same queue?
+"""Action preempt: evict lower-priority tasks within a queue.
 
 Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 """
@@ -53,14 +53,14 @@ Filter = Callable[[TaskInfo], bool]
 
 
 class Candidates(NamedTuple):
-    """Who might be evicted.
+    """The tasks that may be evicted.
 
     Attributes
     ----------
     on : callable
         ``on(node)``: the candidates on a node, by namespace/name.
     bound : Bound
-        Where they might be enough; any other node is worth a look only when it has room.
+        The nodes where they might be enough; any other node is considered only if it has room.
 
     """
 
@@ -72,13 +72,13 @@ Among = Callable[[TaskInfo], Candidates]
 
 
 def execute(session: Session) -> None:
-    """Let each queue's starving jobs preempt, first other jobs, then their own less important tasks."""
+    """Let each queue's starving jobs preempt, first other jobs, then their own lower-priority tasks."""
     if not session.nothing_waits():
         Preempt(session).run()
 
 
 class Preempt:
-    """One execution of the action: who starves, and what was refused so far."""
+    """One execution of the action: the starving jobs, and the failures so far."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -98,18 +98,19 @@ class Preempt:
 
     @property
     def bound(self) -> Bound:
-        """Return what tells where evicting tasks of other jobs might help."""
+        """Return the bound that finds nodes where evicting tasks of other jobs might help."""
         return self.session.view(preempt_bound)
 
     def _might_gain(self) -> bool:
-        """Return whether the action might move anything."""
+        """Return whether the action might change anything."""
         return not all(map(self._gains_nothing, who_answers_for_all(self.session, Point.JOB_STARVING)))
 
     def _gains_nothing(self, job: JobInfo) -> bool:
-        """Return whether all attempts for a job fail as long as no task moves.
+        """Return whether all attempts for a job fail as long as no task changes.
 
-        Sound, as it has no task of its own to lose, nobody else loses one to it, and none of its tasks fits
-        what will be idle on any node. Where that holds for all jobs that wait, the action moves nothing.
+        Sound, as it has no task of its own to evict, no other job has one to evict for it, and none of its
+        tasks fits the future idle of any node. If that holds for all waiting jobs, the action changes
+        nothing.
         """
         session = self.session
         if job.is_pending or not session.job_starving(job):
@@ -154,7 +155,7 @@ class Preempt:
                 jobs.push(job)
 
     def inside_job(self, queue: QueueInfo, job: JobInfo) -> None:
-        """Let the job's pending tasks evict its own; each success is committed, whatever the gang."""
+        """Let the job's pending tasks evict its own; each success is committed, regardless of the gang."""
         tasks = task_heap(self.session, pending_tasks(job))
         while tasks:
             task = tasks.pop()
@@ -167,11 +168,11 @@ class Preempt:
                 return
 
     def other_jobs(self, task: TaskInfo) -> Candidates:
-        """Return the candidates when a task looks for room among other jobs of its queue."""
+        """Return the candidates among other jobs of a task's queue."""
         return self._candidates(task, of_other_jobs(task, job_of(task)), self.bound)
 
     def same_job(self, task: TaskInfo) -> Candidates:
-        """Return the candidates when a task looks for room in its own job."""
+        """Return the candidates in a task's own job."""
         bound = AnyCandidate(self.session, candidates_in_job)
         return self._candidates(task, _of_same_job(task, job_of(task)), bound)
 
@@ -181,9 +182,9 @@ class Preempt:
         return Candidates(lambda node: [*filter(is_candidate, index.tasks_on(node, queue))], bound)
 
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, among: Among) -> bool:
-        """Find room for a task by evictions; True when it was pipelined.
+        """Find room for a task by evictions; return whether it was pipelined.
 
-        What just failed for an equal one is not tried again.
+        An attempt that just failed for an equal task is not repeated.
         """
         session = self.session
         if not self._is_eligible(task):
@@ -211,7 +212,7 @@ class Preempt:
         return promising_nodes(self.session, task, self.cache)
 
     def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
-        """Return the candidates of other jobs on a node, and what the plugins answer; None without any."""
+        """Return the candidates of other jobs on a node with the plugins' votes; None without any."""
         candidates = self.other_jobs(task).on(node)
         return self._judge(task, candidates) if candidates else None
 
@@ -219,9 +220,10 @@ class Preempt:
         return Judged(candidates, ask_victims(self.session, Point.PREEMPTABLE, task, candidates))
 
     def _hopeful(self, task: TaskInfo, nodes: Nodes, candidates: Candidates) -> Nodes:
-        """Return the nodes that have room, or perhaps enough candidates.
+        """Return the nodes that have room, or possibly enough candidates.
 
-        Evictions that are kept on one node move what the next ones may lose: then every node is searched.
+        If evictions on one node are kept, they change what the next nodes can lose: then every node is
+        searched.
         """
         if not self.rolls_back:
             return nodes
@@ -231,7 +233,7 @@ class Preempt:
     def _is_eligible(self, task: TaskInfo) -> bool:
         """Return whether a task may preempt.
 
-        Not while its nominated node would take it or is being cleared for it.
+        Not while its nominated node would accept it or victims there are terminating.
         """
         if never_evicts(task):
             return False
@@ -286,7 +288,7 @@ class Preempt:
 
 
 def job_of(task: TaskInfo) -> JobInfo:
-    """Return the job of a task that starves."""
+    """Return the job of a starving task."""
     assert task.job is not None, "only tasks of a job starve"
     return task.job
 
@@ -298,7 +300,7 @@ def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
 
 
 def of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
-    """Return who is a candidate when a task looks for room among other jobs, before any plugin is called."""
+    """Return the filter for candidates among other jobs of the queue, applied before the plugins vote."""
     queue = job.queue
     return lambda other: (
         other.job is not None

@@ -1,4 +1,4 @@
-"""Which node would lose the least? Preemption tried out on copies of the nodes first.
+"""Topology-aware preemption: dry runs on copies of the nodes, to find the least loss.
 
 Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` (topology-aware variant) at v1.15.1.
 """
@@ -26,7 +26,7 @@ PRIORITY_OFFSET = 2**31
 
 
 class DryRunArguments(NamedTuple):
-    """How many candidate nodes a dry run collects."""
+    """The limits on the candidate nodes that a dry run collects."""
 
     enabled: bool
     percentage: int
@@ -35,7 +35,7 @@ class DryRunArguments(NamedTuple):
 
     @classmethod
     def read(cls, arguments: Arguments) -> DryRunArguments:
-        """Return the arguments of action preempt that concern dry runs."""
+        """Return the dry-run arguments of action preempt."""
         return cls(
             arguments.get_bool("enableTopologyAwarePreemption", False),
             arguments.get_int("minCandidateNodesPercentage", 10),
@@ -44,7 +44,7 @@ class DryRunArguments(NamedTuple):
         )
 
     def wanted(self, nodes: int) -> int:
-        """Return how many candidates are enough among `nodes`.
+        """Return how many candidate nodes are enough among `nodes`.
 
         Examples
         --------
@@ -56,7 +56,7 @@ class DryRunArguments(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A node where the victims, most important first, would make room."""
+    """A node where evicting the victims, most important first, would make room."""
 
     node: int
     victims: list[TaskInfo]
@@ -71,7 +71,7 @@ def preempt_by_dry_run(
     candidates_on: Callable[[int], list[TaskInfo]],
     arguments: DryRunArguments,
 ) -> bool:
-    """Evict for a task on the node whose victims matter least; True when the task was pipelined."""
+    """Evict on the node whose victims matter least; return whether the task was pipelined."""
     session = statement.session
     found: list[Candidate] = []
     for node in nodes.tolist():
@@ -92,7 +92,7 @@ def preempt_by_dry_run(
 def try_node(
     session: Session, queue: QueueInfo, task: TaskInfo, node: int, tasks: Sequence[TaskInfo]
 ) -> Candidate | None:
-    """Return which of a node's candidates would have to leave it, None when that would not help."""
+    """Return which candidates would have to be evicted from a node, None when that would not help."""
     verdict = ask_victims(session, Point.PREEMPTABLE, task, tasks)
     session.observer.judged(task, tasks, verdict.votes)
     if not victims_suffice(session, task, node, verdict.victims):
@@ -113,7 +113,7 @@ def try_node(
 
 
 def _potential_victims(dry_run: DryRun, verdict: Verdict) -> list[TaskInfo]:
-    """Remove victims in their order until the preemptor would be taken; none when a plugin cannot follow."""
+    """Remove victims in order until the preemptor fits; none when a plugin fails."""
     waiting = victims_queue(dry_run.session, verdict.victims, dry_run.preemptor)
     potential: list[TaskInfo] = []
     while waiting:
@@ -127,7 +127,7 @@ def _potential_victims(dry_run: DryRun, verdict: Verdict) -> list[TaskInfo]:
 
 
 def least_loss(candidates: Sequence[Candidate], now: float) -> Candidate:
-    """Return the candidate that loses least; equal ones go to the first node by name.
+    """Return the candidate with the least loss; ties are broken by node name.
 
     Compared in order: lower priority of the first victim, smaller sum of priorities, fewer victims, later
     start of the most important ones.

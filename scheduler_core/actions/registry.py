@@ -1,4 +1,4 @@
-"""Which module performs which action?"""
+"""The function that executes each action, by the action's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which running pods are moved although nobody needs their place yet?
+"""Action shuffle: evict running tasks that plugins name, without a preemptor.
 
 Source: volcano ``pkg/scheduler/actions/shuffle/shuffle.go`` at v1.15.1.
 """
@@ -15,7 +15,7 @@ NAME = "shuffle"
 
 
 def execute(session: Session) -> None:
-    """Evict what the first tier that names anybody names, all its plugins together, by namespace/name."""
+    """Evict the tasks that the plugins of the first tier with any name, by namespace/name."""
     running = [task for job in session.jobs.values() for task in job.tasks_in([TaskStatus.RUNNING])]
     for number, tier in enumerate(session.registry.tiers_of(Point.VICTIM_TASKS), start=1):
         named_by: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Would Volcano's webhook take this Queue?"""
+"""The checks of Volcano's queue webhook."""
 
 from scheduler_core.admission_rules.webhook import QueueAdmission, WebhookOptions, as_created
 

@@ -1,4 +1,4 @@
-"""Are the amounts and the state of one queue possible?"""
+"""Checks of the amounts and the state of a single queue."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COUNTS = frozenset(
 
 
 def quantity_problems(queue: Object) -> Problems:
-    """Check that every amount is at least 0, and whole where parts make no sense."""
+    """Check that every amount is at least 0, and whole for resources that cannot be divided."""
     for part in PARTS:
         for resource, amount in sorted(amounts_of(queue, part).items()):
             field = spell_steps(*field_of(part), resource)
@@ -93,7 +93,7 @@ def order_problems(queue: Object) -> Problems:
 
 
 def state_problems(queue: Object) -> Problems:
-    """Check that the state is one that may be written; a queue that is closing cannot be changed at all."""
+    """Check that the state may be set; a queue that is Closing cannot be changed at all."""
     state = (queue.get("status") or {}).get("state") or ""
     if state not in WRITABLE_STATES:
         message = f"a queue in state {state} cannot be written"

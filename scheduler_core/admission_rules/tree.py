@@ -1,4 +1,4 @@
-"""Do the amounts of a queue fit those above, beside and below it?"""
+"""Checks of a queue's amounts against its ancestors, siblings and children."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scheduler_core.resource import Resource
 
 
 class QueueTree:
-    """The queues of a cluster by name, and below each queue its children."""
+    """The queues of a cluster by name, with the children of each."""
 
     def __init__(self, queues: Iterable[Object]) -> None:
         self.queues = {name_of(queue): queue for queue in queues}
@@ -39,7 +39,7 @@ class QueueTree:
         return depth
 
     def lost_ancestor(self, name: str) -> tuple[str, str]:
-        """Return the queue, from this one upwards, whose parent does not exist, and that parent."""
+        """Return the nearest queue, from this one upwards, whose parent does not exist, and that parent."""
         seen: set[str] = set()
         while name not in seen:
             seen.add(name)
@@ -66,7 +66,7 @@ class QueueTree:
             yield from self.child_problems(queue)
 
     def ancestor_problems(self, queue: Object) -> Problems:
-        """Check that no limit is above that of the nearest ancestor which has one."""
+        """Check that no limit exceeds that of the nearest ancestor that has one."""
         mine = vector_of(queue, "capability")
         for resource in mine.names():
             ancestor, limit = self._nearest_capability(queue, resource)
@@ -83,7 +83,7 @@ class QueueTree:
                 )
 
     def child_problems(self, queue: Object) -> Problems:
-        """Check what the children are guaranteed and deserve against the queue's own amounts."""
+        """Check the children's guarantees and deserved amounts against the queue's own."""
         return _sum_problems(queue, queue, self.children[name_of(queue)])
 
     def _nearest_capability(self, queue: Object, resource: str) -> tuple[str, float]:
@@ -118,7 +118,7 @@ class QueueTree:
                 )
 
     def _largest_below(self, queue: Object, resource: str, above: frozenset[str]) -> float:
-        """Return a queue's own limit of a resource, else the largest one below it."""
+        """Return a queue's own limit of a resource, else the largest limit below it."""
         own = vector_of(queue, "capability").get(resource)
         if own > 0 or name_of(queue) in above:
             return max(own, 0.0)
@@ -130,7 +130,7 @@ class QueueTree:
 
 
 def _sum_problems(queue: Object, parent: Object, children: Iterable[Object]) -> Problems:
-    """Check that what the children are guaranteed and deserve, all together, is within the parent's."""
+    """Check that the children's guarantees and deserved amounts sum to at most the parent's."""
     children = list(children)
     if not children:
         return
@@ -160,7 +160,7 @@ def _sum_problems(queue: Object, parent: Object, children: Iterable[Object]) -> 
 
 
 def _lacking(limit: Resource, total: Resource) -> list[str]:
-    """Return the resources of which the sum is above the limit; scalars that the limit does not name, too."""
+    """Return the resources whose sum exceeds the limit, including scalars without a limit."""
     names = [name for name in ("cpu", "memory") if limit.get(name) < total.get(name)]
     held = limit.scalars or {}
     for name, amount in sorted((total.scalars or {}).items()):

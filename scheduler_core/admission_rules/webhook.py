@@ -1,7 +1,7 @@
-"""Would Volcano's webhook take this Queue?
+"""The queue webhook: why it refuses to create, update or delete a Queue.
 
-The checks that the queues webhook makes when a Queue is created, updated or deleted, over plain objects. The
-webhook stops at the first group of checks that fails; here everything is reported at once.
+The webhook's checks on plain objects. The webhook stops at the first group of checks that fails; here all
+problems are reported at once.
 
 Source: volcano ``pkg/webhooks/admission/queues/validate/validate_queue.go``,
 ``cmd/webhook-manager/app/options/options.go`` at v1.15.1.
@@ -33,14 +33,14 @@ DEFAULT_QUEUE = "default"
 
 
 class WebhookOptions(NamedTuple):
-    """How the webhook is set up.
+    """The configuration of the webhook.
 
     Attributes
     ----------
     max_depth : int
-        How many levels there may be below `root`.
+        The number of levels allowed below `root`.
     protects_root : bool
-        Whether the amounts of `root` are fixed.
+        Whether the amounts of `root` are immutable.
     checks_pods_on_delete : bool
         Whether a queue with allocated pods may not be deleted.
 
@@ -55,14 +55,14 @@ AS_IT_COMES = WebhookOptions()
 
 
 class QueueAdmission:
-    """The webhook's view of a cluster: the queues as they are before a change.
+    """The webhook's view of a cluster: the queues before a change.
 
     Parameters
     ----------
     queues : iterable
         Queue objects; quantities that cannot be read count as absent, see `validate`.
     options : WebhookOptions
-        How the webhook is set up.
+        The configuration of the webhook.
 
     """
 
@@ -70,14 +70,14 @@ class QueueAdmission:
         self.options = options
         self.tree = QueueTree(queues)
 
-    # what is asked
+    # operations
 
     def on_create(self, queue: Object) -> list[Problem]:
         """Return why a new queue would be refused."""
         return self._problems(as_created(queue), moved=True, resized=True)
 
     def on_update(self, before: Object, after: Object) -> list[Problem]:
-        """Return why a changed queue would be refused; what did not change is partly not looked at again."""
+        """Return why a changed queue would be refused; some checks are skipped for unchanged parts."""
         moved = parent_of(before) != parent_of(after)
         resized = any(amounts_of(before, part) != amounts_of(after, part) for part in PARTS)
         found = self._problems(after, moved=moved, resized=resized)
@@ -107,7 +107,7 @@ class QueueAdmission:
         return found
 
     def of_all(self) -> list[Problem]:
-        """Return why queues would be refused as they are; what concerns two of them is reported once."""
+        """Return why the current queues would be refused; a problem of two queues is reported once."""
         found = []
         for name in sorted(self.tree.queues):
             queue = self.tree.queues[name]
@@ -206,7 +206,7 @@ def as_created(queue: Object) -> Object:
 
 
 def _go_float(text: str) -> float | None:
-    """Return the number that Go reads from a text, None when it reads none; NaN is a number to it."""
+    """Return the number that Go parses from a text, None for an error; NaN is a number."""
     if not text.isascii() or text.strip() != text or "_" in text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What does a Queue object say of its amounts, its place and its pods?"""
+"""Readers of a Queue object's amounts, parent and pods."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def name_of(queue: Object) -> str:
 
 
 def parent_of(queue: Object) -> str:
-    """Return the name of the queue above, empty where none is written."""
+    """Return the parent as written, empty when absent."""
     return (queue.get("spec") or {}).get("parent") or ""
 
 
 def annotation_of(queue: Object, key: str) -> str:
-    """Return an annotation, empty where there is none."""
+    """Return an annotation, empty when absent."""
     return (queue["metadata"].get("annotations") or {}).get(key) or ""
 
 
 def field_of(part: str) -> tuple[str, ...]:
-    """Return the way to the amounts of a part of `PARTS`."""
+    """Return the path of the amounts of a part of `PARTS`."""
     return ("spec", "guarantee", "resource") if part == "guarantee" else ("spec", part)
 
 
 def written(queue: Object, part: str) -> Object:
-    """Return the quantities of a part as they are written."""
+    """Return the quantities of a part as written."""
     spec = queue.get("spec") or {}
     if part == "guarantee":
         return (spec.get("guarantee") or {}).get("resource") or {}
@@ -56,13 +56,13 @@ def amounts_of(queue: Object, part: str) -> dict[str, Any]:
 
 
 def vector_of(queue: Object, part: str) -> Resource:
-    """Return the amounts of a part as the scheduler's vector."""
+    """Return the amounts of a part as a `Resource`."""
     readable = amounts_of(queue, part).keys()
     return Resource.from_list({n: quantity for n, quantity in written(queue, part).items() if n in readable})
 
 
 def shown(queue: Object, part: str, resource: str) -> str:
-    """Return one quantity of a part as it is written."""
+    """Return one quantity of a part as written."""
     return str(written(queue, part)[resource])
 
 
@@ -91,6 +91,6 @@ def problem(
     limit: Any = None,
     fix: str = "",
 ) -> Problem:
-    """Return what is wrong with a field of a queue."""
+    """Return a problem with a field of a queue."""
     name = name_of(queue)
     return Problem(rule, "error", field, f"queue {name}: {field}: {message}", name, field, actual, limit, fix)

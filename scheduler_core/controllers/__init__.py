@@ -1,4 +1,4 @@
-"""What do Volcano's controllers make of workloads? PodGroups and pods out of Jobs and plain pods."""
+"""Volcano's controllers: PodGroups and pods that they create for Jobs and plain pods."""
 
 from scheduler_core.controllers.made import Made
 from scheduler_core.controllers.plain_pods import group_plain_pods

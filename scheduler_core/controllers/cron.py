@@ -1,4 +1,4 @@
-"""When is a CronJob due? Five fields: minute, hour, day of month, month, day of week.
+"""Schedules of CronJobs. Five fields: minute, hour, day of month, month, day of week.
 
 Source: volcano ``pkg/controllers/cronjob`` at v1.15.1; the fields are those of cron(5).
 """
@@ -30,7 +30,7 @@ _SHORT = {
     "@annually": "0 0 1 1 *",
 }
 _LONGEST_SEARCH = 366 * 5
-"""Days after which a schedule is one that never comes, such as 30 February."""
+"""Days to search before a schedule is considered never due, such as 30 February."""
 
 
 class Schedule(NamedTuple):
@@ -45,7 +45,7 @@ class Schedule(NamedTuple):
     any_weekday: bool
 
     def after(self, time: float) -> float | None:
-        """Return the next time after one, in seconds since 1970 (UTC); None: never.
+        """Return the next due time after a time, in seconds since 1970 (UTC); None: never.
 
         Examples
         --------
@@ -64,9 +64,9 @@ class Schedule(NamedTuple):
         return None
 
     def _has_day(self, number: int) -> bool:
-        """Return whether a day, counted from 1970-01-01, is one of the schedule's.
+        """Return whether a day, counted from 1970-01-01, is in the schedule.
 
-        With both kinds of day restricted either is enough, as cron has it.
+        If day of month and day of week are both restricted, either may match, as in cron.
         """
         month, day = _date_of(number)
         if month not in self.months:
@@ -76,7 +76,7 @@ class Schedule(NamedTuple):
 
 
 def _date_of(number: int) -> tuple[int, int]:
-    """Return month and day of month of a day counted from 1970-01-01."""
+    """Return month and day of a date counted in days from 1970-01-01."""
     shifted = number + 719468
     of_era = shifted % 146097
     year_of_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
@@ -87,12 +87,12 @@ def _date_of(number: int) -> tuple[int, int]:
 
 
 def schedule_of(text: str) -> Schedule:
-    """Return the schedule that a text states.
+    """Return the schedule of a cron expression.
 
     Raises
     ------
     InputError
-        If it is none; the message names the field.
+        If it is malformed; the message names the field.
 
     """
     parts = _SHORT.get(text.strip().lower(), text).split()

@@ -1,4 +1,4 @@
-"""What does the job controller do about an event, and which phase is a Job in then?
+"""Life cycle of Jobs: reactions to events, and phases.
 
 Source: volcano ``pkg/controllers/job/state``, ``pkg/controllers/job/job_controller_util.go`` at v1.15.1.
 """
@@ -16,7 +16,7 @@ SYNC = "SyncJob"
 RESTART = "RestartJob"
 RESUME = "ResumeJob"
 RESTARTS_OF = {"RestartTask": "task", "RestartPod": "pod", "RestartPartition": "partition"}
-"""The restarts of a part of a Job, with what they restart."""
+"""The actions that restart a part of a Job, with that part."""
 ENDING = {"AbortJob": "Aborting", "CompleteJob": "Completing", "TerminateJob": "Terminating"}
 ENDED = {"Aborting": "Aborted", "Completing": "Completed", "Terminating": "Terminated"}
 FINISHED = frozenset({"Completed", "Failed", "Terminated"})
@@ -27,20 +27,20 @@ _ANY = "*"
 
 
 class Request(NamedTuple):
-    """Something that happened to a Job.
+    """An event of a Job.
 
     Attributes
     ----------
     event : str
-        As policies name it, or OutOfSync, PodRunning, CommandIssued.
+        The event as named in policies, or OutOfSync, PodRunning, CommandIssued.
     task, pod, partition : str
-        The part of the Job that it happened to, as far as there is one.
+        The part of the Job that it concerns, if any.
     exit_code : int
-        With which the pod's first container ended.
+        The exit code of the pod's first container.
     version : int or None
         The Job's version when the pod was created; None: the event is no pod's.
     action : str
-        What a command demands.
+        The action of a command.
 
     """
 
@@ -54,7 +54,7 @@ class Request(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """What the controller does, and after how many seconds."""
+    """The controller's action, and its delay in seconds."""
 
     action: str
     delay: float = 0.0
@@ -62,7 +62,7 @@ class Reaction(NamedTuple):
 
 @dataclass
 class Counts:
-    """The pods of a Job by what they do, and the successes by task."""
+    """The pods of a Job by phase, and the successes by task."""
 
     pending: int = 0
     running: int = 0
@@ -73,14 +73,14 @@ class Counts:
 
     @property
     def live(self) -> int:
-        """Return how many hold resources or may still do so."""
+        """Return how many hold or may still hold resources."""
         return self.pending + self.running + self.terminating
 
 
 def reaction(job: VolcanoJob, version: int, request: Request) -> Reaction:
-    """Return what follows from an event: of the task's policies, then the Job's, the first that matches.
+    """Return the reaction to an event: the first matching policy of the task, then of the Job.
 
-    What happens to a pod of an earlier version of the Job only brings the Job up to date.
+    An event of a pod of an earlier version of the Job only syncs the Job.
     """
     if request.action:
         return Reaction(request.action)
@@ -101,7 +101,7 @@ def _policies(job: VolcanoJob, task: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _matches(policy: Mapping[str, Any], request: Request, *, has_timeout: bool) -> bool:
-    """Return whether a policy is about an event; one about pending pods only counts with a timeout."""
+    """Return whether a policy matches an event; one about pending pods matches only with a timeout."""
     events = [*(policy.get("events") or ()), *filter(None, [policy.get("event")])]
     named = request.event in events or _ANY in events
     if named and (request.event != "PodPending" or has_timeout):
@@ -111,7 +111,7 @@ def _matches(policy: Mapping[str, Any], request: Request, *, has_timeout: bool) 
 
 
 def max_retry(job: VolcanoJob) -> int:
-    """Return how many restarts end a Job."""
+    """Return the number of restarts after which a Job fails."""
     return int(job.spec.get("maxRetry") or 0) or DEFAULT_RETRIES
 
 
@@ -121,7 +121,7 @@ def replicas(job: VolcanoJob) -> int:
 
 
 def phase_after(job: VolcanoJob, phase: str, counts: Counts, retries: int) -> str:
-    """Return the phase of a Job that was brought up to date."""
+    """Return the phase of a Job after a sync."""
     if phase == "Pending":
         started = counts.running + counts.succeeded + counts.failed
         return "Running" if started >= job.min_available else phase
@@ -146,7 +146,7 @@ def _running_or_over(job: VolcanoJob, counts: Counts) -> str:
 
 
 def _has_succeeded(job: VolcanoJob, counts: Counts, min_success: Any) -> bool:
-    """Return whether a Job all of whose pods have ended is a success."""
+    """Return whether a Job whose pods have all ended has succeeded."""
     minimums = {task.name: task.min_available for task in job.tasks if task.replicas}
     if job.min_available >= sum(minimums.values()) and any(
         counts.successes.get(name, 0) < minimum for name, minimum in minimums.items()

@@ -1,4 +1,4 @@
-"""What did a controller make, and what is worth saying about it?"""
+"""Objects that a controller creates, and notes about them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_QUEUE = "default"
 
 @dataclass
 class Made:
-    """Objects that a controller created, and what it did in counted sentences."""
+    """Objects that a controller created, and counted notes on what it did."""
 
     podgroups: list[Object] = field(default_factory=list)
     pods: list[Object] = field(default_factory=list)
@@ -23,7 +23,7 @@ class Made:
 
 
 def namespaced_queue(queue: str, namespace: str, namespaces: Sequence[Object]) -> str:
-    """Return the queue of a PodGroup as its webhook leaves it: a namespace may name its own default queue."""
+    """Return the queue of a PodGroup as its webhook sets it: a namespace may have its own default."""
     if queue != DEFAULT_QUEUE:
         return queue
     for entry in namespaces:
@@ -38,5 +38,5 @@ def key_of(thing: Object) -> str:
 
 
 def picked(entries: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """Return the entries with these names that are there."""
+    """Return the entries with these names that exist."""
     return {name: entries[name] for name in names if name in entries}

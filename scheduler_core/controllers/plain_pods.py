@@ -1,4 +1,4 @@
-"""Which PodGroup does a pod get that belongs to none?
+"""PodGroups of plain pods.
 
 Source: volcano ``pkg/controllers/podgroup/pg_controller_handler.go`` at v1.15.1.
 """
@@ -29,16 +29,16 @@ def group_plain_pods(
     scheduler_names: Sequence[str],
     default_requests: bool,
 ) -> Made:
-    """Return the PodGroups that plain pods lack, and the pods as they then name them.
+    """Return the missing PodGroups of plain pods, and the pods annotated with them.
 
-    All pods of one controlling owner share a group of which one member is enough.
+    All pods of one controlling owner share a PodGroup with minMember 1.
 
     Parameters
     ----------
     pods : mapping
-        Every pod by namespace/name; those of other schedulers and those that name a group are left alone.
+        Every pod by namespace/name; those of other schedulers and those that name a group are skipped.
     podgroups : mapping
-        What exists already, by namespace/name.
+        The existing PodGroups, by namespace/name.
     namespaces : sequence
         Namespaces, for their default queues.
     scheduler_names : sequence

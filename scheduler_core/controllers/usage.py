@@ -1,4 +1,4 @@
-"""What does a pod count for against a quota, and a gang in its minResources?
+"""Usage of a pod against a quota, and in a gang's minResources.
 
 Source: kubernetes ``pkg/quota/v1/evaluator/core/pods.go`` at v1.35.3, volcano
 ``pkg/controllers/util/util.go``, ``pkg/controllers/job/job_controller_util.go`` at v1.15.1.
@@ -21,15 +21,15 @@ _SUFFIXES = (("", 1), ("m", 10**3), ("u", 10**6), ("n", 10**9))
 
 
 def pod_usage(spec: Mapping[str, Any], *, default_requests: bool) -> Amounts:
-    """Return what one pod of a specification uses of a quota, by the names that a ResourceQuota knows.
+    """Return the quota usage of one pod, by the names that a ResourceQuota uses.
 
     Parameters
     ----------
     spec : mapping
         A pod's specification.
     default_requests : bool
-        Whether requests that a container lacks are its limits, as on a pod that the API server has seen; a
-        Job's template has not been there.
+        Whether missing requests of a container default to its limits, as in a pod that passed the API server;
+        a Job's template has not.
 
     """
     requests = effective(
@@ -74,7 +74,7 @@ def effective(
 
 
 def _pod_level(spec: Mapping[str, Any], part: str) -> Amounts:
-    """Return what the pod as a whole sets in place of its containers' amounts."""
+    """Return the pod-level amounts, which replace those of its containers."""
     whole = amounts((spec.get("resources") or {}).get(part))
     return {n: amount for n, amount in whole.items() if n in (CPU, MEMORY) or n.startswith("hugepages-")}
 
@@ -85,7 +85,7 @@ def amounts(quantities: Mapping[str, Any] | None) -> Amounts:
 
 
 def add(total: Amounts, more: Mapping[str, Fraction], times: int = 1) -> None:
-    """Add amounts in place, several times over if need be."""
+    """Add amounts in place, `times` times."""
     for name, amount in more.items():
         total[name] = total.get(name, Fraction(0)) + amount * times
 

@@ -1,4 +1,4 @@
-"""Which PodGroup and which pods does the job controller make of a ``batch.volcano.sh`` Job?
+"""PodGroups and pods that the job controller creates for a ``batch.volcano.sh`` Job.
 
 Source: volcano ``pkg/controllers/job/job_controller_actions.go``, ``job_controller_util.go``,
 ``pkg/webhooks/admission/jobs/mutate`` at v1.15.1.
@@ -26,7 +26,7 @@ class Task(NamedTuple):
     Attributes
     ----------
     min_available : int
-        What the Job says, else the partitions' minimum, else `replicas`.
+        As stated in the Job, else the partitions' minimum, else `replicas`.
 
     """
 
@@ -38,17 +38,17 @@ class Task(NamedTuple):
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """Return the specification of the task's pods."""
+        """Return the pod specification of the task."""
         return self.template.get("spec") or {}
 
     @property
     def partition_size(self) -> int:
-        """Return how many pods make a partition, 0 without partitions."""
+        """Return the number of pods in a partition, 0 without partitions."""
         return int((self.raw.get("partitionPolicy") or {}).get("partitionSize") or 0)
 
 
 class VolcanoJob:
-    """One Job with the defaults that its webhook gives it."""
+    """One Job with the defaults of its webhook."""
 
     def __init__(self, job: Object, first_scheduler: str) -> None:
         metadata, spec = job["metadata"], job.get("spec") or {}
@@ -68,11 +68,11 @@ class VolcanoJob:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the controller makes no more pods for it."""
+        """Return whether the controller creates no more pods for it."""
         return (self.status.get("state") or {}).get("phase") in OVER
 
     def min_resources(self, class_values: Mapping[str, int]) -> Amounts:
-        """Return what the first `min_available` pods use, more important tasks first.
+        """Return the requests of the first `min_available` pods, more important tasks first.
 
         A task's importance is its template's own priority class; that of the Job does not count.
         """
@@ -98,9 +98,9 @@ def _task(entry: Mapping[str, Any], number: int) -> Task:
 
 
 def _members(tasks: Sequence[Task], wanted: int) -> list[tuple[Task, int]]:
-    """Return how many pods of each task make up a gang of `wanted`.
+    """Return how many pods of each task a gang of `wanted` has.
 
-    A gang smaller than all minimums together fills task by task; a larger one takes the minimums first.
+    A gang smaller than the sum of the minimums fills task by task; a larger one fills the minimums first.
     """
     taken: list[tuple[Task, int]] = []
     left = wanted
@@ -128,23 +128,23 @@ def expand_jobs(
     class_values: Mapping[str, int],
     scheduler_names: Sequence[str],
 ) -> Made:
-    """Return the PodGroups and pods that Jobs lack.
+    """Return the missing PodGroups and pods of Jobs.
 
-    The real controller makes a Job's pods only after its PodGroup was enqueued, one session later; here they
-    exist at once, so that a single session shows where they would go.
+    The real controller creates a Job's pods only after its PodGroup is enqueued, one session later. Here they
+    exist at once, so that a single session shows where they would be placed.
 
     Parameters
     ----------
     jobs : sequence
         ``batch.volcano.sh`` Jobs.
     podgroups, pods : mapping
-        What exists already, by namespace/name; neither is made again.
+        The existing ones, by namespace/name, which are not created again.
     namespaces : sequence
         Namespaces, for their default queues.
     class_values : mapping
         The value of each priority class.
     scheduler_names : sequence
-        Jobs of other schedulers are left alone; the first name is the default.
+        Jobs of other schedulers are skipped; the first name is the default.
 
     """
     made = Made()
@@ -267,7 +267,7 @@ def _labels(job: VolcanoJob, task: Task, index: int) -> dict[str, str]:
 
 
 def dependencies_met(job: VolcanoJob, task: Task, pods: Mapping[str, Object]) -> bool:
-    """Return whether enough pods of the tasks that a task depends on have run; `any`: of one of them."""
+    """Return whether enough pods of the tasks that a task depends on have run; `any`: of one such task."""
     depends = task.raw.get("dependsOn") or {}
     names = depends.get("name") or []
     if not names:

@@ -1,4 +1,4 @@
-"""Which arguments does each plugin and action of Volcano take, of which type, with which default, since when?
+"""The arguments of each plugin and action: type, default, meaning and first release.
 
 Source: volcano ``pkg/scheduler/plugins``, ``pkg/scheduler/actions`` at v1.14.4, v1.15.1, v1.16.0-alpha.1.
 """
@@ -14,7 +14,7 @@ from scheduler_core.release import Release, Rule
 
 
 class Kind(Enum):
-    """What type of value an argument takes."""
+    """The type of an argument."""
 
     WHOLE = "a whole number"
     NUMBER = "a number"
@@ -25,7 +25,7 @@ class Kind(Enum):
     TABLE = "a mapping"
 
     def takes(self, value: object) -> bool:
-        """Return whether Volcano reads a value of this type; another one leaves the default."""
+        """Return whether Volcano reads a value of this type; else it uses the default."""
         given = Arguments({"it": value})
         if self is Kind.WHOLE:
             return isinstance(value, int) and not isinstance(value, bool)
@@ -47,9 +47,9 @@ class Argument:
     kind : Kind
         The type of its value.
     default : str, int, float or bool, optional
-        What holds without it; None: nothing does.
+        The value without the argument; None: none.
     meaning : str
-        What it does, with its unit.
+        Its effect, with its unit.
     since : (int, int)
         Major and minor version of the first release that reads it.
 
@@ -201,7 +201,7 @@ ARGUMENTS: Mapping[str, Known] = {
     "proportion": {},
     "resourcequota": {},
 }
-"""Arguments of plugins that are modelled; those of others are not judged. `*` stands for any ending."""
+"""Arguments of the modelled plugins; those of others are not checked. `*` matches any suffix."""
 
 RETIRED: Mapping[str, str] = {
     "predicate.GPUSharingEnable": "devices moved to plugin deviceshare",
@@ -242,7 +242,7 @@ ACTION_ARGUMENTS: Mapping[str, Known] = {
 
 
 def argument_of(name: str, known: Known) -> Argument | None:
-    """Return what is known of an argument, None when there is no such.
+    """Return the description of an argument, None for an unknown one.
 
     Examples
     --------

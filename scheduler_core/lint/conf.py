@@ -1,4 +1,4 @@
-"""What does a scheduler configuration say that Volcano does not read, or reads otherwise than it seems?"""
+"""Lint of a scheduler configuration: keys and values that Volcano ignores or reads differently."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _REJECTED = "Volcano rejects the whole configuration and keeps the previous one,
 
 
 def conf_problems(structure: object, release: Release = DEFAULT_RELEASE) -> list[Problem]:
-    """Return all that is wrong with a configuration, or worth knowing; errors first.
+    """Return all problems and remarks of a configuration, errors first.
 
-    An error says that Volcano rejects it as a whole, a warning that it does not do what it says, a remark
-    what is easily overlooked.
+    An error means that Volcano rejects it as a whole, a warning that it does not do what it says; a remark is
+    easily overlooked.
 
     Parameters
     ----------
     structure : any
-        What the text of the configuration says, whatever that is; None for Volcano's default.
+        The parsed text of the configuration, whatever it is; None for Volcano's default.
     release : Release
         The release that reads it.
 
@@ -70,7 +70,7 @@ def _form_problems(structure: Object, release: Release) -> Problems:
 
 
 def _entries(listed: object) -> Iterator[tuple[int, Object]]:
-    """Yield the mappings of a list with their positions; anything else makes Volcano reject it all."""
+    """Yield the mappings of a list with their positions; for anything else Volcano rejects the file."""
     for number, entry in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(entry, Mapping):
             yield number, entry
@@ -131,7 +131,7 @@ def _name_problems(plugin: str, release: Release, way: tuple[str | int, ...]) ->
 
 
 def _beside(key: str, value: object, plugin: str, known: Known | None, way: tuple[str | int, ...]) -> Problem:
-    """Return what is wrong with a key beside name, arguments and the switches."""
+    """Return what is wrong with a key that is not name, arguments or a switch."""
     at = (*way, key)
     if known is not None and argument_of(key, known) is not None:
         message = f"{key} is an argument of {plugin} but is not below `arguments`: Volcano ignores it"
@@ -147,7 +147,7 @@ def _beside(key: str, value: object, plugin: str, known: Known | None, way: tupl
 
 
 def _switch_meant(key: str) -> str:
-    """Return the switch that a key means but for its spelling, such as enabledPreemptable."""
+    """Return the switch that a misspelled key means, such as enabledPreemptable."""
     meant = _bare(key)
     return next((switch for switch in SWITCHES if _bare(switch) == meant), "") if meant else ""
 
@@ -230,7 +230,7 @@ def _configuration_problems(structure: Object, release: Release) -> Problems:
 
 
 def _nearest(name: str, known: Known | tuple[str, ...]) -> str:
-    """Return what was probably meant, as an advice; empty when nothing is near."""
+    """Return a hint at the most similar name, empty when there is none."""
     by_low = {other.lower(): other for other in known}
     near = difflib.get_close_matches(name.lower(), by_low, n=1, cutoff=0.75)
     return f"write {by_low[near[0]]}" if near else ""
@@ -241,7 +241,7 @@ def _single(value: object) -> Any:
 
 
 def conf_of(structure: object, release: Release = DEFAULT_RELEASE) -> SchedulerConf | None:
-    """Return the configuration that a structure spells, None where the release rejects it."""
+    """Return the configuration of a structure, None where the release rejects it."""
     try:
         return parse_conf(structure, release)  # type: ignore[arg-type]  # it refuses what is no mapping
     except ConfError:

@@ -1,4 +1,4 @@
-"""For each question of a session: which plugins are asked, in which order, and which tier decides?
+"""Dispatch of the extension points: which plugins are called in which order, and which tier decides.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 """
@@ -73,7 +73,7 @@ _TIER_DECIDES = (_VICTIMS, RULES[Point.JOB_STARVING], RULES[Point.VICTIM_TASKS])
 
 @dataclass(frozen=True)
 class PluginCall:
-    """A plugin that has an answer to a question, its tier counted from 1; `on` unless its switch is off."""
+    """A plugin with a callback at an extension point, its tier counted from 1; `on` unless switched off."""
 
     tier: int
     plugin: str
@@ -87,15 +87,15 @@ class Question:
     Attributes
     ----------
     switches : tuple of str
-        What turns an answer off, when all of them are false; empty when nothing does.
+        The switches that disable a callback when all of them are false; empty when there are none.
     plugins : tuple of PluginCall
         In the order of the session.
     rule : str
-        How the answers become one.
+        How the results are combined.
     without : str
-        What applies if no plugin answers.
+        The result without any plugin.
     decides : int or None
-        The tier that is asked first, where a tier alone can decide; None where all are asked.
+        The first tier that is called, where a single tier can decide; None where all are called.
 
     """
 
@@ -108,12 +108,12 @@ class Question:
 
 
 def questions(conf: SchedulerConf) -> list[Question]:
-    """Return every extension point as a session under this configuration asks it."""
+    """Return every extension point with its calls under a configuration."""
     return [_question(conf, point) for point in Point]
 
 
 def answering(conf: SchedulerConf, point: Point) -> list[PluginCall]:
-    """Return the plugins that are asked at a point, in order."""
+    """Return the plugins that are called at a point, in order."""
     return [call for call in _able(conf, point) if call.on]
 
 
@@ -140,7 +140,7 @@ def _able(conf: SchedulerConf, point: Point) -> list[PluginCall]:
 
 
 def _answers(conf: SchedulerConf, option: PluginOption, point: Point) -> bool:
-    """Return whether a plugin has an answer, with the arguments and the hierarchy that it is given."""
+    """Return whether a plugin has a callback, given its arguments and hierarchy."""
     if point not in POINTS.get(option.name, ()):
         return False
     if option.name == "extender":

@@ -1,4 +1,4 @@
-"""How is a finding of the lint made?"""
+"""Construction of lint findings."""
 
 from __future__ import annotations
 

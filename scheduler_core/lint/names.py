@@ -1,4 +1,4 @@
-"""Which keys and answers does Volcano v1.15.1 know in a scheduler configuration?
+"""Keys of a scheduler configuration and callbacks of plugins in Volcano v1.15.1.
 
 Source: volcano ``pkg/scheduler/plugins``, ``pkg/scheduler/actions``, ``conf/scheduler_conf.go`` at v1.15.1.
 """

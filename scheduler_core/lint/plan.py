@@ -1,4 +1,4 @@
-"""What do the rules about a whole plan look at?"""
+"""A whole plan, as the lint rules read it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _WAITING = ("", "Pending", "Inqueue")
 
 
 class Plan:
-    """A scenario whose form is sound, with what several rules ask of it.
+    """A well-formed scenario, with what several rules need.
 
     Attributes
     ----------
     queues : dict
-        The queues that somebody wrote down, by name.
+        The queues of the document, by name.
     places : dict
         Their positions in the document.
 
@@ -40,7 +40,7 @@ class Plan:
 
     @cached_property
     def children(self) -> Mapping[str, list[QueueInfo]]:
-        """Return the children of each queue; one that names no parent hangs below root."""
+        """Return the children of each queue; a queue without a parent is a child of root."""
         children: dict[str, list[QueueInfo]] = defaultdict(list)
         for queue in self.queues.values():
             if queue.name != ROOT:
@@ -49,12 +49,12 @@ class Plan:
 
     @cached_property
     def total(self) -> Resource:
-        """Return what all nodes offer together."""
+        """Return the total of all nodes."""
         return total_of(allocatable_of(node) for node in items(self.document, "nodes"))
 
     @cached_property
     def waiting(self) -> Mapping[str, int]:
-        """Return how many podgroups and jobs of each queue have not begun."""
+        """Return the number of PodGroups and jobs of each queue that have not started."""
         return Counter(
             (thing.get("spec") or {}).get("queue") or DEFAULT_QUEUE
             for kind in ("podgroups", "jobs")
@@ -63,7 +63,7 @@ class Plan:
         )
 
     def is_leaf(self, queue: QueueInfo) -> bool:
-        """Return whether no queue hangs below."""
+        """Return whether a queue has no children."""
         return not self.children.get(queue.name)
 
     def problem(
@@ -86,13 +86,13 @@ class Plan:
 
 
 def items(document: Object, kind: str) -> Sequence[Any]:
-    """Return the objects of a list, which may be written as a Kubernetes List."""
+    """Return the objects of a list, which may be a Kubernetes List."""
     listed = document.get(kind)
     return listed.get("items") or [] if isinstance(listed, Mapping) else listed or []
 
 
 def amount_text(resource: str, amount: float) -> str:
-    """Return an amount of the scheduler as people write it, with its unit.
+    """Return an amount in the scheduler's units as people write it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which edit of the configuration would fix a finding? As operations of a JSON patch (RFC 6902)."""
+"""Edits of the configuration that fix findings, as JSON patch operations (RFC 6902)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _STEP = re.compile(r'\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\.?([A-Za-z_][A-Za-z0-9_-
 
 
 def remedy(problem: Problem, conf: SchedulerConf | None) -> Operations:
-    """Return what would fix a finding of a configuration; empty where that is no edit, or not one only.
+    """Return the operations that fix a configuration finding; empty where no single edit does.
 
-    Where Volcano rejects the configuration there is no `conf`.
+    `conf` is None where Volcano rejects the configuration.
     """
     if problem.rule in _TAKEN_AWAY:
         return [_remove(*_steps(problem.field))]
@@ -29,7 +29,7 @@ def remedy(problem: Problem, conf: SchedulerConf | None) -> Operations:
 
 
 def _steps(field: str) -> list[str | int]:
-    """Return a field such as ``tiers[0].plugins[1]["a.b"]`` step by step."""
+    """Return the steps of a field such as ``tiers[0].plugins[1]["a.b"]``."""
     return [
         int(index) if index else re.sub(r"\\(.)", r"\1", quoted) or name
         for index, quoted, name in _STEP.findall(field)
@@ -45,7 +45,7 @@ def _remove(*steps: str | int) -> dict[str, Any]:
 
 
 def _move(source: tuple[int, int], target: tuple[int, int]) -> dict[str, Any]:
-    """Move a plugin, given as tier and place."""
+    """Move a plugin, given by tier and position."""
     (tier, place), (to_tier, to_place) = source, target
     return {
         "op": "move",
@@ -76,7 +76,7 @@ def _once(conf: SchedulerConf, _: Problem) -> Operations:
 
 
 def _quota_first(conf: SchedulerConf, problem: Problem) -> Operations:
-    """Put the quota plugin that is asked too late behind the plugins of the tier that decides."""
+    """Move the quota plugin that is called too late behind the plugins of the deciding tier."""
     late = problem.actual - 1
     place = next(number for number, option in enumerate(conf.tiers[late]) if option.name in QUOTAS)
     return _gathered(conf, [(late, place)], problem.limit - 1)
@@ -95,7 +95,7 @@ def _votes_together(conf: SchedulerConf, problem: Problem) -> Operations:
 
 
 def _gathered(conf: SchedulerConf, later: list[tuple[int, int]], tier: int) -> Operations:
-    """Move plugins of later tiers behind those of a tier, in their order; tiers that they leave empty go."""
+    """Move plugins of later tiers behind those of a tier, in order; remove tiers left empty."""
     moves = [_move(source, (tier, len(conf.tiers[tier]))) for source in reversed(later)]
     left = sorted({other for other, _ in later}, reverse=True)
     emptied = [other for other in left if len(conf.tiers[other]) == sum(one[0] == other for one in later)]

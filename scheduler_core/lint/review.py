@@ -1,4 +1,4 @@
-"""What is there to say about a whole plan, by one engine of rules for page, API, import and command line?"""
+"""Review of a whole plan, one set of rules for page, API, import and command line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _RANK: Mapping[Severity, int] = {"error": 0, "warning": 1, "remark": 2}
 
 
 def review(document: Mapping[str, Any], before: Inspection | None = None) -> list[Problem]:
-    """Return all that is wrong with a plan, or worth knowing; errors first.
+    """Return all problems and remarks of a plan, errors first.
 
     An error says that Volcano refuses an object, or that the plan cannot be simulated; a warning that Volcano
     accepts it to the harm of its users; a remark what is easily overlooked.
@@ -68,7 +68,7 @@ def review(document: Mapping[str, Any], before: Inspection | None = None) -> lis
     document : mapping
         A scenario as `simulate_document` takes it.
     before : Inspection, optional
-        That of another scenario; lists that are the very same are ignored again.
+        The inspection of another scenario; lists that are the same are not inspected again.
 
     """
     inspection = Inspection(document, before)
@@ -90,7 +90,7 @@ def _of_schema(inspection: Inspection) -> list[Problem]:
 
 
 def is_unsound(problem: Problem) -> bool:
-    """Return whether a problem, as `validate` tells it, forbids to look any further."""
+    """Return whether a problem found by `validate` prevents further checks."""
     return problem.severity == "error" and not problem.path.startswith("scheduler_conf")
 
 

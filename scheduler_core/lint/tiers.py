@@ -1,4 +1,4 @@
-"""Which effects do the actions, the tiers and the order of plugins have that nobody would expect?
+"""Lint of actions, tiers and plugin order: effects that users do not expect.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go``, ``actions/*``, ``plugins/*`` at v1.15.1;
 the order of tiers and reclaim: Volcano issue 5896.
@@ -25,7 +25,7 @@ _PREEMPTING = {"preempt": Point.PREEMPTABLE, "gangpreempt": Point.UNIFIED_EVICTA
 
 
 def tier_problems(conf: SchedulerConf) -> list[Problem]:
-    """Return what the tiers of a configuration that Volcano accepts make of it."""
+    """Return the unexpected effects of the tiers of a configuration that Volcano accepts."""
     return [
         *_plugin_problems(conf),
         *_quota_problems(conf),
@@ -98,7 +98,7 @@ def _reclaim_problems(conf: SchedulerConf) -> Problems:
 
 
 def _bypassed(action: str, calls: list[PluginCall]) -> Problems:
-    """Report a quota plugin that is only asked when the tiers before it name no victim (issue 5896)."""
+    """Report a quota plugin that is called only if earlier tiers name no victim (issue 5896)."""
     quota = next((one for one in calls if one.plugin in QUOTAS and one.tier > calls[0].tier), None)
     if quota is not None:
         before = [one for one in calls if one.tier < quota.tier]
@@ -174,7 +174,7 @@ def _enqueue_problems(conf: SchedulerConf) -> Problems:
 
 
 def _hidden_votes(calls: list[PluginCall]) -> Problems:
-    """Report votes that a yes in an earlier tier makes void."""
+    """Report votes that a permit in an earlier tier makes irrelevant."""
     if not calls or calls[-1].tier == calls[0].tier:
         return
     first = [one.plugin for one in calls if one.tier == calls[0].tier]
@@ -192,7 +192,7 @@ def _hidden_votes(calls: list[PluginCall]) -> Problems:
 
 
 def _booked_votes(calls: list[PluginCall]) -> Problems:
-    """Report a quota plugin that books a job which a plugin after it refuses."""
+    """Report a quota plugin that reserves for a job which a later plugin rejects."""
     last = {one.tier: position for position, one in enumerate(calls) if one.plugin == "overcommit"}
     for position, quota in enumerate(calls):
         if quota.plugin in QUOTAS and position < last.get(quota.tier, -1):

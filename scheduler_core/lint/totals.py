@@ -1,4 +1,4 @@
-"""Do the amounts of all queues together fit the cluster?"""
+"""Lint of the total amounts of all queues against the cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = {
 
 
 def total_problems(plan: Plan) -> list[Problem]:
-    """Return where queues are promised more than the nodes have; nothing while there is no node."""
+    """Return where queues are promised more than the nodes have; nothing without nodes."""
     if plan.total.is_empty():
         return []
     return [*_sums(plan), *_of_each(plan)]
@@ -38,7 +38,7 @@ def _sums(plan: Plan) -> Problems:
 
 
 def _counted(plan: Plan) -> list[QueueInfo]:
-    """Return the queues whose amounts add up: those below root in a tree, else all."""
+    """Return the queues whose amounts are summed: those below root in a hierarchy, else all."""
     if plan.conf.hierarchy_enabled("capacity"):
         return plan.children.get(ROOT, [])
     return [queue for queue in plan.queues.values() if queue.name != ROOT]

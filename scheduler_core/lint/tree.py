@@ -1,4 +1,4 @@
-"""What would a session do with a tree of queues that the webhook lets through?
+"""Lint of queue hierarchies that the webhook admits.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go``, ``plugins/drf/drf.go``,
 ``pkg/controllers/queue``, ``pkg/webhooks/admission/queues`` at v1.15.1.
@@ -30,7 +30,7 @@ _WRITTEN = {
 
 
 def tree_problems(plan: Plan) -> list[Problem]:
-    """Return what sessions and controllers make of the queues."""
+    """Return the effects that sessions and controllers give to the queues."""
     found = [*_without_effect(plan)]
     for queue in plan.queues.values():
         found += [*_closed(plan, queue), *_path_below_leaf(plan, queue)]
@@ -110,7 +110,7 @@ def _closed(plan: Plan, queue: QueueInfo) -> Problems:
 
 
 def _path_below_leaf(plan: Plan, queue: QueueInfo) -> Problems:
-    """Report a path of drf that goes on below another queue's end, which the webhook lets through."""
+    """Report a drf path that continues below another queue's leaf, which the webhook admits."""
     if not queue.hierarchy or not plan.conf.hierarchy_enabled("drf"):
         return
     above = next(
@@ -130,7 +130,7 @@ def _path_below_leaf(plan: Plan, queue: QueueInfo) -> Problems:
 
 
 def _without_effect(plan: Plan) -> Problems:
-    """Report once every field that queues set and nothing reads."""
+    """Report every field that queues set and nothing reads, once each."""
     for field, reason in unread_fields(plan.conf).items():
         if field not in _WRITTEN:
             continue
@@ -145,7 +145,7 @@ def _without_effect(plan: Plan) -> Problems:
 
 
 def _sets(queue: QueueInfo, field: str) -> bool:
-    """Return whether a queue says something by a field; what everybody has by default says nothing."""
+    """Return whether a queue sets a field to something other than its default."""
     spec = queue.queue.get("spec") or {}
     if field == "hierarchy":
         return bool(queue.hierarchy)

@@ -1,4 +1,4 @@
-"""What in a plan does the core leave out of its answer? The same sentences as the notes of a result."""
+"""Remarks on features that the core does not model, in the sentences of a result's notes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RULE = "plan.not_modelled"
 
 
 def unmodelled_problems(document: Object, pods: Sequence[PodInfo]) -> Iterator[Problem]:
-    """Yield a remark for each thing that a sound document uses and the core does not model."""
+    """Yield a remark for each feature that a sound document uses and the core does not model."""
     for name, meaning in UNREAD_LISTS.items():
         if document.get(name):
             yield Problem(RULE, "remark", name, f"{name} is not modelled. {meaning}", field=name)
@@ -47,7 +47,7 @@ def unmodelled_problems(document: Object, pods: Sequence[PodInfo]) -> Iterator[P
 
 
 def _in_a_template(uses: Callable[[Object], bool]) -> Callable[[Object], bool]:
-    """Return whether a pod of a vcjob uses something."""
+    """Return whether the pods of a vcjob use a feature."""
 
     def used(job: Object) -> bool:
         tasks = (job.get("spec") or {}).get("tasks") or ()

@@ -1,4 +1,4 @@
-"""What do labels and annotations say about waiting, disruption and revocable nodes?
+"""Labels and annotations about waiting times, disruption budgets and revocable nodes.
 
 Source: volcano ``pkg/scheduler/api/job_info.go``, ``api/pod_info.go`` at v1.15.1.
 """
@@ -32,7 +32,7 @@ def may_use_revocable_nodes(annotations: Mapping[str, str]) -> bool:
 
 
 def waiting_time_of(annotations: Mapping[str, str]) -> float | None:
-    """Return the seconds that a job may wait by its own word, None when it says nothing valid."""
+    """Return the seconds that a job may wait by its annotation, None without a valid one."""
     for name in WAITING_TIMES:
         seconds = positive_duration(annotations.get(name))
         if seconds is not None:
@@ -47,6 +47,6 @@ def positive_duration(text: object) -> float | None:
 
 
 def budget_of(annotations: Mapping[str, str]) -> tuple[str, str]:
-    """Return a job's (minimum available, maximum unavailable) as written; the first hides the second."""
+    """Return a job's (minimum available, maximum unavailable) as written; the first overrides the second."""
     minimum = annotations.get(MIN_AVAILABLE)
     return ("", annotations.get(MAX_UNAVAILABLE) or "") if minimum is None else (minimum, "")

@@ -1,4 +1,4 @@
-"""Which column of an array is which resource?"""
+"""The order of resources in the columns of arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ResourceAxis:
         return len(self.names)
 
     def amounts(self, resource: Resource) -> list[float]:
-        """Return the amounts of a vector, one for each position.
+        """Return the amounts of a vector, in the order of the axis.
 
         A scalar that it lacks is 0, one that the axis lacks is left out.
         """

@@ -1,4 +1,4 @@
-"""Which nodes changed since somebody looked last?"""
+"""Log of changed nodes, and tables that follow it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class ChangeLog:
     Attributes
     ----------
     entries : array of int
-        One per change that is not forgotten; a node may be in it many times.
+        One per change that is still kept; a node may occur many times.
     add : callable
-        ``add(number)`` writes down that a node changed.
+        ``add(number)`` records that a node changed.
 
     """
 
@@ -36,20 +36,20 @@ class ChangeLog:
         self.add = self.entries.append
 
     def __len__(self) -> int:
-        """Return how many changes there were, those that are forgotten among them."""
+        """Return the number of changes, including trimmed ones."""
         return self._forgotten + len(self.entries)
 
     def since(self, seen: int) -> Collection[int]:
-        """Return the nodes that changed after the first `seen` entries: all of them when those are many."""
+        """Return the nodes that changed after the first `seen` entries: all nodes when there are too many."""
         entries, after = self.entries, len(self) - seen
         if after == 1:
             return (entries[-1],)
         return range(self.count) if after >= self.count else set(entries[len(entries) - after :])
 
     def trim(self) -> None:
-        """Forget what no reader can tell from a change of every node.
+        """Drop entries that no reader can tell from a change of every node.
 
-        Who has not seen the last `count` changes sees all nodes as changed, whatever is before them.
+        For a reader that has not seen the last `count` changes, all nodes have changed in any case.
         """
         if len(self.entries) > _TRIMMED_ABOVE + 2 * self.count:
             gone = len(self.entries) - self.count
@@ -58,12 +58,12 @@ class ChangeLog:
 
 
 class RowTable(Generic[Row, Number]):
-    """Numbers of every node, as Python's for one node at a time and as an array for all of them.
+    """Numbers per node, as Python lists for one node at a time and as an array for all nodes.
 
     Attributes
     ----------
     rows : list
-        By node, one number or a list of them. Whoever changes one tells the log.
+        By node, a number or a list of numbers. Code that changes a row adds it to the log.
 
     """
 
@@ -77,7 +77,7 @@ class RowTable(Generic[Row, Number]):
 
     @property
     def array(self) -> NDArray[Number]:
-        """Return all rows as they are now; do not change them."""
+        """Return all rows as an array, (N,) or (N, K); do not change it."""
         if self._seen < len(self._changes):
             changed = self._changes.since(self._seen)
             for number in changed:

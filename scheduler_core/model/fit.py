@@ -1,4 +1,4 @@
-"""Why did a task not fit a node? Statuses kept as numbers per node, turned into text only when shown.
+"""Why a task fits no node: statuses, kept as numbers per node until they are shown as text.
 
 Source: volcano ``pkg/scheduler/api/unschedule_info.go`` at v1.15.1.
 """
@@ -17,7 +17,7 @@ FITS = 0
 
 
 class Code(IntEnum):
-    """What a refusal means."""
+    """The code of a status, as in kube-scheduler."""
 
     ERROR = 1
     UNSCHEDULABLE = 2
@@ -32,13 +32,13 @@ _REJECTING = ABORTING | {Code.UNSCHEDULABLE}
 
 INSUFFICIENT = "Insufficient "
 
-# What refusals may mean: the node is rejected, it is rejected even for who evicts, no eviction can help, it
-# lacks a resource.
+# Properties of a refusal: it rejects the node, it rejects the node even for preemption, no eviction can help,
+# the node lacks a resource.
 _STRICT, _LENIENT, _UNRESOLVABLE, _LACKING = range(4)
 
 
 class Status(NamedTuple):
-    """One reason why a node refuses a task."""
+    """A reason why a node refuses a task."""
 
     code: int
     reason: str
@@ -51,7 +51,7 @@ POD_NUMBER = Status(Code.UNSCHEDULABLE, "node(s) pod number exceeded", "predicat
 class StatusTable:
     """Every distinct list of statuses of a session; number 0 is the empty list: the task fits.
 
-    A filter answers one number per node, so that thousands of refusals cost an array and no objects.
+    A filter returns one number per node, so that thousands of refusals cost an array and no objects.
     """
 
     def __init__(self) -> None:
@@ -78,26 +78,26 @@ class StatusTable:
         return known
 
     def append(self, why: Why, where: NDArray[np.bool_], status: Status) -> Why:
-        """Return the numbers with one more status at the end of the lists of some nodes."""
+        """Return the numbers after one more status is appended to the lists of some nodes."""
         longer = why.copy()
         for number in numbers_in(why[where]):
             longer[where & (why == number)] = self.number(*self.lists[number], status)
         return longer
 
     def is_resolvable(self, number: int) -> bool:
-        """Return whether evictions could cure a refusal, or there is none."""
+        """Return whether evictions could resolve a refusal, or there is none."""
         return not self._meanings[number][_LENIENT]
 
     def rejected(self, why: Why, *, lenient: bool) -> NDArray[np.bool_]:
-        """Return which refusals reject the node; `lenient` forgives what evictions could cure."""
+        """Return which refusals reject the node; with `lenient`, only those that evictions cannot resolve."""
         return self._means(_LENIENT if lenient else _STRICT, why)
 
     def unresolvable(self, why: Why) -> NDArray[np.bool_]:
-        """Return which refusals no eviction on the node can cure."""
+        """Return which refusals no eviction on the node can resolve."""
         return self._means(_UNRESOLVABLE, why)
 
     def lacking(self, why: Why) -> NDArray[np.bool_]:
-        """Return which refusals are for want of a resource."""
+        """Return which refusals are for lack of a resource."""
         return self._means(_LACKING, why)
 
     def _means(self, meaning: int, why: Why) -> NDArray[np.bool_]:
@@ -108,7 +108,7 @@ class StatusTable:
 
 
 class FitErrors:
-    """Why one task found no node.
+    """Why one task fits no node.
 
     Attributes
     ----------

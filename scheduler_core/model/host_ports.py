@@ -1,4 +1,4 @@
-"""Which ports of its node does a pod take?
+"""The host ports of pods.
 
 Source: kube-scheduler ``framework/types.go`` (HostPortInfo), ``util/utils.go`` (GetHostPorts) at 1.35.3.
 """
@@ -21,7 +21,7 @@ class HostPort(NamedTuple):
     port: int
 
     def conflicts(self, used: HostPort) -> bool:
-        """Return whether the port cannot be had while `used` is taken."""
+        """Return whether the port is unavailable while `used` is taken."""
         if (self.protocol, self.port) != (used.protocol, used.port):
             return False
         return ANY_ADDRESS in (self.address, used.address) or self.address == used.address

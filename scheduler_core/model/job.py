@@ -1,4 +1,4 @@
-"""What does the scheduler know of a pod (a task) and of a PodGroup with its pods (a job)?
+"""Tasks (pods) and jobs (PodGroups with their pods), as the scheduler sees them.
 
 Source: volcano ``pkg/scheduler/api/job_info.go`` at v1.15.1.
 """
@@ -28,7 +28,7 @@ NOT_ENQUEUED = "", "Pending"
 
 
 class Transaction(NamedTuple):
-    """Where a task stood when its statement was discarded."""
+    """The state of a task when its statement was discarded."""
 
     node_name: str
     status: TaskStatus
@@ -90,7 +90,7 @@ class TaskInfo:
         self.find(NO_NODE)
 
     def find(self, node: int) -> None:
-        """Stand where the pod was found: in its status, on the node of this number."""
+        """Reset to the state of the pod: its status, on the node of this number."""
         self.status = self.node_status = self.info.status
         self.node = node
         self.node_name = self.info.node_name
@@ -114,7 +114,7 @@ class TaskInfo:
 
     @property
     def request(self) -> Resource:
-        """Return what the task takes; never change it."""
+        """Return the task's request; never change it."""
         return self.shape.request
 
     @property
@@ -131,7 +131,7 @@ class TaskInfo:
         return self.info.given["metadata"].get("labels") or {}
 
     def standing(self) -> Transaction | TaskInfo:
-        """Return where the task stood in the last discarded transaction, else the task itself."""
+        """Return the task's state in the last discarded transaction, else the task itself."""
         return self.last_transaction or self
 
 
@@ -204,16 +204,16 @@ class JobInfo:
     moved : bool
         Whether a session changed more of it than its phase.
     totals : JobTotals or None
-        What its tasks amounted to when the job was found.
+        The totals over its tasks in the state that the session found.
     by_status : dict
         Tasks by status, then uid.
     ready_count, waiting_count, valid_count, allocated_count : int
         Tasks that hold their place (finished ones included), are pipelined, are or may still be placed, are
         in an allocated status.
     order : tuple or None
-        Where the job stands among others, as the session worked it out last; None: to be worked out anew.
+        The job's key in the job order, as computed last; None: to be computed.
     min_resources : Resource or None
-        None: the PodGroup names none, which is not the same as an empty map. Never change it.
+        None: the PodGroup has none, which differs from an empty map. Never change it.
     allocated : Resource
         The sum over the tasks in an allocated status.
     fit_errors : dict
@@ -286,7 +286,7 @@ class JobInfo:
         self._begin()
 
     def _begin(self) -> None:
-        """Have the status of the PodGroup, no tasks, and nothing that sessions moved."""
+        """Reset to the status of the PodGroup, without tasks and without changes by sessions."""
         status = self.podgroup.get("status") or {}
         self.phase: str = status.get("phase") or ""
         self.phase_before = self.phase
@@ -330,13 +330,13 @@ class JobInfo:
     # membership and status
 
     def load(self, table: Tasks, members: Sequence[int]) -> None:
-        """Take in all tasks of a new snapshot by their numbers; those that are pending are made at once."""
+        """Load all tasks of a new snapshot by their numbers; pending ones are created at once."""
         self.members, self.size = members, len(members)
         self._touched = table.touched
         self._take_in(table, table.totals_of_job(members))
 
     def reload(self, table: Tasks) -> None:
-        """Become what would be made anew of the same PodGroup and the same pods, after sessions moved it."""
+        """Reset to what would be built from the same PodGroup and pods, after sessions changed the job."""
         assert self.totals is not None, "it was loaded before"
         self._begin()
         self._take_in(table, self.totals)
@@ -354,25 +354,25 @@ class JobInfo:
             self.by_status[TaskStatus.PENDING] = {task.uid: task for task in tasks}
 
     def enter(self, phase: str) -> None:
-        """Give the PodGroup a phase."""
+        """Set the PodGroup's phase."""
         if phase != self.phase:
             self.phase = phase
             self._touched[self.key] = self
 
     def touch(self) -> None:
-        """Say that a session changed something of the job that the next one must not find."""
+        """Record that a session changed something that the next session must not find."""
         self.moved = True
         self._touched[self.key] = self
 
     def forget_touch(self) -> None:
-        """Be as if no session had touched the job."""
+        """Reset to the state of a job that no session has touched."""
         self.moved = False
         self._touched.pop(self.key, None)
 
     def is_still(self, podgroup: Mapping[str, Any] | None) -> bool:
-        """Return whether a PodGroup is the job's but for the status that the last session gave it.
+        """Return whether a PodGroup is the job's, except for the status that the last session wrote.
 
-        It was enqueued when that session had enqueued what it could if, and only if, it is now.
+        After that session's enqueue it was enqueued if, and only if, it is enqueued now.
         """
         if podgroup is None or any(podgroup.get(p) is not self.podgroup.get(p) for p in ("metadata", "spec")):
             return False
@@ -381,7 +381,7 @@ class JobInfo:
         return self.is_pending == (self.phase_before in NOT_ENQUEUED and self.phase != "Inqueue")
 
     def keep(self) -> None:
-        """Become what would be made of the PodGroup, when a session changed nothing but the phase."""
+        """Update to what would be built from the PodGroup, after a session changed nothing but the phase."""
         self.phase_before = self.phase
         self.conditions = list(self.conditions)
         self.order = None
@@ -394,7 +394,7 @@ class JobInfo:
         return self._tasks
 
     def make_tasks(self, status: TaskStatus) -> None:
-        """Make the tasks of a status, if nobody looked at them so far."""
+        """Create the tasks of a status, unless they exist."""
         if status in self._unmade:
             self._make_tasks()
 
@@ -411,12 +411,12 @@ class JobInfo:
         self._unmade = {}
 
     def seen(self) -> Iterable[TaskInfo | PodInfo]:
-        """Return the tasks, and what is read of the pods of those that nobody looked at."""
+        """Return the tasks, or for those not created yet what was read from their pods."""
         table = self._table
         return self._tasks.values() if table is None else [table.seen(number) for number in self.members]
 
     def status_counts(self) -> Mapping[TaskStatus, int]:
-        """Return how many tasks have each status, those that none has left out."""
+        """Return the number of tasks by status, without statuses that no task has."""
         if self._counts is None:
             counts = [(status, len(tasks)) for status, tasks in self.by_status.made() if tasks]
             counts += self._unmade.items()
@@ -471,7 +471,7 @@ class JobInfo:
         return known.status
 
     def pending_of_sub_job(self) -> list[TaskInfo]:
-        """Return the tasks that the index of the job's sub job has as pending; some may be placed already."""
+        """Return the tasks that the sub job's index has as pending; some may be placed already."""
         pending = self.by_status[TaskStatus.PENDING]
         return list({**pending, **self._overlooked}.values() if self._overlooked else pending.values())
 
@@ -497,13 +497,13 @@ class JobInfo:
 
     @property
     def pending_roles(self) -> Mapping[str, int]:
-        """Return how many tasks of each role are pending, kept up to date once it was read."""
+        """Return how many tasks of each role are pending, maintained once it has been read."""
         if self._pending_roles is None:
             self._pending_roles = Counter(task.role for task in self.by_status[TaskStatus.PENDING].values())
         return self._pending_roles
 
     def set_condition(self, kind: str, reason: str, message: str) -> None:
-        """Write a condition with status True; it takes the place of an older one of its kind."""
+        """Write a condition with status True; it replaces an older one of its type."""
         condition = {"type": kind, "status": "True", "reason": reason, "message": message}
         for position, entry in enumerate(self.conditions):
             if entry.get("type") == kind:
@@ -514,7 +514,7 @@ class JobInfo:
         self.conditions.append(condition)
         self.touch()
 
-    # the gang's numbers
+    # gang
 
     @property
     def is_pending(self) -> bool:

@@ -1,4 +1,4 @@
-"""Which jobs can a session pass over, as nothing of them waits?"""
+"""Index of the jobs that may wait for something; a session can skip all others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scheduler_core.model.status import READY_STATUSES, TaskStatus
 class JobIndex:
     """The jobs as a session finds them: settled ones, and those that may wait for something.
 
-    A settled job is enqueued, and all its pods have their places or have succeeded, as many as its minimum:
-    it has nothing to enqueue, to place or to starve for until one of its pods moves.
+    A settled job is enqueued, and all its pods, at least its minimum, are placed or have succeeded. There is
+    nothing to enqueue or to place, and it does not starve, until one of its pods changes.
 
     Attributes
     ----------
     waiting : dict
-        Those that are not settled, by key, in no particular order.
+        The jobs that are not settled, by key, in no particular order.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class JobIndex:
         self.renew(jobs)
 
     def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
-        """Take in jobs that were made anew; None: the job is gone."""
+        """Update jobs that were rebuilt; None: the job is gone."""
         for key, job in jobs.items():
             before = self._queue_of.pop(key, None)
             if before is not None:
@@ -65,7 +65,7 @@ class JobIndex:
 
 
 def is_settled(job: JobInfo) -> bool:
-    """Return whether nothing of a job waits, as it was found."""
+    """Return whether nothing of a job waits, in the state that the session found."""
     return (
         not job.is_pending
         and job.size > 0

@@ -1,4 +1,4 @@
-"""What do the tasks of a job amount to? The same for all jobs whose tasks stand alike."""
+"""Totals over the tasks of a job, shared by jobs with equal tasks."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from scheduler_core.resource import Resource
 
 
 class JobTotals:
-    """The numbers of some tasks; never changed.
+    """The totals over some tasks; never changed.
 
     Attributes
     ----------
     counts : mapping
-        How many tasks have each status, by status, those that none has left out.
+        The number of tasks by status, without statuses that no task has.
     unmade : mapping
         The same without the pending ones.
     valid_count, ready_count, allocated_count, pending_best_effort : int
-        As of a job.
+        As in `JobInfo`.
     allocated : Resource
         The sum over the tasks in an allocated status.
     gated_by_others : bool
-        A gate of others holds some task back.
+        Some task has a scheduling gate that is not Volcano's.
     added : dict
-        What jobs made of these tasks add to their queues, see `queue_part`.
+        What jobs with these tasks add to their queues, see `queue_part`.
 
     Parameters
     ----------

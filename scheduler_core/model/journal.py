@@ -1,6 +1,6 @@
-"""Which objects changed since the state was brought up to date?
+"""Journal of the objects that changed since the state was updated.
 
-Whoever writes an object notes it here, and nothing else: what follows from it is for `model.state` to find.
+Writers of objects record only the keys here; `model.state` derives the consequences.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Object = Mapping[str, Any]
 
 
 class Journal:
-    """The keys of the objects that came, changed or went, each once, in order of the first change.
+    """The keys of objects that were added, changed or removed, each once, in order of the first change.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Journal:
 
 
 class PodGroups(MutableMapping[str, Object]):
-    """PodGroups by namespace/name, which note in a journal what happens to them."""
+    """PodGroups by namespace/name that record their changes in a journal."""
 
     def __init__(self, journal: Journal, podgroups: Mapping[str, Object]) -> None:
         self.journal = journal
@@ -43,7 +43,7 @@ class PodGroups(MutableMapping[str, Object]):
         self._podgroups[key] = podgroup
 
     def write(self, key: str, podgroup: Object) -> None:
-        """Write a PodGroup in whose status nothing differs but the phase, which its job has, and counts."""
+        """Write a PodGroup whose status differs only in counts, and in the phase, which its job has."""
         self._podgroups[key] = podgroup
 
     def __delitem__(self, key: str) -> None:

@@ -1,8 +1,8 @@
-"""What do the Kubernetes filters and scorers see of each node?
+"""The Kubernetes view of nodes, which the Kubernetes filters and scorers read.
 
-Volcano keeps a second book of the nodes for them: pods, whole-number sums, used ports. It is made when the
-session opens and follows it only through the events of plugin `predicates`; it can therefore differ from the
-node table: a pipelined pod is in it, an evicted pod is not, even when the eviction was taken back.
+Volcano keeps a second account of the nodes for them: pods, whole-number sums, used ports. It is built when
+the session opens, and updated only by the events of plugin `predicates`. It can therefore differ from the
+node table: it includes pipelined pods, and excludes evicted ones, even after the eviction is undone.
 
 Source: volcano ``pkg/scheduler/plugins/util/k8s/snapshot.go`` at v1.15.1.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scheduler_core.model.snapshot import Snapshot
     from scheduler_core.model.task_table import TaskTable
 
-# So many kinds of pods, and counts of them, are kept beyond the kinds that were there at first.
+# The most kinds of pods, and counts of them, to keep beyond those of the start.
 MOST_ADDED = 512
 
 
@@ -42,18 +42,18 @@ class K8sNodeSnapshot:
     Attributes
     ----------
     room_of : list of int
-        By node, how many more pods it takes; 0 and below: none.
+        By node, how many more pods it accepts; 0 and below: none.
     taken_of : list of list of int
         By node, what the pods on it take: cpu and memory with small amounts assumed where a container
         mentions none, then cpu, memory and GPUs as requested. Milli-cores, bytes, devices.
     allocatable : (3, N) int64
         Cpu, memory, GPUs of each node, without oversubscription.
     changes : ChangeLog
-        Which nodes changed here.
+        The nodes that changed here.
     labels, taints
         Those of all nodes.
     pods : SelectorClasses
-        Which pods are where, as far as selectors tell them apart.
+        The pods on each node, by what selectors can distinguish.
     services : Services
         Those of the cluster.
 
@@ -81,7 +81,7 @@ class K8sNodeSnapshot:
         self._kept_at_first = len(self.pods)
 
     def _take_in(self, tasks: TaskTable) -> None:
-        """Count the pods that are on the nodes."""
+        """Count the pods on the nodes."""
         found = np.flatnonzero(tasks.node_of != NO_NODE)
         node_of = tasks.node_of[found]
         pods = np.bincount(node_of, minlength=len(self.nodes))
@@ -100,18 +100,18 @@ class K8sNodeSnapshot:
                 self._find(tasks.pods[number], tasks.shape_of(number), node)
 
     def _find(self, info: PodInfo, shape: PodShape, node: int) -> None:
-        """Count a pod that is on a node by its ports and by what selectors see of it."""
+        """Count a pod on a node by its ports and by what selectors see of it."""
         if self.ports:
             self.used_ports[self.port_rows(shape), node] = True
         if self.pods.selecting:
             self.pods.find(info, shape, node)
 
     def renew(self, tasks: TaskTable, nodes: Mapping[int, Sequence[int]]) -> bool:
-        """Count anew the pods on nodes that were made anew; False: all is to be counted anew.
+        """Recount the pods on rebuilt nodes; False if everything has to be rebuilt.
 
-        Sound, as what is counted of a node follows from the pods on it alone. What holds for the whole
-        session has to stay as plugins found it: which labels selectors look at, which ports pods use, and
-        whether any pod at all repels others, or relates to them.
+        Sound, as the counts of a node depend on the pods on it alone. What holds for the whole session must
+        be as plugins found it: the labels that selectors read, the ports that pods use, and whether any pod
+        has required anti-affinity, or any affinity, to others.
         """
         self._copies.clear()
         self._gone.clear()
@@ -140,21 +140,21 @@ class K8sNodeSnapshot:
         return self.pods.relations() == before
 
     def _knows(self, shape: PodShape) -> bool:
-        """Return whether pods of a shape use, select and prefer nothing that was not known at first."""
+        """Return whether pods of a shape use only ports, selectors and preferences known at the start."""
         return self.pods.knows(shape) and set(shape.fact("host_ports", host_ports)).issubset(self.ports)
 
     def _keeps_too_much(self) -> bool:
-        """Return whether too many kinds of pods, and counts of them, were added that may serve no more."""
+        """Return whether too many kinds of pods, and counts of them, were added that may be obsolete."""
         return len(self.pods) - self._kept_at_first > MOST_ADDED
 
     @property
     def counts_amounts(self) -> bool:
-        """Return whether pods count by their number and amounts alone, as far as their shapes are known."""
+        """Return whether pods count only by number and amounts, for all shapes known so far."""
         return not (self.ports or self.pods.selecting or self.services)
 
     @property
     def room(self) -> Counts:
-        """Return how many more pods each node takes, (N,); do not change it."""
+        """Return how many more pods each node accepts, (N,); do not change it."""
         return self._room.array
 
     @property
@@ -162,15 +162,15 @@ class K8sNodeSnapshot:
         """Return what the pods on each node take, (5, N); do not change it."""
         return self._taken.array.T
 
-    # pods come and go
+    # adding and removing pods
 
     def add(self, task: TaskInfo) -> None:
-        """Put a pod on the node that its task was given; a second time counts twice."""
+        """Add a pod to the node of its task; a second call counts it twice."""
         self._copies[task.uid] = self._copies.get(task.uid, 0) + 1
         self._change(task, 1)
 
     def remove(self, task: TaskInfo) -> None:
-        """Take a pod from its node, if it is there."""
+        """Remove a pod from its node, if it is there."""
         copies = self._copies.get(task.uid, 0)
         if copies:
             self._copies[task.uid] = copies - 1
@@ -181,7 +181,7 @@ class K8sNodeSnapshot:
         self._change(task, -1)
 
     def count(self, shape: PodShape, number: int, sign: int) -> None:
-        """Count a pod of a shape on a node, 1, or no longer, -1, by its number and amounts alone."""
+        """Add (1) or subtract (-1) a pod of a shape on a node, by number and amounts alone."""
         self.room_of[number] -= sign
         taken = self.taken_of[number]
         for position, amount in self._pairs_of(shape):
@@ -196,10 +196,10 @@ class K8sNodeSnapshot:
         if self.pods.selecting:
             self.pods.count(task, sign)
 
-    # what is known of a shape
+    # facts of a shape
 
     def amounts_of(self, shape: PodShape) -> tuple[int, ...]:
-        """Return what a pod of this shape adds to what its node has taken."""
+        """Return what a pod of this shape adds to the amounts taken on its node."""
         amounts: tuple[int, ...] = shape.fact("node_amounts", self._read_amounts)
         return amounts
 
@@ -216,7 +216,7 @@ class K8sNodeSnapshot:
         return (*amounts.assumed, *amounts.requested)
 
     def incoming(self, shape: PodShape) -> tuple[int, ...]:
-        """Return what a pod of this shape would add in the eyes of the scorers."""
+        """Return what a pod of this shape would add, as scorers count it."""
         incoming: tuple[int, ...] = shape.fact("incoming_amounts", self._incoming)
         return incoming
 
@@ -229,7 +229,7 @@ class K8sNodeSnapshot:
         return [self.ports.index(port) for port in shape.fact("host_ports", host_ports)]
 
     def conflicting_rows(self, wanted: Iterable[HostPort]) -> list[int]:
-        """Return the rows of `used_ports` that are in the way of the wanted ports."""
+        """Return the rows of `used_ports` that conflict with the wanted ports."""
         wanted = list(wanted)
         return [row for row, used in enumerate(self.ports) if any(port.conflicts(used) for port in wanted)]
 

@@ -1,4 +1,4 @@
-"""Which labels satisfy a selector?
+"""Label selectors, and the labels of all nodes as columns.
 
 Source: apimachinery ``pkg/labels/selector.go`` at 1.35.3.
 """
@@ -52,7 +52,7 @@ class Requirement(NamedTuple):
 
 
 def integer(text: str) -> int | None:
-    """Return the 64-bit integer that a text spells in base 10, None when it spells none."""
+    """Return the 64-bit integer that a text spells in base 10, None for any other text."""
     if _INTEGER.fullmatch(text) is None:
         return None
     value = int(text)
@@ -101,11 +101,11 @@ class Selector(NamedTuple):
         return all(requirement.holds(labels.get(requirement.key)) for requirement in self.requirements)
 
     def labels(self) -> set[str]:
-        """Return the labels that it looks at."""
+        """Return the labels that the selector reads."""
         return {requirement.key for requirement in self.requirements}
 
     def with_requirement(self, key: str, operator: str, value: str) -> Selector:
-        """Return the selector that also demands this of one label."""
+        """Return the selector with one more requirement."""
         return Selector((*self.requirements, Requirement(key, operator, frozenset({value}))))
 
 

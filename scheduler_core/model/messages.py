@@ -1,4 +1,4 @@
-"""What does the scheduler write on pods and PodGroups that wait?
+"""Messages that the scheduler writes on waiting pods and PodGroups.
 
 Source: volcano ``pkg/scheduler/api/job_info.go`` (FitError, TaskSchedulingReason) at v1.15.1.
 """
@@ -12,7 +12,7 @@ from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
 
 
 def fit_error(job: JobInfo) -> str:
-    """Return the sentence that sums up where a job stands."""
+    """Return the sentence that sums up a job's tasks."""
     counts = [f"{count} {LABELS[status]}" for status, count in job.status_counts().items()]
     parts = sorted([*counts, f"{job.min_available} minAvailable"])
     text = f"pod group is {'ready' if job.is_ready() else 'not ready'}, {', '.join(parts)}"
@@ -55,7 +55,7 @@ def task_reason(task: TaskInfo) -> tuple[str, str, str]:
 
 
 def promised_node(task: TaskInfo) -> str:
-    """Return the node that evictions clear for a task that is not bound yet, empty when there is none."""
+    """Return the node on which evictions make room for an unbound task, empty when there is none."""
     place = task.standing()
     clears = place.status is TaskStatus.PIPELINED and place.eviction_occurred
     return place.node_name if clears else ""

@@ -1,4 +1,4 @@
-"""What does each node hold and have left? The nodes of a snapshot as a struct of arrays.
+"""The nodes of a snapshot as a struct of arrays: allocatable, idle, used, releasing and pipelined.
 
 Source: volcano ``pkg/scheduler/api/node_info.go`` at v1.15.1.
 """
@@ -30,7 +30,7 @@ Rows = RowTable[list[float], np.float64]
 Listener = Callable[[TaskInfo, TaskStatus | None, TaskStatus | None], None]
 
 PIPELINED, RELEASING = TaskStatus.PIPELINED, TaskStatus.RELEASING
-COMING_OR_GOING = frozenset({PIPELINED, RELEASING})
+PIPELINED_OR_RELEASING = frozenset({PIPELINED, RELEASING})
 
 # The positions of cpu and memory on every axis.
 BASIC = (0, 1)
@@ -58,8 +58,8 @@ def _float_or_zero(text: object) -> float:
 class NodeTable:
     """Every node of a session, by name.
 
-    What a node holds is kept as one list of numbers per node, since placements touch one node at a time; the
-    arrays over all nodes follow when they are read.
+    Amounts are kept as one list of numbers per node, since placements touch one node at a time; the arrays
+    over all nodes are updated when they are read.
 
     Attributes
     ----------
@@ -71,18 +71,17 @@ class NodeTable:
         By node, the same amounts as `idle`, `used`, `releasing` and `pipelined`. Only this table changes
         them.
     future_of : list of list of float
-        What will be idle once the terminating pods are gone and the pipelined ones are in: the very list of
-        `idle_of` where nothing comes or goes.
+        What will be idle once the releasing pods are gone and the pipelined ones are in: the same list as
+        `idle_of` where nothing is releasing or pipelined.
     listeners : list
-        Called for every task that comes to a node, leaves it, or changes its status there:
-        ``listener(task, before, after)``, the statuses that it had and has on ``task.node``, None: it was or
-        is not there.
+        Called for every task that is added to a node, removed from it, or changes its status there:
+        ``listener(task, before, after)``, with its old and new status on ``task.node``; None: absent.
     releasing_or_pipelined : set of int
-        The nodes where something comes or goes.
+        The nodes with releasing or pipelined tasks.
     moved : set of int
-        The nodes where tasks came, left or changed since the state was brought up to date.
+        The nodes where tasks were added, removed or changed since the state was updated.
     changes : ChangeLog
-        Which nodes changed, in order: what keeps rows of choices up to date.
+        The nodes that changed, in order; caches over nodes are updated from it.
 
     """
 
@@ -108,7 +107,7 @@ class NodeTable:
         self._write(self.allocatable, nothing, nothing)
 
     def _write(self, idle: Matrix, used: Matrix, releasing: Matrix) -> None:
-        """Set what all nodes hold, (N, R) each; nothing is pipelined."""
+        """Set the amounts of all nodes, (N, R) each; nothing is pipelined."""
         self._idle: Rows = RowTable(idle, self.changes)
         self._used: Rows = RowTable(used, self.changes)
         self._releasing: Rows = RowTable(releasing, self.changes)
@@ -132,22 +131,22 @@ class NodeTable:
 
     @property
     def idle(self) -> Matrix:
-        """Return what is idle, (N, R); do not change it."""
+        """Return the idle amounts, (N, R); do not change them."""
         return self._idle.array
 
     @property
     def used(self) -> Matrix:
-        """Return what is used, by terminating pods too, (N, R); do not change it."""
+        """Return the used amounts, also of terminating pods, (N, R); do not change them."""
         return self._used.array
 
     @property
     def releasing(self) -> Matrix:
-        """Return what terminating pods hold, (N, R); do not change it."""
+        """Return the amounts of terminating pods, (N, R); do not change them."""
         return self._releasing.array
 
     @property
     def pipelined(self) -> Matrix:
-        """Return what pipelined pods will take, (N, R); do not change it."""
+        """Return the amounts of pipelined pods, (N, R); do not change them."""
         return self._pipelined.array
 
     @property
@@ -190,7 +189,7 @@ class NodeTable:
         return self._tasks[number]
 
     def load(self, table: TaskTable) -> None:
-        """Put the tasks of a new state on their nodes, all at once."""
+        """Put the tasks of a new state on their nodes."""
         numbers = np.flatnonzero(table.node_of != NO_NODE)
         self._found = TasksFound(table, numbers, len(self))
         node_of = table.node_of[numbers]
@@ -205,7 +204,7 @@ class NodeTable:
         self._write(self.idle - used, self.used + used, self.releasing + leaves)
 
     def _sums(self, rows: Matrix, node_of: Numbers, kinds: Numbers) -> Matrix:
-        """Return what tasks of some kinds hold on the nodes where they are, (N, R)."""
+        """Return the summed requests of tasks on their nodes, (N, R)."""
         sums: Matrix = np.zeros((len(self.names), len(self.axis)))
         if len(node_of):
             for column, amounts in enumerate(rows.T):
@@ -213,7 +212,7 @@ class NodeTable:
         return sums
 
     def reload(self, number: int, table: TaskTable, found: Sequence[int]) -> None:
-        """Put on a node what is found there now, by the tasks' numbers, in place of all that it holds."""
+        """Replace a node's contents by the tasks, by number, that are found there now."""
         assert self._found is not None, "what was loaded is loaded again"
         self._found.put(number, found)
         self._tasks[number] = {}
@@ -247,7 +246,7 @@ class NodeTable:
         return tasks
 
     def add_task(self, task: TaskInfo, number: int) -> bool:
-        """Put a task on a node; what it takes depends on its status. False: its pod is there already."""
+        """Add a task to a node, accounted for by its status. False: its pod is there already."""
         if task.key in self._tasks[number]:
             task.node = number
             task.node_name = self.names[number]
@@ -266,7 +265,7 @@ class NodeTable:
     def remove_task(self, task: TaskInfo) -> None:
         """Remove the record of a task's pod from its node, which may be another one than the task itself.
 
-        `task.node` and `task.node_name` stay for those who hear of it.
+        `task.node` and `task.node_name` remain, for event handlers.
         """
         number = task.node
         tasks = self._tasks[number]
@@ -286,16 +285,16 @@ class NodeTable:
         self._changed(task, before, task.status)
 
     def count(self, pairs: Pairs, number: int, sign: float) -> None:
-        """Count what a pod holds on a node, 1.0, or no longer holds, -1.0, of which there is no task yet.
+        """Add (1.0) or subtract (-1.0) the amounts of a pod without a task on a node.
 
-        The node names all scalars, and nothing comes or goes there. Who makes it anew finds the pod.
+        The node must name all scalars, without releasing or pipelined pods. Rebuilding it finds the pod.
         """
         add_pairs(self.idle_of[number], pairs, -sign)
         add_pairs(self.used_of[number], pairs, sign)
         self.changes.add(number)
 
     def count_pipelined(self, task: TaskInfo, sign: float) -> None:
-        """Count what a task takes where it is pipelined, 1.0, or no longer, -1.0, and do not put it there."""
+        """Add (1.0) or subtract (-1.0) the amounts of a pipelined task, but do not add it to its node."""
         number, pairs = task.node, task.shape.amounts
         add_pairs(self.pipelined_of[number], pairs, sign)
         if sign > 0 and number in self.releasing_or_pipelined:
@@ -306,20 +305,24 @@ class NodeTable:
         self._announce(task, *statuses)
 
     def _changed(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
-        """Follow a change on a task's node."""
+        """Update what depends on a change on a task's node."""
         number = task.node
-        if number in self.releasing_or_pipelined or before in COMING_OR_GOING or after in COMING_OR_GOING:
+        if (
+            number in self.releasing_or_pipelined
+            or before in PIPELINED_OR_RELEASING
+            or after in PIPELINED_OR_RELEASING
+        ):
             self._look_ahead(number)
         self._announce(task, before, after)
 
     def _announce(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
-        """Log that a task's node changed, and pass the change on to the listeners."""
+        """Log that a task's node changed, and call the listeners."""
         self.changes.add(task.node)
         for listener in self.listeners:
             listener(task, before, after)
 
     def forget_counted(self, number: int) -> None:
-        """Take back all that was counted as pipelined on a node, where nothing else has moved."""
+        """Undo all `count_pipelined` on a node, where nothing else has changed."""
         self.pipelined_of[number] = [0.0] * len(self.axis)
         self._look_ahead(number)
         self.changes.add(number)
@@ -342,7 +345,7 @@ class NodeTable:
                 add_pairs(self.releasing_of[number], pairs, sign)
 
     def _look_ahead(self, number: int) -> None:
-        """Work out what will be idle on a node."""
+        """Recompute what will be idle on a node."""
         idle, releasing, pipelined = (
             self.idle_of[number],
             self.releasing_of[number],
@@ -358,16 +361,16 @@ class NodeTable:
             self.future_of[number] = idle
 
     def _look_ahead_at(self, number: int, pairs: Pairs) -> None:
-        """Work out the same where a pod counts, on a node that has releasing or pipelined pods as before."""
+        """Recompute it for a pod's resources only, on a node that keeps releasing or pipelined pods."""
         idle, future = self.idle_of[number], self.future_of[number]
         releasing, pipelined = self.releasing_of[number], self.pipelined_of[number]
         for position, _ in pairs:
             future[position] = idle[position] + releasing[position] - pipelined[position]
 
     def _without_scalars(self, pairs: Pairs, number: int, sign: float) -> Pairs:
-        """Idle without any scalar ignores subtracted scalars.
+        """Leave out scalars, which an idle vector without a scalar map ignores when they are subtracted.
 
-        The first amount given back makes it name them.
+        The first addition creates its scalar map.
         """
         if sign < 0:
             self.names_scalars[number] = True
@@ -376,7 +379,7 @@ class NodeTable:
 
 
 class TasksFound:
-    """The tasks that a state finds on each of its nodes, until somebody looks at them."""
+    """The tasks that a state finds on each node, until they are read."""
 
     def __init__(self, table: TaskTable, numbers: NDArray[np.intp], nodes: int) -> None:
         self._table = table
@@ -392,12 +395,12 @@ class TasksFound:
         return self._numbers[np.argsort(self._node_of, kind="stable")].tolist(), ends.tolist()
 
     def put(self, node: int, numbers: Sequence[int]) -> None:
-        """Have a node find these tasks."""
+        """Set the tasks found on a node."""
         self._renewed[node] = numbers
         self._untaken[node] = True
 
     def take(self, node: int) -> list[TaskInfo]:
-        """Return those of one node, by uid; none the next time."""
+        """Return the tasks found on a node, by uid; none the next time."""
         if not self._untaken[node]:
             return []
         self._untaken[node] = False

@@ -1,4 +1,4 @@
-"""Which nodes does a pod require by their labels and names?
+"""Node selectors and node affinity of pods.
 
 Source: component-helpers ``scheduling/corev1/nodeaffinity/nodeaffinity.go`` at 1.35.3.
 """
@@ -28,7 +28,7 @@ Term = Mapping[str, Any]
 
 
 def required_terms(spec: Mapping[str, Any]) -> Sequence[Term] | None:
-    """Return the terms of which a node must match one; None: the pod has no such object."""
+    """Return the terms of which a node must match one; None: the pod has no required affinity."""
     required = _node_affinity(spec).get(REQUIRED)
     return None if required is None else required.get("nodeSelectorTerms") or ()
 
@@ -53,7 +53,7 @@ def is_empty(term: Term) -> bool:
 
 
 def names_conflict(spec: Mapping[str, Any]) -> bool:
-    """Return whether every required term names nodes in such a way that no node has all the names."""
+    """Return whether the names in every required term exclude each other."""
     terms = required_terms(spec)
     if not terms:
         return False

@@ -1,4 +1,4 @@
-"""What is known of nodes as long as their objects are the same?"""
+"""Facts of nodes that hold as long as their objects are the same."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Counts = NDArray[np.int64]
 
 
 class NodeFacts:
-    """What Kubernetes reads of nodes, by name; one serves all sessions over the same nodes.
+    """What Kubernetes reads from nodes, by name; shared by all sessions over the same nodes.
 
     Attributes
     ----------

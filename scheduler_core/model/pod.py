@@ -1,4 +1,4 @@
-"""What does a pod request? One shape for all pods whose specification the scheduler cannot tell apart.
+"""Requests of pods, as shapes shared by pods whose specifications the scheduler cannot tell apart.
 
 Source: volcano ``pkg/scheduler/api/pod_info.go``, ``api/job_info.go`` at v1.15.1.
 """
@@ -81,7 +81,7 @@ class PodShape:
         self.facts: dict[str, Any] = {}
 
     def on_axis(self, axis: ResourceAxis, number: int) -> PodShape:
-        """Return the same shape with its request as a row of `axis` and a number of its own."""
+        """Return the same shape with its request as a row of `axis`, and a number of its own."""
         placed = copy(self)
         placed.number = number
         amounts, named = axis.amounts(self.request), axis.named(self.request)
@@ -93,21 +93,21 @@ class PodShape:
         return placed
 
     def fact(self, name: str, work_out: Any) -> Any:
-        """Return what `work_out(spec)` says of this shape, worked out once and kept under `name`."""
+        """Return `work_out(spec)`, computed once per shape and cached under `name`."""
         if name not in self.facts:
             self.facts[name] = work_out(self.spec)
         return self.facts[name]
 
 
 class ShapeTable:
-    """Every shape seen so far, so that each is read once.
+    """All shapes seen so far, so that each is read once.
 
     Parameters
     ----------
     default_requests : bool
-        Requests that a container lacks are its limits.
+        Whether missing requests of a container default to its limits.
     before : ShapeTable, optional
-        One whose shapes are known from the start; it is left as it is.
+        A table whose shapes are copied at the start; it is not changed.
 
     """
 
@@ -171,7 +171,7 @@ def is_sidecar(container: Mapping[str, Any]) -> bool:
 
 
 def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
-    """Return what a pod takes: the larger of its containers and its init containers, `pods` 1, overhead.
+    """Return a pod's request: the larger of its containers and init containers, `pods` 1, overhead.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Near which other pods does a pod want to be, and away from which?
+"""Affinity and anti-affinity of pods to other pods.
 
 Source: kube-scheduler ``framework/types.go`` (AffinityTerm), ``plugins/interpodaffinity`` at 1.35.3.
 """
@@ -21,15 +21,15 @@ class AffinityTerm(NamedTuple):
     Attributes
     ----------
     key : str
-        The topology key: nodes with the same value of this label are one place.
+        The topology key: nodes with the same value of this label are one domain.
     selector : Selector or None
-        Which pods are meant by their labels; None: none.
+        Selects pods by their labels; None: none.
     namespaces : frozenset of str
         The namespaces that the term names.
     namespace_selector : Selector or None
         Further namespaces, by their labels; None: none.
     own_namespaces : frozenset of str
-        Those that it names or selects when its pod is the one being placed.
+        The namespaces that it names or selects when its pod is the incoming one.
     weight : int
         Of a preferred term.
 
@@ -43,9 +43,9 @@ class AffinityTerm(NamedTuple):
     weight: int = 0
 
     def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
-        """Return whether the pod being placed means, by this term of its own, a pod that is there.
+        """Return whether this term of the incoming pod selects an existing pod.
 
-        A namespace selector meets a namespace without labels: one that only excludes selects all.
+        The namespace selector is matched against no labels: one that only excludes selects every namespace.
         """
         if namespace not in self.own_namespaces and not _matches(self.namespace_selector, {}):
             return False
@@ -54,7 +54,7 @@ class AffinityTerm(NamedTuple):
     def selects_incoming(
         self, namespace: str, labels: Mapping[str, str], namespace_labels: Mapping[str, str]
     ) -> bool:
-        """Return whether a pod that is there means, by this term, the pod being placed."""
+        """Return whether this term of an existing pod selects the incoming pod."""
         if namespace not in self.namespaces and not _matches(self.namespace_selector, namespace_labels):
             return False
         return _matches(self.selector, labels)
@@ -65,7 +65,7 @@ def _matches(selector: Selector | None, labels: Mapping[str, str]) -> bool:
 
 
 class PodAffinity(NamedTuple):
-    """All that a pod's specification says about other pods.
+    """All terms of a pod's specification about other pods.
 
     Attributes
     ----------
@@ -90,13 +90,13 @@ class PodAffinity(NamedTuple):
 
 
 def has_pod_affinity(spec: Mapping[str, Any]) -> bool:
-    """Return whether a specification mentions other pods at all; an empty object counts."""
+    """Return whether a specification has pod affinity or anti-affinity; an empty object counts."""
     affinity = spec.get("affinity") or {}
     return affinity.get("podAffinity") is not None or affinity.get("podAntiAffinity") is not None
 
 
 def pod_affinity_key(spec: Mapping[str, Any]) -> bytes:
-    """Return all that a specification says about other pods, as one key; empty when it mentions none."""
+    """Return a specification's pod affinity and anti-affinity as one key; empty without either."""
     if not has_pod_affinity(spec):
         return b""
     affinity = spec["affinity"]
@@ -139,7 +139,7 @@ class AffinityReader:
         self.merges_label_keys = merges_label_keys
 
     def read(self, spec: Mapping[str, Any], namespace: str, labels: Mapping[str, str]) -> PodAffinity:
-        """Return what a pod's specification says about other pods."""
+        """Return the affinity of a pod's specification to other pods."""
         problems: list[str] = []
 
         def terms(side: str, kind: str) -> tuple[AffinityTerm, ...]:

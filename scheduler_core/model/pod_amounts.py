@@ -1,4 +1,4 @@
-"""How much of a node does a pod take in the whole numbers of the Kubernetes scorers?
+"""Amounts of a pod in the whole numbers of the Kubernetes scorers.
 
 Amounts are summed in billionths over the containers and rounded up once per pod: cpu to milli-cores, the rest
 to whole units. `scheduler_core.model.pod` rounds each container and counts in floats instead.
@@ -20,21 +20,21 @@ GPU = "nvidia.com/gpu"
 NANO = 10**9
 DEFAULTED: Mapping[str, int] = {CPU: 100 * NANO // 1000, MEMORY: 200 * 2**20 * NANO}
 
-# Far above any cluster, and small enough that sums over a node stay within 64 bits.
+# Far above any cluster, and small enough for sums over a node to stay within 64 bits.
 _LARGEST = 2**60
 
 Amounts = dict[str, int]
 
 
 class WholeAmounts(NamedTuple):
-    """Amounts of one pod that nodes are scored by: milli-cores, bytes, GPUs.
+    """A pod's amounts for node scores: milli-cores, bytes, GPUs.
 
     Attributes
     ----------
     requested : tuple of 3 int
         What its containers request.
     assumed : tuple of 2 int
-        The same of cpu and memory, where a container that names none is assumed to request a little.
+        The same for cpu and memory, with a small default for containers without a request.
 
     """
 
@@ -43,7 +43,7 @@ class WholeAmounts(NamedTuple):
 
 
 def incoming_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmounts:
-    """Return the amounts of a pod that is being scored; requests of the pod as a whole are not read."""
+    """Return the amounts of a pod that is being scored; pod-level requests are ignored."""
     overhead = _amounts(spec.get("overhead"))
     plain = _plus(_of_containers(spec, {}, default_requests=default_requests), overhead)
     assumed = _plus(_of_containers(spec, DEFAULTED, default_requests=default_requests), overhead)
@@ -51,7 +51,7 @@ def incoming_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> Whol
 
 
 def node_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmounts:
-    """Return the amounts of a pod on a node; requests of the whole pod replace those of its containers."""
+    """Return the amounts of a pod on a node; pod-level requests replace those of its containers."""
     overhead = _amounts(spec.get("overhead"))
     of_pod = {
         name: amount
@@ -65,9 +65,9 @@ def node_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmo
 
 
 def _of_containers(spec: Mapping[str, Any], missing: Mapping[str, int], *, default_requests: bool) -> Amounts:
-    """Return the larger of what runs together and of what the init containers need at their worst moment.
+    """Return the larger of the containers' sum and the init containers' peak.
 
-    `missing` is what a container is assumed to request of a resource that it does not mention.
+    `missing` holds the defaults for resources that a container does not request.
     """
 
     def request(container: Mapping[str, Any]) -> Amounts:

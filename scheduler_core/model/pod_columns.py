@@ -1,4 +1,4 @@
-"""What do many pods say, field by field? Reading one field of all of them at a time costs least."""
+"""Fields of many pods as columns: reading one field of all pods at a time is the cheapest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOTHING: Object = {}
 
 
 class PodColumns:
-    """What some pods say, a list for each field in the order of the pods.
+    """Fields of pods, a list for each field in the order of the pods.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class PodColumns:
     Raises
     ------
     KeyError, TypeError, AttributeError
-        Where something has not the form of a pod with a name.
+        If something does not have the form of a pod with a name.
 
     """
 

@@ -1,4 +1,4 @@
-"""What does the scheduler read from a Pod? Worked out once for as long as the pod stays the same object.
+"""What the scheduler reads from a Pod, read once per object.
 
 Source: volcano ``pkg/scheduler/api/job_info.go`` (NewTaskInfo) at v1.15.1.
 """
@@ -14,18 +14,18 @@ DEFAULT_NAMESPACE = "default"
 
 
 def creation_of(thing: Object) -> float:
-    """Return when an object was made; one without a creationTimestamp is the oldest of all."""
+    """Return when an object was created; minus infinity without a creationTimestamp."""
     text = thing["metadata"].get("creationTimestamp")
     return parse_time(text) if text else float("-inf")
 
 
 class PodInfo:
-    """One pod as every session finds it; never changed.
+    """One pod as sessions find it; never changed.
 
     Attributes
     ----------
     given : mapping
-        The pod as it is written, before admission.
+        The pod as written, before admission.
     creation : float
         Seconds since 1970, minus infinity without a creationTimestamp.
     job_key : str
@@ -74,7 +74,7 @@ class PodInfo:
         return self.template.role
 
     def followed_by(self, given: Object, template: PodTemplate) -> PodInfo:
-        """Return what is read of the pod once its node, its status or its deletion were written."""
+        """Return what is read from the pod after a write to its node, status or deletion timestamp."""
         after = PodInfo.__new__(PodInfo)
         after.name, after.namespace, after.key = self.name, self.namespace, self.key
         after.uid, after.creation, after.job_key = self.uid, self.creation, self.job_key
@@ -86,14 +86,14 @@ class PodInfo:
 
 
 class PodTable:
-    """Reads pods, each template and each time once."""
+    """Reads pods, each template and each timestamp once."""
 
     def __init__(self) -> None:
         self._templates = TemplateTable()
         self._times: dict[str | None, float] = {None: float("-inf"), "": float("-inf")}
 
     def read(self, pod: Object) -> PodInfo:
-        """Return what is read of a sound pod."""
+        """Return what is read from a sound pod."""
         metadata, times = pod["metadata"], self._times
         created = metadata.get("creationTimestamp")
         if created not in times:
@@ -113,10 +113,10 @@ class PodTable:
         return info
 
     def read_after(self, before: PodInfo, pod: Object) -> PodInfo:
-        """Return what is read of a pod after a bind, an eviction or its containers wrote it.
+        """Return what is read from a pod after a bind, an eviction or a status update wrote it.
 
-        Sound, as these write no part of a template but the phase: pods that were of one template, and were
-        admitted, are of one again.
+        Sound, as these write no part of a template but the phase: admitted pods of one template share one
+        afterwards, too.
         """
         phase: str = (pod.get("status") or NOTHING).get("phase") or ""
         template = before.template.followers.get(phase)
@@ -127,9 +127,9 @@ class PodTable:
         return info
 
     def read_all(self, columns: PodColumns) -> list[PodInfo]:
-        """Return what is read of sound pods.
+        """Return what is read from sound pods.
 
-        Others may be read, too: it is for the caller to look at what came of it.
+        Pods that are not sound may be read without an error; the caller checks the result.
 
         Raises
         ------

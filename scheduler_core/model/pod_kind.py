@@ -1,4 +1,4 @@
-"""What does a scheduler make of the pods of one template?"""
+"""Pod kinds: what a scheduler derives from the pods of one template."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def _stated_priority(text: str, default: int) -> int:
 
 
 class PodKind:
-    """What a scheduler makes of the pods of one template.
+    """What a scheduler derives from the pods of one template.
 
     Attributes
     ----------
     shape : PodShape
-        As the reader knows it; a session has its own copy, on its own axis.
+        The reader's shape; a session has a copy on its own axis.
     is_ours : bool
-        The pods name one of the schedulers that are simulated.
+        The pods name one of the simulated schedulers.
     admit : callable
         ``admit(pod)``: the pod as the scheduler finds it.
     resolved : bool
-        The pods get a priority that they do not name.
+        Admission gives the pods a priority.
     priority_class : str
-        The name of their class, empty without one.
+        Their priority class, empty without one.
     never_evicts : bool
-        The pods evict nobody, by their preemption policy.
+        The pods' preemption policy is Never.
 
     """
 
@@ -68,18 +68,18 @@ class PodKind:
 
 
 class PodReader:
-    """Tells what a scheduler makes of pods.
+    """Derives pod kinds from templates.
 
     Parameters
     ----------
     admit : callable
-        ``admit(pod)``: a pod as the scheduler finds it; one that was admitted stays as it is.
+        ``admit(pod)``: a pod as the scheduler finds it; an admitted pod is returned unchanged.
     default_requests : bool
         Requests that a container lacks are its limits.
     scheduler_names : frozenset of str
-        Pods of other schedulers are known only where they have a node.
+        Pods of other schedulers are known only if they have a node.
     before : PodReader, optional
-        One that makes the same of pods; it is left as it is.
+        An equal reader whose results are copied; it is not changed.
 
     """
 
@@ -99,7 +99,7 @@ class PodReader:
         self._kinds: dict[PodTemplate, PodKind] = {} if before is None else dict(before._kinds)
 
     def kind_of(self, template: PodTemplate) -> PodKind:
-        """Return what becomes of the pods of a template."""
+        """Return the kind of the pods of a template."""
         kind = self._kinds.get(template)
         if kind is None:
             shape = self._shapes.shape_of(template.pod.get("spec") or NOTHING)

@@ -1,7 +1,7 @@
-"""What do pods have in common that differ in little but name, time and place? Worked out once for all.
+"""Pod templates: what pods share that differ only in name, time and node, read once for all.
 
-A cluster has ten thousands of pods of a few templates. To read each in full would take longer than to
-schedule them all.
+A cluster has tens of thousands of pods of a few templates. Reading each in full would take longer than
+scheduling them all.
 """
 
 from __future__ import annotations
@@ -47,26 +47,26 @@ def flag_of(annotations: Mapping[str, str], labels: Mapping[str, str], *, defaul
 
 
 class PodTemplate:
-    """All that the scheduler reads of pods which share it, but for names, times, nodes and conditions.
+    """All that the scheduler reads from pods, without names, times, nodes and conditions.
 
     Attributes
     ----------
     pod : mapping
-        The first pod that was seen.
+        The first pod seen with this template.
     sound : bool
-        Somebody looked at a pod of this template in full and had nothing to say about it.
+        A pod of this template was validated in full, without a finding.
     phase : str
-        As it is written, empty when it is not.
+        As written, empty when absent.
     pending, placed : TaskStatus
         The status of a pod that is not being deleted, without and with a node.
     role : str
         The task of the job that the pod belongs to, empty without one.
     priority : str or None
-        What the annotation of a task's priority says.
+        The annotation of the task's priority.
     claims : bool
-        The pods name volumes or resource claims, each its own.
+        The pods name volumes or resource claims, each pod its own.
     followers : dict
-        The templates of pods that were of this one before a session or time wrote their status, by phase.
+        The templates of this one's pods after a write to their status, by phase.
 
     """
 
@@ -98,13 +98,13 @@ class PodTemplate:
         self.claims = _claims(pod.get("spec") or NOTHING)
 
     def status(self, *, deleting: bool, has_node: bool) -> TaskStatus:
-        """Return the status of a pod of this template; without a phase it runs where it has a node."""
+        """Return the status of a pod of this template; without a phase it is Running if it has a node."""
         phase = self.phase or ("Running" if has_node else "Pending")
         return status_of(phase, deleting=deleting, has_node=has_node)
 
 
 class TemplateTable:
-    """Every template seen so far."""
+    """All templates seen so far."""
 
     def __init__(self) -> None:
         self._templates: dict[bytes, PodTemplate] = {}
@@ -127,7 +127,7 @@ class TemplateTable:
         return [templates[key] for key in keys]
 
     def template_of(self, pod: Object) -> PodTemplate:
-        """Return the template of one pod, as `templates_of` gives it."""
+        """Return the template of one pod, the same as from `templates_of`."""
         spec, metadata = pod.get("spec") or NOTHING, pod["metadata"]
         phase = (pod.get("status") or NOTHING).get("phase")
         marks = _marks_of(metadata.get("annotations") or NOTHING, metadata.get("labels") or NOTHING)
@@ -140,9 +140,9 @@ class TemplateTable:
         return template
 
     def _keys_of(self, pods: Iterable[tuple[Any, ...]]) -> list[bytes]:
-        """Return the keys of the parts of some pods, each with the type of its priority before it.
+        """Return the keys of some pods' parts, each given after the type of its priority.
 
-        What equals words is the same words; but 1 equals true.
+        Equal parts of strings only are the same parts; with other values, 1 equals true.
         """
         keys, key, words = [], b"", None
         for parts in pods:
@@ -171,9 +171,9 @@ class TemplateTable:
 
 
 def _marks(columns: PodColumns) -> list[list[str | int] | None]:
-    """Return what each pod's annotations and labels say to the scheduler, None where they say nothing to it.
+    """Return the annotations and labels of each pod that the scheduler reads, None where there are none.
 
-    What is absent is 0, which no text is.
+    An absent one is 0, which differs from any text.
     """
     if set().union(*columns.annotations, *columns.labels).isdisjoint(_MARKED):
         return [None] * len(columns.pods)
@@ -181,13 +181,13 @@ def _marks(columns: PodColumns) -> list[list[str | int] | None]:
 
 
 def _marks_of(annotations: Object, labels: Object) -> list[str | int] | None:
-    """Return the same of one pod."""
+    """Return the same for one pod."""
     marks = [table.get(name, 0) for table in (annotations, labels) for name in _MARKED]
     return None if marks == _NO_MARKS else marks
 
 
 def _is_of_words(value: Any, levels: int = 16) -> bool:
-    """Return whether there is no number and no truth value in something, which is not nested deep either."""
+    """Return whether a value has only strings and None in it, nested not too deep."""
     if isinstance(value, Mapping):
         value = [*value.values()]
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Which pods are there, and which of them does the scheduler know?"""
+"""The pods of a cluster, and those that the scheduler knows."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _template = attrgetter("template")
 
 
 class KnownPods:
-    """The pods of one moment that the scheduler knows.
+    """The pods that the scheduler knows at one moment.
 
     Attributes
     ----------
     pods : list of PodInfo
         Ascending by uid.
     kinds : list of PodKind
-        Those of the pods, each once, in order of first sight.
+        The kinds of the pods, each once, in order of first occurrence.
     numbers : list of int
         The position in `kinds` of each pod's kind.
     shapes : list of PodShape
-        Those of the kinds, each once, in order of first sight.
+        The shapes of the kinds, each once, in order of first occurrence.
 
     """
 
@@ -47,21 +47,21 @@ class KnownPods:
         self.shapes = list({kind.shape.number: kind.shape for kind in self.kinds}.values())
 
     def shapes_on(self, axis: ResourceAxis) -> list[PodShape]:
-        """Return copies of the shapes with their rows of an axis, numbered by their positions."""
+        """Return copies of the shapes with rows on an axis, numbered by position."""
         return [shape.on_axis(axis, number) for number, shape in enumerate(self.shapes)]
 
 
 class Pods(MutableMapping[str, Object]):
-    """Pods by namespace/name as the scheduler finds them, each admitted when somebody looks at it.
+    """Pods by namespace/name as the scheduler finds them, admitted when they are read.
 
     Attributes
     ----------
     infos : dict
-        What is read of each, by the same keys.
+        What was read from each, by the same keys.
     reader : PodReader
-        What the scheduler makes of them.
+        Derives their kinds.
     journal : Journal
-        Where is noted which of them change.
+        Records which of them change.
 
     """
 
@@ -81,7 +81,7 @@ class Pods(MutableMapping[str, Object]):
         self._known_pods = None
 
     def follow(self, key: str, pod: Object) -> None:
-        """Write a pod of which `transitions` changed the node, the status or the deletion."""
+        """Write a pod whose node, status or deletion timestamp `transitions` changed."""
         self.infos[key] = self._table.read_after(self.infos[key], pod)
         self.journal.pods[key] = None
         self._known_pods = None
@@ -101,17 +101,17 @@ class Pods(MutableMapping[str, Object]):
         return len(self.infos)
 
     def copy(self) -> Pods:
-        """Return the same pods, to be changed."""
+        """Return an independent copy."""
         pods = Pods(self.infos.values(), self._table, self.reader)
         pods._known_pods = self._known_pods
         return pods
 
     def only(self, pods: Iterable[Object]) -> Pods:
-        """Return other pods that are read in the same way."""
+        """Return other pods, read in the same way."""
         return Pods(map(self._table.read, pods), self._table, self.reader)
 
     def known_pods(self) -> KnownPods:
-        """Return those that the scheduler knows."""
+        """Return the pods that the scheduler knows."""
         if self._known_pods is None:
             self._known_pods = KnownPods(self.infos.values(), self.reader)
         return self._known_pods

@@ -1,4 +1,4 @@
-"""What does the scheduler read from a Queue?"""
+"""What the scheduler reads from a Queue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class QueueInfo:
     parent : str
         As written; empty when the queue names none (which stands for `root`).
     guarantee, deserved, capability : Resource
-        Empty when the queue names none.
+        Empty when the queue has none.
 
     """
 
@@ -54,7 +54,7 @@ class QueueInfo:
 
 
 def rooted(annotations: Mapping[str, str]) -> dict[str, str] | None:
-    """Return a new queue's annotations with a hierarchy path from root; None: the webhook leaves them."""
+    """Return a new queue's annotations with a hierarchy path from root; None: they need no change."""
     path, weights = annotations.get(HIERARCHY), annotations.get(HIERARCHY_WEIGHTS)
     if not path or not weights or path.startswith(ROOT):
         return None
@@ -62,7 +62,7 @@ def rooted(annotations: Mapping[str, str]) -> dict[str, str] | None:
 
 
 def ancestors(queues: Mapping[str, QueueInfo], name: str) -> list[str]:
-    """Return the queues above one, nearest first; above `root` there is `root` once more, as in Volcano.
+    """Return the queues above one, nearest first; above `root` comes `root` once more, as in Volcano.
 
     Raises
     ------

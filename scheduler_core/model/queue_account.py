@@ -1,6 +1,6 @@
-"""What has a queue allocated, what does it request, and what is reserved for it?
+"""The account of a queue: what it has allocated, requests and has reserved.
 
-The account that proportion and capacity keep of a queue. It is counted once when a session opens and moved by
+Proportion and capacity keep an account of each queue. It is computed when a session opens and updated by
 events from then on.
 
 Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go``, ``plugins/capacity/capacity.go`` at
@@ -33,18 +33,17 @@ class QueueAccount:
         Fixed once the session is open. An absent scalar of `capability` is unlimited, one of
         `real_capability` is 0 wherever a request is compared with it.
     allocated : Resource
-        Moves with every placement and eviction; pipelined tasks count.
+        Changes with every allocation and eviction; pipelined tasks count.
     request, elastic : Resource
         As the session found them.
     inqueue : Resource
         Grows when a job is enqueued, never shrinks within a session.
     reservations : Reservations or None
-        For which jobs that is; None: no explanation names them.
+        The jobs behind `inqueue`; None: not recorded.
     version : int
-        Counts how often a session moved what is allocated, or found something else in the account than the
-        one before had left.
+        Grows when a session changes what is allocated, or finds other amounts than the one before left.
     allocated_version : int
-        The same of what is allocated, elastic and reserved.
+        The same for allocated, elastic and reserved amounts only.
 
     """
 
@@ -84,7 +83,7 @@ class QueueAccount:
         return f"{type(self).__name__}({self.name})"
 
     def limit(self, total: Resource, guaranteed: Resource) -> None:
-        """Set what the queue may reach beside all others, to which so much is guaranteed together."""
+        """Set capability and real capability, given what is guaranteed to all queues together."""
         self.capability = capability_of(self.queue)
         self.real_capability = real_capability(
             total,
@@ -94,15 +93,15 @@ class QueueAccount:
         )
 
     def clone(self) -> Self:
-        """Return a copy whose `allocated` moves apart from this one's."""
-        twin = copy(self)
-        twin.allocated = self.allocated.clone()
-        return twin
+        """Return a copy with an independent `allocated`."""
+        copied = copy(self)
+        copied.allocated = self.allocated.clone()
+        return copied
 
     def take(self, amounts: QueueSum | None, release: Release) -> None:
-        """Take over what the jobs of the queue have allocated, request and reserve; None: it has no jobs.
+        """Set what the queue's jobs have allocated, request and reserve; None: it has no jobs.
 
-        For which jobs something is reserved is known by `name_reservations` only.
+        Only `name_reservation` records the jobs behind reservations.
         """
         amounts = amounts or QueueSum()
         reserved = amounts.reserved if release.follows(Rule.INQUEUE_REMAINDER) else amounts.reserved_whole
@@ -120,7 +119,7 @@ class QueueAccount:
             self.version += 1
 
     def name_reservation(self, job: JobInfo, release: Release) -> None:
-        """Keep, for explanations, what is reserved for a job of the queue."""
+        """Record the reservation of a job of the queue, for explanations."""
         reserved = reservation_of(job, whole=not release.follows(Rule.INQUEUE_REMAINDER))
         if self.reservations is None:
             self.reservations = Reservations()
@@ -128,14 +127,14 @@ class QueueAccount:
             self.reservations.add(job.key, reserved)
 
     def reserve(self, job: JobInfo, amount: Resource) -> None:
-        """Reserve something for a job that was enqueued."""
+        """Reserve an amount for an enqueued job."""
         job.touch()
         self.inqueue.add(amount)
         if self.reservations is not None:
             self.reservations.add(job.key, amount)
 
     def include(self, other: QueueAccount) -> None:
-        """Add all that another queue's jobs have, as an ancestor of it."""
+        """Add the amounts of a descendant's account."""
         self.allocated.add(other.allocated)
         self.request = self.request.clone().add(other.request)
         self.elastic.add(other.elastic)
@@ -147,14 +146,14 @@ class QueueAccount:
             self.reservations.include(other.reservations)
 
     def deserve(self, deserved: Resource) -> None:
-        """Write what the queue deserves."""
+        """Set what the queue deserves."""
         self.deserved = deserved
         self.version += 1
         self.measure()
 
     @property
     def share(self) -> float:
-        """Return the largest part of deserved that is allocated; see `share_of_deserved`."""
+        """Return the largest allocated / deserved; see `share_of_deserved`."""
         if self._share is None:
             self._share = self.share_of_deserved()
         return self._share
@@ -164,23 +163,23 @@ class QueueAccount:
         self._share = self.share_of_deserved()
 
     def forget_share(self) -> None:
-        """Have the share computed anew when it is read next, as what is allocated moves."""
+        """Invalidate the share, as what is allocated changes."""
         self._share = None
-        self._count_move()
+        self._bump_versions()
 
     def keep_share(self) -> None:
-        """Have the share stay what it is now, whatever is allocated next."""
-        self._count_move()
+        """Freeze the share at its current value, whatever is allocated next."""
+        self._bump_versions()
         if self._share is None:
             self.measure()
 
-    def _count_move(self) -> None:
-        """Count that what is allocated moves: who has read it may find less there, or more."""
+    def _bump_versions(self) -> None:
+        """Increase the versions, as what is allocated changes."""
         self.version += 1
         self.allocated_version += 1
 
     def share_of_deserved(self) -> float:
-        """Return the largest allocated / deserved over what is deserved (`pods` too); 0 when nothing is."""
+        """Return the largest allocated / deserved over what is deserved (`pods` too); 0 if nothing is."""
         share, allocated, deserved = 0.0, self.allocated, self.deserved
         if deserved.cpu >= MIN_RESOURCE and allocated.cpu / deserved.cpu > share:
             share = allocated.cpu / deserved.cpu
@@ -194,39 +193,39 @@ class QueueAccount:
         return share
 
     def shortage_for(self, request: Resource, limit: Resource) -> list[str]:
-        """Return the requested dimensions (not `pods`) of which `limit` is below allocated + request."""
+        """Return the requested dimensions (not `pods`) in which allocated + request exceeds `limit`."""
         return short_of(limit, request, self.allocated)
 
     def is_short_after_release(self, request: Resource, limit: Resource, freed: Resource) -> bool:
-        """Return whether there is such a shortage even once so much of what is allocated is given back.
+        """Return whether there is such a shortage even after the queue releases `freed`.
 
-        Not when it holds less than that, so that to give it back fails.
+        False if it has less than that allocated, so that subtracting fails.
         """
         return self.holds(freed) and bool(short_of(limit, request, self.allocated.clone().raw_sub(freed)))
 
     def holds(self, amount: Resource) -> bool:
-        """Return whether so much is allocated; to give back more than that fails."""
+        """Return whether at least an amount is allocated; subtracting more than that fails."""
         return amount.less_equal(self.allocated, Absent.ZERO)
 
     def shortage_beside(self, minimum: Resource) -> list[str]:
-        """Return the requested dimensions of which real capability is below `reserved_with` a minimum."""
+        """Return the requested dimensions in which `reserved_with` a minimum exceeds real capability."""
         if self.elastic.is_nothing():
             return short_of(self.real_capability, minimum, self.allocated, self.inqueue)
         return self.reserved_with(minimum).exceeded_dimensions(self.real_capability, minimum)
 
     def reserved_with(self, minimum: Resource) -> Resource:
-        """Return what is allocated or reserved with a job of this minimum enqueued, less what is elastic.
+        """Return allocated + inqueue + a job's minimum, less the elastic amount.
 
         Raises
         ------
         SchedulerPanic
-            If more is elastic than allocated and reserved: the elastic part was evicted in this session.
+            If elastic exceeds the sum: the elastic part was evicted in this session.
 
         """
         return minimum.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
 
     def reservation_facts(self, minimum: Resource, short: Sequence[str]) -> dict[str, Any]:
-        """Return the numbers of a refusal to reserve a minimum, and for whom how much is reserved."""
+        """Return the numbers of a refused reservation, and the jobs with reservations."""
         taken = self.reserved_with(minimum).raw_sub(minimum)
         return {
             **shortage_facts(taken, minimum, self.real_capability, short),
@@ -256,18 +255,18 @@ def renew_accounts(
     release: Release,
     account_of: Callable[[str], Account],
 ) -> None:
-    """Bring the accounts of some queues up to date; only queues with jobs have one, by name."""
-    came = False
+    """Update the accounts of some queues; only queues with jobs have one, by name."""
+    added = False
     for name in names:
         amounts = sums.get(name)
         if amounts is None:
             accounts.pop(name, None)
             continue
-        came = came or name not in accounts
+        added = added or name not in accounts
         account = accounts[name] = account_of(name)
         account.take(amounts, release)
         account.measure()
-    if came:
+    if added:
         entries = sorted(accounts.items())
         accounts.clear()
         accounts.update(entries)

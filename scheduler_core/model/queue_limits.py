@@ -1,4 +1,4 @@
-"""How much may a queue reach at most?"""
+"""Capability and real capability of queues."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scheduler_core.resource import UNLIMITED, Absent, Resource, exceeded_part
 
 
 def capability_of(queue: QueueInfo) -> Resource:
-    """Return a queue's capability, empty when it has none; cpu or memory that it leaves out is unlimited."""
+    """Return a queue's capability, empty if it has none; without cpu or memory these are unlimited."""
     capability = queue.capability.clone()
     if queue.names_capability:
         if capability.cpu <= 0:
@@ -20,19 +20,18 @@ def capability_of(queue: QueueInfo) -> Resource:
 def real_capability(
     limit: Resource, *, guaranteed: Resource, guarantee: Resource, capability: Resource | None
 ) -> Resource:
-    """Return what a queue can reach at most.
+    """Return the most that a queue can reach.
 
     Parameters
     ----------
     limit : Resource
-        What there is for the queue and its siblings.
+        What the queue and its siblings share.
     guaranteed : Resource
-        What is guaranteed to all of them; a scalar that is guaranteed away in full has no bound here any
-        more.
+        The guarantees of all of them; a scalar that is guaranteed in full is no longer bounded.
     guarantee : Resource
         The queue's own part of that.
     capability : Resource or None
-        The queue's own ceiling; a scalar that it lacks is unlimited. None: it has none.
+        The queue's own limit; a scalar that it lacks is unlimited. None: no limit.
 
     """
     reachable = exceeded_part(limit, guaranteed).add(guarantee)

@@ -1,4 +1,4 @@
-"""What does one job add to its queue?"""
+"""The amounts that one job adds to its queue."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class JobAmounts(NamedTuple):
     Attributes
     ----------
     allocated, request, elastic : Resource
-        What it holds, holds and waits for, holds above its minimum.
+        What it has allocated, has allocated or pending, has allocated above its minimum.
     reserved, reserved_whole : Resource
-        What is reserved for it beside that: the rest of its minimum, or in phase Inqueue all of it.
+        What is reserved for it in addition: the rest of its minimum, or in phase Inqueue all of it.
     minimum : Resource or None
         Its minResources.
     most : float
-        No amount in these is larger; infinite when one is no whole number.
+        The largest amount in these; infinite when one is not a whole number.
 
     """
 
@@ -47,24 +47,24 @@ class JobAmounts(NamedTuple):
         reserved_whole: Resource,
         minimum: Resource | None,
     ) -> JobAmounts:
-        """Return these amounts with the largest of them."""
+        """Return these amounts with their maximum."""
         vectors = (allocated, request, elastic, reserved, reserved_whole)
         return cls(*vectors, minimum, max(map(_most, vectors)))
 
     @property
     def vectors(self) -> tuple[Resource, ...]:
-        """Return what it adds to each of `QueueSum.sums`."""
+        """Return the amounts in the order of `QueueSum.sums`."""
         return self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
 
 class Part(NamedTuple):
-    """What one job adds to its queue; jobs that stand alike add the same amounts, be their queues others."""
+    """What one job adds to its queue; equal jobs add the same amounts, in whatever queue."""
 
     queue: str
     amounts: JobAmounts
 
     def counts_like(self, other: Part, *, whole: bool) -> bool:
-        """Return whether another part adds the same, but for `reserved_whole` unless `whole`."""
+        """Return whether another part adds the same, except for `reserved_whole` unless `whole`."""
         pairs = zip(self.amounts.vectors, other.amounts.vectors, strict=True)
         differing = [place for place, (ours, theirs) in enumerate(pairs) if not ours.is_same(theirs)]
         return not differing or (differing == [RESERVED_WHOLE] and not whole)
@@ -75,10 +75,10 @@ NO_AMOUNTS = JobAmounts(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
 
 
 def part_of(job: JobInfo) -> Part:
-    """Return what a job adds to its queue, the very same amounts for jobs that stand alike.
+    """Return what a job adds to its queue, the same amounts object for equal jobs.
 
-    Sound for jobs as they were found: all that the amounts are made of follows from what their tasks amount
-    to, and from what the key names. They hold the minimum, so that no other one has its identity meanwhile.
+    Sound for jobs in the state that the session found: the amounts depend only on the totals of their tasks
+    and on the key. They hold a reference to the minimum, so that no other object can get its id.
     """
     totals = job.totals
     if totals is None or totals.gated_by_others:
@@ -91,7 +91,7 @@ def part_of(job: JobInfo) -> Part:
 
 
 def worked_out(job: JobInfo) -> Part:
-    """Return what a job adds to its queue, whatever is known of others."""
+    """Return what a job adds to its queue, without the cache."""
     return Part(job.queue, _amounts_of(job))
 
 
@@ -101,7 +101,7 @@ def _amounts_of(job: JobInfo) -> JobAmounts:
     request = allocated.clone()
     for task in job.by_status[TaskStatus.PENDING].values():
         request.add(task.request)
-    # A job that holds nothing holds more than its minimum where that is below zero.
+    # With nothing allocated, a job is above its minimum where that is below zero.
     exceeds = holds or (minimum is not None and min(_numbers(minimum)) < 0)
     elastic = exceeded_part(job.allocated, minimum or NOTHING) if exceeds else NOTHING
     reserved, whole = reservation_of(job, whole=False), reservation_of(job, whole=True)
@@ -113,6 +113,6 @@ def _numbers(vector: Resource) -> tuple[float, ...]:
 
 
 def _most(vector: Resource) -> float:
-    """Return the largest amount, infinity when one is no whole number or below 0."""
+    """Return the largest amount, infinity when one is not a whole number or below 0."""
     amounts = _numbers(vector)
     return max(amounts) if all(amount.is_integer() and amount >= 0 for amount in amounts) else inf

@@ -1,7 +1,7 @@
-"""What do the jobs of each queue hold, request and have reserved, all together?
+"""Sums over the jobs of each queue: allocated, request, elastic and reserved.
 
-A fold over the jobs: one that was made anew gives back what it added before. Sound, as whole numbers below
-2^53 add up exactly in any order; above that a queue is added up anew.
+The sums are maintained job by job: what a rebuilt job added before is subtracted. Sound, as whole numbers
+below 2^53 add up exactly in any order; above that a queue's sum is recomputed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from scheduler_core.model.queue_part import NO_AMOUNTS, JobAmounts, Part, part_o
 from scheduler_core.resource import Resource
 
 _EXACT = 2.0**52
-# So many exchanges are remembered.
+# The most exchanges to cache.
 _MOST_EXCHANGES = 4096
 
 
 class Exchange(NamedTuple):
-    """What it changes that a job adds some amounts in place of others.
+    """The change of sums when a job adds other amounts than before.
 
     Attributes
     ----------
@@ -40,23 +40,27 @@ class Exchange(NamedTuple):
 
     @classmethod
     def of(cls, before: JobAmounts, after: JobAmounts) -> Exchange:
-        """Return the exchange of some amounts for others."""
+        """Return the exchange of amounts for others."""
         moves = []
         for place, (old, new) in enumerate(zip(before.vectors, after.vectors, strict=True)):
             if old is new or old.is_same(new):
                 continue
-            gone, come = old.scalars or {}, new.scalars or {}
+            old_scalars, new_scalars = old.scalars or {}, new.scalars or {}
             scalars = [
-                (name, come.get(name, 0.0) - gone.get(name, 0.0), (name in come) - (name in gone))
-                for name in {**gone, **come}
-                if gone.get(name) != come.get(name)
+                (
+                    name,
+                    new_scalars.get(name, 0.0) - old_scalars.get(name, 0.0),
+                    (name in new_scalars) - (name in old_scalars),
+                )
+                for name in {**old_scalars, **new_scalars}
+                if old_scalars.get(name) != new_scalars.get(name)
             ]
             moves.append((place, new.cpu - old.cpu, new.memory - old.memory, scalars))
         return cls(before, after, after.most - before.most, moves)
 
 
 class Sum:
-    """A sum of vectors that names the scalars that any of them names."""
+    """A sum of vectors; it has every scalar that any of them has."""
 
     __slots__ = ("_cpu", "_holders", "_memory", "_scalars")
 
@@ -66,7 +70,7 @@ class Sum:
         self._holders: dict[str, int] = {}
 
     def move(self, cpu: float, memory: float, scalars: Iterable[tuple[str, float, int]]) -> None:
-        """Grow by so much, see `Exchange.moves`; a scalar that no vector names any more is left out."""
+        """Apply an entry of `Exchange.moves`; a scalar that no vector names any more is removed."""
         self._cpu += cpu
         self._memory += memory
         sums, held = self._scalars, self._holders
@@ -80,7 +84,7 @@ class Sum:
                 sums[name], held[name] = amount, holders
 
     def is_same(self, amounts: Resource) -> bool:
-        """Return whether the sum is what a vector says, see `Resource.is_same`."""
+        """Return whether the sum equals a vector, see `Resource.is_same`."""
         same = self._cpu == amounts.cpu and self._memory == amounts.memory
         return same and (self._scalars or None) == amounts.scalars
 
@@ -90,17 +94,17 @@ class Sum:
         return all(amount.is_integer() and -_EXACT < amount < _EXACT for amount in amounts)
 
     def resource(self) -> Resource:
-        """Return the sum as a vector of its own."""
+        """Return the sum as a new vector."""
         return Resource(self._cpu, self._memory, dict(self._scalars) or None)
 
 
 class QueueSum:
-    """What the jobs of one queue add up to.
+    """The sums over the jobs of one queue.
 
     Attributes
     ----------
     most : float
-        No amount in the sums is larger.
+        An upper bound of every amount in the sums.
     sums : tuple of Sum
         All of them.
 
@@ -115,7 +119,7 @@ class QueueSum:
         self.sums = self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
     def take(self, exchange: Exchange) -> None:
-        """Have a job add other amounts."""
+        """Apply an exchange of a job."""
         self.most += exchange.most
         for place, cpu, memory, scalars in exchange.moves:
             self.sums[place].move(cpu, memory, scalars)
@@ -162,18 +166,18 @@ class QueueSums:
         return self._of.keys()
 
     def are_exact(self) -> bool:
-        """Return whether the sums of any queues add up exactly in any order."""
+        """Return whether the sums over any queues are exact in any order."""
         exact = sum([known.most for known in self._of.values()]) < _EXACT
         if not exact:
             self._above = None
         return exact
 
     def follow_ancestors(self, ancestors: Mapping[str, Sequence[str]]) -> None:
-        """Add up for the ancestors of queues, too, as long as all sums are exact."""
+        """Maintain sums for ancestors, too, as long as all sums are exact."""
         self._ancestors, self._above = ancestors, None
 
     def below(self, queue: str) -> QueueSum | None:
-        """Return what the jobs of all queues below a queue add up to, None when there are none.
+        """Return the sums over the jobs of all queues below one, None when there are none.
 
         Valid while `are_exact`.
         """
@@ -199,13 +203,13 @@ class QueueSums:
         return {self._parts[key].queue for key in jobs if key in self._parts}
 
     def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
-        """Take in jobs that were made anew; None: the job is gone."""
+        """Update jobs that were rebuilt; None: the job is gone."""
         self.exchange({key: None if job is None else part_of(job) for key, job in jobs.items()})
 
     def exchange(self, parts: Mapping[str, Part | None]) -> set[str]:
-        """Have jobs add these parts in place of what they added before; None: the job is gone.
+        """Replace the parts of jobs; None: the job is gone.
 
-        Returns the queues of jobs that added another one.
+        Returns the queues whose sums changed.
         """
         moved: set[str] = set()
         for key, part in parts.items():
@@ -232,23 +236,23 @@ class QueueSums:
         return moved
 
     def _enter(self, part: Part) -> None:
-        """Add what a job adds to a queue in which it was not."""
+        """Add a job's part to a queue."""
         if part.queue not in self._of:
             self._of[part.queue], self._jobs[part.queue] = QueueSum(), 0
         self._jobs[part.queue] += 1
         self._take(part.queue, self._exchange(NO_AMOUNTS, part.amounts))
 
     def _leave(self, part: Part) -> None:
-        """Take away what a job added to a queue; one without jobs has no sums."""
+        """Subtract a job's part from a queue; a queue without jobs has no sums."""
         self._take(part.queue, self._exchange(part.amounts, NO_AMOUNTS))
         self._jobs[part.queue] -= 1
         if not self._jobs[part.queue]:
             del self._of[part.queue], self._jobs[part.queue]
 
     def _exchange(self, before: JobAmounts, after: JobAmounts) -> Exchange:
-        """Return the exchange of two, worked out once: jobs that stand alike add the very same amounts.
+        """Return the exchange of two amounts, computed once: equal jobs add the same amounts object.
 
-        An exchange holds both, so that no other ones have their identities meanwhile.
+        An exchange holds references to both, so that no other objects can get their ids.
         """
         key = id(before), id(after)
         known = self._exchanges.get(key)
@@ -259,7 +263,7 @@ class QueueSums:
         return known
 
     def _take(self, queue: str, exchange: Exchange) -> None:
-        """Have a job of a queue add other amounts, there and above."""
+        """Apply an exchange of a job to its queue and the ancestors."""
         self._of[queue].take(exchange)
         if self._above is None or not self._ancestors:
             return
@@ -270,7 +274,7 @@ class QueueSums:
             self._above.setdefault(name, QueueSum()).take(exchange)
 
     def _add_up(self, queue: str) -> None:
-        """Add up the jobs of a queue anew, by key."""
+        """Recompute a queue's sums, by job key."""
         known = self._of[queue] = QueueSum()
         for key in sorted(self._parts):
             if self._parts[key].queue == queue:

@@ -1,4 +1,4 @@
-"""What is reserved for jobs that they do not hold yet?"""
+"""Reservations for jobs: what is reserved beyond what they have allocated."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from scheduler_core.model.job import JobInfo
 from scheduler_core.resource import PODS, Resource, is_scalar_name, total_of
 
 NAMED = 3
-"""So many holders of a resource are named, the largest ones."""
+"""The number of largest holders to name per resource."""
 
 
 class Reservations:
-    """What is reserved for enqueued jobs: of each resource the largest holders, and how many there are."""
+    """Reservations of enqueued jobs: of each resource the largest holders, and their number."""
 
     __slots__ = ("_holders", "_largest")
 
@@ -22,20 +22,20 @@ class Reservations:
         self._holders: dict[str, int] = {}
 
     def add(self, job: str, reserved: Resource) -> None:
-        """Count what is reserved for a job."""
+        """Add the reservation of a job."""
         for name, amount in reserved.items():
             if amount > 0:
                 self._holders[name] = self._holders.get(name, 0) + 1
                 self._keep(name, [(-amount, job)])
 
     def include(self, other: Reservations) -> None:
-        """Add all that is reserved in another queue."""
+        """Add all reservations of another queue."""
         for name, holders in other._holders.items():
             self._holders[name] = self._holders.get(name, 0) + holders
             self._keep(name, other._largest[name])
 
     def of(self, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return the `largest` holders of some resources and how many `holders` there are, none left out."""
+        """Return `largest` and the number of `holders` for some resources, if there are any."""
         return {
             name: {
                 "largest": [{"job": job, "reserved": -amount} for amount, job in self._largest[name]],
@@ -50,7 +50,7 @@ class Reservations:
 
 
 def reservation_of(job: JobInfo, *, whole: bool) -> Resource | None:
-    """Return what a job reserves beside what is allocated to it, None when it reserves nothing.
+    """Return what is reserved for a job beyond what it has allocated, None when nothing is.
 
     With `whole` a job in phase Inqueue reserves all of its minResources, although some of its pods may be
     allocated already. What gated pods request is left out.
@@ -91,7 +91,7 @@ def rest_of_minimum(job: JobInfo) -> Resource:
 
 
 def without_gated(job: JobInfo, amount: Resource) -> Resource:
-    """Return `amount` less what those of the job's tasks request that a gate of others holds back."""
+    """Return `amount` less the requests of the job's tasks with a scheduling gate that is not Volcano's."""
     if job.totals is None or not job.totals.gated_by_others:
         return amount
     gated = total_of(task.request for task in job.tasks.values() if task.shape.gated_by_others)

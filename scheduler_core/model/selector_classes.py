@@ -1,4 +1,4 @@
-"""How many pods of which kind are on each node, as far as selectors tell them apart?"""
+"""The number of pods of each kind on each node, by what selectors can distinguish."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class SelectorClass:
     Attributes
     ----------
     labels : mapping
-        Only the labels that some selector looks at.
+        Only the labels that some selector reads.
     identity : tuple
-        Namespace and labels: all that selectors see.
+        Namespace and labels: all that selectors can see.
     deleting : bool
         The pods were terminating when the session opened.
     relates : bool
-        The pods mention other pods at all.
+        The pods have affinity or anti-affinity to pods.
     on_nodes : dict
-        How many of them there are, by number of the node.
+        The number of such pods, by node number.
 
     """
 
@@ -81,7 +81,7 @@ class SelectorClass:
 
 
 class SelectorClasses:
-    """The kinds of pods of one session and on which nodes they are.
+    """The kinds of pods of one session, and the nodes they are on.
 
     Attributes
     ----------
@@ -90,23 +90,23 @@ class SelectorClasses:
         others or away from them.
     repelling, relating : (N,) bool
         Nodes that had a pod with required anti-affinity, or with any affinity to pods, when the session
-        opened. Volcano looks at no other node for such pods until the session ends.
+        opened. Volcano considers no other node for such pods until the session ends.
     repelling_keys, preferring_keys : dict
         The topology keys of pods' required anti-affinity terms, and of their preferred terms of either kind,
-        in order of first sight.
+        in order of first occurrence.
     namespaces : mapping
         The labels of each namespace, by name.
 
     Parameters
     ----------
     shapes : sequence of PodShape
-        Those of all pods that may come.
+        The shapes of all pods that may be added.
     cluster : Cluster
-        Whose namespaces selectors may look at.
+        The cluster whose namespaces selectors may match.
     services : Services
-        Which select pods, too.
+        The services, which select pods, too.
     nodes : int
-        How many there are.
+        The number of nodes.
 
     """
 
@@ -126,11 +126,11 @@ class SelectorClasses:
         self._listeners: dict[Hashable, tuple[Counts, Callable[[SelectorClass], int]]] = {}
 
     def __len__(self) -> int:
-        """Return how many kinds of pods, and counts of them, are kept."""
+        """Return the number of kinds and of counts that are kept."""
         return len(self._kinds) + len(self._listeners)
 
     def knows(self, shape: PodShape) -> bool:
-        """Return whether pods of a shape select and prefer nothing that was not known at first."""
+        """Return whether pods of a shape select and prefer only what was known at the start."""
         return (
             shape.fact("selected", _selected_keys).issubset(self._keys)
             and (self.selecting or not has_pod_affinity(shape.spec))
@@ -138,7 +138,7 @@ class SelectorClasses:
         )
 
     def relations(self) -> tuple[bool, bool]:
-        """Return whether any node has pods that repel others, and pods that relate to others."""
+        """Return whether any node has pods with required anti-affinity, and pods with any affinity."""
         if not self.selecting:
             return False, False
         return bool(self.repelling.any()), bool(self.relating.any())
@@ -153,7 +153,7 @@ class SelectorClasses:
             self.relating[node] = True
 
     def forget(self, node: int) -> None:
-        """Count no pod on a node."""
+        """Stop counting all pods on a node."""
         self.repelling[node] = self.relating[node] = False
         for kind in self._kinds_on[node]:
             pods = kind.on_nodes.pop(node)
@@ -162,7 +162,7 @@ class SelectorClasses:
         self._kinds_on[node].clear()
 
     def count(self, task: TaskInfo, sign: int) -> None:
-        """Count a pod on the node of its task, 1, or no longer, -1."""
+        """Add (1) or subtract (-1) a pod on the node of its task."""
         self._count(self.kind_of(task), task.node, sign)
 
     def _count(self, kind: SelectorClass, node: int, sign: int) -> None:
@@ -181,11 +181,13 @@ class SelectorClasses:
         all_labels: Mapping[str, str] = metadata.get("labels") or {}
         labels = tuple([(key, all_labels[key]) for key in self._keys if key in all_labels])
         deleting = bool(metadata.get("deletionTimestamp"))
-        wish = shape.fact("pod_affinity_key", pod_affinity_key)
-        key = (info.namespace, labels, deleting, wish)
+        affinity_key = shape.fact("pod_affinity_key", pod_affinity_key)
+        key = (info.namespace, labels, deleting, affinity_key)
         kind = self._kinds.get(key)
         if kind is None:
-            kind = self._make_kind(info.namespace, dict(labels), shape, deleting=deleting, relates=bool(wish))
+            kind = self._make_kind(
+                info.namespace, dict(labels), shape, deleting=deleting, relates=bool(affinity_key)
+            )
             self._kinds[key] = kind
             for counts, weight_of in self._listeners.values():
                 _listen(kind, counts, weight_of)
@@ -201,14 +203,14 @@ class SelectorClasses:
         return SelectorClass(namespace, labels, affinity, deleting=deleting, relates=relates)
 
     def live_counts(self, name: Hashable, weight_of: Callable[[SelectorClass], int]) -> Counts:
-        """Return the weighted number of pods on each node, (N,), which follows the nodes from now on.
+        """Return the weighted number of pods on each node, (N,), updated from now on.
 
         Parameters
         ----------
         name : hashable
-            What is counted; the same name gives the same array.
+            The key of the count; the same key gives the same array.
         weight_of : callable
-            What each pod of a kind counts; must never change.
+            The weight of each pod of a kind; must never change.
 
         """
         known = self._listeners.get(name)
@@ -241,7 +243,7 @@ def _listen(kind: SelectorClass, counts: Counts, weight_of: Callable[[SelectorCl
 
 
 def _selected_keys(spec: Mapping[str, Any]) -> set[str]:
-    """Return the pod labels that a specification looks at."""
+    """Return the pod labels that a specification's selectors read."""
     keys: set[str] = set()
     for entry in [*raw_terms(spec), *raw_constraints(spec)]:
         keys.update(entry.get("matchLabelKeys") or (), entry.get("mismatchLabelKeys") or ())

@@ -1,4 +1,4 @@
-"""Which pods do Services select?"""
+"""Services, and the pods that they select."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Services:
         return bool(self._services)
 
     def labels(self) -> set[str]:
-        """Return the labels that any of them looks at."""
+        """Return the labels that any service's selector reads."""
         return {key for service in self._services for key in service.selector.labels()}
 
     def selector_of(self, task: TaskInfo) -> Selector:

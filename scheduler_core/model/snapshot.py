@@ -1,4 +1,4 @@
-"""What enters a scheduling cycle? Plain Kubernetes objects turned into tasks, jobs, nodes and queues.
+"""Snapshots: Kubernetes objects converted to tasks, jobs, nodes and queues for a session.
 
 Source: volcano ``pkg/scheduler/cache/cache.go`` (Snapshot), ``cache/event_handlers.go`` at v1.15.1.
 """
@@ -38,7 +38,7 @@ Priorities = tuple[int, dict[str, int]]
 
 
 class Jobs(dict[str, JobInfo]):
-    """Jobs by key, ascending however they came."""
+    """Jobs by key, iterated in ascending order."""
 
     __slots__ = ("_last", "_sorted")
 
@@ -80,7 +80,7 @@ class Jobs(dict[str, JobInfo]):
 
 
 class NodeList:
-    """The nodes by name, in byte order, and what each offers; never changed."""
+    """The nodes by name, in byte order, with their allocatable; never changed."""
 
     def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
         self.objects = sorted(nodes, key=lambda node: str(node["metadata"]["name"]))
@@ -88,7 +88,7 @@ class NodeList:
 
     @cached_property
     def facts(self) -> NodeFacts:
-        """Return what Kubernetes reads of the nodes, read for the first session."""
+        """Return what Kubernetes reads from the nodes, computed for the first session."""
         return NodeFacts(self.objects)
 
 
@@ -99,7 +99,7 @@ class Cluster:
     Attributes
     ----------
     nodes : NodeList
-        The nodes by name, with what they offer.
+        The nodes by name, with their allocatable.
     pods, podgroups : mapping
         Pods and PodGroups by namespace/name. Neither an object nor the mapping is ever edited: a change makes
         new ones.
@@ -122,7 +122,7 @@ class Cluster:
 
 @dataclass
 class Snapshot:
-    """All that one session may know; `model.state` carries it from one to the next.
+    """All that one session can see; `model.state` carries it from one session to the next.
 
     Attributes
     ----------
@@ -147,12 +147,12 @@ class Snapshot:
 
     @cached_property
     def sums(self) -> QueueSums:
-        """Return what the jobs of each queue add up to, as the session finds them."""
+        """Return the sums over the jobs of each queue, in the state that the session finds."""
         return QueueSums(self.jobs)
 
     @cached_property
     def index(self) -> JobIndex:
-        """Return which jobs may wait for something, as the session finds them."""
+        """Return the index of jobs that may wait, in the state that the session finds."""
         return JobIndex(self.jobs)
 
     @property
@@ -180,7 +180,7 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
 def queues_of(
     cluster: Cluster, before: Mapping[str, QueueInfo] = MappingProxyType({})
 ) -> dict[str, QueueInfo]:
-    """Return the queues of a cluster by name, ascending; of the very same object what was read `before`."""
+    """Return the queues of a cluster by name, ascending; unchanged objects are taken from `before`."""
     queues = {}
     for queue in cluster.queues:
         name = queue["metadata"]["name"]

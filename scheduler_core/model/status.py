@@ -1,4 +1,4 @@
-"""What states can a task be in, which of them hold resources, and how does a job count them?"""
+"""Task statuses: which of them hold resources, and how a job counts them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TaskStatus(IntEnum):
-    """The state of a task, with Volcano's own numbers (which order messages)."""
+    """The status of a task, with Volcano's numbers (which order messages)."""
 
     PENDING = 1
     ALLOCATED = 2
@@ -23,7 +23,7 @@ class TaskStatus(IntEnum):
 
     @property
     def label(self) -> str:
-        """Return Volcano's word for it."""
+        """Return Volcano's name of the status."""
         return LABELS[self]
 
 
@@ -58,7 +58,7 @@ def status_of(phase: str, *, deleting: bool, has_node: bool) -> TaskStatus:
 
 
 class Counted(NamedTuple):
-    """In which of a job's numbers a task counts, or how that changes with its status."""
+    """The counters of a job that include a task, or how they change with its status."""
 
     valid: int
     ready: int
@@ -68,7 +68,7 @@ class Counted(NamedTuple):
 
 
 def _counted(status: TaskStatus) -> Counted:
-    """Return 1 for each of a job's numbers in which a task of some status counts, else 0."""
+    """Return 1 for each of a job's counters that includes a task of some status, else 0."""
     return Counted(
         valid=int(status in VALID_STATUSES),
         ready=int(status in READY_STATUSES),
@@ -78,7 +78,7 @@ def _counted(status: TaskStatus) -> Counted:
     )
 
 
-# by the status before and the one after; None: no number changes
+# by old and new status; None: no counter changes
 CHANGES: Mapping[TaskStatus, Mapping[TaskStatus, Counted | None]] = {
     before: {
         after: Counted(*[new - old for new, old in zip(_counted(after), _counted(before), strict=True)])

@@ -1,6 +1,6 @@
-"""Which tasks does a snapshot have? A task is made when somebody looks at it first.
+"""The tasks of a snapshot by number, each created when it is first read.
 
-Most pods run, and what they hold is known by sums: of ten thousands of tasks few are ever looked at.
+Most pods run, and their amounts are known as sums: of tens of thousands of tasks few are ever read.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
 
 _STATUS_BITS = 2 * max(TaskStatus)
 _LEAST_ROOM = 64
-# The totals of so many kinds of jobs are remembered.
+# The most totals of jobs to cache.
 _MOST_TOTALS = 4096
 
 
 class TaskTable:
-    """The tasks of a state by number; what is gone gives its number to one that comes.
+    """The tasks of a state by number; a new task gets the number of a removed one.
 
     Attributes
     ----------
     pods : list of PodInfo
-        What is read of the tasks' pods; what stands under the number of a task that is gone means nothing.
+        What is read from the tasks' pods; an entry with the number of a removed task is meaningless.
     node_of : (T,) intp
-        The number of the node that each task is on, `NO_NODE` for none.
+        The node number of each task, `NO_NODE` for none.
     shapes : list of PodShape
-        Those of the pods, on the state's axis, by number.
+        The pods' shapes on the state's axis, by number.
     shape_numbers : (T,) intp
         The number of each task's shape.
     kinds : list of PodKind
-        Those of the pods.
+        The pods' kinds.
     kind_numbers : (T,) intp
         The position in `kinds` of each task's kind.
     statuses : (T,) intp
@@ -47,9 +47,9 @@ class TaskTable:
     leaving : (T,) bool
         The task's pod is terminating.
     touched : dict
-        The jobs that sessions have changed since the state was brought up to date, by key.
+        The jobs that sessions have changed since the state was updated, by key.
     counted : dict
-        Those whose only pod is counted as pipelined since, by key: neither job nor task says so.
+        Jobs whose only pod was counted as pipelined since, by key; neither job nor task records it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class TaskTable:
     axis : ResourceAxis
         Of the state.
     jobs : mapping
-        By key; tasks find theirs there.
+        The jobs by key, for the tasks' `job`.
     nodes : mapping
         The nodes' numbers by name.
 
@@ -101,7 +101,7 @@ class TaskTable:
         return np.where(np.isin(self.statuses, list(COMPLETED_STATUSES)), NO_NODE, named)
 
     def find_on(self, nodes: Mapping[str, int]) -> None:
-        """Find the same pods on other nodes, given with their numbers; no pod may have come or gone."""
+        """Move the same pods to other nodes, given by number; no pod may have been added or removed."""
         assert len(self.pods) == len(self.node_of), "no pod has come"
         assert not self._free, "no pod has gone"
         self._nodes = nodes
@@ -119,21 +119,21 @@ class TaskTable:
         return task
 
     def seen(self, number: int) -> TaskInfo | PodInfo:
-        """Return a task that was made, else what is read of its pod."""
+        """Return a task if it was created, else what was read from its pod."""
         return self._tasks[number] or self.pods[number]
 
     def shape_of(self, number: int) -> PodShape:
-        """Return the shape of a task, whether it was made or not."""
+        """Return the shape of a task, created or not."""
         return self._made_of[self._made_of_number[number]][1]
 
-    # pods come and go
+    # adding and removing pods
 
     def knows(self, kind: PodKind) -> bool:
-        """Return whether pods of a kind can be put here: the axis has all that they request."""
+        """Return whether pods of a kind can be added: the axis has all resources that they request."""
         return set(kind.shape.request.scalars or ()) <= self._axis.index.keys()
 
     def sample(self, info: PodInfo, kind: PodKind) -> TaskInfo | None:
-        """Return a nameless task that stands for any pod of a kind; None: the table knows no such kind."""
+        """Return a nameless task that represents the pods of a kind; None: the kind is unknown."""
         if not self.knows(kind):
             return None
         number = self._number_of_kind.get(kind)
@@ -142,7 +142,7 @@ class TaskTable:
         return sample
 
     def put(self, info: PodInfo, kind: PodKind) -> int:
-        """Take in a pod of a kind that the table knows; returns its number."""
+        """Add a pod of a kind that the table knows; returns its number."""
         number_of_kind = self._number_of_kind.get(kind)
         if number_of_kind is None:
             number_of_kind = self._add_kind(kind)
@@ -159,13 +159,13 @@ class TaskTable:
         return number
 
     def drop(self, number: int) -> None:
-        """Leave a pod out; its number may be given to another one."""
+        """Remove a pod; its number may be reused."""
         self._tasks[number] = None
         self.node_of[number] = NO_NODE
         self._free.append(number)
 
     def renew(self, number: int) -> None:
-        """Put a task back to how its pod was found."""
+        """Reset a task to the state of its pod."""
         task = self._tasks[number]
         if task is not None:
             task.find(int(self.node_of[number]))
@@ -182,7 +182,7 @@ class TaskTable:
         return number
 
     def _new_number(self, info: PodInfo) -> int:
-        """Return a number that no task ever had."""
+        """Return a number that no task has had."""
         number = len(self.pods)
         self.pods.append(info)
         self._tasks.append(None)
@@ -208,7 +208,7 @@ class TaskTable:
         return are_in
 
     def totals_of_job(self, numbers: Iterable[int]) -> JobTotals:
-        """Return what some tasks amount to, worked out once for all that stand alike."""
+        """Return the totals over some tasks, computed once for equal tasks."""
         sorts = tuple([self._sorts[number] for number in numbers])
         totals = self._totals.get(sorts)
         if totals is None:
@@ -218,7 +218,7 @@ class TaskTable:
         return totals
 
     def _meaning(self, sort: int) -> tuple[TaskStatus, PodShape]:
-        """Return the status and the shape of the tasks of one sort."""
+        """Return the status and the shape that a sort key stands for."""
         number, status = divmod(sort, _STATUS_BITS)
         return TaskStatus(status), self.shapes[number]
 

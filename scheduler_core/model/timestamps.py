@@ -1,4 +1,4 @@
-"""When is "2026-01-01T00:00:10Z"? RFC 3339 times and Go durations as seconds, without a clock."""
+"""RFC 3339 times and Go durations as seconds, without a clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How evenly does a pod want its like to be spread over places?
+"""Topology spread constraints of pods.
 
 Source: kube-scheduler ``plugins/podtopologyspread/common.go`` at 1.35.3.
 """
@@ -38,18 +38,18 @@ class SpreadConstraint(NamedTuple):
     honors_taints: bool = False
 
     def matches_itself(self, labels: Mapping[str, str]) -> bool:
-        """Return whether the pod is one of those that it wants spread; an empty selector says so."""
+        """Return whether the constraint selects the pod itself; an empty selector does."""
         return self.selector is not None and self.selector.matches(labels)
 
     def counts(self, labels: Mapping[str, str]) -> bool:
-        """Return whether a pod that is there counts; with an empty selector none does."""
+        """Return whether an existing pod counts; with an empty selector none does."""
         return (
             self.selector is not None and bool(self.selector.requirements) and self.selector.matches(labels)
         )
 
 
 def raw_constraints(spec: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the constraints as the pod writes them."""
+    """Return the constraints as written in the pod."""
     constraints: Sequence[Mapping[str, Any]] = spec.get("topologySpreadConstraints") or ()
     return constraints
 
@@ -89,5 +89,5 @@ def _constraint(entry: Mapping[str, Any], labels: Mapping[str, str]) -> SpreadCo
 
 
 def default_constraints(selector: Selector) -> tuple[SpreadConstraint, ...]:
-    """Return what holds for a pod without constraints that services select."""
+    """Return the default constraints for a pod without its own that services select."""
     return SpreadConstraint(HOSTNAME, 3, selector), SpreadConstraint(ZONE, 5, selector)

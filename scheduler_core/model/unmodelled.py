@@ -1,4 +1,4 @@
-"""What do these objects use that the core does not model, and what does that mean for the answer?"""
+"""Uses of features that the core does not model, and their effect on a result."""
 
 from __future__ import annotations
 

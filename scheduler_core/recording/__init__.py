@@ -1,1 +1,1 @@
-"""What is recorded while a session decides, so that explanations can say why?"""
+"""Records kept while a session decides, as the basis of explanations."""

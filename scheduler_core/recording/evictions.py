@@ -1,4 +1,4 @@
-"""Why is a task evicted, what did its node have before, and what does the eviction free?"""
+"""Records of evictions: why a task is evicted, what was free before, and what it frees."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def explain(
     *,
     dry_run: bool,
 ) -> Explanation:
-    """Return why a task is about to be evicted for another one.
+    """Return the record of a task about to be evicted for another one.
 
-    `next_victim` would be evicted next, None when no other is left. After a dry run there is no such order.
+    `next_victim` is the next in order, None if none is left. After a dry run there is no such order.
     """
     more: dict[str, Any] = {"dry_run": True} if dry_run else {}
     if next_victim is not None:
@@ -43,13 +43,13 @@ def explain_for_gang(
     votes: RecordedVotes,
     chosen: Sequence[ChosenNode],
 ) -> Explanation:
-    """Return why a task is about to be evicted for all tasks that a job still needs."""
+    """Return the record of a task about to be evicted for all tasks that a job still needs."""
     more = {} if votes.evicted else _before_any_for_gang(session, job, demand, chosen)
     return _explanation(victim, job, total_of(task.request for task in demand), votes, more)
 
 
 def explain_shuffle(victim: TaskInfo, tier: int, order: int, plugins: Sequence[str]) -> Explanation:
-    """Return why shuffle evicted a task: some plugins of one tier named it."""
+    """Return the record of a task that shuffle evicted: the plugins of one tier that named it."""
     permit = {"verdict": "permit", "why": "the plugin wants it moved", "numbers": {}}
     return {
         "tier": tier,
@@ -66,7 +66,7 @@ def explain_shuffle(victim: TaskInfo, tier: int, order: int, plugins: Sequence[s
 def _explanation(
     victim: TaskInfo, for_job: JobInfo | None, needed: Resource, votes: RecordedVotes, more: dict[str, Any]
 ) -> Explanation:
-    """Return why the next victim is evictable and what it frees, next to what is needed."""
+    """Return why the next victim is evictable and what it frees, with what is needed."""
     votes.evicted += 1
     return {
         "tier": votes.tier,
@@ -82,7 +82,7 @@ def _explanation(
 
 
 def _before_any(session: Session, node: int, task: TaskInfo, votes: RecordedVotes) -> dict[str, Any]:
-    """Return what there was before the first eviction for a task on a node.
+    """Return the state before the first eviction for a task on a node.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def _before_any(session: Session, node: int, task: TaskInfo, votes: RecordedVote
 def _before_any_for_gang(
     session: Session, job: JobInfo, demand: Sequence[TaskInfo], chosen: Sequence[ChosenNode]
 ) -> dict[str, Any]:
-    """Return what there was before the first eviction for a gang.
+    """Return the state before the first eviction for a gang.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def _before_any_for_gang(
 
 
 def _as_one(tasks: Sequence[TaskInfo]) -> TaskInfo:
-    """Return a task that requests all that several request together; it is not for a node."""
+    """Return a single task with the requests of several, which is never placed."""
     one = copy(tasks[0])
     one.shape = copy(one.shape)
     one.shape.request = total_of(task.request for task in tasks)

@@ -1,4 +1,4 @@
-"""Which node came closest to taking a task, what does it lack, and could any node take it at all?"""
+"""The node that came closest to fitting a task, what it lacks, and whether any node could fit it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Mask = NDArray[np.bool_]
 
 
 class Nearest(NamedTuple):
-    """What is recorded of the nodes when a task fits nowhere.
+    """The record of the nodes when a task fits none.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Nearest(NamedTuple):
     barred: dict[str, int]
 
     def facts(self) -> dict[str, Any]:
-        """Return what is known, by name."""
+        """Return the record by name, without empty parts."""
         return {name: fact for name, fact in self._asdict().items() if fact or name == "closest"}
 
 
@@ -48,9 +48,9 @@ NOTHING = Nearest(None, {}, [], {})
 
 
 class NearestNodes:
-    """What is recorded when tasks of a session fit nowhere.
+    """The records of the tasks of a session that fit no node.
 
-    The last answer to each class of tasks is kept as long as no node changes and the same nodes refuse it.
+    The last record of each class of tasks is reused while no node changes and the same nodes refuse it.
     """
 
     def __init__(self, session: Session) -> None:
@@ -58,7 +58,7 @@ class NearestNodes:
         self._kept: dict[int, tuple[int, Why, Nearest]] = {}
 
     def to(self, task: TaskInfo, errors: FitErrors) -> Nearest:
-        """Return it for a task; nothing when no node was examined or none lacks resources."""
+        """Return the record of a task; empty if no node was examined or none lacks resources."""
         why = errors.why
         if why is None or not self._session.statuses.lacking(why).any():
             return NOTHING
@@ -71,7 +71,7 @@ class NearestNodes:
 
 
 def _nearest(session: Session, task: TaskInfo, short: Mask) -> Nearest:
-    """Return it for a task that some nodes are `short` of resources for, (N,)."""
+    """Return the record of a task for which some nodes, `short`, (N,), lack resources."""
     refusals = session.placement.admission(task)
     crowded = refusals == session.statuses.number(POD_NUMBER)
     admits = (refusals == FITS) | crowded
@@ -83,7 +83,7 @@ def _nearest(session: Session, task: TaskInfo, short: Mask) -> Nearest:
 
 
 def _not_offered(session: Session, task: TaskInfo) -> list[str]:
-    """Return the requested resources of which no node has any."""
+    """Return the requested resources that no node has."""
     nodes = session.nodes
     return [
         nodes.axis.names[position]
@@ -102,9 +102,9 @@ def _barred(session: Session, refusals: Why) -> dict[str, int]:
 
 
 def _closest(session: Session, task: TaskInfo, among: Mask, crowded: Mask) -> dict[str, Any]:
-    """Return the node of some, (N,), that lacks the smallest part of what a task requests.
+    """Return the node `among` some, (N,), that lacks the smallest fraction of a task's request.
 
-    The resource of which the largest part is missing counts. On `crowded` nodes, (N,), there are as many pods
+    The resource with the largest missing fraction counts. On `crowded` nodes, (N,), there are as many pods
     as may be.
     """
     nodes, demands = session.nodes, task.shape.demands
@@ -127,7 +127,7 @@ def _closest(session: Session, task: TaskInfo, among: Mask, crowded: Mask) -> di
 
 
 def _too_large(session: Session, task: TaskInfo, admits: Mask) -> dict[str, dict[str, float]]:
-    """Return by resource what is requested and the most that a node has, {} when an empty node would do."""
+    """Return by resource the request and the most that a node has, {} when it fits some empty node."""
     nodes = session.nodes
     largest = nodes.allocatable[admits]
     demands = [(position, amount) for position, amount in task.shape.demands if amount >= MIN_RESOURCE]

@@ -1,4 +1,4 @@
-"""Which gate stopped each job, which candidates stay, and what do queues deserve and why?"""
+"""The recorder of a session: gates of waiting jobs, votes on victims, derivations of deserved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scheduler_core.recording.roles import short_of_minimum
 from scheduler_core.recording.votes import RecordedVotes, recorded
 from scheduler_core.recording.waiting import gate_of
 
-# The gate of a job whose queue may not reclaim: it says why there are no evictions, not why there is no room.
+# The gate of a job whose queue may not reclaim: it explains missing evictions, not missing room.
 RECLAIM = "reclaim"
 
 
@@ -50,10 +50,10 @@ class Recorder(Observer):
         self.left_out: dict[str, int] = {}
         self.pending: dict[str, dict[str, Any]] = {}
 
-    # why a job waits
+    # waiting jobs
 
     def job_invalid(self, job: JobInfo, message: str) -> None:
-        """Record that a job with pending tasks lacks tasks, and how many of which role."""
+        """Record that a job with pending tasks has too few tasks, and of which roles."""
         if job.by_status[TaskStatus.PENDING]:
             self._stop(job, "gang", plugin="gang", queue=job.queue, **short_of_minimum(job), message=message)
 
@@ -62,7 +62,7 @@ class Recorder(Observer):
         self._stop(job, "enqueue", **{"queue": job.queue, **why})
 
     def queue_overused(self, queue: QueueInfo, jobs: Iterable[JobInfo]) -> None:
-        """Record that a queue's jobs wait, as the queue is overused."""
+        """Record that jobs wait because their queue is overused."""
         for job in jobs:
             message = f"queue {queue.name} has all that it deserves"
             self._stop(job, "overused", queue=queue.name, message=message)
@@ -72,7 +72,7 @@ class Recorder(Observer):
         self._stop(job, RECLAIM, **why)
 
     def queue_full(self, job: JobInfo, task: TaskInfo, why: Why) -> None:
-        """Record that a job's queue may not take a task."""
+        """Record that a queue refuses a task."""
         self._stop(job, "queue", pod=task.key, **why)
 
     def gated(self, job: JobInfo) -> None:
@@ -82,7 +82,7 @@ class Recorder(Observer):
             self._stop(job, **gate_of(job, tasks))
 
     def fits_nowhere(self, task: TaskInfo, errors: FitErrors) -> None:
-        """Record that a task found no node, and which one came closest."""
+        """Record that a task fits no node, and which node came closest."""
         job = task.job
         if job is None or self._knows(job):
             return
@@ -97,19 +97,19 @@ class Recorder(Observer):
         )
 
     def no_score(self, task: TaskInfo) -> None:
-        """Record that nodes would take a task, but none has a score."""
+        """Record that nodes fit a task, but none has a score."""
         if task.job is not None:
             message = "nodes would take it, but none has a score"
             self._stop(task.job, "refused", pod=task.key, message=message)
 
     def placement_failed(self, task: TaskInfo, why: str) -> None:
-        """Record that a task did not get the node that was found for it."""
+        """Record that allocating a task to its chosen node failed."""
         job = task.job
         assert job is not None, "only tasks of a job are placed"
         self._stop(job, "refused", queue=job.queue, pod=task.key, message=why)
 
     def _knows(self, job: JobInfo) -> bool:
-        """Return whether the gate that stopped a job is known, whatever might be evicted for it."""
+        """Return whether the gate of a job is known, regardless of evictions."""
         return job.key in self.pending and self.pending[job.key]["gate"] != RECLAIM
 
     def _stop(self, job: JobInfo, gate: str, **facts: Any) -> None:
@@ -118,20 +118,20 @@ class Recorder(Observer):
             known = {name: fact for name, fact in facts.items() if fact is not None}
             self.pending[job.key] = {"gate": gate, **known}
 
-    # why tasks are evicted, and others are not
+    # evictions
 
     def votes(self) -> RecordedVotes:
-        """Return where the answers of the plugins are recorded."""
+        """Return an object that records the plugins' votes."""
         return RecordedVotes()
 
     def judged(self, for_task: TaskInfo, candidates: Sequence[TaskInfo], votes: Votes) -> None:
-        """Record which candidates stay, and whose answer keeps them."""
+        """Record which candidates were refused, and by which vote."""
         self._spare(for_task.key, "", candidates, recorded(votes))
 
     def judged_for_gang(
         self, job: JobInfo, candidates: Callable[[], Sequence[TaskInfo]], votes: Votes
     ) -> None:
-        """Record which candidates stay when a whole gang looks for room."""
+        """Record which candidates were refused for a whole gang."""
         self._spare("", job.key, candidates(), recorded(votes))
 
     def _spare(
@@ -163,7 +163,7 @@ class Recorder(Observer):
             }
 
     def nodes_left_out(self, for_task: TaskInfo, count: int) -> None:
-        """Record on how many nodes no victims were searched when a pod was tried last."""
+        """Record the number of nodes that were not searched for victims at a pod's last attempt."""
         self.left_out[for_task.key] = count
 
     def explain_eviction(
@@ -195,9 +195,9 @@ class Recorder(Observer):
         """Return why shuffle evicted a task."""
         return evictions.explain_shuffle(victim, tier, order, plugins)
 
-    # what queues deserve
+    # deserved
 
     def derived(self, plugin: str, queue: str, steps: Iterable[Mapping[str, Any]]) -> None:
-        """Record the steps in which a plugin came to what a queue deserves, after those of other plugins."""
+        """Record the steps by which a plugin derived what a queue deserves, after those of other plugins."""
         others = [step for step in self.deserved.get(queue, ()) if step["plugin"] != plugin]
         self.deserved[queue] = [*others, *({**step, "plugin": plugin} for step in steps)]

@@ -1,4 +1,4 @@
-"""Of which roles does a job have too few tasks?"""
+"""The roles of which a job has too few tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scheduler_core.model.status import VALID_STATUSES
 
 
 def short_of_minimum(job: JobInfo) -> dict[str, Any]:
-    """Return how many tasks an invalid job requires, has and lacks; under `roles` of each that is too small.
+    """Return the tasks an invalid job requires, has and lacks; under `roles` for each short role.
 
     With roles the numbers are those of the first one.
     """
@@ -19,7 +19,7 @@ def short_of_minimum(job: JobInfo) -> dict[str, Any]:
 
 
 def _short_roles(job: JobInfo) -> list[dict[str, Any]]:
-    """Return the roles with too few tasks that run or may run, by name; none when roles do not bind."""
+    """Return the roles with too few valid tasks, by name; none when roles do not bind."""
     if not job.task_min_available or not job.roles_bind:
         return []
     valid = job.role_counts(VALID_STATUSES, pending_best_effort=False)

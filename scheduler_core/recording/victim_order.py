@@ -1,6 +1,6 @@
-"""What put a victim before the next one?
+"""Why a victim comes before the next one.
 
-It follows from the present keys of both, by the rules of `victims.order.victims_queue`.
+Derived from the current keys of both, by the rules of `victims.order.victims_queue`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Reason = dict[str, Any]
 
 
 def why_first(session: Session, victim: TaskInfo, other: TaskInfo, preemptor: TaskInfo) -> Reason:
-    """Return what decided that `victim` is evicted before `other`.
+    """Return why `victim` is evicted before `other`.
 
     Returns
     -------

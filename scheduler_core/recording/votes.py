@@ -1,4 +1,4 @@
-"""What did each plugin answer about candidates for eviction, and which answers counted?"""
+"""Recorded votes of plugins on candidates for eviction, and which of them counted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_REASON: tuple[str, dict[str, Any]] = ("", {})
 
 
 class Answer(NamedTuple):
-    """What one plugin answered.
+    """The vote of one plugin.
 
     Attributes
     ----------
@@ -31,14 +31,14 @@ class Answer(NamedTuple):
 
 
 class Ballot(NamedTuple):
-    """Plugins of one tier whose answers were combined, without those that abstained, and the outcome."""
+    """The votes of one tier that were combined, without abstentions, and the outcome."""
 
     tier: int
     answers: Sequence[Answer]
     outcome: str
 
     def refuser(self, uid: str) -> Answer | None:
-        """Return the answer that keeps a candidate: of who refused all, else of the first to refuse it."""
+        """Return the vote that refuses a candidate: that of the plugin that refused all, else the first."""
         if self.outcome is REFUSED or len(self.answers) == 1:
             return self.answers[-1]
         return next((answer for answer in self.answers if uid not in (answer.accepted or ())), None)
@@ -55,7 +55,7 @@ class Refusal(NamedTuple):
 
 
 class RecordedVotes(Votes):
-    """All answers about some candidates.
+    """All votes on some candidates.
 
     Attributes
     ----------
@@ -84,11 +84,11 @@ class RecordedVotes(Votes):
         self._ballots: list[dict[str, Any]] | None = None
 
     def reasons(self) -> Why:
-        """Return where a plugin leaves its reasons by uid."""
+        """Return the dictionary in which a plugin leaves its reasons, by uid."""
         return {}
 
     def answered(self, tier: int, plugin: str, accepted: Sequence[TaskInfo] | None, why: Why | None) -> None:
-        """Record what a plugin answered."""
+        """Record the vote of a plugin."""
         uids = None if accepted is None else {task.uid for task in accepted}
         answer = Answer(tier, plugin, uids, why or {})
         self.answers.append(answer)
@@ -96,7 +96,7 @@ class RecordedVotes(Votes):
             self._open.append(answer)
 
     def close(self, outcome: str, victims: Sequence[TaskInfo] = ()) -> None:
-        """End a ballot; the next answer begins another one."""
+        """End a ballot; the next vote begins another one."""
         if self._open:
             self.ballots.append(Ballot(self._open[-1].tier, self._open, outcome))
             self._open = []
@@ -104,7 +104,7 @@ class RecordedVotes(Votes):
             self.victims, self.tier = victims, self.ballots[-1].tier
 
     def on(self, task: TaskInfo) -> list[dict[str, Any]]:
-        """Return what each plugin answered about one candidate."""
+        """Return the votes on one candidate."""
         votes = []
         for tier, plugin, accepted, why in self.answers:
             verdict = "abstain" if accepted is None else "permit" if task.uid in accepted else "refuse"
@@ -114,7 +114,7 @@ class RecordedVotes(Votes):
         return votes
 
     def refusals(self, candidates: Iterable[TaskInfo]) -> Iterator[Refusal]:
-        """Yield the candidates that stay, each with the answer that keeps it: one of the last ballot."""
+        """Yield the refused candidates, each with the vote of the last ballot that refuses it."""
         if not self.ballots:
             return
         victims = {task.uid for task in self.victims}
@@ -127,7 +127,7 @@ class RecordedVotes(Votes):
                     yield Refusal(task, answer.tier, answer.plugin, text, numbers)
 
     def ballots_as_data(self) -> list[dict[str, Any]]:
-        """Return the ballots as data, always the same list: nothing is answered after it is read."""
+        """Return the ballots as data, always the same list; no vote follows the first call."""
         if self._ballots is None:
             self._ballots = [
                 {

@@ -1,4 +1,4 @@
-"""Why do pods of a job wait at the end of a cycle?"""
+"""Why pods of a job wait at the end of a cycle."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _NAMED = 3
 
 
 def waits_for(session: Session, job: JobInfo, stopped: dict[str, Any] | None) -> dict[str, Any]:
-    """Return what is known of a job at the end of a cycle some of whose pods wait.
+    """Return the record of a job with waiting pods at the end of a cycle.
 
-    That is the gate at which an action `stopped` it, or the one that follows from the states of its pods; and
-    `undone`, how many pending pods had found a place that was undone as others found none.
+    It has the gate at which an action `stopped` it, or the one that follows from its pods' states; and
+    `undone`, the number of pending pods whose placement was undone because others found none.
     """
     if job.is_pending:
         return stopped or _not_enqueued(session.conf.actions)
@@ -62,7 +62,7 @@ def _from_states(session: Session, job: JobInfo, pending: Sequence[TaskInfo]) ->
 
 
 def _with_a_place(session: Session, job: JobInfo) -> dict[str, Any]:
-    """Return the gate of a job all of whose pods have a place, but some are not bound."""
+    """Return the gate of a job whose pods are all placed, though not all are bound."""
     kept = job.tasks_in([TaskStatus.ALLOCATED])
     if kept and session.job_ready(job):
         task = next((task for task in kept if task.uid in job.fit_errors), kept[0])
@@ -80,7 +80,7 @@ def _no_action(missing: str) -> dict[str, Any]:
 
 
 def _was_undone(task: TaskInfo) -> bool:
-    """Return whether a pending task had a place that was undone, as its gang was not complete."""
+    """Return whether a pending task's placement was undone because its gang was incomplete."""
     return task.last_transaction is not None and task.last_transaction.status in (
         TaskStatus.ALLOCATED,
         TaskStatus.PIPELINED,
@@ -88,7 +88,7 @@ def _was_undone(task: TaskInfo) -> bool:
 
 
 def _enqueued_late(actions: Sequence[str]) -> bool:
-    """Return whether jobs are enqueued when allocate has run already."""
+    """Return whether jobs are enqueued after allocate has run."""
     return (
         "enqueue" in actions
         and "allocate" in actions

@@ -1,4 +1,4 @@
-"""What would another release of Volcano decide differently, and why?"""
+"""Upgrade impact: what another release of Volcano decides differently, and why."""
 
 from scheduler_core.upgrade.impact import Difference, Impact, Item, replay_impact, upgrade_impact
 from scheduler_core.upgrade.report import impact_data, impact_markdown, verdict

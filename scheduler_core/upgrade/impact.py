@@ -1,7 +1,7 @@
-"""What would another release of Volcano decide differently, and which of its rules is the cause?
+"""Impact of another release: the differences in decisions, and the rules that cause them.
 
-The same cluster is decided under both releases. A rule causes a difference when the difference goes away once
-the newer release is simulated without that rule: every attribution is a simulation.
+The same cluster is simulated under both releases. A rule causes a difference if the difference
+disappears when the newer release is simulated without that rule: every attribution is a simulation.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _DECISIONS = Options(explain=False)
 
 
 class Item(NamedTuple):
-    """Something that a result says of one thing.
+    """The key of one fact in a result.
 
     Attributes
     ----------
     kind : str
-        "pod" (where it is), "job" (whether it is enqueued, or a moment of its life), "queue" (a figure) or
-        "scenario" (that it cannot be decided).
+        "pod" (its place), "job" (whether it is enqueued, or a time of its life cycle), "queue" (a figure) or
+        "scenario" (that it cannot be simulated).
     name : str
         Of the pod, job or queue.
     what : str
-        Which of its facts.
+        The fact.
 
     """
 
@@ -47,16 +47,16 @@ Facts = Mapping[Item, Any]
 
 @dataclass(frozen=True)
 class Difference:
-    """What two releases say differently of one thing.
+    """A fact that differs between two releases.
 
     Attributes
     ----------
     old, new : any
-        What each says; None: nothing.
+        The fact under each; None: absent.
     rules : tuple of Rule
         The rules that cause it.
     together : bool
-        Whether it takes all these rules; else each of them alone brings the older answer back.
+        Whether all these rules cause it together; else reverting any one of them restores the old fact.
 
     """
 
@@ -78,7 +78,7 @@ class Impact:
     differences : list of Difference
         The scenario first, then pods, jobs, queues; by name.
     causes : list of Rule
-        The rules without which the newer release answers differently, in the order of `Rule`.
+        The rules without which the newer release decides differently, in the order of `Rule`.
 
     """
 
@@ -101,7 +101,7 @@ def upgrade_impact(
     options: Options = _DECISIONS,
     begun: Callable[[Release], None] = lambda release: None,
 ) -> Impact:
-    """Return what a scenario's sessions decide differently under another release.
+    """Return what the sessions of a scenario decide differently under another release.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def upgrade_impact(
     changes : mapping, optional
         Parts of the document that differ, as `Prepared.simulate` takes them.
     options : Options
-        How to simulate; the release is that of each simulation.
+        How to simulate; its release is replaced in each simulation.
     begun : callable
         Called with the release before each simulation.
 
@@ -126,7 +126,7 @@ def upgrade_impact(
 
 
 def replay_impact(document: Mapping[str, Any], old: Release, new: Release) -> Impact:
-    """Return what a replay of a document does differently under another release."""
+    """Return what a replay decides differently under another release."""
 
     def decide(release: Release) -> Result:
         return replay_document(document, release=release)
@@ -135,16 +135,16 @@ def replay_impact(document: Mapping[str, Any], old: Release, new: Release) -> Im
 
 
 class _Comparison:
-    """The answers of two releases, and of the newer one with rules switched back.
+    """The results of two releases, and of the newer one with rules reverted.
 
     Parameters
     ----------
     decide : callable
         ``decide(release)``: the result under a release.
     facts : callable
-        ``facts(result)``: what a result says, item by item.
+        ``facts(result)``: the facts of a result, by item.
     parted : callable
-        ``parted(some, others)``: where two results part, None when they are equal.
+        ``parted(some, others)``: where two results first differ, None when they are equal.
 
     """
 
@@ -164,7 +164,7 @@ class _Comparison:
         self._known: dict[frozenset[Rule], tuple[Result, Facts]] = {}
 
     def without(self, rules: Iterable[Rule]) -> tuple[Result, Facts]:
-        """Return result and facts of the newer release with some rules switched back, each simulated once."""
+        """Return result and facts of the newer release with some rules reverted, each simulated once."""
         key = frozenset(rules)
         if key not in self._known:
             result = self._decide(self.new.switched(key))
@@ -191,7 +191,7 @@ class _Comparison:
         return Impact(self.old, self.new, differences, causes)
 
     def _causes_of(self, item: Item) -> tuple[tuple[Rule, ...], bool]:
-        """Return the rules that bring an item back, and whether it takes all of them together."""
+        """Return the rules that cause the difference of an item, and whether only all of them together do."""
         _, before = self.without(self.switched)
         alone = [rule for rule in self.switched if not _differ(self.without([rule])[1], before, item)]
         if alone:
@@ -219,7 +219,7 @@ def _differ(some: Facts, others: Facts, item: Item) -> bool:
 
 
 def facts_of(result: Result) -> Iterator[tuple[Item, Any]]:
-    """Yield what a result says of pods, jobs and queues, cycle by cycle."""
+    """Yield the facts of a result about pods, jobs and queues, cycle by cycle."""
     if "error" in result:
         yield Item("scenario", "", "error"), result["error"]
     cycles = result.get("cycles") or []
@@ -233,7 +233,7 @@ def facts_of(result: Result) -> Iterator[tuple[Item, Any]]:
 
 
 def _pod_facts(cycle: Mapping[str, Any], where: str) -> Iterator[tuple[Item, Any]]:
-    """Yield where pods are bound or pipelined, and for which pod others are evicted."""
+    """Yield where pods are bound or pipelined, and for which pods others are evicted."""
     for decision in cycle["decisions"]:
         if decision["op"] not in ("bind", "pipeline", "evict"):
             continue
@@ -255,7 +255,7 @@ def _queue_facts(state: Mapping[str, Any], where: str, when: str) -> Iterator[tu
 
 
 def facts_over_time(result: Mapping[str, Any]) -> Iterator[tuple[Item, Any]]:
-    """Yield what a replay says of the lives of jobs."""
+    """Yield the times in the life cycles of a replay's jobs."""
     if "error" in result:
         yield Item("scenario", "", "error"), result["error"]
     for key, life in (result.get("jobs") or {}).items():

@@ -1,4 +1,4 @@
-"""How is the impact of an upgrade reported? As plain data, and as Markdown for a change ticket."""
+"""Reports of an upgrade's impact, as plain data and as Markdown for a change ticket."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TITLES = {
     "queue": "Queue figures",
 }
 MOST_ROWS = 50
-"""Rows of a table in Markdown; the data has all of them."""
+"""The most rows of a Markdown table; the data has all of them."""
 
 
 def rule_id(rule: Rule) -> str:
-    """Return how a rule is named outside of the core.
+    """Return the public id of a rule.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def rule_id(rule: Rule) -> str:
 
 
 def causes_said(difference: Difference) -> str:
-    """Return the causes of a difference: "a or b" when each alone is one, "a with b" when it takes both."""
+    """Return the causes of a difference: "a or b" if each alone is one, "a with b" if both are needed."""
     return (" with " if difference.together else " or ").join(map(rule_id, difference.rules))
 
 
@@ -74,9 +74,9 @@ def impact_markdown(impact: Impact, name: str) -> str:
     Parameters
     ----------
     impact : Impact
-        What changes.
+        The impact.
     name : str
-        What the cluster or scenario is called.
+        The name of the cluster or scenario.
 
     """
     return "\n".join(_lines(impact, name)) + "\n"

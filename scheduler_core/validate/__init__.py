@@ -1,4 +1,4 @@
-"""Can this scenario be simulated, and what in it would surprise its author?"""
+"""Validation of scenarios: errors that prevent a simulation, and findings worth knowing."""
 
 from scheduler_core.problem import Problem, Severity
 from scheduler_core.validate.scenario import Inspection, problems

@@ -1,4 +1,4 @@
-"""Which configuration does a scenario have, as a release reads it, and what is wrong with it?"""
+"""The configuration of a scenario, as a release reads it, with its problems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scheduler_core.validate.report import Report
 
 
 class ReadConf(NamedTuple):
-    """A configuration as a release reads it, and what was found in it.
+    """A configuration as a release reads it, with its problems.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class ReadConf(NamedTuple):
         return cls(structure, release, _conf(structure, release, report), report)
 
     def is_of(self, structure: Any, release: Release) -> bool:
-        """Return whether it was read of the very same structure by an equal release."""
+        """Return whether it was read from the same structure by an equal release."""
         return self.structure is structure and self.release == release
 
 

@@ -1,4 +1,4 @@
-"""What may stand in a field? Small checks that are put together to the forms of whole objects."""
+"""Checks of single fields, which are combined into schemas of whole objects."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _COUNTED = frozenset({CPU, MEMORY, PODS, "ephemeral-storage"})
 
 
 def is_object(value: Any) -> bool:
-    """Return whether a value is an object; the check is quick for what JSON and YAML give."""
+    """Return whether a value is an object; fast for what JSON and YAML give."""
     return type(value) is dict or isinstance(value, Mapping)
 
 
 def anything(_value: Any, _place: Place, _report: Report) -> None:
-    """Take whatever there is: nobody reads it."""
+    """Accept any value: it is not read."""
 
 
 def text(value: Any, place: Place, report: Report) -> None:
-    """Take a text."""
+    """Accept a string."""
     if not isinstance(value, str):
         report.wrong_type(place, "a text", value)
 
 
 def name(value: Any, place: Place, report: Report) -> None:
-    """Take the name of an object."""
+    """Accept the name of an object."""
     if not isinstance(value, str):
         report.wrong_type(place, "a text", value)
     elif not value:
@@ -48,13 +48,13 @@ def name(value: Any, place: Place, report: Report) -> None:
 
 
 def flag(value: Any, place: Place, report: Report) -> None:
-    """Take true or false."""
+    """Accept a boolean."""
     if not isinstance(value, bool):
         report.wrong_type(place, "true or false", value)
 
 
 def whole(least: int = 0, most: int = INT32) -> Check:
-    """Return a check that takes whole numbers between two bounds."""
+    """Return a check that accepts whole numbers within bounds."""
 
     def check(value: Any, place: Place, report: Report) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
@@ -77,7 +77,7 @@ def whole(least: int = 0, most: int = INT32) -> Check:
 
 
 def number(least: float = 0.0, most: float = 1e9) -> Check:
-    """Return a check that takes any numbers between two bounds."""
+    """Return a check that accepts numbers within bounds."""
 
     def check(value: Any, place: Place, report: Report) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -93,7 +93,7 @@ def number(least: float = 0.0, most: float = 1e9) -> Check:
 
 
 def one_of(*words: str, severity: Severity = "error") -> Check:
-    """Return a check that takes one of these texts."""
+    """Return a check that accepts one of these strings."""
 
     def check(value: Any, place: Place, report: Report) -> None:
         if not isinstance(value, str):
@@ -107,7 +107,7 @@ def one_of(*words: str, severity: Severity = "error") -> Check:
 
 
 def version(value: Any, place: Place, report: Report) -> None:
-    """Take a version of Volcano."""
+    """Accept a version of Volcano."""
     if not isinstance(value, str):
         report.wrong_type(place, "a text", value)
     elif release_named(value) is None:
@@ -119,7 +119,7 @@ def version(value: Any, place: Place, report: Report) -> None:
 
 
 def time(value: Any, place: Place, report: Report) -> None:
-    """Take an RFC 3339 time."""
+    """Accept an RFC 3339 time."""
     if not isinstance(value, str):
         report.wrong_type(place, "a time", value)
         return
@@ -131,7 +131,7 @@ def time(value: Any, place: Place, report: Report) -> None:
 
 
 def duration(value: Any, place: Place, report: Report) -> None:
-    """Take a duration of Go."""
+    """Accept a Go duration."""
     if not isinstance(value, str) or parse_duration(value) is None:
         message = "is not a duration"
         report.add(
@@ -140,7 +140,7 @@ def duration(value: Any, place: Place, report: Report) -> None:
 
 
 def cron(value: Any, place: Place, report: Report) -> None:
-    """Take the schedule of a CronJob."""
+    """Accept the schedule of a CronJob."""
     if not isinstance(value, str):
         report.wrong_type(place, "a text", value)
         return
@@ -152,7 +152,7 @@ def cron(value: Any, place: Place, report: Report) -> None:
 
 
 def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "error") -> None:
-    """Take a quantity of at least 0; `below_zero` is how bad another one is."""
+    """Accept a quantity of at least 0; `below_zero` is the severity of a negative one."""
     try:
         amount = parse_quantity(value)
     except QuantityError as error:
@@ -176,12 +176,12 @@ def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "e
 
 
 def quotas(value: Any, place: Place, report: Report) -> None:
-    """Take a resource list that limits or reserves; an amount below 0 is computed with."""
+    """Accept a resource list that limits or reserves; negative amounts take part in the calculation."""
     quantities(value, place, report, "warning")
 
 
 def quantities(value: Any, place: Place, report: Report, below_zero: Severity = "error") -> None:
-    """Take a resource list."""
+    """Accept a resource list."""
     if not is_object(value):
         report.wrong_type(place, "an object with amounts by resource", value)
         return
@@ -205,7 +205,7 @@ def _uncounted(resource: Any, place: Place, report: Report) -> None:
 
 
 def list_of(item: Check) -> Check:
-    """Return a check that takes a list of things."""
+    """Return a check that accepts a list of items."""
 
     def check(value: Any, place: Place, report: Report) -> None:
         if not isinstance(value, list):
@@ -221,9 +221,9 @@ def list_of(item: Check) -> Check:
 
 
 def once(item: Check) -> Check:
-    """Return a check that looks at each object once: the very same one that was sound is sound again.
+    """Return a check that validates each object once: the same object stays sound.
 
-    Sound, as a check reads nothing but the value, of which nobody edits any part.
+    Sound, as a check reads nothing but the value, which is never edited.
     """
 
     def check(value: Any, place: Place, report: Report) -> None:
@@ -238,7 +238,7 @@ def once(item: Check) -> Check:
 
 
 def map_of(item: Check) -> Check:
-    """Return a check that takes an object whose keys are free."""
+    """Return a check that accepts an object with arbitrary keys."""
 
     def check(value: Any, place: Place, report: Report) -> None:
         if not is_object(value):
@@ -252,7 +252,7 @@ def map_of(item: Check) -> Check:
 
 
 def record(fields: Mapping[str, Check], required: Collection[str] = ()) -> Check:
-    """Return a check that takes an object with these fields; other fields are nobody's business."""
+    """Return a check that accepts an object with these fields; other fields are ignored."""
     known = list(fields.items())
 
     def check(value: Any, place: Place, report: Report) -> None:

@@ -1,4 +1,4 @@
-"""Is every object there once, and can the pods of jobs be made?"""
+"""Checks for duplicate objects, and for jobs whose pods cannot be created."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_PODS_OF_JOBS = 1_000_000
 
 
 def check_integrity(objects: Mapping[str, Listed], report: Report) -> None:
-    """Report duplicates and jobs whose pods cannot be made."""
+    """Report duplicates, and jobs whose pods cannot be created."""
     for listed in objects.values():
         _check_duplicates(listed, report)
     _check_uids(objects["pods"], report)
@@ -57,7 +57,7 @@ def _check_uids(pods: Listed, report: Report) -> None:
 
 
 def _check_pods_of_jobs(jobs: Listed, report: Report) -> None:
-    """Report jobs whose pods cannot be made: too many, or two of one name."""
+    """Report jobs whose pods cannot be created: too many, or two of the same name."""
     total = 0
     for place, job in jobs:
         jobs.look_at(place, job, report)

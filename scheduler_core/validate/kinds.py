@@ -1,4 +1,4 @@
-"""Which fields of each kind does the scheduler read, and of what type are they?"""
+"""The fields that the scheduler reads from each kind, with their types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objects of one list of a scenario, and what can be read of the list alone."""
+"""The objects of one list of a scenario, and what can be read from the list alone."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DEFAULT = "default"
 
 
 class Listed:
-    """The objects of one list whose names can be relied on, with their positions in it.
+    """The objects of one list that have valid names, with their positions.
 
-    What is read of the list alone is kept with it: an edit leaves most lists of a scenario the very same.
+    What is read from the list alone is cached with it: an edit leaves most lists of a scenario the same.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Listed:
 
     @cached_property
     def keys(self) -> list[Any]:
-        """Return what tells the objects apart: (namespace, name), or the name alone."""
+        """Return the objects' identities: (namespace, name), or the name alone."""
         if self.name not in NAMESPACED:
             return self.names
         return [((m := thing["metadata"]).get("namespace") or DEFAULT, m["name"]) for thing in self.things]
@@ -73,35 +73,35 @@ class Listed:
 
     @cached_property
     def nodes_named(self) -> frozenset[str | None] | None:
-        """Return the nodes that the objects, which are pods, are bound to; None where one is no name."""
+        """Return the node of each pod in the list; None where it is not a name."""
         named = [spec_of(pod).get("nodeName") for pod in self.things]
         return frozenset(named) if all(node is None or isinstance(node, str) for node in named) else None
 
     @cached_property
     def groups_named(self) -> list[tuple[str, str]]:
-        """Return the podgroup that each object, which is a pod, names in its namespace; empty for none."""
+        """Return the PodGroup that each pod in the list names in its namespace; empty for none."""
         return [(pod["metadata"].get("namespace") or DEFAULT, group_of(pod)) for pod in self.things]
 
     @cached_property
     def distinct_groups_named(self) -> frozenset[tuple[str, str]]:
-        """Return the same once each, those that name none left out."""
+        """Return the same without duplicates and without empty names."""
         return frozenset(named for named in self.groups_named if named[1])
 
     @cached_property
     def queues_named(self) -> frozenset[str]:
-        """Return the queues of the objects, which are podgroups; `default` of those that name none."""
+        """Return the queue of each PodGroup in the list; `default` if it names none."""
         named = (spec_of(group).get("queue") or DEFAULT for group in self.things)
         return frozenset(queue for queue in named if isinstance(queue, str))
 
     @cached_property
     def classes_named(self) -> frozenset[str]:
-        """Return the priority classes of the objects, which are podgroups."""
+        """Return the priority class of each PodGroup in the list."""
         named = (spec_of(group).get("priorityClassName") for group in self.things)
         return frozenset(name for name in named if isinstance(name, str) and name)
 
     @cached_property
     def has_twice(self) -> bool:
-        """Return whether two objects cannot be distinguished."""
+        """Return whether two objects have the same identity."""
         return len(set(self.names)) < len(self.things) and len(set(self.keys)) < len(self.things)
 
     @cached_property
@@ -111,7 +111,7 @@ class Listed:
         return len(set(uids)) < len(uids)
 
     def look_at(self, place: Place, thing: Object, report: Report) -> None:
-        """Say that the next problems are about this object."""
+        """Set the object that the next problems concern."""
         metadata = thing["metadata"]
         space = f"{metadata.get('namespace') or DEFAULT}/" if self.name in NAMESPACED else ""
         queue = metadata["name"] if self.name == "queues" else ""
@@ -119,12 +119,12 @@ class Listed:
 
 
 class ListedPods(Listed):
-    """Pods that were all read.
+    """A list of pods that were all read.
 
     Parameters
     ----------
     infos : list of PodInfo
-        What is read of each.
+        What was read from each pod.
 
     """
 
@@ -134,22 +134,22 @@ class ListedPods(Listed):
 
     @cached_property
     def has_twice(self) -> bool:
-        """Return whether two pods cannot be distinguished."""
+        """Return whether two pods have the same identity."""
         return len({info.key for info in self._infos}) < len(self._infos)
 
     @cached_property
     def has_uid_twice(self) -> bool:
-        """Return whether two pods have the same uid, be it a given one or made up of their names."""
+        """Return whether two pods have the same uid, given or derived from their names."""
         return len({info.uid for info in self._infos}) < len(self._infos)
 
 
 def spec_of(thing: Object) -> Object:
-    """Return what an object is to be, empty where it does not say."""
+    """Return an object's spec, empty when absent."""
     return thing.get("spec") or {}
 
 
 def group_of(pod: Object) -> str:
-    """Return the podgroup that a pod names, empty when it names none."""
+    """Return the PodGroup that a pod names, empty for none."""
     annotations = pod["metadata"].get("annotations")
     group = annotations.get(GROUP_NAME) if is_object(annotations) else None
     return group if isinstance(group, str) else ""

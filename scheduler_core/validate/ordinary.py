@@ -1,7 +1,7 @@
-"""Is an object one of the many that need no closer look? Parts that were checked once are known again.
+"""Fast recognition of sound objects whose parts were all validated before.
 
-A cluster has ten thousands of pods of a few shapes, and as many PodGroups that differ in little but their
-name. To look at each in full would take longer than to schedule them all.
+A cluster has tens of thousands of pods of a few shapes, and as many PodGroups that differ in little but their
+name. Validating each in full would take longer than scheduling them all.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _OWN = _CLAIMS | {"nodeName"}
 _RARE_METADATA = frozenset({"ownerReferences", "deletionTimestamp"})
 _STRANGE = (KeyError, TypeError, AttributeError, ValueError, InputError)
 _AT_ONCE = 128
-"""Pods that are looked at together: few enough to stay at hand, and to look at each where one is strange."""
+"""Pods that are checked as a batch: few enough for the cache, and to check one by one if any is unknown."""
 
 
 class Ordinary:
-    """Knows objects again whose fields were all seen in sound objects of their kind before.
+    """Recognises objects whose fields were all seen in sound objects of their kind before.
 
-    Whether a field is sound does not depend on the others.
+    Whether a field is sound does not depend on other fields.
     """
 
     def __init__(self) -> None:
@@ -42,15 +42,15 @@ class Ordinary:
         self._plain: set[tuple[str, ...]] = set()
 
     def learn(self, thing: Mapping[str, Any]) -> Any:
-        """Remember the parts of a sound object; returns what it is known as from now on."""
+        """Remember the parts of a sound object; returns what it is recognised as from now on."""
         try:
             self._fields.update(self._fields_of(thing))
         except ValueError:
-            return None  # it holds something that JSON cannot, so it is looked at every time
+            return None  # it has a value that JSON cannot have, so it is validated every time
         return thing
 
     def recognised(self, thing: Any) -> Any:
-        """Return what an object is known as that is certainly sound; None: somebody has to look at it."""
+        """Return what a sound object is recognised as; None: it has to be validated."""
         try:
             known = (
                 self._knows_metadata(thing["metadata"])
@@ -62,7 +62,7 @@ class Ordinary:
         return thing if known else None
 
     def recognise(self, things: Sequence[Any]) -> Iterator[Any]:
-        """Yield what each object is known as; what was learnt in between counts."""
+        """Yield what each object is recognised as, including what is learnt in between."""
         return map(self.recognised, things)
 
     def _knows_metadata(self, metadata: Any) -> bool:
@@ -91,7 +91,7 @@ class Ordinary:
         ]
 
     def _is_plain(self, thing: Mapping[str, Any], fields: frozenset[str]) -> bool:
-        """Return whether an object has no other fields than these; thousands of objects have equal ones."""
+        """Return whether an object has no fields but these; thousands of objects have the same ones."""
         if not thing.keys() <= fields:
             return False
         self._plain.add((*thing,))
@@ -115,7 +115,7 @@ class Ordinary:
 
 
 class OrdinaryPods(Ordinary):
-    """Knows pods again whose template was seen in a sound pod before, and reads them in the same visit."""
+    """Recognises pods whose template was seen in a sound pod before, and reads them in the same pass."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,23 +127,23 @@ class OrdinaryPods(Ordinary):
             info = self.read(thing)
             self._fields.update(self._fields_of(thing))
         except ValueError:
-            return None  # it holds something that JSON cannot, so it is looked at every time
+            return None  # it has a value that JSON cannot have, so it is validated every time
         info.template.sound = True
         return info
 
     def read(self, pod: Mapping[str, Any]) -> PodInfo:
-        """Return what is read of a sound pod."""
+        """Return what is read from a sound pod."""
         return self._table.read(pod)
 
     def recognise(self, things: Sequence[Any]) -> Iterator[PodInfo | None]:
-        """Yield what is read of each pod that is certainly sound; None: somebody has to look at it."""
+        """Yield what is read from each pod that is sound; None: it has to be validated."""
         for start in range(0, len(things), _AT_ONCE):
             pods = things[start : start + _AT_ONCE]
             for info in self._read_all(pods):
                 yield info if info is not None and self._knows_template(info) else None
 
     def _read_all(self, pods: Sequence[Any]) -> list[PodInfo | None]:
-        """Return what is read of pods that are sound if their templates are; None: somebody has to look."""
+        """Return what is read from pods that are sound if their templates are; None: validate them."""
         try:
             columns = PodColumns(pods)
             self._check(columns)
@@ -161,18 +161,18 @@ class OrdinaryPods(Ordinary):
         return template.sound
 
     def _fields_of(self, thing: Mapping[str, Any]) -> list[tuple[str, str, bytes]]:
-        """Return what pods of one template have in common of the fields that are looked at."""
+        """Return the parts that pods of one template share, of the fields that are checked."""
         spec, status = thing.get("spec") or {}, thing.get("status") or {}
         fields = [("spec", name, marshal.dumps(value, 2)) for name, value in spec.items() if name not in _OWN]
         return [*fields, ("status", "phase", marshal.dumps(status.get("phase"), 2))]
 
     def _check(self, columns: PodColumns) -> None:
-        """Look at what each pod has for itself.
+        """Check the fields that differ from pod to pod.
 
         Raises
         ------
         TypeError, ValueError, AttributeError, InputError
-            Unless it is certainly sound.
+            Unless they are certainly sound.
 
         """
         names, annotations, labels = columns.names, columns.annotations, columns.labels
@@ -187,7 +187,7 @@ class OrdinaryPods(Ordinary):
             raise TypeError
 
     def _knows_rare(self, columns: PodColumns) -> bool:
-        """Return whether what few pods have is sound."""
+        """Return whether fields that few pods have are sound."""
         has_owners = not columns.metadata_fields.isdisjoint(_RARE_METADATA)
         has_claims = not columns.spec_fields.isdisjoint(_CLAIMS)
         has_states = columns.status_fields != {"phase"}
@@ -226,7 +226,7 @@ def _knows_claims(spec: Mapping[str, Any]) -> bool:
 
 
 def _listed(value: Any) -> list[Any]:
-    """Return the entries of a list that may be left out.
+    """Return the entries of an optional list.
 
     Raises
     ------

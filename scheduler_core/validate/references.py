@@ -1,4 +1,4 @@
-"""Is what an object names there, too, and would the webhooks take it?"""
+"""References between objects, and the checks of the admission webhooks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Object = Mapping[str, Any]
 def check_references(
     objects: Mapping[str, Listed], document: Object, conf: SchedulerConf | None, report: Report
 ) -> None:
-    """Report names that lead nowhere or in circles, what webhooks refuse, what nodes and budgets lack."""
+    """Report dangling and cyclic references, webhook refusals, and problems of nodes and budgets."""
     _check_parents(objects["queues"], report)
     _check_webhook(objects["queues"], report)
     _check_admission(objects, document, report)
@@ -64,7 +64,7 @@ def _check_parents(queues: Listed, report: Report) -> None:
 
 
 def _circles(parents: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return, for every queue that lies on a circle of parents, that circle from the queue on."""
+    """Return, for every queue on a cycle of parents, that cycle starting from the queue."""
     circles: dict[str, list[str]] = {}
     done: set[str] = set()
     for start in sorted(parents):
@@ -82,7 +82,7 @@ def _circles(parents: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _check_webhook(queues: Listed, report: Report) -> None:
-    """Report which queues the webhook refuses; nothing while their form is wrong."""
+    """Report the queues that the webhook refuses; nothing while they are malformed."""
     if any(problem.path.startswith("queues") and problem.severity == "error" for problem in report.problems):
         return
     places = {queue["metadata"]["name"]: (place, queue) for place, queue in queues}
@@ -114,7 +114,7 @@ def _check_classes_of_podgroups(objects: Mapping[str, Listed], report: Report) -
 
 
 def _check_leaves(objects: Mapping[str, Listed], report: Report) -> None:
-    """Report which podgroups are in queues with children, which capacity cannot account for."""
+    """Report PodGroups in queues with children, which capacity cannot account for."""
     podgroups, parents = objects["podgroups"], _parents_of(objects["queues"])
     if parents.isdisjoint(podgroups.queues_named):
         return
@@ -170,7 +170,7 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
 
 
 def _check_admission(objects: Mapping[str, Listed], document: Object, report: Report) -> None:
-    """Report which jobs and podgroups the webhooks refuse; one that exists may be in a closed queue."""
+    """Report jobs and PodGroups that the webhooks refuse; existing ones may be in a closed queue."""
     made = () if document.get("default_queues") is False else (ROOT, DEFAULT)
     webhook = WorkloadAdmission(objects["queues"].things, made)
     webhooks: list[tuple[str, Callable[[Object], list[Problem]]]] = [("jobs", webhook.on_create_job)]
@@ -189,7 +189,7 @@ def _check_admission(objects: Mapping[str, Listed], document: Object, report: Re
 
 
 def _exists(thing: Object) -> bool:
-    """Return whether an object was in the cluster already: its controller has written a status."""
+    """Return whether an object exists in the cluster: its controller has written a status."""
     status = thing.get("status")
     return isinstance(status, Mapping) and bool(status.get("phase") or status.get("state"))
 

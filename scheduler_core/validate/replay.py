@@ -1,4 +1,4 @@
-"""Is the key `replay` of a scenario of the right form?"""
+"""The form of the key `replay` of a scenario."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REPLACED = {name: KINDS[name][1] for name in ("queues", "nodes")}
 
 
 def _objects(kinds: Mapping[str, Check]) -> Check:
-    """Return a check that takes lists of whole objects of these kinds, and nothing else."""
+    """Return a check that accepts lists of whole objects of these kinds, and nothing else."""
 
     def check(value: Any, place: Place, report: Report) -> None:
         if not is_object(value):
@@ -55,7 +55,7 @@ def _objects(kinds: Mapping[str, Check]) -> Check:
 
 
 def _names(*kinds: str) -> Check:
-    """Return a check that takes lists of names of objects of these kinds, and nothing else."""
+    """Return a check that accepts lists of names of objects of these kinds, and nothing else."""
 
     def check(value: Any, place: Place, report: Report) -> None:
         if not is_object(value):
@@ -72,7 +72,7 @@ def _names(*kinds: str) -> Check:
 
 
 def _conf(value: Any, place: Place, report: Report) -> None:
-    """Take a configuration that Volcano accepts, as a structure."""
+    """Accept a configuration that Volcano accepts, as a structure."""
     if not is_object(value):
         report.wrong_type(place, "an object with actions and tiers", value)
         return
@@ -130,7 +130,7 @@ def _sessions(replay: Any) -> float:
 
 
 def timeline(value: Any, place: Place, report: Report) -> None:
-    """Take what a scenario says about time."""
+    """Accept the timeline of a scenario."""
     report.look_at("replay", place)
     found = report.found()
     _FIELDS(value, place, report)

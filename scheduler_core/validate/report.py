@@ -1,4 +1,4 @@
-"""Which problems were found so far, and which object is being looked at?"""
+"""The problems found so far, and the object being checked."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Report:
     Attributes
     ----------
     subject : str
-        The object that is looked at, in words.
+        The object being checked, in words.
     inside : Place
         The place of that object.
     sound_amounts : set
-        Resources with amounts about which there was nothing to say.
+        Resources with amounts without problems.
     sound : dict
-        Objects about which there was nothing to say whatever their place, by identity.
+        Objects without problems regardless of their place, by identity.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Report:
         self.sound_amounts: set[tuple[Any, str]] = set()
 
     def _has_room(self, severity: Severity) -> bool:
-        """Count a problem; False when there are so many of its kind that it is only counted."""
+        """Count a problem; return False when there are too many of its severity to list it."""
         self._counts[severity] += 1
         if self._counts[severity] > MOST:
             self.left_out += 1
@@ -55,18 +55,18 @@ class Report:
         return True
 
     def found(self) -> int:
-        """Return how many problems were found so far, those left out among them."""
+        """Return the number of problems found so far, including those not listed."""
         return len(self.problems) + self.left_out
 
     def is_sound(self, thing: Any) -> bool:
-        """Return whether there was nothing to say about the very same object; it is remembered again."""
+        """Return whether the same object had no problems, and carry that over to this report."""
         name = id(thing)
         if name not in self.sound and name in self.sound_before:
             self.sound[name] = thing
         return name in self.sound
 
     def include(self, other: Report) -> None:
-        """Add what another report says."""
+        """Add the problems of another report."""
         self.problems += other.problems
         self.left_out += other.left_out
 
@@ -81,7 +81,7 @@ class Report:
         return [*problems[:MOST], Problem("form.many", "remark", "", message)]
 
     def look_at(self, subject: str, place: Place, queue: str = "") -> None:
-        """Say which object the next problems are about."""
+        """Set the object that the next problems concern."""
         self.subject, self.inside, self.queue = subject, place, queue
 
     def add(
@@ -105,24 +105,24 @@ class Report:
         )
 
     def take(self, problem: Problem, place: Place, meaning: str) -> None:
-        """Add a problem that others found in the object at a place."""
+        """Add a problem that another check found in the object at a place."""
         if not self._has_room(problem.severity):
             return
         path = f"{spell(place)}.{problem.path}"
         self.problems.append(replace(problem, path=path, message=f"{problem.message}: {meaning}"))
 
     def wrong_type(self, place: Place, wanted: str, value: Any) -> None:
-        """Add that a value is of another type than its field takes."""
+        """Add that a value has the wrong type for its field."""
         message = f"is {type_name(value)}, not {wanted}"
         self.add("form.type", "error", place, message, actual=value, fix=f"write {wanted}")
 
     def missing(self, place: Place) -> None:
-        """Add that a field must be there and is not."""
+        """Add that a required field is missing."""
         self.add("form.missing", "error", place, "is missing", fix="write it")
 
 
 def _shown(value: Any) -> Any:
-    """Return a single value that is small enough to be shown, else None."""
+    """Return a scalar value that is short enough to show, else None."""
     if isinstance(value, str):
         return value[:200]
     if isinstance(value, float):
@@ -131,7 +131,7 @@ def _shown(value: Any) -> Any:
 
 
 def type_name(value: Any) -> str:
-    """Return what kind of value this is, in words."""
+    """Return the type of a value in words."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Is every part of a scenario of the right form, named once, and pointing at what is there?"""
+"""Validation of all parts of a scenario."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _SETTINGS = record(SETTINGS)
 
 
 class Inspection:
-    """What was found in the parts of a scenario, one by one.
+    """The findings about the parts of a scenario.
 
     Parameters
     ----------
     document : mapping
         A scenario.
     before : Inspection, optional
-        That of another one; lists, events and the configuration that are the very same are not read again.
+        The inspection of another scenario; lists, events and configuration that are the same are reused.
     release : Release, optional
         The release that reads the configuration; None: the one that the scenario names.
 
@@ -83,63 +83,63 @@ class Inspection:
             if known is not None and known.is_of(structure, release)
             else ReadConf.of(structure, release)
         )
-        self.lists: dict[str, LookedAt] = {
+        self.lists: dict[str, InspectedList] = {
             name: before.lists[name]
             if before is not None and before.lists[name].source is document.get(name)
-            else _look_at(document, name, None if before is None else before.lists[name])
+            else _inspect(document, name, None if before is None else before.lists[name])
             for name in KINDS
         }
 
     @property
     def conf(self) -> SchedulerConf | None:
-        """Return the configuration, None when Volcano would not take it."""
+        """Return the configuration, None when Volcano would reject it."""
         return self._read_conf.conf
 
     def errors(self) -> list[Problem]:
-        """Return why the scenario cannot be simulated, nothing when it can."""
+        """Return the errors that prevent a simulation, empty when there are none."""
         report = self._forms()
         check_integrity(self._objects(), report)
         return [problem for problem in report.sorted() if problem.severity == "error"]
 
     def problems(self) -> list[Problem]:
-        """Return all that is wrong or worth knowing; errors first."""
+        """Return all problems and remarks, errors first."""
         report, objects = self._forms(), self._objects()
         check_integrity(objects, report)
         check_references(objects, self.document, self.conf, report)
         return report.sorted()
 
     def read_pods(self) -> list[PodInfo]:
-        """Return what is read of the pods of a scenario without errors, in their order."""
+        """Return what was read from the pods of a scenario without errors, in their order."""
         return self.lists["pods"].pods
 
     def _objects(self) -> dict[str, Listed]:
-        return {name: looked_at.listed for name, looked_at in self.lists.items()}
+        return {name: inspected.listed for name, inspected in self.lists.items()}
 
     def _forms(self) -> Report:
         report = Report()
         for part in (
             self.settings,
             self._read_conf.report,
-            *(looked_at.report for looked_at in self.lists.values()),
+            *(inspected.report for inspected in self.lists.values()),
         ):
             report.include(part)
         return report
 
 
 @dataclass(frozen=True)
-class LookedAt:
-    """A list of a scenario and what was found in it.
+class InspectedList:
+    """A list of a scenario with the findings about it.
 
     Attributes
     ----------
     source : any
         What the document has under the list's name.
     listed : Listed
-        The objects whose names can be relied on.
+        The objects with valid names.
     ordinary : Ordinary
-        What was learnt of the objects' parts.
+        What was learnt from the objects' parts.
     known : list
-        What each object is known as, None for one about which there is something to say.
+        What each object is recognised as, None for an object with findings.
 
     """
 
@@ -151,12 +151,12 @@ class LookedAt:
 
     @cached_property
     def known_objects(self) -> dict[int, Any]:
-        """Return what objects are known as, by their identity."""
+        """Return what objects are recognised as, by their identity."""
         return dict(zip(map(id, self.listed.all), self.known, strict=True))
 
     @cached_property
     def of_schema(self) -> list[Problem]:
-        """Return what the API server does not take of queues or podgroups, all of which are sound."""
+        """Return what the API server refuses in queues or PodGroups, all of which are sound."""
         name = self.listed.name
         return [
             found
@@ -166,16 +166,16 @@ class LookedAt:
 
     @cached_property
     def pods(self) -> list[PodInfo]:
-        """Return what is read of each pod, when these are sound pods."""
+        """Return what was read from each pod, if these are sound pods."""
         assert isinstance(self.ordinary, OrdinaryPods), "only pods are read"
         read = self.ordinary.read
         return [info or read(pod) for pod, info in zip(self.listed.all, self.known, strict=True)]
 
 
 def problems(document: Any) -> list[Problem]:
-    """Return all that is wrong with a scenario, or worth knowing; errors first, else in its own order.
+    """Return all problems and remarks of a scenario; errors first, else in their own order.
 
-    Whatever JSON it is given, it answers.
+    Any JSON value is accepted.
 
     Parameters
     ----------
@@ -190,8 +190,8 @@ def problems(document: Any) -> list[Problem]:
     return Inspection(document).problems()
 
 
-def _look_at(document: Mapping[str, Any], name: str, before: LookedAt | None) -> LookedAt:
-    """Look at the objects of one list; those that were found sound `before` are ignored again."""
+def _inspect(document: Mapping[str, Any], name: str, before: InspectedList | None) -> InspectedList:
+    """Inspect the objects of one list; those found sound `before` are skipped."""
     kind, check = KINDS[name]
     report = Report()
     place, things = _things(document, name, report)
@@ -218,11 +218,11 @@ def _look_at(document: Mapping[str, Any], name: str, before: LookedAt | None) ->
         if name == "pods" and None not in known
         else Listed(name, place, things, frozenset(nameless))
     )
-    return LookedAt(document.get(name), listed, report, ordinary, known)
+    return InspectedList(document.get(name), listed, report, ordinary, known)
 
 
 def _known_as(things: list[Any], same: Mapping[int, Any], ordinary: Ordinary) -> Iterator[Any]:
-    """Yield what each object is known as, None for one that somebody has to look at."""
+    """Yield what each object is recognised as, None for an object that has to be validated."""
     if not same:
         return ordinary.recognise(things)
     others = ordinary.recognise([thing for thing in things if same.get(id(thing)) is None])
