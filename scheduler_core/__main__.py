@@ -15,7 +15,7 @@ from scheduler_core.fault import NOT_OURS, fault_of
 from scheduler_core.reading import Entry, entries, milliseconds
 from scheduler_core.result import encoded
 
-NOBODY_READS = 141
+SIGPIPE_STATUS = 141
 """The exit status that a shell reports for a program killed by SIGPIPE."""
 
 
@@ -236,7 +236,7 @@ def until_closed(command: Callable[[], int]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NOBODY_READS
+        return SIGPIPE_STATUS
     return status
 
 

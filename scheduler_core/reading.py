@@ -21,7 +21,7 @@ COLLECTED_AFTER = 20_000
 """Pods that were simulated, a hundred counted for each scenario."""
 
 YOUNG_IN_REPLAYS = 150_000
-"""Objects that a replay makes before the young ones are looked at; jobs that have ended hold themselves."""
+"""Objects that a replay creates between two young collections; jobs that have ended are cyclic garbage."""
 
 Hook = Callable[[dict[str, Any]], dict[str, Any]]
 

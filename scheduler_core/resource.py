@@ -203,7 +203,7 @@ class Resource:
         return self.raw_sub(other)
 
     def raw_sub(self, other: Resource) -> Resource:
-        """Subtract `other` in place, below zero if need be; without a scalar map scalars are left alone."""
+        """Subtract `other` in place, below zero if need be; without a scalar map scalars are unchanged."""
         self.cpu -= other.cpu
         self.memory -= other.memory
         mine = self.scalars

@@ -95,7 +95,7 @@ class Report:
         limit: Any = None,
         fix: str = "",
     ) -> None:
-        """Add a problem; `says` goes on where the object and the field were named."""
+        """Add a problem; `text` continues a sentence that names the object and the field."""
         if not self._has_room(severity):
             return
         field = spell(place, self.inside)

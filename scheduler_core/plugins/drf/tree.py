@@ -148,7 +148,7 @@ def rescaled_sum(allocated: Matrix, shares: Matrix, blocked: Mask, *, idle_child
 
     Examples
     --------
-    Two cores beside four, nobody blocked: both count as two.
+    Two cores beside four, neither blocked: both count as two.
 
     >>> rescaled_sum(
     ...     np.array([[2.0, 0.0], [0.0, 4.0]]),
