@@ -1,9 +1,9 @@
-# The project's verbs. `make run` and `make test` need Debian's make and python3-venv, and nothing else.
+# The project's commands. `make run` and `make test` need only Debian's make and python3-venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
-# Tests start hundreds of processes; where the environment forbids bytecode, each would compile all modules anew.
+# Tests start hundreds of processes; if the environment forbids bytecode, each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test units journeys form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
@@ -11,36 +11,36 @@ unexport PYTHONDONTWRITEBYTECODE
 run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
 
-# Files start in the order in which they are named: by default those with few tests, which may be the longest, would start
-# last. Journeys wait a third of their time for processes and pages: beside units they keep two processors busy.
+# Test files start in the order of their names: by default those with few tests, which may be the longest, would start
+# last. Journeys wait a third of their time for processes and pages: together with units they keep two processors busy.
 BALANCED := --dist loadfile --no-loadscope-reorder
 
-test: $(STAMP) services  ## Everything that a contributor needs to trust a change
+test: $(STAMP) services  ## Run everything needed to trust a change
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target form contracts docs models
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line journeys units types
 
-units: $(STAMP)  ## Tests within one process, as far as the product itself is
+units: $(STAMP)  ## Run the tests within one process, except where the product itself starts others
 	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
 
-journeys: $(STAMP) services  ## Tests of the processes that an installation starts, and of its pages in a browser
+journeys: $(STAMP) services  ## Run the tests of an installation's processes, and of its pages in a browser
 	$(BIN)/pytest -n 3 $(BALANCED) -m "not long" tests/processes tests/e2e
 
-form: $(STAMP)  ## Is everything in the form that `make format` gives it?
+form: $(STAMP)  ## Check lint and formatting
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/djlint templates --check --quiet
 
-contracts: $(STAMP)  ## Who may import whom
+contracts: $(STAMP)  ## Check the import contracts
 	$(BIN)/lint-imports
 
 types: $(STAMP)
 	$(BIN)/mypy
 
-models: $(STAMP)  ## Django's own checks; does every change of a model have its migration?
+models: $(STAMP)  ## Run Django's checks, and check that every model change has its migration
 	$(BIN)/python manage.py check --settings config.settings_test
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
-test-long: $(STAMP) services  ## More cases of the tests, chaos, load and drain: prints tables, see docs/faults.md and benchmarks/
+test-long: $(STAMP) services  ## Run more cases of the tests, chaos, load and drain, and print tables; see docs/faults.md and benchmarks/
 	$(BIN)/pytest -m long --timeout 7200 tests
 	QUEUECAST_EXAMPLES=300 $(BIN)/pytest -q -m "not long" --timeout 7200 tests/scheduler_core
 	$(BIN)/python -m tests.processes.faults long
@@ -53,22 +53,22 @@ parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FI
 	$(if $(FILES),,$(BIN)/python -m tests.fidelity.replays)
 	$(BIN)/python -m scheduler_core parity $(or $(FILES),$(wildcard $(addprefix $(or $(QUEUECAST_SHARED),../shared)/golden/,*.jsonl.gz open/*.jsonl.gz)))
 
-bench: $(STAMP)  ## How long the core takes, one more cycle, a replay, and what explanations cost
+bench: $(STAMP)  ## Measure the core, one more cycle, replays, and the cost of explanations
 	$(BIN)/python -m benchmarks.bench_simulate
 	$(BIN)/python -m benchmarks.bench_living --memory 10000
 	$(BIN)/python -m benchmarks.bench_replay
 	$(BIN)/python -m benchmarks.bench_explained
 
-audit: $(STAMP)  ## Ask for known weaknesses of every locked version; needs a network, fails when not all was checked
+audit: $(STAMP)  ## Check every locked version for known vulnerabilities; needs a network, fails if any was not checked
 	@scripts/audit
 
-sbom:  ## Print what runs in production, as CycloneDX 1.6
+sbom:  ## Print the bill of materials of production, as CycloneDX 1.6
 	@scripts/sbom
 
 docs: $(STAMP)  ## Build the documentation site into var/site; a broken link or anchor is an error
 	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-coverage: $(STAMP) services  ## Which lines do the tests without a browser reach? Prints the others, and the figure
+coverage: $(STAMP) services  ## Measure the coverage of the tests without a browser; prints the missing lines and the total
 	@mkdir -p var/coverage
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -q -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
@@ -78,18 +78,18 @@ coverage: $(STAMP) services  ## Which lines do the tests without a browser reach
 wheel: $(STAMP)  ## Build the client's package into var/dist
 	$(BIN)/uv build --quiet --wheel --no-build-isolation --out-dir var/dist
 
-topology: $(STAMP) services  ## The production shape on this machine: PostgreSQL, Redis, gunicorn, two workers
+topology: $(STAMP) services  ## Start the production setup on this machine: PostgreSQL, Redis, gunicorn, two workers
 	$(BIN)/python -m tests.processes.topology
 
-format: $(STAMP)  ## Put the code in its form
+format: $(STAMP)  ## Format code and templates
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/djlint templates --reformat --quiet --warn
 
-services:  ## Install what tests need beside Python, when that is possible
+services:  ## Install what the tests need besides Python, if possible
 	@scripts/install-test-services
 
-# The lock is installed again whenever it changes.
+# The locked requirements are installed again whenever they change.
 $(STAMP): requirements/dev.txt
 	@scripts/install $(PYTHON)
 	@touch $@
