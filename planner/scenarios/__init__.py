@@ -1,1 +1,1 @@
-"""How is a what-if made, edited, checked and exported?"""
+"""Scenarios: editing, checks, history, rebase, preview and export."""

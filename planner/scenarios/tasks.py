@@ -1,4 +1,4 @@
-"""What do workers do with a rebase?"""
+"""Registers rebases as work for the workers."""
 
 from planner.scenarios.models import Rebase
 from planner.scenarios.services.rebases import rebase_make

@@ -1,4 +1,4 @@
-"""Which address leads to which page of scenarios?"""
+"""The URLs of the pages of scenarios."""
 
 from django.urls import path
 

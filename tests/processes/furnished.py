@@ -11,7 +11,7 @@ from planner.accounts.models import Membership, Role, User
 from planner.accounts.services.second_factor import second_factor_begin
 from planner.clusters.models import Import
 from planner.scenarios.services.nodes import node_create
-from planner.scenarios.services.revisions import copy_keep
+from planner.scenarios.services.revisions import copy_store
 from scheduler_core import simulate_document
 from tests import factories
 from tests.planner import calls
@@ -48,7 +48,7 @@ def furnish() -> dict[str, str]:
     calls.things(run, scenario)
     node_create(scenario=scenario, manifest=factories.node("n9"), expected_revision=scenario.revision)
     scenario.refresh_from_db()
-    copy_keep(scenario=scenario)
+    copy_store(scenario=scenario)
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
     second_factor_begin(user=admin)
     factories.token(admin)

@@ -1,1 +1,1 @@
-"""What does a script see of scenarios?"""
+"""The API calls about scenarios."""

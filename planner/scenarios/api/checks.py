@@ -1,4 +1,4 @@
-"""What would Volcano say to a scenario, and how does a cluster become one?"""
+"""API calls that check a scenario or a configuration, and export a scenario."""
 
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from planning.review import conf_findings, conf_questions
 
 
 class Validate(TableView):
-    """What there is to say about a scenario."""
+    """The findings about a scenario."""
 
     rows_in = "problems"
 
@@ -36,7 +36,7 @@ class Validate(TableView):
 
 
 class ConfLint(WorkspaceView):
-    """What there is to say about the text of a configuration that nobody saved."""
+    """The findings about a configuration that is not saved."""
 
     @extend_schema(request=ConfTextSerializer, responses=answers({200: ConfLintSerializer}, 400, 422))
     def post(self, request: Request) -> Response:
@@ -50,11 +50,11 @@ class ConfLint(WorkspaceView):
 
 
 class ScenarioExport(WorkspaceView):
-    """How to change a cluster into the scenario."""
+    """The steps that turn a cluster into the scenario."""
 
     @extend_schema(responses=answers({200: ExportSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
-        """Return manifests in an order that the webhook accepts, and a script for the rest."""
+        """Return manifests in an order that the webhook accepts, and a script for the other changes."""
         scenario = self.scenario()
         self.note_export(scenario.workspace, f"scenario {scenario.pk}: manifests")
         body = ExportSerializer(scenario_export(scenario)).data

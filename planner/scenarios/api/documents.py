@@ -1,4 +1,4 @@
-"""How do scripts read all that a snapshot or a scenario says, and write many parts of a scenario at once?"""
+"""API calls that return snapshots and scenarios as documents, and write many objects at once."""
 
 from typing import Any
 from uuid import UUID
@@ -28,7 +28,7 @@ from planning.states import CLUSTER_KINDS, KINDS, QUEUES
 _BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "A scenario document.")}
 _LISTS = (QUEUES, *KINDS)
 REVISION = OpenApiParameter(
-    "revision", int, description="A revision of the scenario; default: the present one."
+    "revision", int, description="A revision of the scenario; default: the current one."
 )
 
 
@@ -44,7 +44,7 @@ class KeysSerializer(serializers.Serializer[Any]):
 
 
 class ObjectsSerializer(serializers.Serializer[Any]):
-    """Kubernetes objects by list, as they shall be."""
+    """Kubernetes objects by list, in their desired state."""
 
     def get_fields(self) -> dict[str, Any]:
         """Return a field for each list of a scenario document."""
@@ -55,10 +55,10 @@ class ObjectsSerializer(serializers.Serializer[Any]):
 
 
 class NamedObject(ManifestSerializer):
-    """A Kubernetes object with a name; all of it is kept."""
+    """A Kubernetes object with a name; all of its fields are stored."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the whole object, whatever parts it has."""
+        """Return the whole object."""
         super().to_internal_value(data)
         metadata = data["metadata"]
         if not isinstance(metadata.get("name"), str) or not metadata["name"]:
@@ -69,7 +69,7 @@ class NamedObject(ManifestSerializer):
 
 
 class DocumentSerializer(Body):
-    """What a scenario shall say: objects as they shall be, as JSON or text, those to be removed, the conf."""
+    """The desired state: objects as JSON or text, objects to remove, the configuration."""
 
     objects = ObjectsSerializer(required=False)
     removed = KeysSerializer(required=False)
@@ -81,7 +81,7 @@ class DocumentSerializer(Body):
     )
 
     def validate(self, attrs: Any) -> Any:
-        """Refuse what is no part of it: a misspelt key would change nothing in silence."""
+        """Reject unknown keys: a misspelt key would silently change nothing."""
         for at, known in (("", self.fields), ("objects", _LISTS), ("removed", _LISTS)):
             sent = self.initial_data.get(at, {}) if at else self.initial_data
             if extra := sorted(sent.keys() - set(known)):
@@ -92,7 +92,7 @@ class DocumentSerializer(Body):
 
 
 class SnapshotDocument(WorkspaceView):
-    """All that a snapshot holds."""
+    """The document of a snapshot."""
 
     sparse = False
 
@@ -105,7 +105,7 @@ class SnapshotDocument(WorkspaceView):
 
 
 class ScenarioDocument(WorkspaceView):
-    """All that a scenario says."""
+    """The document of a scenario."""
 
     sparse = False
 
@@ -113,7 +113,7 @@ class ScenarioDocument(WorkspaceView):
 
     @extend_schema(responses=answers(_BYTES, 404, 422), parameters=[REVISION, ETAG])
     def get(self, request: Request, scenario_id: UUID) -> HttpResponse:
-        """Return a scenario as a document, as a run freezes it: as it is now, or as it was at a revision."""
+        """Return a scenario as a run would freeze it, at the current or an older revision."""
         scenario = self.scenario()
         revision = _revision(request, scenario)
         self.note_export(scenario.workspace, f"scenario {scenario.pk}: document")
@@ -127,7 +127,7 @@ class ScenarioDocument(WorkspaceView):
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID) -> Response:
-        """Write queues, other objects and the configuration in one revision; none when all is so already."""
+        """Write queues, other objects and the configuration in one revision; none if nothing changes."""
         scenario, revision = self.scenario(), seen_revision(request)
         serializer = DocumentSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -141,7 +141,7 @@ class ScenarioDocument(WorkspaceView):
 
 
 def _revision(request: Request, scenario: Scenario) -> int | None:
-    """Return the revision that is requested, None for the present one."""
+    """Return the requested revision, None for the current one."""
     text = request.query_params.get("revision")
     if text is None:
         return None

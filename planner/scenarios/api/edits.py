@@ -1,4 +1,4 @@
-"""How is an edit of a scenario answered: made, only tried, or too late? With the problems that it makes."""
+"""Responses to edits of a scenario: made, dry run or stale, with the problems that an edit causes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,33 +21,33 @@ from planner.scenarios.selectors.review import scenario_problems
 from planning.rows import Problem
 
 LEFT_OUT = ("plan.not_modelled", "conf.not_modelled")
-"""The rules of remarks on what a scenario uses and the core does not model."""
+"""The rules of remarks on features that the core does not model."""
 
 Versions = Callable[[list[Change]], tuple[Any, Any]]
-"""From the changes since the caller looked to what it saw, and what is there now."""
+"""Returns, for the changes since the caller's revision, the version it saw and the current one."""
 
 
 @dataclass
 class Edited:
-    """Which problems a scenario has after an edit; known when it is over."""
+    """The problems of a scenario after an edit; known when the edit is made."""
 
     problems: list[Problem] = field(default_factory=list)
-    """Those that the scenario has since, and had not before; errors first."""
+    """The problems that the edit caused, errors first."""
 
     @property
     def notes(self) -> list[str]:
-        """Return what a run leaves out since, and did not before."""
+        """Return what a run no longer models because of the edit."""
         return [problem.message for problem in self.problems if problem.rule in LEFT_OUT]
 
     def body_with(self, body: Any) -> dict[str, Any]:
-        """Return what an edit made, nothing for a removal, with its problems and notes."""
+        """Return the response body of an edit, with its problems and notes."""
         problems = ProblemSerializer(self.problems, many=True).data
         return {**(body or {}), "problems": problems, "notes": self.notes}
 
 
 @contextmanager
 def editing(request: Request, scenario: Scenario, versions: Versions | None = None) -> Iterator[Edited]:
-    """Make the edit inside, or only try it when the call is a dry run."""
+    """Make the edit in the block; roll it back in a dry run."""
     known = {_identity(problem) for problem in scenario_problems(scenario)}
     edit = Edited()
     with reporting_staleness(scenario, versions), saved_unless_dry(request):
@@ -56,7 +56,7 @@ def editing(request: Request, scenario: Scenario, versions: Versions | None = No
 
 
 def _identity(problem: Problem) -> tuple[str, str, str]:
-    """Return what tells problems apart, whatever the place of their object in its list."""
+    """Return what identifies a problem, independent of the object's place in its list."""
     return problem.rule, problem.severity, problem.message
 
 
@@ -66,7 +66,7 @@ def edited(
     body: Any,
     code: int = status.HTTP_200_OK,
 ) -> Response:
-    """Return what an edit made; a dry run made nothing and left the revision where the edit saw it."""
+    """Return the response to an edit; a dry run shows the old revision."""
     if not is_dry(request):
         return Response(body, code, headers={"ETag": etag(scenario.revision)})
     tried = status.HTTP_200_OK if code == status.HTTP_201_CREATED else code
@@ -75,7 +75,7 @@ def edited(
 
 @contextmanager
 def reporting_staleness(scenario: Scenario, versions: Versions | None = None) -> Iterator[None]:
-    """Answer a stale edit with both versions of what it edits, or with all that was changed meanwhile."""
+    """Answer a stale edit with both versions of its object, or with all changes since its revision."""
     try:
         yield
     except StaleRevision as stale:

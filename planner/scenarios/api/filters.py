@@ -1,4 +1,4 @@
-"""By what can lists of scenarios, queues and changes be filtered and ordered?"""
+"""Filters of the lists of scenarios, queues and changes."""
 
 import django_filters
 

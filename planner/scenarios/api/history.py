@@ -1,4 +1,4 @@
-"""How do scripts read a scenario's history, take changes back, hold it against its base, and branch it?"""
+"""API calls about a scenario's history, undo, differences and branches."""
 
 from typing import Any
 from uuid import UUID
@@ -46,7 +46,7 @@ _EDITING = [DRY_RUN, IF_MATCH, ETAG]
 
 @extend_schema_view(get=extend_schema(responses=listed(ChangeSerializer)))
 class ChangeList(TableList):
-    """Who changed what in a scenario, newest first."""
+    """The changes of a scenario, newest first."""
 
     queryset = Change.objects.none()
     serializer_class = ChangeSerializer
@@ -72,11 +72,11 @@ class ChangeRevert(WorkspaceView):
 
 
 class Undo(WorkspaceView):
-    """The last revision that is not undone yet."""
+    """Undo of the last revision."""
 
     @extend_schema(request=None, responses=_EDITED, parameters=_EDITING)
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Undo it, as a new revision."""
+        """Undo the last revision, as a new revision."""
         scenario = self.scenario()
         with editing(request, scenario) as edit:
             undo(scenario=scenario, expected_revision=seen_revision(request), user=self.user)
@@ -84,11 +84,11 @@ class Undo(WorkspaceView):
 
 
 class Redo(WorkspaceView):
-    """The revision that was undone last."""
+    """Redo of the last undone revision."""
 
     @extend_schema(request=None, responses=_EDITED, parameters=_EDITING)
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Make it again, as a new revision."""
+        """Redo the last undone revision, as a new revision."""
         scenario = self.scenario()
         with editing(request, scenario) as edit:
             redo(scenario=scenario, expected_revision=seen_revision(request), user=self.user)
@@ -96,14 +96,14 @@ class Redo(WorkspaceView):
 
 
 class Diff(TableView):
-    """In what a scenario differs from its base: queues and configuration first, then objects."""
+    """The differences of a scenario from its base: queues and configuration first, then objects."""
 
     rows_in = "differences"
     parameters = ("base",)
 
     @extend_schema(responses=answers({200: DifferencesSerializer}, 404, 422), parameters=[BASE, ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
-        """Return the differences, queue by queue and field by field."""
+        """Return the differences by queue and field."""
         scenario = self.scenario()
         base = _base(request)
         found = [difference_body(edit) for edit in differences_from(scenario, base)]
@@ -116,7 +116,7 @@ class DiffRevert(WorkspaceView):
 
     @extend_schema(request=DifferenceNamed, responses=_EDITED, parameters=[BASE, *_EDITING])
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Put one thing back as it is in the base, a job or podgroup with its parts, as a new revision."""
+        """Restore one object as it is in the base, a job or PodGroup with its pods, as a new revision."""
         scenario = self.scenario()
         base, revision = _base(request), seen_revision(request)
         serializer = DifferenceNamed(data=request.data)
@@ -139,7 +139,7 @@ class Branch(WorkspaceView):
     )
     @once
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Begin a what-if with all that this one says now, or said at `revision`."""
+        """Create a branch of this scenario at its current revision, or at `revision`."""
         scenario = self.scenario()
         serializer = BranchCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -172,7 +172,7 @@ def _named(found: list[Edit], params: dict[str, Any]) -> Edit:
 
 @extend_schema_view(get=extend_schema(responses=listed(WorkspaceChangeSerializer)))
 class WorkspaceChanges(OneWorkspace, TableList):
-    """Who changed what in which scenario, from what to what; removed scenarios are among them."""
+    """The changes of all scenarios of a workspace, including removed ones."""
 
     queryset = Change.objects.none()
     serializer_class = WorkspaceChangeSerializer

@@ -1,4 +1,4 @@
-"""How do scripts change the nodes of a scenario?"""
+"""API calls about the nodes of a scenario."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,7 +34,7 @@ from planner.scenarios.services.nodes import NODES, node_create, nodes_add, node
 from planning.nodes import node_like, node_of
 
 NAME = OpenApiParameter("name", description="Part of the name.")
-UNSCHEDULABLE = OpenApiParameter("unschedulable", bool, description="Is it cordoned?")
+UNSCHEDULABLE = OpenApiParameter("unschedulable", bool, description="Whether it is cordoned.")
 PAGE = OpenApiParameter("page", int)
 PAGE_SIZE = OpenApiParameter("page_size", int, description="Default 100, at most 1000.")
 
@@ -48,7 +48,7 @@ ORDERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "unschedulable": _is_cordoned,
     "created": lambda node: str(node["metadata"].get("creationTimestamp") or ""),
 }
-"""By what nodes can be ordered."""
+"""The fields to order by."""
 
 
 class NodeList(TableView):
@@ -83,7 +83,7 @@ class NodeList(TableView):
     )
     @once
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Add one node, given as its object."""
+        """Add one node, given as a Kubernetes object."""
         scenario, revision = self.scenario(), seen_revision(request)
         manifest = sent_manifest(request.data)
         with editing(request, scenario) as edit:
@@ -101,7 +101,7 @@ class NodesAdd(WorkspaceView):
     )
     @once
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Add so many nodes of one shape: like a node that is there, or of a typed capacity."""
+        """Add nodes of one shape: copies of a node, or of a given capacity."""
         scenario, revision = self.scenario(), seen_revision(request)
         serializer = NodesAddSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -161,7 +161,7 @@ class NodeDetail(WorkspaceView):
         responses=answers({200: Edit}, 400, 403, 404, 412, 422, 428), parameters=[DRY_RUN, IF_MATCH, ETAG]
     )
     def delete(self, request: Request, scenario_id: UUID, node: str) -> Response:
-        """Remove a node; its pods stay and take no room anywhere."""
+        """Remove a node; its pods stay, but use no resources of any node."""
         scenario, revision = self.scenario(), seen_revision(request)
         self._found(scenario, node)
         with editing(request, scenario) as edit:

@@ -1,4 +1,4 @@
-"""Which revision did this edit see?"""
+"""ETag and If-Match of a scenario's revision."""
 
 import re
 
@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from planner.api.errors import PreconditionRequired
 from planner.api.schema import REVISION
 
-# A proxy that compresses answers makes a tag weak; what it names is still the revision.
+# A compressing proxy makes a tag weak; it still names the revision.
 _TAG = re.compile(REVISION)
 
 
@@ -18,7 +18,7 @@ def etag(revision: int) -> str:
 
 
 def seen_revision(request: Request) -> int:
-    """Return the revision that ``If-Match`` names, with or without quotes."""
+    """Return the revision in ``If-Match``, with or without quotes."""
     tag = request.headers.get("If-Match")
     if tag is None:
         raise PreconditionRequired

@@ -1,4 +1,4 @@
-"""How do scripts shape the queue tree of a scenario, and what does each queue get?"""
+"""API calls about the queue tree of a scenario, and its preview."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -48,7 +48,7 @@ class QueueList(TableList):
     filterset_class = QueueFilter
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Return a page of queues under the scenario's revision."""
+        """Return a page of queues, with the scenario's revision as ETag."""
         scenario = self.scenario()
         self.queryset = scenario.queues.all()
         response = super().list(request)
@@ -63,7 +63,7 @@ class QueueList(TableList):
     )
     @once
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Add a queue; only its name is needed, what is left out is not set."""
+        """Add a queue; only its name is required, other fields are left unset."""
         scenario = self.scenario()
         revision = seen_revision(request)
         with editing(request, scenario, partial(_versions, scenario, "")) as edit:
@@ -94,7 +94,7 @@ class QueueList(TableList):
 
 
 class QueueDetail(WorkspaceView):
-    """One queue of a scenario, in the spelling of its CRD."""
+    """One queue of a scenario, with the field names of its CRD."""
 
     parser_classes = [JsonBody, MergePatch]
 
@@ -113,7 +113,7 @@ class QueueDetail(WorkspaceView):
     def patch(self, request: Request, scenario_id: UUID, name: str) -> Response:
         """Change fields of a queue by a JSON merge patch (RFC 7396): null removes, quantities are strings.
 
-        Another `parent` moves it with all below it; another `name` takes its children and its jobs along.
+        Another `parent` moves it with its descendants; another `name` updates its children and its jobs.
         """
         scenario = self.scenario()
         get_object_or_404(scenario.queues, name=name)
@@ -133,7 +133,7 @@ class QueueDetail(WorkspaceView):
         parameters=[SUBTREE, DRY_RUN, IF_MATCH, ETAG],
     )
     def delete(self, request: Request, scenario_id: UUID, name: str) -> Response:
-        """Remove a queue, with `subtree` those below it, too; their jobs stay and find no queue."""
+        """Remove a queue, with `subtree` also its descendants; their jobs stay without a queue."""
         scenario = self.scenario()
         get_object_or_404(scenario.queues, name=name)
         revision = seen_revision(request)
@@ -146,20 +146,20 @@ class QueueDetail(WorkspaceView):
 
 
 class ScenarioPreview(TableView):
-    """What the queues of a scenario get, without a run."""
+    """The figures of the queues, without a run."""
 
     rows_in = "queues"
 
     @extend_schema(responses=answers({200: PreviewSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
-        """Return what each queue deserves, reaches and holds when a session opens, as the page shows it."""
+        """Return deserved, real capability and allocated of each queue when a session opens."""
         scenario = self.scenario()
         preview = PreviewSerializer(scenario_preview(scenario)).data
         return Response(preview, headers={"ETag": etag(scenario.revision)})
 
     @extend_schema(request=QueuesPatch, responses=answers({200: EditsPreviewed}, 400, 404), parameters=[ETAG])
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Return the same figures as they would be with edits of queues; nothing is saved."""
+        """Return the same figures with edits of queues; nothing is saved."""
         scenario = self.scenario()
         batch, preview = edited_preview(scenario, _patches(request.data))
         rows = {row.name: row for row in batch.queues}
@@ -172,7 +172,7 @@ class ScenarioPreview(TableView):
 
 
 def _versions(scenario: Scenario, name: str, later: list[Change]) -> tuple[Any, Any]:
-    """Return the queue `name` as the caller saw it, and as it is now; both None when it is gone."""
+    """Return the queue as the caller saw it, and as it is now; None and None if it was removed."""
     queue = scenario.queues.filter(name=name).first()
     if queue is None:
         return None, None

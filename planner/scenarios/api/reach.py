@@ -1,4 +1,4 @@
-"""How do scripts ask what the smallest change of each kind is with which a figure reaches an amount?"""
+"""API call for the smallest change of each kind with which a figure reaches an amount."""
 
 from uuid import UUID
 
@@ -16,11 +16,11 @@ from planning.reach.questions import FIGURES, NAMES
 
 _SAYS = {
     "queue": "For `deserved` and `share`: the queue.",
-    "resource": "For `deserved` and `share`: the resource in which amounts move.",
+    "resource": "For `deserved` and `share`: the resource to change.",
     "job": "For `placed`: namespace/name of a PodGroup or vcjob.",
-    "at_least": "The least that the figure shall be: a quantity, a share such as 80%, a number of pods.",
-    "at_most": "What it shall be at most; for `deserved` and `share`.",
-    AFTER: "The `next` of an answer, with the same question: the search goes on from there.",
+    "at_least": "The smallest accepted value: a quantity, a share such as 80%, a number of pods.",
+    "at_most": "The largest accepted value; for `deserved` and `share`.",
+    AFTER: "The `next` of a response, with the same question: continues the search.",
 }
 QUERY = [
     OpenApiParameter("figure", enum=FIGURES, required=True),

@@ -1,4 +1,4 @@
-"""How do scripts carry a scenario over to a newer snapshot of its cluster?"""
+"""API calls that rebase a scenario onto another snapshot of its cluster."""
 
 from typing import Any
 from uuid import UUID
@@ -53,7 +53,7 @@ class Rebase(WorkspaceView):
 
     @extend_schema(responses=answers({200: RebaseSerializer}, 404, 422), parameters=[SNAPSHOT, ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
-        """Return what it would say there, and what has to be decided; nothing is saved."""
+        """Return the rebased scenario, and the conflicts to decide; nothing is saved."""
         scenario = self.scenario()
         serializer = RebaseQuery(data=request.query_params)
         serializer.is_valid(raise_exception=True)
@@ -68,10 +68,10 @@ class Rebase(WorkspaceView):
     )
     @once
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Begin a branch there with all that this scenario changed, each conflict as it was decided.
+        """Create a branch there with all changes of this scenario and the decided conflicts.
 
-        Where two large snapshots have to be compared, a worker does it: the answer is the rebase, to be
-        followed. A dry run is answered at once.
+        If two large snapshots have to be compared, a worker does it: then the response is the rebase, for the
+        client to follow. A dry run is answered at once.
         """
         scenario = self.scenario()
         revision = seen_revision(request)
@@ -99,7 +99,7 @@ class Rebase(WorkspaceView):
         return made(request, body, status.HTTP_201_CREATED, ETag=etag(carried.revision))
 
     def _snapshot(self, scenario: Scenario, snapshot_id: UUID) -> Snapshot:
-        """Return a snapshot of the scenario's workspace, or refuse the call."""
+        """Return a snapshot of the scenario's workspace, or raise ValidationError."""
         snapshot = snapshots(self.user).filter(pk=snapshot_id, workspace=scenario.workspace_id).first()
         if snapshot is None:
             raise ValidationError({"snapshot": [ErrorDetail("No such snapshot.", "does_not_exist")]})
@@ -107,11 +107,11 @@ class Rebase(WorkspaceView):
 
 
 class RebaseDetail(WorkspaceView):
-    """A rebase that a worker makes."""
+    """A rebase by a worker."""
 
     @extend_schema(responses=answers({200: RebaseWorkSerializer}, 404), parameters=[PREFER])
     def get(self, request: Request, rebase_id: UUID) -> Response:
-        """Return a rebase: state, progress, the branch when it is finished, or every problem."""
+        """Return a rebase: state, progress, the branch once it is finished, or every problem."""
         rebase = get_object_or_404(rebases(self.user), pk=rebase_id)
         headers = wait_until_over(request, rebase)
         return Response(RebaseWorkSerializer(rebase).data, headers=headers)
@@ -122,6 +122,6 @@ class RebaseCancel(WorkspaceView):
 
     @extend_schema(request=None, responses=answers({200: RebaseWorkSerializer}, 403, 404))
     def post(self, request: Request, rebase_id: UUID) -> Response:
-        """Cancel a queued rebase at once, ask a running one to stop, leave one that is over as it is."""
+        """Cancel a queued rebase immediately, request a running one to stop, keep a finished one."""
         rebase = get_object_or_404(rebases(self.user), pk=rebase_id)
         return Response(RebaseWorkSerializer(work_cancel(work=rebase, user=self.user)).data)

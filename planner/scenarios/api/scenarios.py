@@ -1,4 +1,4 @@
-"""How do scripts begin and edit a what-if?"""
+"""API calls that create and edit scenarios."""
 
 from dataclasses import asdict
 from functools import partial
@@ -53,7 +53,7 @@ class ScenarioList(TableList):
     filterset_class = ScenarioFilter
 
     def get_queryset(self) -> QuerySet[Scenario]:
-        """Return what the caller may see."""
+        """Return the scenarios that the caller may see."""
         return scenarios(self.user)
 
     @extend_schema(
@@ -64,7 +64,7 @@ class ScenarioList(TableList):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Begin a what-if on a snapshot."""
+        """Create a scenario on a snapshot."""
         serializer = ScenarioCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
         snapshot = snapshots(self.user).filter(pk=serializer.validated_data["snapshot"]).first()
@@ -92,7 +92,7 @@ class ScenarioDetail(WorkspaceView):
         parameters=[DRY_RUN],
     )
     def patch(self, request: Request, scenario_id: UUID) -> Response:
-        """Name a scenario, note something, tag it, or archive it; this makes no revision."""
+        """Set the name, note and tags of a scenario, or archive it; this creates no revision."""
         scenario = self.scenario()
         serializer = LabelsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -145,7 +145,7 @@ class ConfDetail(WorkspaceView):
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID) -> Response:
-        """Edit the configuration by a JSON patch; the text stays as it is on all other lines."""
+        """Edit the configuration by a JSON patch; untouched lines of the text stay as they are."""
         scenario = self.scenario()
         revision = seen_revision(request)
         with editing(request, scenario, partial(_conf_versions, scenario)) as edit:
@@ -154,11 +154,11 @@ class ConfDetail(WorkspaceView):
 
 
 class ReleaseDetail(WorkspaceView):
-    """The release of Volcano that decides in a scenario."""
+    """The release of Volcano whose rules apply to a scenario."""
 
     @extend_schema(responses=answers({200: ReleaseSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
-        """Return the release chosen, the imported one, and the one whose rules decide."""
+        """Return the selected release, the imported one, and the one whose rules apply."""
         scenario = self.scenario()
         return _at_revision(scenario, _release_body(scenario))
 
@@ -168,7 +168,7 @@ class ReleaseDetail(WorkspaceView):
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def put(self, request: Request, scenario_id: UUID) -> Response:
-        """Choose the release; an empty one means the imported one."""
+        """Select the release; an empty one means the imported one."""
         scenario, revision = self.scenario(), seen_revision(request)
         serializer = ReleaseSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -179,7 +179,7 @@ class ReleaseDetail(WorkspaceView):
 
 
 def _release_versions(scenario: Scenario, later: list[Change]) -> tuple[Any, Any]:
-    """Return the release that the caller saw, and the present one."""
+    """Return the release that the caller saw, and the current one."""
     names = [change.before for change in later if change.path == "release"]
     current = {"release": scenario.release}
     return ({"release": names[0]} if names else current), current
@@ -194,14 +194,14 @@ def _release_body(scenario: Scenario) -> dict[str, Any]:
 
 
 def _conf_versions(scenario: Scenario, later: list[Change]) -> tuple[Any, Any]:
-    """Return the configuration that the caller saw, and the present one."""
+    """Return the configuration that the caller saw, and the current one."""
     texts = [change.before for change in later if change.path == "conf"]
     current = {"text": scenario.conf_text}
     return ({"text": texts[0]} if texts else current), current
 
 
 def _conf_body(scenario: Scenario, text: str) -> dict[str, Any]:
-    """Return a configuration with all that is worth knowing about it."""
+    """Return a configuration with its findings and facts."""
     return {
         "text": text,
         "problems": [asdict(problem) for problem in conf_findings(text, release_used(scenario))],
@@ -209,7 +209,7 @@ def _conf_body(scenario: Scenario, text: str) -> dict[str, Any]:
 
 
 def _conf_edited(scenario: Scenario, text: str, edit: Edited) -> dict[str, Any]:
-    """Return a configuration after an edit: all findings about it, then what the edit did to the rest."""
+    """Return a configuration after an edit: its findings, then problems that the edit caused elsewhere."""
     body = _conf_body(scenario, text)
     known = {(finding["rule"], finding["message"]) for finding in body["problems"]}
     others = [

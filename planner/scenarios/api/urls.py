@@ -1,4 +1,4 @@
-"""Which address under /api/v1/ leads to which call about scenarios?"""
+"""The URLs of the API calls about scenarios."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""How do scripts change the jobs of a scenario?"""
+"""API calls about the workloads of a scenario."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -46,7 +46,7 @@ from planning.workloads import WorkloadRow, Workloads
 
 EXACT = ("kind", "namespace", "queue", "origin")
 WORDS = {"kind": KINDS, "origin": ("imported", "changed", "added")}
-"""The parameters that have a known set of values."""
+"""The parameters with a fixed set of values."""
 FILTERS = [
     OpenApiParameter("name", description="Part of the name."),
     OpenApiParameter("kind", enum=WORDS["kind"]),
@@ -60,11 +60,11 @@ ORDERS: dict[str, Callable[[WorkloadRow], Any]] = {
     name: attrgetter(name)
     for name in ("name", "kind", "namespace", "queue", "origin", "replicas", "running", "pending")
 }
-"""By what workloads can be ordered."""
+"""The fields to order by."""
 
 
 class WorkloadList(TableView):
-    """The workloads of a scenario: vcjobs, podgroups, single pods."""
+    """The workloads of a scenario: vcjobs, PodGroups, single pods."""
 
     parameters = (*EXACT, "name", "pending", "ordering", "page", "page_size")
 
@@ -147,7 +147,7 @@ class WorkloadDetail(WorkspaceView):
         responses=answers({200: Edit}, 400, 403, 404, 412, 422, 428), parameters=[DRY_RUN, IF_MATCH, ETAG]
     )
     def delete(self, request: Request, scenario_id: UUID, kind: str, namespace: str, job: str) -> Response:
-        """Remove a workload with its podgroup and its pods."""
+        """Remove a workload with its PodGroup and its pods."""
         scenario, revision = self.scenario(), seen_revision(request)
         key = f"{namespace}/{job}"
         _found(scenario, kind, key)

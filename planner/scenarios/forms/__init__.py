@@ -1,1 +1,1 @@
-"""What do people type about a scenario?"""
+"""The forms of scenarios."""

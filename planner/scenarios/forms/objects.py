@@ -1,6 +1,6 @@
-"""What do people type to add and change nodes and workloads of a scenario?
+"""The forms that add and change nodes and workloads of a scenario.
 
-Amounts, names and numbers are judged by the services behind the forms: page, API and import say the same.
+The services validate amounts, names and numbers, so that page, API and import agree.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,16 +18,16 @@ from planning.workloads import WorkloadRow
 
 
 class AmountsForm(TypedForm):
-    """Amounts of some resources, each in a field of its own, and of one that is named."""
+    """Amounts of some resources, each in its own field, and of one more resource with a name field."""
 
     above = ""
-    """What the names of the fields of amounts begin with."""
+    """The prefix of the names of amount fields."""
     resource = forms.CharField(label="Another resource", required=False)
     resource.widget.attrs["placeholder"] = "example.com/device"
     amount = forms.CharField(required=False)
 
     def add_amounts(self, names: Sequence[str], of: str, like: Mapping[str, str]) -> None:
-        """Add a field for each resource, labelled with whose amount it is, with an example in it."""
+        """Add a field for each resource, with a label and an example."""
         posted = [key.removeprefix(f"{self.above}.") for key in self.data if key.startswith(f"{self.above}.")]
         for name in dict.fromkeys([*names, *posted]):
             field = forms.CharField(label=f"{resource_label(name)}{of}", required=False)
@@ -36,7 +36,7 @@ class AmountsForm(TypedForm):
         self.order_fields([name for name in self.fields if name not in ("resource", "amount")])
 
     def clean(self) -> dict[str, Any]:
-        """An amount needs the resource that it is of, and a named resource its amount."""
+        """Require a resource for the amount, and an amount for the resource."""
         named, amount = self.cleaned_data.get("resource"), self.cleaned_data.get("amount")
         if amount and not named:
             self.add_error("resource", "Name the resource of this amount.")
@@ -45,11 +45,11 @@ class AmountsForm(TypedForm):
         return self.cleaned_data
 
     def amounts(self) -> dict[str, str]:
-        """Return the amounts that were typed."""
+        """Return the entered amounts."""
         return {name: text for name, text in self.sent_amounts().items() if text}
 
     def sent_amounts(self) -> dict[str, str]:
-        """Return what was typed for each resource whose field was sent, an empty text for none."""
+        """Return the text of each amount field that was sent, including empty ones."""
         typed, prefix = self.cleaned_data, f"{self.above}."
         sent = [name for name in self.fields if name.startswith(prefix) and name in self.data]
         named = {typed["resource"]: typed["amount"]} if typed["resource"] else {}
@@ -57,7 +57,7 @@ class AmountsForm(TypedForm):
 
 
 class NodesForm(AmountsForm):
-    """Nodes of one shape: how many, how they are called, and like which node or of which capacity."""
+    """Nodes of one shape: their number, their names, and a node to copy or a capacity."""
 
     above = "capacity"
     count = forms.IntegerField(initial=1, widget=forms.NumberInput(attrs={"min": "1", "max": "20000"}))
@@ -75,7 +75,7 @@ class NodesForm(AmountsForm):
 
 
 class NamesField(forms.MultipleChoiceField):
-    """The names of what is ticked; the service knows which are there."""
+    """The selected names; the service checks that they exist."""
 
     def valid_value(self, value: Any) -> bool:
         """Accept every name."""
@@ -91,7 +91,7 @@ _OF_NO_KEY = ("cordon", "uncordon", "remove")
 
 
 class NodeChangeForm(TypedForm):
-    """What becomes of the nodes that are ticked, or of all that the filter shows."""
+    """A change of the selected nodes, or of all nodes that match the filter."""
 
     action = forms.ChoiceField(label="Change selected nodes", choices=NODE_ACTIONS)
     key = forms.CharField(label="Resource, taint or label", required=False)
@@ -107,7 +107,7 @@ class NodeChangeForm(TypedForm):
         super().__init__(data, auto_id="node-%s")
 
     def clean(self) -> dict[str, Any]:
-        """All but three actions are about a resource, a taint or a label."""
+        """Require a resource, taint or label for all but three actions."""
         typed = self.cleaned_data
         if typed.get("action", "cordon") not in _OF_NO_KEY and not typed.get("key"):
             self.add_error("key", "Name the resource, the taint or the label.")
@@ -115,11 +115,11 @@ class NodeChangeForm(TypedForm):
 
     @property
     def of_one_action(self) -> list[forms.BoundField]:
-        """What to do with the nodes; which ones stands in their table."""
+        """Return the form's action without the selected nodes, which are in their table."""
         return [self[name] for name in ("action", "key", "value", "effect")]
 
     def patch(self) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-        """Return what the action makes of a node, given its manifest: a merge patch."""
+        """Return a function from a node's manifest to the merge patch of the action."""
         action, key, value, effect = (
             self.cleaned_data[name] for name in ("action", "key", "value", "effect")
         )
@@ -137,7 +137,7 @@ class NodeChangeForm(TypedForm):
 
 
 class WholeField(forms.CharField):
-    """A whole number; a text that is none stays one, for the service to refuse with its reason."""
+    """A whole number; other text is passed to the service, which rejects it with a reason."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__(widget=forms.TextInput(attrs={"inputmode": "numeric"}), required=False, **params)
@@ -149,7 +149,7 @@ class WholeField(forms.CharField):
 
 
 class _WorkloadForm(AmountsForm):
-    """What a workload that is there and a new one have in common; fields are called as in the CRD."""
+    """The common fields of existing and new workloads, with the field names of the CRD."""
 
     above = "requests"
     queue = forms.CharField(required=False, widget=forms.Select)
@@ -159,7 +159,7 @@ class _WorkloadForm(AmountsForm):
 
 
 class WorkloadForm(_WorkloadForm):
-    """A workload that is there: its queue and priority class, how many pods, and what each requests."""
+    """An existing workload: its queue, priority class, number of pods, and their requests."""
 
     def __init__(self, data: Mapping[str, str] | None, row: WorkloadRow, queues: Sequence[str]) -> None:
         self.requests = row.requests
@@ -178,7 +178,7 @@ class WorkloadForm(_WorkloadForm):
         self.add_amounts(resource_order({*row.requests, "cpu", "memory"}), " per pod", {})
 
     def changes(self) -> dict[str, Any]:
-        """Return the fields that were typed and differ from what is there; raise Invalid."""
+        """Return the entered fields that differ from the current values; raise Invalid."""
         typed = self.typed()
         changed = [name for name in self.changed_data if name in self.data]
         fields = {name: typed[name] for name in changed if name in FIELDS}
@@ -188,7 +188,7 @@ class WorkloadForm(_WorkloadForm):
 
 
 class JobForm(_WorkloadForm):
-    """A new job of one task; its requests are of cpu, memory and the devices among what nodes offer."""
+    """A new job of one task; its requests are of cpu, memory and the devices of the nodes."""
 
     name = forms.CharField(required=False)
     namespace = forms.CharField(required=False, initial="default")
@@ -202,7 +202,7 @@ class JobForm(_WorkloadForm):
         self.order_fields(["name", "namespace"])
 
     def typed_job(self) -> dict[str, Any]:
-        """Return the fields that say something; raise Invalid."""
+        """Return the fields with a value; raise Invalid."""
         typed = self.typed()
         fields = {name: typed[name] for name in ("name", "namespace", *FIELDS) if typed.get(name, "") != ""}
         requests = self.amounts()
@@ -234,6 +234,6 @@ class CopyForm(TypedForm):
 
 
 def _offer(field: forms.Field, choices: Sequence[tuple[str, str]]) -> None:
-    """Let a select show these choices; the service behind the form knows which are possible."""
+    """Show these choices in a select; the service validates the value."""
     assert isinstance(field.widget, forms.Select)
     field.widget.choices = choices

@@ -1,6 +1,6 @@
-"""How do the fields of an edited queue become a merge patch, and where does a problem belong?
+"""Conversion of a queue editor's fields to a merge patch, and of problems to fields.
 
-A field is named as its path below the queue: ``weight``, ``guarantee.resource.cpu``.
+A field is named by its path in the queue: ``weight``, ``guarantee.resource.cpu``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from planning.queues import SPEC_FIELDS
 
 Texts = Mapping[str, str]
-"""Field name to what stands in it; an empty text says: not set."""
+"""Field name to its text; an empty text means not set."""
 
 QUANTITIES = ("guarantee.resource", "deserved", "capability")
 HIERARCHY = ("annotations.volcano.sh/hierarchy", "annotations.volcano.sh/hierarchy-weights")
@@ -22,7 +22,7 @@ NODE_GROUPS = {
         ("nodeGroupAntiAffinity", "preferred", "avoided node groups"),
     )
 }
-"""The fields of affinity, whose texts name node groups with commas between them, and their labels."""
+"""The fields of affinity, as comma-separated node groups, and their labels."""
 _MAPS = (*QUANTITIES, "annotations")
 _TEXTS = ("name", "state", *[field.name for field in SPEC_FIELDS if field.longest])
 _WHOLE = ("weight", "priority")

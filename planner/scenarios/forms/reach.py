@@ -1,4 +1,4 @@
-"""What do people type about a figure of the workbench: which amount it shall reach, by which change?"""
+"""The forms that search for changes with which a figure reaches an amount, and apply one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _EXAMPLES = {DESERVED: "20", SHARE: "80%", PLACED: "1"}
 
 
 class ReachForm(TypedForm):
-    """The amount that a figure shall reach; of placed pods only a least one."""
+    """The amount that a figure shall reach; placed pods have only a minimum."""
 
     at_least = forms.CharField(required=False)
     at_most = forms.CharField(required=False)
@@ -32,7 +32,7 @@ class ReachForm(TypedForm):
 
 
 class FoundChangeForm(TypedForm):
-    """A change that was found: further nodes like one that is there, or a patch of a queue."""
+    """A found change: copies of a node, or a patch of a queue."""
 
     like = forms.CharField(required=False)
     count = forms.IntegerField(required=False, min_value=1)
@@ -40,7 +40,7 @@ class FoundChangeForm(TypedForm):
     patch = forms.JSONField(required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Nodes are counted, and a patch is an object."""
+        """Require a count for nodes, and an object for a patch."""
         typed = self.cleaned_data
         if not (typed.get("count") if typed["like"] else isinstance(typed.get("patch"), dict)):
             raise ValidationError("This is not a change. Search again, and use one of the changes found.")

@@ -1,4 +1,4 @@
-"""What is kept of scenarios?"""
+"""The models of scenarios."""
 
 from planner.scenarios.models.queue import Queue
 from planner.scenarios.models.rebase import Rebase

@@ -1,4 +1,4 @@
-"""Which queues does a scenario have, and what does each ask for?"""
+"""The queues of a scenario."""
 
 from django.db import models
 
@@ -9,7 +9,7 @@ from planning.queues import Queue as PlannedQueue
 
 
 class Queue(Identified):
-    """One queue of a scenario, field by field as in Volcano's Queue. Null or empty says: not set."""
+    """One queue of a scenario, with the fields of Volcano's Queue. Null or empty means not set."""
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="queues")
     name = models.CharField(max_length=253)

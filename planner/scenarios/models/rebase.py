@@ -1,4 +1,4 @@
-"""Which rebases are so large that a worker makes them, and what came of each?"""
+"""Rebases that a worker makes."""
 
 from django.db import models
 

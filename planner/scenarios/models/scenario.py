@@ -1,4 +1,4 @@
-"""Which what-if is being edited, and how did it come to be what it is?"""
+"""Scenarios and their history."""
 
 from django.conf import settings
 from django.db import models
@@ -47,14 +47,14 @@ class Scenario(Identified):
 
 
 class Change(Identified):
-    """Who changed what in a scenario, when, from what to what.
+    """A change of a scenario: by whom, when, the value before and after.
 
-    `kind` is a list of the scenario document (`queues`, `nodes`, `jobs`…) `conf` or `release`; `key` is the
-    object's name, below its namespace where it has one (`default/train`).
+    `kind` is a list of the scenario document (`queues`, `nodes`, `jobs`…), `conf` or `release`; `key` is the
+    object's name, with its namespace if it has one (`default/train`).
     """
 
     class Way(models.TextChoices):
-        """Is it an edit of its own, or does it walk back or forth through earlier ones?"""
+        """Whether it is an edit of its own, an undo or a redo."""
 
         EDIT = "edit", "Edit"
         UNDO = "undo", "Undo"
@@ -92,12 +92,12 @@ class Change(Identified):
 
     @property
     def path(self) -> str:
-        """Return what it is about, as one text: `queues.research.weight`, `conf`."""
+        """Return the path of what changed: `queues.research.weight`, `conf`."""
         return ".".join(part for part in (self.kind, self.key, self.field) if part)
 
 
 class ObjectChange(Identified):
-    """An object other than a queue that a scenario has otherwise than its snapshot."""
+    """An object other than a queue that differs from the snapshot."""
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="object_changes")
     kind = models.CharField(max_length=40, help_text="A list of the scenario document: `nodes`, `jobs`…")
@@ -115,7 +115,7 @@ class ObjectChange(Identified):
 
 
 class ScenarioCopy(Identified):
-    """A full copy of a scenario at one revision, so that those near it are rebuilt in few steps."""
+    """A full copy of a scenario at one revision, from which later revisions are rebuilt in few steps."""
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="copies")
     revision = models.PositiveIntegerField()

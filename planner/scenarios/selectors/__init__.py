@@ -1,1 +1,1 @@
-"""What is read about scenarios?"""
+"""Reads of scenarios."""

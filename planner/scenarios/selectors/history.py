@@ -1,4 +1,4 @@
-"""What happened to a scenario, what since somebody looked, and what can be taken back?"""
+"""The changes since a revision, and the revisions to undo and redo."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,18 +13,18 @@ def changes_since(scenario: Scenario, revision: int) -> list[Change]:
 
 
 def as_before(present: Mapping[str, Any], later: Iterable[Change], prefix: str) -> dict[str, Any]:
-    """Return the fields of an object as they were before the changes `later`, given oldest first."""
+    """Return the fields of an object before the changes `later`, given oldest first."""
     before = dict(present)
     for change in reversed(list(later)):
         field = change.path.removeprefix(prefix)
-        # Names may hold dots: a change of queue `a.b` begins like one of `a`, and names no field of it.
+        # Names may contain dots: the path of queue `a.b` starts like that of `a`, but is no field of it.
         if change.path.startswith(prefix) and field in before:
             before[field] = change.before
     return before
 
 
 def steps(scenario: Scenario) -> dict[str, int | None]:
-    """Return which revision `undo` and `redo` would take back, None when there is none (1 query)."""
+    """Return the revisions that `undo` and `redo` would revert, None without one (1 query)."""
     done: list[int] = []
     taken_back: list[int] = []
     revisions = scenario.changes.order_by("revision").values_list("revision", "way").distinct()

@@ -1,6 +1,6 @@
-"""What does each queue of a scenario get, as it is now or with edits that nobody has saved?
+"""Previews of the queues of a scenario, with or without unsaved edits.
 
-The demand of its jobs is counted once and kept.
+The demand of the jobs is counted once and cached.
 """
 
 import json
@@ -26,7 +26,7 @@ from planning.rows import Amounts
 
 
 def scenario_preview(scenario: Scenario, queues: Sequence[Queue] | None = None) -> Preview:
-    """Return the preview of a scenario (1 query, 1 more for its rows unless `queues` are at hand)."""
+    """Return the preview of a scenario (1 query, 1 more for its rows unless `queues` are given)."""
     rows = list(scenario.queues.all()) if queues is None else queues
     return queue_preview(
         rows,
@@ -37,9 +37,9 @@ def scenario_preview(scenario: Scenario, queues: Sequence[Queue] | None = None) 
 
 
 def edited_preview(scenario: Scenario, patches: Patches) -> tuple[Batch, Preview]:
-    """Return queues with unsaved edits, and the preview of them (2 queries).
+    """Return queues with unsaved edits, and their preview (2 queries).
 
-    Edits with problems are left out; the batch says which.
+    Edits with problems are left out; the batch lists them.
     """
     stored = list(scenario.queues.all())
     demand = scenario_demand(scenario, stored)
@@ -56,9 +56,9 @@ def edited_preview(scenario: Scenario, patches: Patches) -> tuple[Batch, Preview
 
 
 def snapshot_preview(scenario: Scenario) -> tuple[Sequence[PlannedQueue], Preview]:
-    """Return the queues of a scenario's snapshot and the preview of them, which is kept.
+    """Return the queues of a scenario's snapshot and their preview, which is cached.
 
-    Neither the scenario's edits nor its configuration and release take part.
+    The scenario's edits, configuration and release are not applied.
     """
     snapshot = scenario.snapshot
     queues = first_queues(snapshot)
@@ -73,12 +73,12 @@ def snapshot_preview(scenario: Scenario) -> tuple[Sequence[PlannedQueue], Previe
 
 
 def cluster_total(scenario: Scenario) -> Amounts:
-    """Return what the nodes of a scenario have together (2 queries)."""
+    """Return the total resources of a scenario's nodes (2 queries)."""
     return limited_amounts(scenario_demand(scenario, list(scenario.queues.all())).total.as_dict())
 
 
 def scenario_demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:
-    """Return what the jobs of a scenario hold and request, by the present name of their queue (1 query)."""
+    """Return the allocated and requested resources by the current name of their queue (1 query)."""
     snapshot, renamed = scenario.snapshot, renamed_queues(rows)
     overlay = {(row.kind, row.key): row.manifest for row in scenario.object_changes.all()}
     if overlay:

@@ -1,7 +1,7 @@
-"""What is the smallest change of each kind with which a figure of a scenario reaches an amount?
+"""The search for the smallest change of each kind with which a figure of a scenario reaches an amount.
 
-A request tries what fits into a bounded time of the processor, and says what it has not tried yet. The next
-one goes on from there: what was found until then comes back with it, signed, so that nothing is kept here.
+A request simulates for a limited processor time, and returns what it has not tried yet. The next request
+continues: it sends the findings back, signed, so that the server stores nothing.
 """
 
 import time
@@ -23,16 +23,16 @@ from planning.rows import Problem
 from planning.version import ENGINE_VERSION
 
 SECONDS = 1.8
-"""How much of the processor's time a search takes before it begins no further trial."""
+"""The processor time after which a search starts no further simulation."""
 MOST_PODS = 20_000
-"""Of a larger cluster no session is simulated within a request."""
+"""Larger clusters are not simulated within a request."""
 AFTER = "after"
-"""The parameter that has what was found so far."""
+"""The parameter with the findings so far."""
 _SALT = "planner.scenarios.reach"
 
 
 def scenario_reach(scenario: Scenario, params: Mapping[str, str]) -> Reached:
-    """Return the answer to a question as typed (3 queries at most), or as far as there is time for it.
+    """Return the answer to the question in `params`, as far as time allows (3 queries at most).
 
     Raises
     ------
@@ -66,7 +66,7 @@ def scenario_reach(scenario: Scenario, params: Mapping[str, str]) -> Reached:
 
 
 def continuation(scenario: Scenario, answer: Reached) -> str | None:
-    """Return what `AFTER` is in the request that goes on with a search; None: every kind is decided."""
+    """Return the value of `AFTER` that continues a search; None if every kind is decided."""
     if answer.is_complete:
         return None
     found = [one.so_far for one in answer.found]
@@ -74,7 +74,7 @@ def continuation(scenario: Scenario, answer: Reached) -> str | None:
 
 
 def _known(scenario: Scenario, question: Question, written: str) -> Sequence[Tried]:
-    """Return what was found of a question so far."""
+    """Return the findings so far."""
     try:
         searched, found = signing.loads(written, salt=_SALT)
     except signing.BadSignature:
@@ -86,7 +86,7 @@ def _known(scenario: Scenario, question: Question, written: str) -> Sequence[Tri
 
 
 def _searched(scenario: Scenario, question: Question) -> list[Any]:
-    """Return all that what was found follows from."""
+    """Return everything that the findings depend on."""
     return [str(scenario.pk), scenario.revision, ENGINE_VERSION, repr(question)]
 
 

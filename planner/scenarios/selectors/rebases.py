@@ -1,4 +1,4 @@
-"""Which rebases does a worker make, or has it made?"""
+"""Rebases by workers."""
 
 from uuid import UUID
 
@@ -23,10 +23,10 @@ def get_rebase(user: User, rebase_id: UUID) -> Rebase:
 
 
 def rebases_at_work(scenario: Scenario) -> QuerySet[Rebase]:
-    """Return the rebases of a scenario that are not over yet, newest first (1 query)."""
+    """Return the unfinished rebases of a scenario, newest first (1 query)."""
     return scenario.rebases.exclude(state__in=Rebase.OVER).select_related("snapshot")
 
 
 def problems_of(rebase: Rebase) -> list[Problem]:
-    """Return why a rebase made no branch."""
+    """Return why a rebase created no branch."""
     return [Problem(**found) for found in rebase.problems]

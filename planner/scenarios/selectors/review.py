@@ -1,4 +1,4 @@
-"""Which problems does a scenario have? What was found in the last few snapshots stays at hand."""
+"""The problems of a scenario; those of the last few snapshots are cached."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from planning.shelf import Shelf
 
 
 def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None) -> list[Problem]:
-    """Return every problem of a scenario, errors first (2 queries, 1 less when its `queues` are at hand)."""
+    """Return every problem of a scenario, errors first (2 queries, 1 less if its `queues` are given)."""
     rows = list(scenario.queues.all()) if queues is None else queues
     overlay = {(row.kind, row.key): row.manifest for row in scenario.object_changes.all()}
     objects = scenario_objects(content_of(scenario.snapshot).document, queues=rows, overlay=overlay)

@@ -1,4 +1,4 @@
-"""What did a scenario say at one of its revisions, and in what does it differ from where it began?"""
+"""The state of a scenario at a revision, and its differences from its base."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -16,14 +16,14 @@ from planning.states import Edit, State
 from planning.workloads import Workloads
 
 AT_ONCE_BYTES = 2_000_000
-"""So much text of snapshots is unpacked while a page waits."""
+"""The most text of snapshots that is unpacked within a request."""
 SNAPSHOT, START = "snapshot", "start"
 BASES = (SNAPSHOT, START)
-"""What a scenario can be held against: its snapshot, or what it began with, for a branch its parent's."""
+"""The base of a comparison: the snapshot, or the first revision, for a branch the parent's."""
 
 
 def state_of(scenario: Scenario) -> State:
-    """Return a scenario as it is now (2 queries)."""
+    """Return the current state of a scenario (2 queries)."""
     return State(
         conf_text=scenario.conf_text,
         queues={row.name: planned_queue(row, row.pk) for row in scenario.queues.all()},
@@ -33,7 +33,7 @@ def state_of(scenario: Scenario) -> State:
 
 
 def state_at(scenario: Scenario, revision: int) -> State:
-    """Return a scenario as it was: from the last full copy before, by the changes since (2 or 3 queries)."""
+    """Return the state at a revision: the last full copy before, with the changes since (2 or 3 queries)."""
     copied = (
         scenario.copies.filter(revision__lte=revision).select_related("content").order_by("revision").last()
     )
@@ -49,28 +49,28 @@ def state_at(scenario: Scenario, revision: int) -> State:
 
 
 def state_of_snapshot(snapshot: Snapshot) -> State:
-    """Return what a scenario on a snapshot begins with."""
+    """Return the first state of a scenario on a snapshot."""
     rows = first_queues(snapshot)
     return State(conf_text=snapshot.scheduler_conf, queues={row.name: row for row in rows})
 
 
 def objects_in(scenario: Scenario, state: State) -> Objects:
-    """Return the objects of a state of a scenario, those of the snapshot included."""
+    """Return the objects of a state, including those of the snapshot."""
     return Objects(content_of(scenario.snapshot), state)
 
 
 def first_queues(snapshot: Snapshot) -> list[Queue]:
-    """Return the queues that a scenario on a snapshot begins with."""
+    """Return the first queues of a scenario on a snapshot."""
     return queues_of(content_of(snapshot).queues if snapshot.queues is None else snapshot.queues)
 
 
 def base_of(scenario: Scenario, base: str) -> State:
-    """Return what a scenario is held against (2 queries at most)."""
+    """Return the state that a scenario is compared with (2 queries at most)."""
     return state_at(scenario, 1) if base == START else state_of_snapshot(scenario.snapshot)
 
 
 def differences_from(scenario: Scenario, base: str) -> list[Edit]:
-    """Return in what a scenario differs from its snapshot, or from what it began with (4 queries at most)."""
+    """Return the differences of a scenario from its snapshot or its start (4 queries at most)."""
     content = content_if_needed(scenario.snapshot)
     return differences(base_of(scenario, base), state_of(scenario), content)
 
@@ -83,7 +83,7 @@ def parts_differing(scenario: Scenario, base: str, edit: Edit) -> list[Edit]:
 
 
 def rebase_of(scenario: Scenario, snapshot: Snapshot, choices: Choices) -> Rebased:
-    """Return what a scenario says once it is carried over to another snapshot (4 queries at most)."""
+    """Return the state of a scenario rebased onto another snapshot (4 queries at most)."""
     sides = [Side(content_if_needed(one), one.scheduler_conf) for one in (scenario.snapshot, snapshot)]
     return rebased(sides[0], state_of(scenario), sides[1], choices)
 
@@ -97,17 +97,17 @@ def rebase_takes_long(scenario: Scenario, snapshot: Snapshot) -> bool:
 
 
 def differences_on(snapshot: Snapshot, state: State) -> list[Edit]:
-    """Return in what a state on a snapshot differs from it (1 query at most)."""
+    """Return the differences of a state from its snapshot (1 query at most)."""
     return differences(state_of_snapshot(snapshot), state, content_if_needed(snapshot))
 
 
 def document_of_snapshot(snapshot: Snapshot, options: Mapping[str, Any] | None = None) -> bytes:
-    """Return what a scenario on a snapshot begins with, as a run with these options would freeze it."""
+    """Return the document of a snapshot, as a run with these options would freeze it."""
     return document_of(snapshot, snapshot.name, state_of_snapshot(snapshot), options)
 
 
 def document_of_scenario(scenario: Scenario, revision: int | None = None) -> bytes:
-    """Return a scenario as it is now, or was at a revision, as a run would freeze it (2 or 3 queries)."""
+    """Return the document of a scenario at a revision, as a run would freeze it (2 or 3 queries)."""
     state = state_of(scenario) if revision is None else state_at(scenario, revision)
     return document_of(scenario.snapshot, scenario.name, state)
 
@@ -115,5 +115,5 @@ def document_of_scenario(scenario: Scenario, revision: int | None = None) -> byt
 def document_of(
     snapshot: Snapshot, name: str, state: State, options: Mapping[str, Any] | None = None
 ) -> bytes:
-    """Return a state on a snapshot as a run with these options would freeze it."""
+    """Return the document of a state on a snapshot, as a run with these options would freeze it."""
     return frozen_input(content_of(snapshot).document, name=name, state=state, options=options)

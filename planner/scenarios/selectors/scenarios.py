@@ -1,4 +1,4 @@
-"""What does a scenario look like? Lists are querysets, to be filtered and cut into pages."""
+"""Scenarios and snapshots; lists are querysets, to filter and to page."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -29,7 +29,7 @@ def snapshots(user: User) -> QuerySet[Snapshot]:
 def snapshots_to_carry_over_to(user: User, scenario: Scenario) -> QuerySet[Snapshot]:
     """Return the other snapshots of a scenario's cluster that an account may see, newest first (1 query).
 
-    A snapshot whose cluster is not known stands alone: then all others of the workspace are offered.
+    If the snapshot has no cluster, all other snapshots of the workspace are offered.
     """
     others = snapshots(user).filter(workspace=scenario.workspace_id).exclude(pk=scenario.snapshot_id)
     cluster = scenario.snapshot.cluster_id
@@ -64,12 +64,12 @@ def changes(scenario: Scenario) -> QuerySet[Change]:
 
 
 def last_changes(scenario: Scenario) -> QuerySet[Change]:
-    """Return the newest changes, as many as stand beside the queues (1 query)."""
+    """Return the newest changes, as many as are shown beside the queues (1 query)."""
     return changes(scenario)[:LAST_CHANGES]
 
 
 def workspace_changes(workspace: Workspace) -> QuerySet[Change]:
-    """Return the changes of all scenarios of a workspace, removed ones too, newest first (1 query)."""
+    """Return the changes of all scenarios of a workspace, including removed ones, newest first (1 query)."""
     found = Change.objects.filter(scenario__workspace=workspace).select_related("scenario")
     return found.order_by("-created", "scenario", "-revision", "kind", "key", "field")
 

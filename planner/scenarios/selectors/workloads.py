@@ -1,4 +1,4 @@
-"""Which workloads does a scenario have? Those of the last few revisions stay at hand."""
+"""The workloads of a scenario; those of the last few revisions are cached."""
 
 from planner.clusters.models import Snapshot
 from planner.scenarios.models import Scenario
@@ -11,10 +11,10 @@ _shelf: Shelf[list[WorkloadRow]] = Shelf(_ROWS_KEPT, len)
 
 
 def workload_rows(scenario: Scenario, objects: Objects) -> list[WorkloadRow]:
-    """Return the workloads of a scenario at its present revision."""
+    """Return the workloads of a scenario at its current revision."""
     return _shelf.get((scenario.pk, scenario.revision), lambda: Workloads(objects).rows())
 
 
 def imported_workload_rows(snapshot: Snapshot, objects: Objects) -> list[WorkloadRow]:
-    """Return the workloads of a snapshot, `objects` being all of its own."""
+    """Return the workloads of a snapshot, given its `objects`."""
     return _shelf.get(snapshot.pk, lambda: Workloads(objects).rows())

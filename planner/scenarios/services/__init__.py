@@ -1,1 +1,1 @@
-"""What changes about scenarios, and by which rule?"""
+"""Writes of scenarios."""

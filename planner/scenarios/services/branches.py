@@ -1,4 +1,4 @@
-"""How does a what-if begin as a copy of another one, on the same snapshot or on a newer one?"""
+"""Branches of a scenario, on the same snapshot or on another one."""
 
 from django.db import transaction
 
@@ -9,7 +9,7 @@ from planner.errors import Invalid
 from planner.rules import row_create
 from planner.scenarios.models import ObjectChange, Queue, Scenario
 from planner.scenarios.selectors.revisions import rebase_of, state_at
-from planner.scenarios.services.revisions import copy_keep, revision_lock
+from planner.scenarios.services.revisions import copy_store, revision_lock
 from planning.objects import object_problems
 from planning.rebase import Rebased
 from planning.rebase.conflicts import OURS, THEIRS, Choices, Conflict
@@ -21,7 +21,7 @@ from planning.states import State
 def scenario_branch(
     *, scenario: Scenario, name: str, revision: int | None = None, user: User | None = None
 ) -> Scenario:
-    """Begin a what-if with all that another one says now, or said at one of its revisions."""
+    """Create a scenario with the state of another one at its current or an older revision."""
     role_require(user=user, workspace=scenario.workspace)
     present = Scenario.objects.select_for_update().select_related("snapshot").get(pk=scenario.pk)
     begin = present.revision if revision is None else revision
@@ -38,16 +38,16 @@ def scenario_rebase(
     expected_revision: int,
     user: User | None = None,
 ) -> Scenario:
-    """Begin a branch on another snapshot, with all that this scenario changed; the scenario stays.
+    """Create a branch on another snapshot with all changes of this scenario, which stays unchanged.
 
-    Raises RoleTooLow, StaleRevision, and Invalid with every undecided conflict, and why choices do not
-    fit together; then nothing was saved.
+    Raises RoleTooLow, StaleRevision, and Invalid with every undecided conflict and every incompatible choice;
+    then nothing was saved.
     """
     role_require(user=user, workspace=scenario.workspace)
     carried = rebase_prepare(
         scenario=scenario, snapshot=snapshot, choices=choices, expected_revision=expected_revision
     )
-    return rebase_keep(
+    return rebase_store(
         scenario=scenario,
         snapshot=snapshot,
         carried=carried,
@@ -60,7 +60,7 @@ def scenario_rebase(
 def rebase_prepare(
     *, scenario: Scenario, snapshot: Snapshot, choices: Choices, expected_revision: int
 ) -> Rebased:
-    """Return what a scenario says on another snapshot; slow, so not inside a transaction. Nothing is kept.
+    """Return the state of a scenario on another snapshot, unsaved; slow, so call it outside transactions.
 
     Raises StaleRevision, and Invalid as `scenario_rebase` does.
     """
@@ -75,7 +75,7 @@ def rebase_prepare(
 
 
 @transaction.atomic
-def rebase_keep(
+def rebase_store(
     *,
     scenario: Scenario,
     snapshot: Snapshot,
@@ -84,7 +84,7 @@ def rebase_keep(
     expected_revision: int,
     user: User | None = None,
 ) -> Scenario:
-    """Begin the branch that `rebase_prepare` found. Raises RoleTooLow, and StaleRevision after an edit."""
+    """Create the branch from the state of `rebase_prepare`. Raises RoleTooLow, and StaleRevision."""
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     return _begun(
         scenario, carried.state, snapshot=snapshot, name=name, revision=expected_revision, user=user
@@ -125,5 +125,5 @@ def _begun(
     branch.wait_targets.bulk_create(
         targets.model(scenario=branch, queue=target.queue, seconds=target.seconds) for target in targets
     )
-    copy_keep(scenario=branch)
+    copy_store(scenario=branch)
     return branch

@@ -1,4 +1,4 @@
-"""How does a scenario come to say many things at once: queues, configuration, objects, in one revision?"""
+"""Edits of many objects of a scenario in one revision: queues, configuration, other objects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,21 +28,21 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a scenario shall say: objects as they shall be and keys of those to be removed, by list."""
+    """The desired state of a scenario: objects, and keys of objects to remove, by list."""
 
     objects: Mapping[str, Sequence[Json]] = field(default_factory=dict)
     removed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     conf: str | None = None
-    """None leaves the configuration as it is."""
+    """None leaves the configuration unchanged."""
     documents: str = ""
-    """Objects as text, the scheduler's ConfigMap among them."""
+    """Objects as text, including the scheduler's ConfigMap."""
 
 
 @transaction.atomic
 def document_update(
     *, scenario: Scenario, wanted: Wanted, expected_revision: int, user: User | None = None
 ) -> Scenario:
-    """Make a scenario say what is wanted, in one revision; none when it says so already.
+    """Bring a scenario to the desired state in one revision; none if nothing changes.
 
     Raises RoleTooLow, StaleRevision, and Invalid with every problem; then nothing was saved.
     """
@@ -69,7 +69,7 @@ def document_update(
 
 
 def _read(wanted: Wanted) -> Wanted:
-    """Return what is wanted, the objects of its text among the others; raise Invalid for a wrong text."""
+    """Return the desired state including the objects of its text; raise Invalid for an invalid text."""
     if not wanted.documents:
         return wanted
     read = read_objects(wanted.documents, keep=settings.KEEP_ANNOTATIONS)
@@ -92,7 +92,7 @@ def _conf(state: State, text: str | None, problems: list[Problem]) -> list[Edit]
 def _queues(
     state: State, manifests: Sequence[Json], removed: Sequence[str], problems: list[Problem]
 ) -> list[Edit]:
-    """Write queues into a state; return the edits, and add why one cannot be to the problems."""
+    """Write queues into a state; return the edits, and append problems of those that are impossible."""
     gone = [state.queues.pop(name) for name in removed if name in state.queues]
     edits = [Edit(QUEUES, row.name, before=kept_queue(row)) for row in gone]
     if wrong := object_problems({(QUEUES, manifest["metadata"]["name"]): manifest for manifest in manifests}):
@@ -131,7 +131,7 @@ def _changed(row: Queue, fields: Json) -> list[Edit]:
 
 
 def _objects(scenario: Scenario, state: State, wanted: Wanted, problems: list[Problem]) -> list[Edit]:
-    """Write the other objects into a state; return the edits, and add why one cannot be to the problems."""
+    """Write the other objects into a state; return the edits, and append problems of impossible ones."""
     manifests: dict[ObjectKey, Json | None] = {
         (kind, object_key(kind, manifest)): manifest
         for kind, listed in wanted.objects.items()

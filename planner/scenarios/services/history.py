@@ -1,4 +1,4 @@
-"""How is a change taken back: the last one, the last one taken back, or any one alone?"""
+"""Undo, redo, and revert of single changes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,13 +24,13 @@ from planning.workload_fields import KINDS
 
 @transaction.atomic
 def undo(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> Scenario:
-    """Take back the last revision that was not taken back yet, as a new revision."""
+    """Undo the last revision that is not undone yet, as a new revision."""
     return _walk(scenario, Change.Way.UNDO, expected_revision, user)
 
 
 @transaction.atomic
 def redo(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> Scenario:
-    """Make again what was taken back last, as a new revision."""
+    """Redo the last undone revision, as a new revision."""
     return _walk(scenario, Change.Way.REDO, expected_revision, user)
 
 
@@ -38,7 +38,7 @@ def redo(*, scenario: Scenario, expected_revision: int, user: User | None = None
 def change_revert(
     *, scenario: Scenario, change: Change, expected_revision: int, user: User | None = None
 ) -> Scenario:
-    """Take back one change alone; refused when its object is no longer as the change left it."""
+    """Revert one change; raise Invalid if its object has changed since."""
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     together = list(scenario.changes.filter(revision=change.revision))
     backwards = inverses(together)[together.index(change)]
@@ -57,7 +57,7 @@ def difference_revert(
     expected_revision: int,
     user: User | None = None,
 ) -> Scenario:
-    """Put what differs from a base back as it is there, a job or podgroup with all that belongs to it."""
+    """Restore an object as it is in the base, a job or PodGroup with all that belongs to it."""
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     if difference.kind in KINDS:
         parts = parts_differing(scenario, base, difference)
@@ -93,7 +93,7 @@ def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None)
 def queue_rows_save(
     scenario: Scenario, queues: dict[str, Queue], stored: set[Any], changes: Sequence[Edit]
 ) -> None:
-    """Write what a state says of its queues to their rows; `stored` are the rows that there were."""
+    """Write the queues of a state to their rows; `stored` are the present rows."""
     staying = {row.id for row in queues.values()}
     scenario.queues.filter(pk__in=stored - staying).delete()
     touched = {edit.after if edit.field == "name" else edit.key for edit in changes if edit.kind == QUEUES}
@@ -105,7 +105,7 @@ _CHANGED_SINCE = "It has been changed since."
 
 
 def _present(scenario: Scenario, edit: Edit) -> Any:
-    """Return what the edit is about as it is now, None when it is not there."""
+    """Return the current value of what the edit is about, None if absent."""
     if edit.kind == CONF:
         return scenario.conf_text
     if edit.kind == RELEASE:
@@ -119,7 +119,7 @@ def _present(scenario: Scenario, edit: Edit) -> Any:
 
 
 def _comparable(edit: Edit, value: Any) -> Any:
-    """Return a value as `_present` tells it: of a whole queue it is enough that it is there."""
+    """Return a value as `_present` returns it: for a whole queue, only its existence counts."""
     whole_queue = edit.kind == QUEUES and not edit.field
     return (True if value is not None else None) if whole_queue else value
 
@@ -146,7 +146,7 @@ def _put(scenario: Scenario, edit: Edit, expected: int, user: User | None) -> No
 
 
 def _replacing(present: Any, wanted: Any) -> Any:
-    """Return the merge patch that makes `wanted` of `present`, at every depth.
+    """Return the merge patch that turns `present` into `wanted`, at every depth.
 
     >>> _replacing({"cpu": "8", "memory": "1Gi"}, {"cpu": "4"})
     {'memory': None, 'cpu': '4'}

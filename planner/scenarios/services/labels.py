@@ -1,4 +1,4 @@
-"""How do a scenario and a run get a name, a note and tags, and how do they leave the lists?"""
+"""Names, notes, tags and archiving of scenarios and runs."""
 
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -16,7 +16,7 @@ Labelled = TypeVar("Labelled", Scenario, Run)
 
 
 class Labels(TypedDict, total=False):
-    """What people call a thing; only what is given changes."""
+    """Labels of a scenario or run; only given fields change."""
 
     name: str
     note: str
@@ -26,7 +26,7 @@ class Labels(TypedDict, total=False):
 
 @transaction.atomic
 def label(*, thing: Labelled, user: User | None, **labels: Unpack[Labels]) -> Labelled:
-    """Keep the labels that are given; none of them makes a revision. A run may have no name of its own.
+    """Store the given labels, without a new revision. A run may be without a name.
 
     Raises RoleTooLow, and Invalid with every problem; then nothing was saved.
     """

@@ -1,4 +1,4 @@
-"""How do the nodes of a scenario change? One call, one revision, whatever the number of nodes."""
+"""Edits of a scenario's nodes. One call makes one revision, for any number of nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ NODES = "nodes"
 def node_create(
     *, scenario: Scenario, manifest: Mapping[str, Any], expected_revision: int, user: User | None = None
 ) -> str:
-    """Add one node, given as its object; return its name. Raises as `objects_write` does."""
+    """Add one node, given as a Kubernetes object; return its name. Raises as `objects_write` does."""
     objects = _locked(scenario, expected_revision, user)
     name = _name_of(manifest)
     if problems := name_problems(NODES, name) or _taken(objects, [str(name)]):
@@ -43,7 +43,7 @@ def nodes_add(
     expected_revision: int,
     user: User | None = None,
 ) -> list[str]:
-    """Add `count` nodes, each made from its name; return the names. Raises as `objects_write` does."""
+    """Add `count` nodes, each created from its name; return the names. Raises as `objects_write` does."""
     objects = _locked(scenario, expected_revision, user)
     there = objects.of_kind(NODES)
     if problems := [*name_problems(NODES, prefix), *_count_problems(count, len(there))]:
@@ -63,9 +63,9 @@ def nodes_update(
     expected_revision: int,
     user: User | None = None,
 ) -> list[str]:
-    """Apply to each node the merge patch that `patch` gives for it; return the names of those that changed.
+    """Apply the merge patch that `patch` returns for each node; return the names of changed nodes.
 
-    Raises as `objects_write` does, and Invalid for a name that no node has or that the patch would change.
+    Raises as `objects_write` does, and Invalid for an unknown name or a patch that changes the name.
     """
     objects = _locked(scenario, expected_revision, user)
     present = _present(objects, names)
@@ -83,7 +83,7 @@ def nodes_update(
 def nodes_remove(
     *, scenario: Scenario, names: Sequence[str], expected_revision: int, user: User | None = None
 ) -> list[str]:
-    """Remove nodes; their pods stay and take no room anywhere. Raises as `nodes_update` does."""
+    """Remove nodes; their pods stay, but use no resources of any node. Raises as `nodes_update` does."""
     objects = _locked(scenario, expected_revision, user)
     wanted = {(NODES, name): None for name in _present(objects, names)}
     objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)

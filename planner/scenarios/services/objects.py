@@ -1,4 +1,4 @@
-"""How do objects of a scenario other than its queues change? Nodes, workloads, all that is listed."""
+"""Edits of a scenario's objects other than queues."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -26,10 +26,10 @@ def objects_write(
     expected_revision: int,
     user: User | None = None,
 ) -> list[ObjectKey]:
-    """Make objects of a scenario what `wanted` says, None removing one; return those that changed.
+    """Bring objects of a scenario to the state `wanted`, None removing one; return the changed objects.
 
-    One call is one revision. Raises RoleTooLow, StaleRevision, and Invalid with every problem; then nothing
-    was saved.
+    One call makes one revision. Raises RoleTooLow, StaleRevision, and Invalid with every problem; then
+    nothing was saved.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     state = state_of(scenario)
@@ -53,7 +53,7 @@ def objects_write(
 
 
 def object_rows_save(*, scenario: Scenario, state: State, touched: Collection[ObjectKey]) -> None:
-    """Write what a state says of the objects `touched` to their rows."""
+    """Write the objects `touched` of a state to their rows."""
     keys_of: dict[str, list[str]] = {}
     for kind, key in touched:
         keys_of.setdefault(kind, []).append(key)
@@ -69,7 +69,7 @@ def object_rows_save(*, scenario: Scenario, state: State, touched: Collection[Ob
 
 
 def workloads_follow(*, scenario: Scenario, name: str, new_name: str) -> list[Edit]:
-    """Give the scenario's own workloads the new name of their queue; those of the snapshot follow anyhow."""
+    """Rename the queue in the scenario's own workloads; those of the snapshot are renamed on reading."""
     moved: list[ObjectChange] = []
     changes: list[Edit] = []
     for row in scenario.object_changes.exclude(manifest=None):

@@ -1,7 +1,7 @@
-"""How does the queue tree of a scenario change?
+"""Edits of a scenario's queue tree.
 
-An edit that Volcano's webhook would refuse is saved all the same, and listed among the problems; refused is
-what could not be simulated, or cannot be: a queue below itself, two of one name, no queue root.
+An edit that Volcano's webhook would refuse is saved and listed among the problems. Edits are rejected if they
+cannot be simulated or are impossible: a queue below itself, two queues of one name, no queue root.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ def queue_update(
     expected_revision: int,
     user: User | None = None,
 ) -> Queue:
-    """Apply an RFC 7396 merge patch in CRD spelling to the queue `name`; raises as `queues_update` does.
+    """Apply an RFC 7396 merge patch, with the CRD's field names, to a queue; raise as `queues_update` does.
 
     Also raises Queue.DoesNotExist.
     """
@@ -55,13 +55,13 @@ def queue_update(
 def queues_update(
     *, scenario: Scenario, patches: Patches, expected_revision: int, user: User | None = None
 ) -> list[Queue]:
-    """Apply a merge patch to each of these queues in one revision, which one undo takes back.
+    """Apply a merge patch to each of these queues in one revision, which one undo reverts.
 
-    Arithmetic may stand for a weight, priority or quantity (see `planning.arithmetic`). Every changed field
-    becomes a Change; patches that change nothing keep the revision. Another name takes the children along,
-    and the workloads. `scenario` is fresh afterwards.
+    Weights, priorities and quantities may be arithmetic (see `planning.arithmetic`). Every changed field
+    becomes a Change; patches that change nothing keep the revision. A new name is also set in the children
+    and the workloads. `scenario` is refreshed.
 
-    Raises RoleTooLow, StaleRevision when the scenario is not at `expected_revision`, and Invalid with every
+    Raises RoleTooLow, StaleRevision if the scenario is not at `expected_revision`, and Invalid with every
     problem of every queue; then nothing was saved.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
@@ -80,7 +80,7 @@ def queues_update(
 def queue_create(
     *, scenario: Scenario, spec: Mapping[str, Any], expected_revision: int, user: User | None = None
 ) -> Queue:
-    """Add a queue with these fields in CRD spelling; raises as `queues_update` does."""
+    """Add a queue with these fields, named as in the CRD; raises as `queues_update` does."""
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     stored = {row.name: queue_spec(row) for row in scenario.queues.all()}
     name = str(merge_patch({}, spec).get("name") or "")
@@ -99,7 +99,7 @@ def queue_create(
 def queue_duplicate(
     *, scenario: Scenario, name: str, expected_revision: int, user: User | None = None
 ) -> Queue:
-    """Add a queue like `name` beside it, without its children and jobs; raises as `queue_update` does."""
+    """Add a copy of a queue beside it, without children and jobs; raises as `queue_update` does."""
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     twin = duplicate_row(scenario.queues.get(name=name))
     taken = set(scenario.queues.values_list("name", flat=True))
@@ -119,10 +119,10 @@ def queue_remove(
     expected_revision: int,
     user: User | None = None,
 ) -> list[str]:
-    """Remove a queue, with `subtree` those below it, too; return the names. Jobs stay and find no queue.
+    """Remove a queue, with `subtree` also its descendants; return the names. Jobs stay without a queue.
 
-    Raises as `queue_update` does; Invalid for queues that Volcano makes itself, and for one with children
-    unless the subtree goes along.
+    Raises as `queue_update` does; Invalid for queues that Volcano creates itself, and for one with children
+    unless `subtree` is given.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     scenario.queues.get(name=name)
@@ -175,7 +175,7 @@ def _updated(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
 ) -> list[Edit]:
-    """Write an edited queue to its row, and what hangs on its name; return what changed."""
+    """Write an edited queue to its row, with the references to its name; return what changed."""
     changes = _field_changes(name, before, after)
     if changes:
         row_validate(rows[after["name"]])

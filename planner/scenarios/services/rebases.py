@@ -1,4 +1,4 @@
-"""How is a rebase queued that takes too long to wait for, and what does a worker do with it?"""
+"""Rebases by a worker."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from planner.accounts.models import Role, User
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid, RoleTooLow, StaleRevision
 from planner.scenarios.models import Rebase, Scenario
-from planner.scenarios.services.branches import rebase_keep, rebase_prepare
+from planner.scenarios.services.branches import rebase_prepare, rebase_store
 from planner.scenarios.services.revisions import revision_lock
 from planner.work.execution import Watch, retry_on_db_error
 from planner.work.lifecycle import Claim, work_end, work_enqueue
@@ -31,7 +31,7 @@ def rebase_create(
     expected_revision: int,
     user: User | None = None,
 ) -> Rebase:
-    """Queue a rebase for a worker; what is wrong with it shows once the worker has compared.
+    """Queue a rebase for a worker; its problems are known once the worker has compared the snapshots.
 
     Raises RoleTooLow and StaleRevision.
     """
@@ -50,7 +50,7 @@ def rebase_create(
 
 
 def rebase_make(claim: Claim[Rebase], watch: Watch) -> None:
-    """Compare the snapshots of a rebase and keep the branch, or say why there is none."""
+    """Compare the snapshots of a rebase and store the branch, or why there is none."""
     related = Rebase.objects.select_related("scenario__snapshot", "scenario__workspace", "snapshot")
     rebase = retry_on_db_error(lambda: related.get(pk=claim.id))
     choices = {(kind, key, field): take for kind, key, field, take in rebase.choices}
@@ -81,13 +81,13 @@ def rebase_make(claim: Claim[Rebase], watch: Watch) -> None:
 
 @transaction.atomic
 def _finish(claim: Claim[Rebase], rebase: Rebase, carried: Rebased) -> bool:
-    """Keep the branch and end the rebase, or nothing at all; was the rebase still this worker's?"""
+    """Store the branch and end the rebase, in one transaction; return False if the claim was lost."""
     mine = claim.mine().select_for_update().first()
     if mine is None:
         return False
-    # What its sender may do by now counts.
+    # The sender's current permissions count.
     user = None if mine.owner is None else mine.owner.acting(Role.EDITOR)
-    branch = rebase_keep(
+    branch = rebase_store(
         scenario=rebase.scenario,
         snapshot=rebase.snapshot,
         carried=carried,
@@ -99,6 +99,6 @@ def _finish(claim: Claim[Rebase], rebase: Rebase, carried: Rebased) -> bool:
 
 
 def _refuse(claim: Claim[Rebase], error: str, problems: Sequence[Problem] = ()) -> bool:
-    """End a rebase that makes no branch, with the reason; was it still this worker's?"""
+    """End a rebase without a branch, with the reason; return False if the claim was lost."""
     found = [asdict(problem) for problem in problems]
     return work_end(claim=claim, state=Rebase.State.FAILED, error=error, problems=found)

@@ -1,4 +1,4 @@
-"""Did this edit see the present revision, and what did it change?"""
+"""Optimistic locking of scenarios, and the changes of each revision."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ from planning.documents import encoded
 from planning.states import Edit
 
 COPY_EVERY = 20
-"""After so many revisions a full copy is kept, so that no revision is further away from one."""
+"""The interval of full copies, in revisions."""
 
 
 def revision_lock(*, scenario: Scenario, expected: int, user: User | None) -> None:
-    """Hold the scenario for an edit until the transaction ends; `scenario` is fresh afterwards.
+    """Lock the scenario for an edit until the transaction ends, and refresh it.
 
-    Raises RoleTooLow for an account that may not edit it, and StaleRevision. Two edits that saw the same
-    revision cannot both go on: the second one waits here, and then is stale.
+    Raises RoleTooLow for an account that may not edit it, and StaleRevision. Of two edits based on the same
+    revision only one succeeds: the second one waits here, and is stale.
     """
     role_require(user=user, workspace=scenario.workspace)
     present = Scenario.objects.select_for_update().get(pk=scenario.pk)
@@ -34,7 +34,7 @@ def revision_lock(*, scenario: Scenario, expected: int, user: User | None) -> No
 def revision_raise(
     *, scenario: Scenario, user: User | None, changes: Sequence[Edit], way: str = Change.Way.EDIT
 ) -> None:
-    """Keep `changes` as one new revision, once the rows say so; without changes there is none."""
+    """Store `changes` as a new revision, after the rows were written; without changes there is none."""
     if not changes:
         return
     scenario.revision += 1
@@ -59,10 +59,10 @@ def revision_raise(
         batch_size=500,
     )
     if scenario.revision % COPY_EVERY == 0:
-        copy_keep(scenario=scenario)
+        copy_store(scenario=scenario)
 
 
-def copy_keep(*, scenario: Scenario) -> None:
-    """Keep a full copy of the scenario as it is now."""
+def copy_store(*, scenario: Scenario) -> None:
+    """Store a full copy of the scenario's current state."""
     content = Blob.of(encoded(state_of(scenario).as_copy()))
     ScenarioCopy.objects.create(scenario=scenario, revision=scenario.revision, content=content.keep())

@@ -1,4 +1,4 @@
-"""How does a what-if begin, and how does its configuration change?"""
+"""Creation and removal of scenarios, and edits of their configuration and release."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from planning.states import CONF, RELEASE, Edit
 
 
 def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None) -> Scenario:
-    """Begin a what-if: the snapshot's queues become rows, its configuration the text to edit."""
+    """Create a scenario: the snapshot's queues become rows, its configuration a text to edit."""
     role_require(user=owner, workspace=snapshot.workspace)
     queues = first_queues(snapshot)
     with transaction.atomic():
@@ -43,7 +43,7 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
 
 @transaction.atomic
 def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> None:
-    """Put a scenario and its runs out of sight and stop them; the workspace's history keeps its changes."""
+    """Hide a scenario and its runs and stop them; its changes stay in the workspace's history."""
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     scenario.removed = timezone.now()
     scenario.save(update_fields=["removed"])
@@ -66,7 +66,7 @@ def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | 
 def conf_update(
     *, scenario: Scenario, text: str, expected_revision: int, user: User | None = None
 ) -> Scenario:
-    """Replace the scheduler configuration by `text`; return the scenario at its present revision."""
+    """Replace the scheduler configuration; return the scenario at its new revision."""
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     problems = conf_problems(text)
     if any(problem.is_error for problem in problems):
@@ -83,9 +83,9 @@ def conf_update(
 def release_update(
     *, scenario: Scenario, name: str, expected_revision: int, user: User | None = None
 ) -> Scenario:
-    """Let a release of Volcano decide, empty: the snapshot's; return the scenario at its present revision.
+    """Select the release of Volcano, empty: the snapshot's; return the scenario at its new revision.
 
-    Raises RoleTooLow, StaleRevision, and Invalid for a name that is no version.
+    Raises RoleTooLow, StaleRevision, and Invalid for a name that is not a version.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     if problems := release_problems(name):
@@ -102,9 +102,9 @@ def release_update(
 def conf_patch(
     *, scenario: Scenario, operations: Any, expected_revision: int, user: User | None = None
 ) -> Scenario:
-    """Edit the scheduler configuration by a JSON patch; lines that it does not touch stay byte for byte.
+    """Edit the scheduler configuration by a JSON patch; untouched lines stay byte for byte.
 
-    Raises as `conf_update` does, and Invalid for an operation that is none, or that the text does not take.
+    Raises as `conf_update` does, and Invalid for an invalid operation or one that the text does not allow.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     text, problems = conf_edited(scenario.conf_text, operations)

@@ -1,4 +1,4 @@
-"""How do the workloads of a scenario change? One call, one revision, whatever the number of objects."""
+"""Edits of a scenario's workloads. One call makes one revision, for any number of objects."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ from planning.workload_fields import JOBS, KINDS, MOST_OBJECTS, field_problems, 
 from planning.workloads import Wanted, Workloads
 
 ADDED_KINDS = (*KINDS, "priorityclasses")
-"""What a text of new workloads may hold."""
+"""The lists that a text of new workloads may contain."""
 _OF_A_JOB = ("name", "namespace")
 
 
@@ -29,7 +29,7 @@ _OF_A_JOB = ("name", "namespace")
 def job_add(
     *, scenario: Scenario, fields: Mapping[str, Any], expected_revision: int, user: User | None = None
 ) -> list[ObjectKey]:
-    """Add a vcjob that a form describes: name, namespace, queue, replicas, minMember, requests, priority.
+    """Add a vcjob by its fields: name, namespace, queue, replicas, minMember, requests, priority.
 
     Raises as `objects_write` does.
     """
@@ -52,7 +52,7 @@ def job_add(
 def workloads_add(
     *, scenario: Scenario, text: str, expected_revision: int, user: User | None = None
 ) -> list[ObjectKey]:
-    """Add the vcjobs, podgroups and pods of a text, YAML or JSON; raises as `objects_write` does."""
+    """Add the vcjobs, PodGroups and pods of a text, YAML or JSON; raises as `objects_write` does."""
     workloads = _locked(scenario, expected_revision, user)
     read = read_cluster([("text", text.encode())], now="", keep=settings.KEEP_ANNOTATIONS)
     problems = [problem for problem in read.problems if problem.is_error]
@@ -79,7 +79,7 @@ def workload_copy(
     expected_revision: int,
     user: User | None = None,
 ) -> list[ObjectKey]:
-    """Add so many waiting copies of a workload; raises as `objects_write` does."""
+    """Add waiting copies of a workload; raises as `objects_write` does."""
     workloads = _locked(scenario, expected_revision, user)
     _require(workloads, kind, key)
     limit = MOST_OBJECTS // max(1, len(list(workloads.parts(kind, key))))
@@ -113,7 +113,7 @@ def workload_update(
 def workload_remove(
     *, scenario: Scenario, kind: str, key: str, expected_revision: int, user: User | None = None
 ) -> list[ObjectKey]:
-    """Remove a workload with its podgroup and pods; raises as `objects_write` does."""
+    """Remove a workload with its PodGroup and pods; raises as `objects_write` does."""
     workloads = _locked(scenario, expected_revision, user)
     _require(workloads, kind, key)
     wanted = workloads.removed(kind, key)
@@ -135,7 +135,7 @@ def _require(workloads: Workloads, kind: str, key: str) -> None:
 def _write(
     scenario: Scenario, workloads: Workloads, wanted: Wanted, expected: int, user: User | None
 ) -> list[ObjectKey]:
-    """Add objects; none may be there yet."""
+    """Add objects; raise Invalid if one exists already."""
     there = {"jobs": workloads.jobs, "podgroups": workloads.podgroups, "pods": workloads.pods}
     message, fix = "A workload with this name already exists.", "Choose another name."
     problems = [

@@ -1,1 +1,1 @@
-"""What does a browser see of scenarios?"""
+"""The pages of scenarios."""

@@ -1,4 +1,4 @@
-"""In what does a scenario differ from where it began, who changed it, and how is that taken back?"""
+"""The page of a scenario's differences and history, with undo and revert."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ LONGEST_NAME = 253
 
 
 class NameForm(forms.Form):
-    """How a new scenario is called; empty: after the one that it comes from."""
+    """The name of a new scenario; empty: a name derived from its origin."""
 
     name = forms.CharField(max_length=LONGEST_NAME, required=False)
 
 
 @dataclass(frozen=True)
 class FieldShown:
-    """A field before and after; `edit` can be put back alone, None when only the whole can."""
+    """A field before and after; `edit` reverts it alone, None if only the whole object can be reverted."""
 
     path: str
     before: Any
@@ -55,7 +55,7 @@ class FieldShown:
 
 @dataclass(frozen=True)
 class ThingShown:
-    """One queue or object that differs: added, removed, or with fields that do."""
+    """One queue or object with a difference: added, removed, or with changed fields."""
 
     kind: str
     key: str
@@ -67,7 +67,7 @@ class ThingShown:
 
     @property
     def word(self) -> str:
-        """Return what kind of thing it is."""
+        """Return the word for this kind of object."""
         return KIND_WORDS[self.kind]
 
 
@@ -81,7 +81,7 @@ def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def revision(request: HttpRequest, scenario_id: UUID, number: int) -> HttpResponse:
-    """Show an older revision, to be read."""
+    """Show an older revision, read-only."""
     scenario = scenario_or_404(request, scenario_id)
     if not 1 <= number <= scenario.revision:
         raise Http404
@@ -114,7 +114,7 @@ def walk(request: HttpRequest, scenario_id: UUID, way: str) -> HttpResponse:
 @login_required
 @require_POST
 def revert_change(request: HttpRequest, scenario_id: UUID, change_id: UUID) -> HttpResponse:
-    """Take one change back alone."""
+    """Revert one change."""
     scenario = scenario_or_404(request, scenario_id)
     change = get_object_or_404(scenario.changes, pk=change_id)
 
@@ -127,7 +127,7 @@ def revert_change(request: HttpRequest, scenario_id: UUID, change_id: UUID) -> H
 @login_required
 @require_POST
 def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Put one thing back as it is in the base."""
+    """Restore one object as it is in the base."""
     scenario = scenario_or_404(request, scenario_id)
     named = tuple(request.POST.get(name, "") for name in ("kind", "key", "field"))
     base = _base(request.POST)
@@ -146,12 +146,12 @@ def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def branch(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Begin a scenario with all that this one says, or said at a revision."""
+    """Create a scenario from this one at its current or an older revision."""
     scenario = scenario_or_404(request, scenario_id)
     number = min(whole_number(request.POST.get("revision", "")), scenario.revision) or None
     form = NameForm(request.POST)
     if not form.is_valid():
-        messages.warning(request, f"Nothing was branched. Name: {form.errors['name'][0]}")
+        messages.warning(request, f"No branch was created. Name: {form.errors['name'][0]}")
         return redirect("planner:changes", scenario.pk)
     name = form.cleaned_data["name"] or f"{scenario.name}, a branch"[:LONGEST_NAME]
     made = scenario_branch(scenario=scenario, name=name, revision=number, user=caller(request))
@@ -162,7 +162,7 @@ def branch(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def remove(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Put a scenario and its runs out of sight."""
+    """Hide a scenario and its runs."""
     scenario = scenario_or_404(request, scenario_id)
     expected = seen_revision(request)
     try:
@@ -207,7 +207,7 @@ def _base(params: Mapping[str, str]) -> str:
 
 
 def things(found: Iterable[Edit]) -> Iterable[ThingShown]:
-    """Yield what differs, thing by thing, as it is shown."""
+    """Yield the differences by object, for display."""
     for (kind, key), edits in groupby(found, key=lambda edit: (edit.kind, edit.key)):
         together = list(edits)
         whole = next((edit for edit in together if not edit.field), None)
@@ -234,7 +234,7 @@ def _whole(edit: Edit) -> ThingShown:
 
 
 def _queue_fields(edit: Edit) -> list[FieldShown]:
-    """Return the fields that an added queue sets, or a removed one had set."""
+    """Return the fields that an added queue sets, or that a removed one had set."""
     spec = queue_spec(queue_of(edit.after or edit.before))
     fields = {
         name: value

@@ -1,4 +1,4 @@
-"""How is a scenario's scheduler configuration read, checked and edited on its page?"""
+"""The page of a scenario's scheduler configuration."""
 
 import json
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from planning.rows import Problem
 @login_required
 @require_http_methods(["GET", "POST"])
 def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show the configuration with what there is to say about it, check what was typed, or save it."""
+    """Show the configuration with its findings, check an entered text, or save it."""
     scenario = scenario_or_404(request, scenario_id)
     if request.method == "GET":
         return _page(request, scenario, scenario.conf_text)
@@ -54,7 +54,7 @@ def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def edit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Do what one button or form says: a JSON patch, or the fields of a plugin or an action's arguments."""
+    """Apply one button or form: a JSON patch, or the fields of a plugin or an action's arguments."""
     scenario = scenario_or_404(request, scenario_id)
     if "text" in request.POST and _as_shown(_typed(request, scenario)) != _as_shown(scenario.conf_text):
         return _page(request, scenario, _typed(request, scenario), {"conf_unsaved": True}, INVALID)
@@ -84,7 +84,7 @@ def edit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def release(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Choose the release of Volcano that decides."""
+    """Select the release of Volcano."""
     scenario = scenario_or_404(request, scenario_id)
     try:
         release_update(
@@ -104,18 +104,18 @@ def release(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 
 
 def _typed(request: HttpRequest, scenario: Scenario) -> str:
-    """Return what stands in the text field; browsers send it with line endings of their own."""
+    """Return the text of the field, with the line ends of the saved configuration."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
     return text.replace("\n", "\r\n") if "\r\n" in scenario.conf_text else text
 
 
 def _as_shown(text: str) -> str:
-    """Return a text as a browser shows it, which drops a first empty line and has one kind of line ending."""
+    """Return a text as a text area shows it: without an empty first line, with one kind of line end."""
     return text.replace("\r\n", "\n").removeprefix("\n")
 
 
 def _operations(request: HttpRequest, text: str) -> tuple[Any, list[Problem]]:
-    """Return the JSON patch that a form stands for, and what is wrong in its fields."""
+    """Return the JSON patch of a form, and the problems of its fields."""
     if "path" in request.POST:
         return entry_operations(text, request.POST["path"], request.POST.dict())
     try:

@@ -1,4 +1,4 @@
-"""What does a page answer to an edit: made, refused, or too late?"""
+"""Responses of a page to an edit: made, rejected or stale."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from planner.web.views.pages import INVALID, whole_number
 STALE = 412
 
 Page = Callable[[Mapping[str, Any], int], HttpResponse]
-"""From what the page says besides (`problems` or `stale`) and a status to the page."""
+"""From extra context (`problems` or `stale`) and a status to the page."""
 
 
 def edited(
@@ -27,9 +27,9 @@ def edited(
     leads_to: str,
     form: TypedForm | None = None,
 ) -> HttpResponse:
-    """Make an edit and lead to where it shows; or show its page again, with what was typed.
+    """Make an edit and redirect to its result, or show its page again with the entered values.
 
-    `make` receives the revision that the edit saw, and returns what was done; `form` says what is wrong.
+    `make` receives the revision that the edit is based on, and returns what was done; `form` shows problems.
     """
     try:
         message = make(seen_revision(request))
@@ -44,10 +44,10 @@ def edited(
 
 
 def changed_since(scenario: Scenario, error: StaleRevision) -> dict[str, Any]:
-    """Return what a page tells about an edit that came too late: who changed what meanwhile."""
+    """Return the context of a stale edit: the changes since its revision."""
     return {"error": error, "changes": changes_since(scenario, error.expected)}
 
 
 def seen_revision(request: HttpRequest) -> int:
-    """Return the revision that an edit saw; one that names none saw none."""
+    """Return the revision that an edit is based on; 0 if it has none."""
     return whole_number(request.POST.get("revision", ""))

@@ -1,4 +1,4 @@
-"""How does somebody take a scenario to a cluster?"""
+"""The page that exports a scenario to a cluster."""
 
 from uuid import UUID
 
@@ -14,13 +14,13 @@ from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import caller
 
 FILES = {"changed": "yaml", "whole": "yaml", "script": "sh"}
-"""What can be saved, and the ending of its name."""
+"""The files to download, with their extensions."""
 
 
 @login_required
 @require_GET
 def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show the steps from the snapshot to the scenario, and what the webhook accepts in no order."""
+    """Show the steps from the snapshot to the scenario, and changes that the webhook rejects in any order."""
     scenario = scenario_or_404(request, scenario_id)
     refused = [problem for problem in scenario_problems(scenario) if problem.is_error]
     context = {"scenario": scenario, "export": scenario_export(scenario), "refused": refused}

@@ -1,4 +1,4 @@
-"""Which nodes does a scenario have, and how are they changed on their tab?"""
+"""The tab with the nodes of a scenario."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -33,7 +33,7 @@ def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Add nodes of one shape: like a node that is there, or of a typed capacity."""
+    """Add nodes of one shape: copies of a node, or of a given capacity."""
     scenario = scenario_or_404(request, scenario_id)
     objects = objects_in(scenario, state_of(scenario))
     form = _form(node_rows(objects), request.POST)
@@ -61,7 +61,7 @@ def _form(rows: Sequence[NodeRow], data: Mapping[str, str] | None = None) -> Nod
 @login_required
 @require_POST
 def change(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Do one thing with the nodes that are ticked, or with all that the filter shows."""
+    """Change the selected nodes, or all nodes that match the filter."""
     scenario = scenario_or_404(request, scenario_id)
     form = NodeChangeForm(request.POST)
 
@@ -131,14 +131,14 @@ def _page(
 
 
 def _imported(scenario: Scenario) -> Sequence[NodeRow]:
-    """Return the nodes of the snapshot, nothing while the scenario is as it was imported."""
+    """Return the nodes of the snapshot, empty while the scenario has no changes."""
     if not scenario.object_changes.filter(kind=NODES).exists():
         return []
     return node_rows(objects_in(scenario, state_of_snapshot(scenario.snapshot)))
 
 
 def _filtered(rows: Sequence[NodeRow], params: Mapping[str, str]) -> list[NodeRow]:
-    """Return the nodes whose name, pool, taint or label holds the text, of the requested pool and origin."""
+    """Return the nodes of the requested pool and origin whose name, pool, taint or label has the text."""
     text, pool, origin = (
         params.get("filter", "").strip().lower(),
         params.get("pool", ""),

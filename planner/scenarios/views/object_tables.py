@@ -1,4 +1,4 @@
-"""Which columns have the tables of nodes and workloads, in which order, and what was imported?"""
+"""The tables of nodes and workloads: columns, order, and the values of the snapshot."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _KINDS = {"jobs": "vcjob", "podgroups": "podgroup", "pods": "pod"}
 
 @dataclass(frozen=True)
 class ObjectColumn:
-    """A column behind the name: what it is sorted by, and how that is said."""
+    """A column after the name: its sort key, and how its value is shown."""
 
     name: str
     label: str
@@ -28,17 +28,17 @@ class ObjectColumn:
     kind: str = "number"
     """``number`` for a column of numbers, empty for one of words."""
     of_row: bool = False
-    """Whether `say` takes the row, not its value."""
+    """Whether `say` takes the row instead of the value."""
 
     def said(self, row: Any) -> Any:
-        """Return what the cell of a row says."""
+        """Return the text of the cell in a row."""
         return self.say(row if self.of_row else self.value(row))
 
 
 class ObjectTable:
-    """One page of rows under the order and the columns that an address asks for.
+    """One page of rows, in the order and with the columns of an address.
 
-    `before` returns what the snapshot says of a row, by the row's key; None for one that was added.
+    `before` returns the snapshot's row by key; None for an added one.
     """
 
     def __init__(
@@ -56,21 +56,21 @@ class ObjectTable:
 
     @property
     def hidden(self) -> Sequence[str]:
-        """Return the names of the columns that are left out."""
+        """Return the names of the hidden columns."""
         return self.params.getlist(HIDE)
 
     @property
     def columns(self) -> Sequence[ObjectColumn]:
-        """Return the columns that are shown."""
+        """Return the shown columns."""
         return [column for column in self.all_columns if column.name not in self.hidden]
 
     @cached_property
     def list(self) -> Listing:
-        """Return the page of rows that is requested."""
+        """Return the requested page of rows."""
         return Listing(self._in_order(), name="page", params=self.params)
 
     def was(self, row: Any, column: ObjectColumn) -> Any:
-        """Return the row of the snapshot where a cell of it said something else, None where it did not."""
+        """Return the snapshot's row if its cell differs, otherwise None."""
         if row.origin != "changed":
             return None
         earlier = self._imported.get(self._key(row))
@@ -124,12 +124,12 @@ def workload_columns(resources: Sequence[str]) -> list[ObjectColumn]:
 
 
 def node_key(row: NodeRow) -> str:
-    """Return what tells a node from the others."""
+    """Return the key of a node."""
     return row.name
 
 
 def workload_key(row: WorkloadRow) -> str:
-    """Return what tells a workload from the others."""
+    """Return the key of a workload."""
     return f"{row.kind} {row.key}"
 
 

@@ -1,4 +1,4 @@
-"""How are several queues edited at once, and what would come of edits that are still being typed?"""
+"""Edits of several queues at once, and the preview of edits while they are entered."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -45,13 +45,13 @@ _NOTHING = Problem(
 
 @dataclass
 class Entered:
-    """Edits as they were typed: texts by queue and field, under the name that the page knows the queue by."""
+    """Edits as entered: texts by queue and field; the page uses the queue's saved name."""
 
     texts: dict[str, Texts] = field(default_factory=dict)
     block: Pasted = field(default_factory=Pasted)
 
     def patches(self, stored: Mapping[str, Queue]) -> dict[str, dict[str, Any]]:
-        """Return the merge patch of each queue; an open line without a queue is one to come."""
+        """Return the merge patch of each queue; an open line without a queue is a new queue."""
         found = {}
         for name, texts in self.texts.items():
             typed, patch = typed_queue(texts, queue_spec(stored[name]) if name in stored else {})
@@ -60,7 +60,7 @@ class Entered:
         return found
 
     def placed(self, problems: Sequence[Problem]) -> list[Problem]:
-        """Return problems, each with the row and column of the pasted block that it is about."""
+        """Return problems with the row and column of the pasted block."""
         places = [(problem, self.block.place(problem.path or "")) for problem in problems]
         return [
             replace(problem, message=f"{place}: {problem.message}") if place else problem
@@ -71,7 +71,7 @@ class Entered:
 @login_required
 @require_POST
 def apply(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Set one field of the selected queues, or what a pasted block says, in one revision."""
+    """Set one field of the selected queues, or apply a pasted block, in one revision."""
     scenario = scenario_or_404(request, scenario_id)
     stored = {row.name: row for row in scenario.queues.all()}
     entered = _entered(request, list(stored))
@@ -97,10 +97,11 @@ def apply(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def preview(request: HttpRequest, scenario_id: UUID) -> JsonResponse:
-    """Return every figure of the table as it would be with what is typed; nothing is saved.
+    """Return every figure of the table with the entered edits; nothing is saved.
 
     ``cells`` has a text for each queue and column, in the unit of the page's table, which follows from
-    ``largest``; ``computed`` what arithmetic comes to; ``problems`` what would be refused and was left out.
+    ``largest``; ``computed`` the results of arithmetic; ``problems`` the edits that would be rejected and
+    were left out.
     """
     scenario = scenario_or_404(request, scenario_id)
     stored = {row.name: row for row in scenario.queues.all()}
@@ -121,7 +122,7 @@ def preview(request: HttpRequest, scenario_id: UUID) -> JsonResponse:
 
 
 def _entered(request: HttpRequest, known: Sequence[str]) -> Entered:
-    """Return what the form of several queues says: a pasted block, else one field of the selected ones."""
+    """Return the edits of the form of several queues: a pasted block, else one field of selected ones."""
     post = request.POST
     value, place = post.get("value", "").strip(), post.get("field", "")
     if block := post.get("paste", "").strip("\r\n"):
@@ -134,7 +135,7 @@ def _entered(request: HttpRequest, known: Sequence[str]) -> Entered:
 
 
 def _open_lines(request: HttpRequest) -> dict[str, Texts]:
-    """Return the fields of the lines that are open for editing, as the page sends them."""
+    """Return the fields of the open lines, as the page sends them."""
     try:
         lines = json.loads(request.POST.get("lines") or "{}")
     except ValueError:
@@ -165,7 +166,7 @@ def _cells(request: HttpRequest, scenario: Scenario, batch: Batch, figures: Any)
 
 
 def _computed(entered: Entered, batch: Batch) -> dict[str, dict[str, str]]:
-    """Return what the arithmetic in each queue's fields comes to."""
+    """Return the results of arithmetic in each queue's fields."""
     found: dict[str, dict[str, str]] = {}
     for name, texts in entered.texts.items():
         places = [place for place, text in texts.items() if is_arithmetic(text)]

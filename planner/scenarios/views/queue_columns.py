@@ -1,4 +1,4 @@
-"""Which columns has the tree-table of queues, and what stands in each?"""
+"""The columns of the queue table, and the values of their cells."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,36 +13,36 @@ if TYPE_CHECKING:
     from planner.scenarios.views.queue_tree import QueueLine
 
 Value = float | None
-"""What a cell is sorted by: an amount in the scheduler's units, infinite when unlimited; None: not set."""
+"""The sort key of a cell: an amount in the scheduler's units, infinite if unlimited; None: not set."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column behind the queue's name: a field that can be set, or a figure that the core calculates."""
+    """A column after the queue's name: a field to edit, or a figure that the core calculates."""
 
     name: str
     label: str
     value: Callable[["QueueLine", str], Value]
     measure: str = ""
     field: str = ""
-    """The path of the field below the queue, without its resource; empty for a calculated figure."""
+    """The path of the field in the queue, without its resource; empty for a calculated figure."""
     answer: str = ""
     effect: str = ""
-    """What `Preview.without_effect` calls the field."""
+    """The name of the field in `Preview.without_effect`."""
     term: str = ""
     """Its entry in the glossary."""
     absent: str = "–"
     is_amount: bool = True
     figure: str = ""
-    """What a question calls it that asks for the smallest change with which it reaches an amount."""
+    """The name of the figure in the search for changes that reach an amount."""
 
     @property
     def heading(self) -> str:
-        """Return what the column is called where its neighbours do not stand beside it."""
+        """Return the heading where the column stands alone."""
         return self.name.replace("_", " ")
 
     def text(self, value: Value, scale: Scale) -> str:
-        """Return a value as the cell says it, in the unit of the columns."""
+        """Return the text of a value, in the unit of the columns."""
         if value is None:
             return self.absent
         if self.name == "reclaimable":
@@ -54,7 +54,7 @@ class Column:
         return "unlimited" if math.isinf(value) else compact(scale.number(value))
 
     def exact(self, value: Value, resource: str) -> str:
-        """Return a value as the scheduler counts it, empty where there is no more to say."""
+        """Return a value in the scheduler's units, empty if the text is exact."""
         if value is None or not self.is_amount or math.isinf(value):
             return ""
         return f"{resource}: {exact(value, resource)}"
@@ -124,4 +124,4 @@ COLUMNS: Sequence[Column] = (
 )  # fmt: skip
 NAMED: Mapping[str, Column] = {column.name: column for column in COLUMNS}
 FIELDS: Sequence[Column] = tuple(column for column in COLUMNS if column.field)
-"""Those that can be set, in the order of a block without a heading (`planning.pasted`)."""
+"""The editable columns, in the order of a block without a heading (`planning.pasted`)."""

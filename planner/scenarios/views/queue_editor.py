@@ -1,4 +1,4 @@
-"""What stands in the fields of an open line of the tree-table, and what is wrong with it?"""
+"""The open line of the queue table: its fields and their problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _FLAGS: Choices = (("", "not set"), ("true", "yes"), ("false", "no"))
 _STATES = ("Open", "Closed", "Closing", "Unknown")
 _STRATEGIES = ("traverse", "fifo")
 QUANTITY_OF: Mapping[str, str] = {path.split(".")[0]: path for path in QUANTITIES}
-"""The path of each quantity below the queue, without its resource."""
+"""The path of each quantity in the queue, without its resource."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Editor:
-    """An open line: which queue (empty: a new one), at which revision, with which texts in its fields."""
+    """An open line: its queue (empty: a new one), its revision, and the texts of its fields."""
 
     scenario: Scenario
     queue: str
@@ -53,17 +53,17 @@ class Editor:
 
     @property
     def named(self) -> str:
-        """Return what the labels of its fields call the queue."""
+        """Return the queue's name in the labels of its fields."""
         return self.queue or "the new queue"
 
     @property
     def wanted(self) -> str:
-        """Return the field to write in first."""
+        """Return the field to focus."""
         return "" if self.queue else "name"
 
     @property
     def address(self) -> str:
-        """Return where the line is saved."""
+        """Return the address that saves the line."""
         if self.queue:
             return reverse("planner:queue", args=[self.scenario.pk, self.queue])
         return reverse("planner:queues", args=[self.scenario.pk])
@@ -78,7 +78,7 @@ class Editor:
         return above.level + 1 if above else 1
 
     def slider(self, column: Column) -> Slider | None:
-        """Return the slider beside the field of a column, None for a field that is no measure of anything."""
+        """Return the slider of a column's field, None for a field without a measure."""
         if column.name == "weight":
             largest = max((line.row.weight or 0 for line in self.tree.lines), default=0)
             return weight_slider(self.fields.get(column.field, ""), largest)
@@ -108,7 +108,7 @@ class Editor:
 
     @property
     def parents(self) -> Choices:
-        """Return the queues below which it can stand."""
+        """Return the queues that can be its parent."""
         own = {self.queue, *(line.row.name for line in self.tree.below(self.queue))} if self.queue else set()
         names = [name for name in self.tree.names if name not in own and name != "root"]
         held = self.fields.get("parent", "")
@@ -117,17 +117,17 @@ class Editor:
 
     @property
     def flags(self) -> Choices:
-        """Return what reclaimable can be."""
+        """Return the choices of reclaimable."""
         return _FLAGS
 
     @property
     def states(self) -> Choices:
-        """Return what the state can be."""
+        """Return the choices of the state."""
         return _words(_STATES)
 
     @property
     def strategies(self) -> Choices:
-        """Return what the dequeue strategy can be."""
+        """Return the choices of the dequeue strategy."""
         return _words(_STRATEGIES)
 
     @property
@@ -137,7 +137,7 @@ class Editor:
 
     @property
     def problem_of(self) -> Mapping[str, str]:
-        """Return the sentence beside each field that has a problem."""
+        """Return the message of each field that has a problem."""
         prefix = f"queues.{self.queue or self.fields.get('name', '')}."
         return {(problem.path or "").removeprefix(prefix): problem.message for problem in self.problems}
 

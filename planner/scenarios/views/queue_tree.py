@@ -1,4 +1,4 @@
-"""Which lines does the tree-table of queues have, in which order, and what stands beside their fields?"""
+"""The lines of the queue table, their order, and the figures beside their fields."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,10 +27,10 @@ NAME = "name"
 
 @dataclass(frozen=True)
 class Shown:
-    """What of the table is requested: the resource of its amounts, its order, its columns, its rows.
+    """The requested view of the table: the resource of its amounts, its order, its columns, its rows.
 
-    `sort` is a column or ``name``, with a minus the largest first; empty: as a tree, parents first.
-    `findings`: only queues that a check speaks of, in a tree with those above them.
+    `sort` is a column or ``name``, descending with a minus; empty: as a tree, parents first. `findings`: only
+    queues with findings, in a tree with their ancestors.
     """
 
     resource: str = ""
@@ -40,11 +40,11 @@ class Shown:
 
     @property
     def column(self) -> str:
-        """Return the name of the column that the table is sorted by, empty for the tree."""
+        """Return the column that the table is sorted by, empty for the tree."""
         return self.sort.removeprefix("-")
 
     def query(self, **changed: str) -> str:
-        """Return the query of an address that shows the table so, with other values for some of it."""
+        """Return the query string of this view, with some other values."""
         findings = "yes" if self.findings else ""
         params = {"resource": self.resource, "sort": self.sort, "findings": findings, **changed}
         return urlencode([*((name, text) for name, text in params.items() if text), *self._hidden])
@@ -55,7 +55,7 @@ class Shown:
 
 
 def shown_of(request: HttpRequest) -> Shown:
-    """Return what a request wants; what htmx requests line by line, its page's address says."""
+    """Return the requested view; for single lines that htmx requests, from the address of their page."""
     params = request.GET
     current: str | None = request.htmx.current_url_abs_path  # type: ignore[attr-defined]  # django_htmx
     if (
@@ -73,9 +73,9 @@ def shown_of(request: HttpRequest) -> Shown:
 
 @dataclass(frozen=True)
 class QueueLine:
-    """One queue: its fields as amounts, which a page can say in words, and the core's answer to them.
+    """One queue: its fields as amounts, and the figures that the core calculates.
 
-    `edit` is the address that opens the line for editing; `imported` its name in the snapshot, empty when it
+    `edit` is the address that opens the line for editing; `imported` its name in the snapshot, empty if it
     was added in the scenario.
     """
 
@@ -89,23 +89,23 @@ class QueueLine:
 
     @property
     def level(self) -> int:
-        """Its level in the tree, from 1, as ARIA counts."""
+        """Its level in the tree, from 1, as in ARIA."""
         return self.row.depth + 1
 
     @property
     def share(self) -> float | None:
-        """Its share: a parent's is that of its own amounts, which Volcano leaves out; 0 of 0 is none."""
+        """Its share; a parent's is that of its own amounts, which Volcano does not calculate."""
         _, share = dominant(self.answer.allocated, self.answer.deserved)
         return share if share is None or self.row.children else self.answer.share
 
 
 @dataclass(frozen=True)
 class QueueTree:
-    """The lines, parents first unless sorted; the resources that can be set, and how the table is shown.
+    """The lines, parents first unless sorted; the editable resources, and the view of the table.
 
-    `before` holds the lines of the snapshot by name, empty while the scenario is as it was imported; `only`
-    the names of the queues that are shown, None for all; `reach` is the address of what makes a figure
-    reach an amount, empty where edits are not saved.
+    `before` holds the lines of the snapshot by name, empty while the scenario has no changes; `only` the
+    names of the shown queues, None for all; `reach` is the address of the search for changes that reach an
+    amount, empty if edits are not saved.
     """
 
     lines: Sequence[QueueLine]
@@ -118,28 +118,28 @@ class QueueTree:
 
     @property
     def visible(self) -> Sequence[QueueLine]:
-        """Return the lines that are shown."""
+        """Return the shown lines."""
         return [line for line in self.lines if self.only is None or line.row.name in self.only]
 
     @property
     def resource(self) -> str:
-        """Return the resource that the columns show."""
+        """Return the resource of the columns."""
         return self.shown.resource
 
     @property
     def columns(self) -> Sequence[Column]:
-        """Return the columns behind the name."""
+        """Return the columns after the name."""
         return COLUMNS
 
     @property
     def without(self) -> str:
-        """Return the classes that hide columns; the first column is the name."""
+        """Return the classes that hide columns; the name is the first column."""
         hidden = (number for number, column in enumerate(COLUMNS, start=2) if column.name in self.shown.hide)
         return " ".join(f"grid--without-{number}" for number in hidden)
 
     @cached_property
     def largest(self) -> float:
-        """Return the largest amount of all columns, by which their unit is chosen."""
+        """Return the largest amount of all columns, which determines their unit."""
         held = (
             column.value(line, self.resource) for line in self.lines for column in COLUMNS if column.is_amount
         )
@@ -156,7 +156,7 @@ class QueueTree:
         return {line.row.name: line for line in self.lines}
 
     def was(self, line: QueueLine, column: Column) -> tuple[bool, Value]:
-        """Return whether a cell differs from the snapshot's, and what stood there."""
+        """Return whether a cell differs from the snapshot, and the text of the snapshot."""
         earlier = self.before.get(line.imported)
         value = column.value(earlier, self.resource) if earlier else None
         return bool(earlier) and value != column.value(line, self.resource), value
@@ -171,7 +171,7 @@ class QueueTree:
         return [line.row.name for line in self.lines]
 
     def below(self, name: str) -> list[QueueLine]:
-        """Return the lines of the queues below one, parents first."""
+        """Return the lines of a queue's descendants, parents first."""
         found: list[QueueLine] = []
         names = {name}
         for line in sorted(self.lines, key=lambda line: line.level):
@@ -182,9 +182,9 @@ class QueueTree:
 
 
 def scenario_tree(scenario: Scenario, shown: Shown | None = None) -> QueueTree:
-    """Return the tree-table of a scenario's queues, by default in its most contested resource.
+    """Return the table of a scenario's queues, by default in its most contested resource.
 
-    A resource that neither a node nor a queue names is taken in all the same: that is how it is added.
+    The requested resource may be one that no node or queue has yet: that is how a resource is added.
     """
     stored = list(scenario.queues.all())
     tree = tree_of(scenario, stored, scenario_preview(scenario, stored), shown or Shown())
@@ -197,7 +197,7 @@ def scenario_tree(scenario: Scenario, shown: Shown | None = None) -> QueueTree:
 
 
 def _with_findings(scenario: Scenario, stored: Sequence[Queue], tree: QueueTree) -> frozenset[str]:
-    """Return the names of the queues that a check speaks of, in a tree with those above them."""
+    """Return the names of the queues with findings, in a tree with their ancestors."""
     found: set[str] = set()
     for problem in scenario_problems(scenario, stored):
         line = tree.line(problem.queue or "")
@@ -208,7 +208,7 @@ def _with_findings(scenario: Scenario, stored: Sequence[Queue], tree: QueueTree)
 
 
 def tree_of(scenario: Scenario, queues: Sequence[QueueFields], preview: Preview, shown: Shown) -> QueueTree:
-    """Return the tree-table of queues, saved or not, and the core's answer to them."""
+    """Return the table of queues, saved or not, with the figures of the core."""
     rows = queue_rows(queues)
     named = {name for row in rows for quantities in _quantities(row) for name in quantities}
     resources = resource_order(named | set(preview.total) | {"cpu", "memory"} | ({shown.resource} - {""}))
@@ -231,14 +231,14 @@ class _Requesting:
 
 
 def _most_contested(rows: Sequence[QueueRow], preview: Preview, resources: Sequence[str]) -> str:
-    """Return the resource that a run's page opens with, too; without one the first."""
+    """Return the resource that a run's page also opens with, otherwise the first."""
     answers = ((row, preview.queues[row.name]) for row in rows)
     found = contested(_Requesting(row.name, row.parent, one.deserved, one.request) for row, one in answers)
     return next((name for name in found if name in resources), resources[0])
 
 
 def _in_order(lines: list[QueueLine], shown: Shown) -> Sequence[QueueLine]:
-    """Return the lines as a tree, or sorted and flat; what has no value comes last."""
+    """Return the lines as a tree, or sorted and flat; lines without a value come last."""
     if not shown.sort:
         return lines
     falls = shown.sort.startswith("-")

@@ -1,4 +1,4 @@
-"""How is the queue tree edited on the scenario's page: line by line, and as a tree?"""
+"""Edits of the queue tree on the scenario's page: of single lines, and of the tree."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from planning.states import QUEUES
 @login_required
 @require_http_methods(["GET", "POST"])
 def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
-    """Show a queue's line, open it for editing (``?edit``), or save what was typed."""
+    """Show a queue's line, open it for editing (``?edit``), or save its fields."""
     scenario = scenario_or_404(request, scenario_id)
     stored = queue_or_404(scenario, name)
     if request.method == "POST":
@@ -49,7 +49,7 @@ def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def queues(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Open a line for a queue to come, below ``?parent``, or add it."""
+    """Open a line for a new queue below ``?parent``, or add it."""
     scenario = scenario_or_404(request, scenario_id)
     if request.method == "GET":
         tree = scenario_tree(scenario, shown_of(request))
@@ -61,7 +61,7 @@ def queues(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def move(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
-    """Hang a queue, with all below it, under another one."""
+    """Move a queue with its descendants to another parent."""
 
     def moved(scenario: Scenario, expected: int) -> str:
         patch = {"parent": request.POST.get("parent") or None}
@@ -76,7 +76,7 @@ def move(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
 @login_required
 @require_POST
 def duplicate(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
-    """Add a queue like this one beside it."""
+    """Add a copy of this queue beside it."""
 
     def duplicated(scenario: Scenario, expected: int) -> str:
         twin = queue_duplicate(scenario=scenario, name=name, expected_revision=expected, user=caller(request))
@@ -89,7 +89,7 @@ def duplicate(request: HttpRequest, scenario_id: UUID, name: str) -> HttpRespons
 @login_required
 @require_http_methods(["GET", "POST"])
 def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
-    """Ask, naming what hangs on it; or remove a queue with all below it."""
+    """Ask for confirmation, listing what depends on the queue, or remove it with its descendants."""
     if request.method == "GET":
         return _ask_removal(request, scenario_or_404(request, scenario_id), name)
 
@@ -106,14 +106,14 @@ def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Take back the last change of the scenario, whatever it was about."""
+    """Undo the last revision of the scenario."""
     return _walk(request, scenario_or_404(request, scenario_id), history.undo, "Undone")
 
 
 @login_required
 @require_POST
 def redo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Make again what was taken back last."""
+    """Redo the last undone revision."""
     return _walk(request, scenario_or_404(request, scenario_id), history.redo, "Redone")
 
 
@@ -129,7 +129,7 @@ def _walk(
 
 
 def _save(request: HttpRequest, scenario: Scenario, stored: Queue | None = None) -> HttpResponse:
-    """Save what was typed into the line of a queue, or into that of a queue to come."""
+    """Save the line of an existing or a new queue."""
     name, spec = (stored.name, queue_spec(stored)) if stored else ("", {})
     typed, patch = typed_queue(request.POST.dict(), spec)
     expected = seen_revision(request)
@@ -154,7 +154,7 @@ def _stale(
     typed: dict[str, str],
     error: StaleRevision,
 ) -> Editor:
-    """Return the editor after somebody else's edit: nothing typed is lost, nothing of theirs is undone."""
+    """Return the editor after a conflicting edit, with the entered values and the other edit's changes."""
     present = queue_or_404(scenario, stored.name) if stored else None
     name, spec = (present.name, queue_spec(present)) if present else ("", {})
     later = changes_since(scenario, error.expected)
@@ -168,7 +168,7 @@ def _stale(
 def _done(
     request: HttpRequest, scenario: Scenario, change: Callable[[Scenario, int], str], message: str
 ) -> HttpResponse:
-    """Make a change of the tree's shape; `change` returns the queue that is looked at afterwards."""
+    """Change the shape of the tree; `change` returns the queue to show afterwards."""
     expected = seen_revision(request)
     try:
         looked_at = change(scenario, expected)
@@ -180,7 +180,7 @@ def _done(
 
 
 def _line(request: HttpRequest, editor: Editor, status: int = 200) -> HttpResponse:
-    """Return the open line alone to htmx, the tree with it when that is requested, else the whole page."""
+    """Return the open line to htmx, the tree with it if requested, otherwise the whole page."""
     context = {"scenario": editor.scenario, "tree": editor.tree, "editor": editor}
     target = fragment_requested(request)
     if target is None:
@@ -214,7 +214,7 @@ def _ask_removal(request: HttpRequest, scenario: Scenario, name: str) -> HttpRes
 def edit_refused(
     request: HttpRequest, scenario: Scenario, context: dict[str, Any], status: int
 ) -> HttpResponse:
-    """Return why an edit was not saved, above the table; `context` has what was typed, for a whole page."""
+    """Return the problems of a rejected edit above the table; `context` has the values for a whole page."""
     if fragment_requested(request) is None:
         return scenario_page(request, scenario, context, status)
     context_of_tree = {"tree": scenario_tree(scenario, shown_of(request)), **context}
@@ -224,7 +224,7 @@ def edit_refused(
 def queues_changed(
     request: HttpRequest, scenario: Scenario, name: str, message: str, expected: int
 ) -> HttpResponse:
-    """Return the tree with its new figures in the place of the old one, or lead back to the page."""
+    """Return the tree with new figures to htmx, otherwise redirect to the page."""
     shown = shown_of(request)
     if fragment_requested(request) is None:
         messages.success(request, f"{message}: revision {scenario.revision}.")
@@ -246,7 +246,7 @@ def queues_changed(
 
 
 def _scenario_with(request: HttpRequest, scenario_id: UUID, name: str) -> Scenario:
-    """Return the scenario, which has a queue of this name."""
+    """Return the scenario if it has a queue of this name, or raise Http404."""
     scenario = scenario_or_404(request, scenario_id)
     queue_or_404(scenario, name)
     return scenario

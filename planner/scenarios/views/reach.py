@@ -1,4 +1,4 @@
-"""What makes a figure of the workbench reach an amount, and how is one of the changes made?"""
+"""The search for changes with which a figure of the queue table reaches an amount."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ _PARTS = {"reach-found": "scenarios/_reach_found.html"}
 @login_required
 @require_http_methods(["GET", "POST"])
 def reach(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show the form, with an amount the smallest change of each kind; or make one of these changes."""
+    """Show the form, with an amount the smallest change of each kind, or apply one of these changes."""
     scenario = scenario_or_404(request, scenario_id)
     params = {name: request.GET.get(name, "") for name in (*NAMES, AFTER)}
     if params["figure"] not in FIGURES:
@@ -54,7 +54,7 @@ def reach(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 
 
 def _used(request: HttpRequest, scenario: Scenario, params: Mapping[str, str]) -> HttpResponse:
-    """Make a change that was offered: an edit like any other, in one revision."""
+    """Apply an offered change as an edit in one revision."""
 
     def page(changed: Mapping[str, Any], status: int) -> HttpResponse:
         return _shown(request, scenario, params, changed, status)
@@ -104,9 +104,9 @@ def _shown(
     changed: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return the form with what was found, as a line of the tree to htmx, else as a page of its own.
+    """Return the form with the found changes, as a line of the tree to htmx, otherwise as a page.
 
-    While a search goes on htmx replaces only what was found.
+    While a search continues, htmx replaces only the found changes.
     """
     named = {name: text for name, text in params.items() if name not in ("at_least", "at_most", AFTER)}
     context = {

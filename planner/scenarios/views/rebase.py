@@ -1,4 +1,4 @@
-"""How does a scenario come to a newer snapshot? It is shown, then saved; a worker does large ones."""
+"""The pages of a rebase: preview, then save; a worker rebases onto large snapshots."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,13 +39,13 @@ WHY = {
 }
 _TAKES, _BETWEEN = "take:", "|"
 MOST_SHOWN = 200
-"""So many objects that differ are listed; the API has them all."""
+"""The most listed differences; the API has them all."""
 PARTS = {"rebase": "scenarios/_rebase.html"}
 
 
 @dataclass(frozen=True)
 class ConflictShown:
-    """A conflict with the words of its kind; of the configuration the lines that each side changed."""
+    """A conflict with the word for its kind; for the configuration, the lines that each side changed."""
 
     number: int
     conflict: Conflict
@@ -54,24 +54,24 @@ class ConflictShown:
 
     @property
     def name(self) -> str:
-        """Return the name of the form's field that decides it."""
+        """Return the name of the form's field for the choice."""
         return _TAKES + _BETWEEN.join(self.conflict.id)
 
     @property
     def word(self) -> str:
-        """Return what kind of thing it is about."""
+        """Return the word for the kind of object."""
         return KIND_WORDS[self.conflict.kind]
 
     @property
     def why(self) -> str:
-        """Return why it has to be decided."""
+        """Return why it needs a decision."""
         return WHY[self.conflict.what]
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def carry_over(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show what a scenario would say on a newer snapshot, or begin a branch that says so."""
+    """Show the scenario on another snapshot, or create the branch."""
     scenario = scenario_or_404(request, scenario_id)
     found = list(snapshots_to_carry_over_to(caller(request), scenario))
     data = request.POST if request.method == "POST" else request.GET
@@ -105,7 +105,7 @@ def carry_over(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def _carried(
     request: HttpRequest, scenario: Scenario, snapshot: Snapshot, choices: Mapping[ConflictId, str]
 ) -> HttpResponse | dict[str, Any]:
-    """Return the way to the new scenario, or what the page says because there is none."""
+    """Return the address of the new scenario, or the context of the page that says why there is none."""
     form = NameForm(request.POST)
     if not form.is_valid():
         messages.warning(request, f"Nothing was saved. Name: {form.errors['name'][0]}")
@@ -133,7 +133,7 @@ def _carried(
 @login_required
 @require_GET
 def detail(request: HttpRequest, rebase_id: UUID) -> HttpResponse:
-    """Show a rebase that a worker makes; a poll that has seen this much hears that nothing changed."""
+    """Show a rebase by a worker; answer a poll with 204 if nothing changed."""
     rebase = found_or_404(request, get_rebase, rebase_id)
     if request.GET.get("seen") == seen(rebase):
         return HttpResponse(status=UNCHANGED)
@@ -143,7 +143,7 @@ def detail(request: HttpRequest, rebase_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, rebase_id: UUID) -> HttpResponse:
-    """Ask a rebase to stop and show where it stands."""
+    """Request a rebase to stop and show its state."""
     rebase = work_cancel(work=found_or_404(request, get_rebase, rebase_id), user=caller(request))
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         return render(request, PARTS["rebase"], _context(rebase))
@@ -151,12 +151,12 @@ def cancel(request: HttpRequest, rebase_id: UUID) -> HttpResponse:
 
 
 def _context(rebase: Rebase) -> dict[str, Any]:
-    """Return what the page of a rebase shows."""
+    """Return the context of a rebase's page."""
     return {"rebase": rebase, "seen": seen(rebase), "problems": problems_of(rebase)}
 
 
 def _choices(typed: Mapping[str, str]) -> dict[ConflictId, str]:
-    """Return what the form decided; a field that decides is named after kind, key and field."""
+    """Return the choices of the form, whose field names contain kind, key and field."""
     choices: dict[ConflictId, str] = {}
     for name, take in typed.items():
         parts = name.removeprefix(_TAKES).split(_BETWEEN)

@@ -1,4 +1,4 @@
-"""What does a scenario's page show?"""
+"""The page of a scenario."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -39,7 +39,7 @@ def detail(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def labels(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Name a scenario, note something, tag it, or archive it."""
+    """Set the name, note and tags of a scenario, or archive it."""
     scenario = scenario_or_404(request, scenario_id)
     keep, page = (
         partial(label, thing=scenario, user=caller(request)),
@@ -51,7 +51,7 @@ def labels(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def review(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show what there is to say against the scenario; the page asks for it by itself, after its figures."""
+    """Show the findings about the scenario; the page requests them after its figures."""
     scenario = scenario_or_404(request, scenario_id)
     checked = {"scenario": scenario, "problems": scenario_problems(scenario), "checked": True}
     if fragment_requested(request) is None:
@@ -62,7 +62,7 @@ def review(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def scenario_page(
     request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
-    """Return the whole page; `changed` holds what an edit that was not saved puts in its place."""
+    """Return the whole page; `changed` has the context of a rejected edit."""
     context = {
         "scenario": scenario,
         "steps": steps(scenario),

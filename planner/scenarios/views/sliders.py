@@ -1,4 +1,4 @@
-"""How far does the slider beside a field go, in which unit and in which steps?"""
+"""The range, step and unit of the slider beside a field."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ _SUFFIXES: Mapping[str, str] = {
     "bytes": "", "KiB": "Ki", "MiB": "Mi", "GiB": "Gi", "TiB": "Ti", "PiB": "Pi",
 }  # fmt: skip
 _PARTS = ("cpu", "memory", "ephemeral-storage")
-"""Resources of which there are parts of a unit; hugepages and devices are counted in whole ones."""
+"""Divisible resources; hugepages and devices are counted in whole units."""
 
 
 @dataclass(frozen=True)
 class Slider:
-    """A range from 0: its end, step and position, each in the unit that `suffix` writes behind a number."""
+    """A range from 0: its end, step and position, in the unit that is the number's `suffix`."""
 
     most: str
     step: str
@@ -55,7 +55,7 @@ def amount_slider(resource: str, text: str, largest: float, *, unset: float = 0.
 
 
 def weight_slider(text: str, largest: int) -> Slider:
-    """Return the slider of a weight, which goes to twice the largest weight of the table."""
+    """Return the slider of a weight, which ends at twice the largest weight of the table."""
     value = whole_number(text)
     most = max(_MOST_WEIGHT, 2 * largest, value)
     return Slider(most=str(most), step=_plain(_step(most, whole=True)), value=str(value), suffix="")
@@ -76,7 +76,7 @@ def _step(most: float, *, whole: bool) -> float:
 
 
 def _plain(number: float) -> str:
-    """Return a number as a quantity spells it.
+    """Return a number as a quantity.
 
     >>> _plain(2.0), _plain(0.30000000000000004), _plain(6_220_000.0)
     ('2', '0.3', '6220000')

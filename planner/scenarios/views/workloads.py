@@ -1,4 +1,4 @@
-"""Which jobs does a scenario have, and how are they added, changed and removed on their tab?"""
+"""The tab with the workloads of a scenario, and the page of one workload."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -43,7 +43,7 @@ def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Add a job by its fields, or what a text holds."""
+    """Add a job by its fields, or the workloads of a text."""
     scenario = scenario_or_404(request, scenario_id)
     is_text = "documents" in request.POST
     text = ManifestsForm(request.POST if is_text else None)
@@ -64,7 +64,7 @@ def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def workload(request: HttpRequest, scenario_id: UUID, kind: str, namespace: str, name: str) -> HttpResponse:
-    """Show one workload with its fields, change it, copy it or remove it."""
+    """Show one workload with its fields; change it, copy it or remove it."""
     scenario = scenario_or_404(request, scenario_id)
     key = f"{namespace}/{name}"
     row = Workloads(objects_in(scenario, state_of(scenario))).row(kind, key)
@@ -77,7 +77,7 @@ def workload(request: HttpRequest, scenario_id: UUID, kind: str, namespace: str,
 
 
 class WorkloadPage:
-    """One workload: its fields, the form of its copies, and what was sent of them."""
+    """One workload: its fields, the form of its copies, and the entered values."""
 
     def __init__(self, request: HttpRequest, scenario: Scenario, row: WorkloadRow) -> None:
         self.request, self.scenario, self.row = request, scenario, row
@@ -89,7 +89,7 @@ class WorkloadPage:
         self.form = next((form for form in (self.copies, self.fields) if form.is_bound), None)
 
     def change(self, expected: int) -> str:
-        """Make the change that was requested of the revision that it saw, and say what was done."""
+        """Make the requested change at its revision, and return what was done."""
         key = self.row.key
         edit: dict[str, Any] = {
             "scenario": self.scenario,
@@ -109,7 +109,7 @@ class WorkloadPage:
         return f"{key} saved"
 
     def page(self, changed: Mapping[str, Any], status: int = 200) -> HttpResponse:
-        """Show it, with what came of a change."""
+        """Return the page, with the context of a change."""
         reached = {"figure": PLACED, "job": self.row.key}
         context = {
             "scenario": self.scenario,
@@ -161,7 +161,7 @@ def _page(
 
 
 def _imported(scenario: Scenario) -> dict[str, WorkloadRow]:
-    """Return the workloads of the snapshot by what tells them apart."""
+    """Return the workloads of the snapshot by key."""
     objects = objects_in(scenario, state_of_snapshot(scenario.snapshot))
     return {workload_key(row): row for row in imported_workload_rows(scenario.snapshot, objects)}
 

@@ -107,7 +107,7 @@ def test_a_revision_of_more_digits_than_a_number_may_have_is_none(
 
 def test_a_name_that_is_too_long_is_refused_not_cut(browser: Client, scenario: Scenario) -> None:
     answer = browser.post(at(scenario, "branch/"), {"name": "n" * 254}, follow=True)
-    assert "Nothing was branched. Name: Ensure this value has at most 253 characters" in text_of(answer)
+    assert "No branch was created. Name: Ensure this value has at most 253 characters" in text_of(answer)
     assert Scenario.objects.count() == 1
 
 

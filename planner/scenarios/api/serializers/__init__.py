@@ -1,1 +1,1 @@
-"""What do scripts read and write of scenarios?"""
+"""The API bodies of scenarios."""

@@ -1,4 +1,4 @@
-"""What do scripts read of checks and exports?"""
+"""The API bodies of checks and exports."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from planning.releases import DEFAULT, release_problems
 
 
 class ProblemsSerializer(serializers.Serializer[Any]):
-    """What there is to say, errors first: refused by Volcano; accepted, but harmful; good to know."""
+    """Findings, errors first: refused by Volcano; accepted, but harmful; good to know."""
 
     problems = ProblemSerializer(many=True)
 
@@ -25,7 +25,7 @@ class ConfTextSerializer(Body):
     )
 
     def validate_release(self, name: str) -> str:
-        """Refuse what is no version."""
+        """Reject a name that is not a version."""
         for problem in release_problems(name):
             raise serializers.ValidationError(f"{problem.message} {problem.fix}", "release.unreadable")
         return name
@@ -58,7 +58,7 @@ class ConfLintSerializer(serializers.Serializer[Any]):
 
 
 class ExportStepSerializer(serializers.Serializer[Any]):
-    """One write; `halfway` if a later write sets the final value."""
+    """One write to the cluster; `halfway` if a later write sets the final value."""
 
     verb = serializers.ChoiceField(choices=["create", "update"])
     queue = serializers.CharField()
@@ -66,7 +66,7 @@ class ExportStepSerializer(serializers.Serializer[Any]):
 
 
 class ExportSerializer(serializers.Serializer[Any]):
-    """How to change a cluster into the scenario."""
+    """The steps that turn a cluster into the scenario."""
 
     steps = ExportStepSerializer(many=True)
     deletions = serializers.ListField(child=serializers.CharField(), help_text="Children first.")

@@ -1,4 +1,4 @@
-"""Which bodies have the calls about the scheduler's configuration and release?"""
+"""The API bodies of the scheduler configuration and the release."""
 
 from typing import Any
 
@@ -18,14 +18,14 @@ class ConfFindingSerializer(ProblemSerializer):
 
 
 class ConfOperation(Body):
-    """One operation of a JSON patch (RFC 6902); `from` belongs to a move, `value` to add and replace."""
+    """One operation of a JSON patch (RFC 6902); move has `from`, add and replace have `value`."""
 
     op = serializers.ChoiceField(choices=["add", "remove", "replace", "move"])
     path = serializers.CharField(help_text="JSON pointer, such as /tiers/0/plugins/-")
     value = serializers.JSONField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields, among them one whose name is a word of Python."""
+        """Return the fields, including `from`, which is a Python keyword."""
         return {**super().get_fields(), "from": serializers.CharField(required=False)}
 
 
@@ -40,20 +40,21 @@ class ConfEdited(Edit, ConfSerializer):
     """The scheduler configuration after an edit."""
 
     problems = ConfFindingSerializer(
-        many=True, help_text="All findings about the text, then what else the scenario has since the edit."
+        many=True,
+        help_text="All findings about the text, then other problems that the edit caused in the scenario.",
     )
 
 
 class ReleaseSerializer(Body):
-    """The release of Volcano that decides in a scenario."""
+    """The release of Volcano whose rules apply to a scenario."""
 
     release = serializers.CharField(
-        allow_blank=True, max_length=40, help_text="As chosen, such as v1.14.4; empty: the imported one."
+        allow_blank=True, max_length=40, help_text="As selected, such as v1.14.4; empty: the imported one."
     )
     imported = serializers.CharField(
         read_only=True, help_text="The release that the imported scheduler runs; empty when unknown."
     )
-    rules_of = serializers.CharField(read_only=True, help_text="The known release whose rules decide.")
+    rules_of = serializers.CharField(read_only=True, help_text="The known release whose rules apply.")
 
 
 class ReleaseEdited(Edit, ReleaseSerializer):

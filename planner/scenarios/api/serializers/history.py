@@ -1,4 +1,4 @@
-"""What do scripts read of changes and differences?"""
+"""The API bodies of changes and differences."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from planning.states import CONF, QUEUES, RELEASE, Edit
 
 
 class ChangeSerializer(serializers.ModelSerializer[Change]):
-    """One thing that an edit changed; a whole queue is given as its object."""
+    """One change of an edit; for a whole queue its object."""
 
     user = serializers.SerializerMethodField()
     path = serializers.CharField()
@@ -25,20 +25,20 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
         ]  # fmt: skip
 
     def get_user(self, change: Change) -> str | None:
-        """Return who made it, an account that may be gone; null is the installation itself."""
+        """Return the account that made it, which may be deleted; null for the installation itself."""
         return change.actor or None
 
     def get_before(self, change: Change) -> Any:
-        """Return what it was, null when it was not there."""
+        """Return the value before, null if absent."""
         return shown(change.kind, change.field, change.before)
 
     def get_after(self, change: Change) -> Any:
-        """Return what it is since, null when it is gone."""
+        """Return the value after, null if removed."""
         return shown(change.kind, change.field, change.after)
 
 
 class WorkspaceChangeSerializer(ChangeSerializer):
-    """A change with the scenario that it was made in, which may be removed since."""
+    """A change with its scenario, which may have been removed."""
 
     scenario_name = serializers.CharField(source="scenario.name")
     scenario_removed = serializers.DateTimeField(source="scenario.removed", allow_null=True)
@@ -56,7 +56,7 @@ class FieldChangeSerializer(serializers.Serializer[Any]):
 
 
 class DifferenceSerializer(serializers.Serializer[Any]):
-    """One thing in which a scenario differs from its base; null says not there."""
+    """One difference between a scenario and its base; null means absent."""
 
     kind = serializers.CharField()
     key = serializers.CharField()
@@ -68,7 +68,7 @@ class DifferenceSerializer(serializers.Serializer[Any]):
 
 
 class DifferencesSerializer(serializers.Serializer[Any]):
-    """All in which a scenario differs from its base."""
+    """All differences between a scenario and its base."""
 
     base = serializers.CharField()
     revision = serializers.IntegerField()
@@ -76,7 +76,7 @@ class DifferencesSerializer(serializers.Serializer[Any]):
 
 
 class DifferenceNamed(Body):
-    """Which difference is meant."""
+    """The name of a difference."""
 
     kind = serializers.CharField(max_length=40)
     key = serializers.CharField(max_length=510, allow_blank=True, default="")
@@ -84,7 +84,7 @@ class DifferenceNamed(Body):
 
 
 class BranchCreate(Body):
-    """A branch to begin."""
+    """A branch to create."""
 
     name = serializers.CharField(max_length=253)
     revision = serializers.IntegerField(
@@ -93,12 +93,12 @@ class BranchCreate(Body):
 
 
 def shown(kind: str, field: str, value: Any) -> Any:
-    """Return a value as people read it: of a whole queue only its object."""
+    """Return a value for display: for a whole queue its object."""
     return value["object"] if kind == QUEUES and not field and value is not None else value
 
 
 def difference_body(edit: Edit) -> dict[str, Any]:
-    """Return one difference with what is inside it."""
+    """Return one difference with its field changes."""
     before, after = (shown(edit.kind, edit.field, value) for value in (edit.before, edit.after))
     whole = not edit.field and edit.kind not in (CONF, RELEASE) and before is not None and after is not None
     return {

@@ -1,4 +1,4 @@
-"""What do scripts read and write of Kubernetes objects? The objects themselves, in their own spelling."""
+"""The API bodies of Kubernetes objects, with their own field names."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from planner.api.serializers import Edit
 
 
 class ManifestSerializer(serializers.Serializer[Any]):
-    """A Kubernetes object; it may have more parts than are named here."""
+    """A Kubernetes object; it may have more fields than these."""
 
     apiVersion = serializers.CharField(required=False)  # noqa: N815  # Kubernetes' spelling
     kind = serializers.CharField(required=False)
@@ -20,16 +20,16 @@ class ManifestSerializer(serializers.Serializer[Any]):
     status = serializers.DictField(required=False, allow_null=True, help_text="A patch removes it by null.")
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object as it is."""
+        """Return the object unchanged."""
         return dict(instance)
 
 
 class ManifestEdited(Edit, ManifestSerializer):
-    """An object after an edit, the problems and notes beside its parts."""
+    """An object after an edit, with problems and notes beside its fields."""
 
 
 class NodesAddSerializer(Body):
-    """Nodes to add: like one that is there, or of a capacity."""
+    """Nodes to add: copies of a node, or of a given capacity."""
 
     count = serializers.IntegerField(min_value=1, max_value=20_000)
     prefix = serializers.CharField(max_length=240, help_text="Names consist of the prefix and a number.")
@@ -38,14 +38,14 @@ class NodesAddSerializer(Body):
     labels = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for exactly one shape."""
+        """Require exactly one shape."""
         if ("like" in attrs) == ("capacity" in attrs):
             raise serializers.ValidationError("Send either like or capacity.", code="one_of")
         return attrs
 
 
 class NamesSerializer(Edit):
-    """What was made."""
+    """The names of what was created."""
 
     names = serializers.ListField(child=serializers.CharField())
 
@@ -58,7 +58,7 @@ def sent_object(body: Any) -> Mapping[str, Any]:
 
 
 def sent_manifest(body: Any) -> Mapping[str, Any]:
-    """Return a body that is a Kubernetes object or a patch of one, or answer 422 for parts of other types."""
+    """Return a body that is a Kubernetes object or a patch of one, or answer 422 for wrong types."""
     sent = sent_object(body)
     wrong = {
         name: [ErrorDetail(f"Send {message}.", "invalid")]
@@ -88,4 +88,4 @@ _PARTS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
     (("metadata",), _is_object, "a JSON object"),
     (("spec", "status"), _is_object_or_nothing, "a JSON object, or null to remove it"),
 )
-"""The parts of an object that are known here, what each may be, and what is said of all else."""
+"""The known fields of an object, the check of each, and the message if it fails."""

@@ -1,4 +1,4 @@
-"""Which bodies have the calls about queues?"""
+"""The API bodies of queues."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class GuaranteeSerializer(serializers.Serializer[Any]):
 
 
 class QueueSerializer(serializers.Serializer[Any]):
-    """A queue of a scenario, in the spelling of its CRD; unset fields are null or empty."""
+    """A queue of a scenario, with the field names of its CRD; unset fields are null or empty."""
 
     name = serializers.CharField()
     parent = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # a field, not the base's link
@@ -107,5 +107,5 @@ class PreviewSerializer(serializers.Serializer[Any]):
 class EditsPreviewed(PreviewSerializer):
     """The figures of all queues with edits that are not saved."""
 
-    edited = QueueSerializer(many=True, help_text="The edited queues, arithmetic computed.")
-    problems = ProblemSerializer(many=True, help_text="Why edits would be refused; those are left out.")
+    edited = QueueSerializer(many=True, help_text="The edited queues, with arithmetic evaluated.")
+    problems = ProblemSerializer(many=True, help_text="Why edits would be rejected; these are left out.")

@@ -1,4 +1,4 @@
-"""Which body has the answer to what makes a figure reach an amount?"""
+"""The API bodies of the search for changes with which a figure reaches an amount."""
 
 from typing import Any
 
@@ -8,42 +8,43 @@ from planning.reach.questions import FIGURES
 
 
 class ReachChangeSerializer(serializers.Serializer[Any]):
-    """The smallest change of one kind on its grid, or that there is none."""
+    """The smallest change of one kind on its grid, or its absence."""
 
     kind = serializers.ChoiceField(choices=["weight", "deserved", "guarantee", "capability", "nodes"])
     name = serializers.CharField(help_text="Kind, and the queue or node, such as `weight:research`.")
-    queue = serializers.CharField(help_text="Whose field moves; empty for nodes.")
-    like = serializers.CharField(help_text="The node that added ones are copies of; empty for a queue.")
+    queue = serializers.CharField(help_text="The queue of the field; empty for nodes.")
+    like = serializers.CharField(help_text="The node to copy; empty for a queue.")
     pool = serializers.CharField(help_text="The pool of that node.")
     before = serializers.CharField(
-        help_text="What the field is now, how many nodes the pool has; empty: not set."
+        help_text="The current value of the field, or the number of nodes in the pool; empty: not set."
     )
     status = serializers.ChoiceField(
         choices=["found", "none", "undecided"],
         help_text="`none`: no point of the grid reaches the amount. `undecided`: not tried so far.",
     )
     after = serializers.CharField(
-        allow_null=True, help_text="What the field is then; for nodes how many are added."
+        allow_null=True, help_text="The new value of the field; for nodes, how many are added."
     )
     value = serializers.FloatField(
-        allow_null=True, help_text="The figure after the change, without one after the last point tried."
+        allow_null=True,
+        help_text="The figure after the change; without a change, after the last point tried.",
     )
     patch = serializers.DictField(help_text="The merge patch of the queue that makes the change.")
-    count = serializers.IntegerField(help_text="How many nodes are added, 0 for a queue.")
+    count = serializers.IntegerField(help_text="Number of nodes to add, 0 for a queue.")
     smaller = serializers.CharField(
         allow_null=True,
-        help_text="The largest smaller point, which was tried and is not offered; null: none.",
+        help_text="The largest smaller point that was tried and does not reach the amount; null: none.",
     )
     refused = serializers.CharField(
-        help_text="Why a point that reaches the amount is not offered: the webhook refuses it. Empty: none."
+        help_text="Why a point that reaches the amount is not offered: the webhook rejects it. Empty if none."
     )
-    tried = serializers.IntegerField(help_text="How many points were tried, from the smallest on.")
-    points = serializers.IntegerField(help_text="How many points the grid has.")
+    tried = serializers.IntegerField(help_text="Number of points tried, from the smallest on.")
+    points = serializers.IntegerField(help_text="Number of points in the grid.")
     largest = serializers.CharField(help_text="The last point of the grid.")
 
 
 class ReachSerializer(serializers.Serializer[Any]):
-    """What a figure is, and the smallest change of each kind with which it reaches an amount."""
+    """The current value of a figure, and the smallest change of each kind with which it reaches an amount."""
 
     figure = serializers.ChoiceField(choices=list(FIGURES))
     queue = serializers.CharField()
@@ -51,12 +52,12 @@ class ReachSerializer(serializers.Serializer[Any]):
     job = serializers.CharField()
     at_least = serializers.FloatField(allow_null=True)
     at_most = serializers.FloatField(allow_null=True)
-    unit = serializers.CharField(help_text="Of `at_least`, `at_most`, `now` and `value`.")
-    now = serializers.FloatField(allow_null=True, help_text="The figure as it is; null: without limit.")
-    met = serializers.BooleanField(help_text="Nothing needs to change.")
-    complete = serializers.BooleanField(help_text="No kind is undecided.")
+    unit = serializers.CharField(help_text="The unit of `at_least`, `at_most`, `now` and `value`.")
+    now = serializers.FloatField(allow_null=True, help_text="The current value; null: unlimited.")
+    met = serializers.BooleanField(help_text="The figure already reaches the amount.")
+    complete = serializers.BooleanField(help_text="Every kind is decided.")
     next = serializers.CharField(
         allow_null=True,
-        help_text="The parameter `after` with which the search goes on; null: it is complete.",
+        help_text="The value of `after` that continues the search; null: it is complete.",
     )
     changes = ReachChangeSerializer(many=True)

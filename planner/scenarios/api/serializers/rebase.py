@@ -1,4 +1,4 @@
-"""What do scripts read and say about carrying a scenario over to a newer snapshot?"""
+"""The API bodies of rebases."""
 
 from dataclasses import asdict
 from typing import Any
@@ -16,24 +16,24 @@ from planning.rebase.conflicts import SIDES, WHATS, ConflictId
 
 
 class ConflictSerializer(serializers.Serializer[Any]):
-    """Something that both sides changed, to be decided by its kind, key and field."""
+    """An object or field that both sides changed, identified by kind, key and field."""
 
     what = serializers.ChoiceField(choices=WHATS)
     kind = serializers.CharField()
     key = serializers.CharField(help_text="Queues are named as in the older snapshot.")
     field = serializers.CharField(help_text="Empty: the whole object.")
     base = serializers.JSONField()
-    ours = serializers.JSONField(
-        help_text="For a whole object what the scenario changed; null means removed."
+    ours = serializers.JSONField(help_text="For a whole object, the scenario's changes; null means removed.")
+    theirs = serializers.JSONField(
+        help_text="For a whole object, the newer snapshot's changes; null means removed."
     )
-    theirs = serializers.JSONField(help_text="For a whole object what changed since; null means removed.")
     also = serializers.ListField(
         child=serializers.CharField(), help_text="Objects to which this choice applies."
     )
 
 
 class RebaseSerializer(serializers.Serializer[Any]):
-    """The scenario on another snapshot; undecided conflicts show the scenario's value."""
+    """The scenario on another snapshot; undecided conflicts have the scenario's value."""
 
     snapshot = serializers.UUIDField()
     revision = serializers.IntegerField()
@@ -43,7 +43,7 @@ class RebaseSerializer(serializers.Serializer[Any]):
 
 
 class RebaseWorkSerializer(serializers.ModelSerializer[Rebase]):
-    """A rebase that a worker makes because two large snapshots have to be compared."""
+    """A rebase by a worker, because two large snapshots have to be compared."""
 
     owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
     problems = ProblemSerializer(many=True, help_text="Why there is no branch.")
@@ -57,7 +57,7 @@ class RebaseWorkSerializer(serializers.ModelSerializer[Rebase]):
 
 
 class ChoiceSerializer(serializers.Serializer[Any]):
-    """The side that holds in one conflict."""
+    """The choice of a side in one conflict."""
 
     kind = serializers.CharField(max_length=40)
     key = serializers.CharField(max_length=510, allow_blank=True, default="")
@@ -78,12 +78,12 @@ class RebaseCreate(Body):
 
 
 def choices_of(listed: list[dict[str, str]]) -> dict[ConflictId, str]:
-    """Return the choices of a request by what they decide."""
+    """Return the choices of a request by conflict."""
     return {(one["kind"], one["key"], one["field"]): one["take"] for one in listed}
 
 
 def rebase_body(snapshot: Snapshot, revision: int, carried: Rebased) -> dict[str, Any]:
-    """Return what carrying over would make."""
+    """Return the body of a rebase that is not saved."""
     return {
         "snapshot": snapshot.pk,
         "revision": revision,

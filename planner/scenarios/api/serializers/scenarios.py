@@ -1,4 +1,4 @@
-"""Which bodies have the calls about scenarios?"""
+"""The API bodies of scenarios."""
 
 from rest_framework import serializers
 

@@ -1,4 +1,4 @@
-"""What do scripts read and write of workloads?"""
+"""The API bodies of workloads."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _KINDS = f"One of {', '.join(KINDS)}."
 
 
 class WorkloadSerializer(serializers.Serializer[Any]):
-    """A vcjob, a podgroup with its pods, or a pod without one; `requests` are those of one pod."""
+    """A vcjob, a PodGroup with its pods, or a pod without one; `requests` are those of one pod."""
 
     kind = serializers.CharField(help_text=_KINDS)
     namespace = serializers.CharField()
@@ -34,13 +34,13 @@ class WorkloadEdited(Edit, WorkloadSerializer):
 
 
 class JobAddSerializer(serializers.Serializer[Any]):
-    """A job to add, described by its fields; it becomes a vcjob of one task."""
+    """A job to add by its fields; it becomes a vcjob with one task."""
 
     name = serializers.CharField(max_length=253)
     namespace = serializers.CharField(max_length=253, required=False)
     queue = serializers.CharField(max_length=253, required=False)
     priorityClassName = serializers.CharField(max_length=253, required=False)  # noqa: N815
-    minMember = serializers.IntegerField(required=False, help_text="Missing: all replicas.")  # noqa: N815
+    minMember = serializers.IntegerField(required=False, help_text="Default: all replicas.")  # noqa: N815
     replicas = serializers.IntegerField()
     requests = QuantitiesField(required=False)
 
@@ -62,14 +62,14 @@ class WorkloadAddSerializer(Body):
     copy = CopySerializer(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for exactly one of the three."""
+        """Require exactly one of the three."""
         if len(attrs) != 1:
             raise serializers.ValidationError("Send one of job, documents, copy.", code="one_of")
         return attrs
 
 
 class WorkloadPatch(serializers.Serializer[Any]):
-    """What to change; null takes a queue or a priority class away (as an empty text does), or a request."""
+    """Fields to change; null removes a queue or priority class (as an empty text does), or a request."""
 
     queue = serializers.CharField(allow_null=True, allow_blank=True, required=False)
     priorityClassName = serializers.CharField(allow_null=True, allow_blank=True, required=False)  # noqa: N815
@@ -86,6 +86,6 @@ class ObjectNamed(serializers.Serializer[Any]):
 
 
 class ObjectsTouched(Edit):
-    """Which objects an edit added."""
+    """The objects that an edit added."""
 
     objects = ObjectNamed(many=True)
