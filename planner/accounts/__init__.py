@@ -1,1 +1,1 @@
-"""Who may log in, who is a member of which workspace, and who did what?"""
+"""Accounts, workspaces and their members, log-in, tokens and the audit."""

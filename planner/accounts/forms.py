@@ -1,4 +1,4 @@
-"""What do people type about accounts and workspaces: names, roles, passwords and codes?"""
+"""The forms of accounts and workspaces."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ _LONGEST_USERNAME = User._meta.get_field("username").max_length
 
 
 class TokenForm(forms.Form):
-    """What a token is called, what it may do and for how long; unless said, to read, for the fewest days."""
+    """The name, scope and lifetime of a token; by default read-only, for the shortest time."""
 
     name = forms.CharField(max_length=100, required=False)
     scope = forms.ChoiceField(choices=SCOPES, required=False)
@@ -23,19 +23,19 @@ class TokenForm(forms.Form):
 
 
 class WorkspaceForm(TypedForm):
-    """What a workspace is called."""
+    """The name of a workspace."""
 
     name = forms.CharField(max_length=_LONGEST_NAME)
 
 
 class RoleForm(TypedForm):
-    """What a member may do."""
+    """The role of a member."""
 
     role = forms.TypedChoiceField(choices=Role.choices, coerce=Role)
 
 
 class InvitationForm(TypedForm):
-    """Who is invited as what; without a name, whoever opens a link."""
+    """The account to invite and its role; without a name, whoever opens the link."""
 
     username = forms.CharField(label="Invite", max_length=_LONGEST_USERNAME, required=False)
     username.widget.attrs |= {"placeholder": "user name", "autocapitalize": "none"}
@@ -45,7 +45,7 @@ class InvitationForm(TypedForm):
 
 
 class JoinForm(TypedForm):
-    """The account that an invited person makes."""
+    """The new account of an invited person."""
 
     username = forms.CharField(label="User name", max_length=_LONGEST_USERNAME)
     username.widget.attrs |= {"autocomplete": "username", "autocapitalize": "none"}
@@ -65,7 +65,7 @@ class CodeForm(TypedForm):
 
 
 class ConfirmationForm(TypedForm):
-    """What an account types to delete itself: its password, or its name where it has none."""
+    """The confirmation of an account's deletion: its password, or its name if it has none."""
 
     confirmation = forms.CharField(label="Your user name, to confirm", strip=False)
 

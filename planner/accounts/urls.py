@@ -1,4 +1,4 @@
-"""Which address leads to which page of accounts?"""
+"""The URLs of the pages of accounts."""
 
 from django.urls import path
 

@@ -1,1 +1,1 @@
-"""The same answers as the pages, as JSON under /api/v1/."""
+"""The JSON API under /api/v1/, with the same results as the pages."""

@@ -1,4 +1,4 @@
-"""What may this caller see, and is the call meant in earnest?"""
+"""Base classes of API calls: access to workspaces, and dry runs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,19 +32,19 @@ _OF_A_READ = {"fields", "format"}
 
 @method_decorator(gzip_page, name="dispatch")
 class WorkspaceView(APIView):
-    """A call that sees the workspaces of its caller; what lies in another does not exist for it."""
+    """A call within the workspaces of its caller; objects of other workspaces answer 404."""
 
     sparse = True
-    """Is the answer JSON of which a caller may ask for some fields only?"""
+    """Whether the response is JSON that supports the parameter `fields`."""
 
     parameters: tuple[str, ...] | None = ()
-    """What else may stand in the query string of a reading call; None: the call itself refuses the rest."""
+    """Further query parameters of a read call; None: the call itself rejects unknown ones."""
 
     shown_once: str = ""
-    """The field of a creating call's answer that is a secret: a repeated call is answered without it."""
+    """The secret field of a create call's response, which is left out when the call is repeated."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse query parameters that nothing here reads: a misspelt `dry_run` would save."""
+        """Reject unknown query parameters: a misspelt `dry_run` would save."""
         super().initial(request, *args, **kwargs)
         if request.method not in SAFE_METHODS:
             refuse_unknown(request.query_params, _OF_A_WRITE)
@@ -63,12 +63,12 @@ class WorkspaceView(APIView):
 
     @property
     def user(self) -> User:
-        """Return who calls; strangers do not come this far."""
+        """Return the caller; anonymous requests are rejected before."""
         assert isinstance(self.request.user, User), "every call here requires a login"
         return self.request.user
 
     def workspace_for_import(self) -> Workspace:
-        """Return the workspace that ``?workspace=`` names, else the first one that the caller may edit."""
+        """Return the workspace in ``?workspace=``, otherwise the first that the caller may edit."""
         chosen = serializers.UUIDField(required=False)
         named = self.request.query_params.get("workspace")
         try:
@@ -79,16 +79,16 @@ class WorkspaceView(APIView):
             raise serializers.ValidationError({"workspace": error.detail}) from None
 
     def note_export(self, workspace: Workspace | None, subject: str) -> None:
-        """Note that the caller takes something out of a workspace, or of several."""
+        """Record an export by the caller from one or several workspaces."""
         address = self.request.META.get("REMOTE_ADDR", "")
         export_note(user=self.user, workspace=workspace, subject=subject, address=address)
 
     def scenario(self) -> Scenario:
-        """Return the scenario that the address names, or answer 404."""
+        """Return the requested scenario, or answer 404."""
         return get_object_or_404(scenarios(self.user), pk=self.kwargs["scenario_id"])
 
     def run(self) -> Run:
-        """Return the run that the address names, or answer 404."""
+        """Return the requested run, or answer 404."""
         return get_object_or_404(runs_and_baselines(self.user), pk=self.kwargs["run_id"])
 
 
@@ -96,22 +96,22 @@ class OneWorkspace(WorkspaceView):
     """A call about one workspace of the caller."""
 
     def membership(self) -> Membership:
-        """Return the caller's membership of the workspace that the address names, or answer 404."""
+        """Return the caller's membership of the requested workspace, or answer 404."""
         return get_object_or_404(memberships(self.user), workspace=self.kwargs["workspace_id"])
 
     def workspace(self) -> Workspace:
-        """Return the workspace that the address names, or answer 404."""
+        """Return the requested workspace, or answer 404."""
         return self.membership().workspace
 
 
 def is_dry(request: Request) -> bool:
-    """Is this call only to check what it would do (``?dry_run=1``)?"""
+    """Return whether the call is a dry run (``?dry_run=1``)."""
     return is_requested(request, "dry_run") or False
 
 
 @contextmanager
 def saved_unless_dry(request: Request) -> Iterator[None]:
-    """Do the writes inside, and undo them all when the call is a dry run."""
+    """Save the writes in the block, or roll them back in a dry run."""
     if not is_dry(request):
         yield
         return
@@ -121,7 +121,7 @@ def saved_unless_dry(request: Request) -> Iterator[None]:
 
 
 def made(request: Request, body: dict[str, Any], status: int, **headers: str) -> Response:
-    """Answer a creating call; a dry run made nothing that an id could name."""
+    """Return the response of a create call; in a dry run without an id."""
     if is_dry(request):
         return Response({**body, "id": None})
     return Response(body, status, headers=headers)

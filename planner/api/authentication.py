@@ -1,4 +1,4 @@
-"""Who is calling? A token first, so that a stranger gets 401, then a browser's session."""
+"""Authentication of API calls: by token first, which answers 401 to anonymous requests, then by session."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ class ApiToken(TokenAuthentication):
     """Accept ``Authorization: Token …``."""
 
     def authenticate(self, request: Any) -> tuple[User, AuthToken] | None:
-        """Return who holds the token, and it; a header that ends after its first word holds none."""
+        """Return the token's user and the token; a header without a token is an error."""
         if get_authorization_header(request).lower().split() == [b"token"]:
             raise AuthenticationFailed("The header Authorization has no token behind `Token`.")
         found: tuple[User, AuthToken] | None = super().authenticate(request)
         return found
 
     def authenticate_credentials(self, token: bytes):  # type: ignore[no-untyped-def]
-        """Return who holds `token`; bytes that are no text are a wrong token, not a fault of ours."""
+        """Return the user of `token`; bytes that are not text are a wrong token, not an internal error."""
         if not token.isascii():
             raise AuthenticationFailed("Invalid token.")
         user, known = super().authenticate_credentials(token)
@@ -35,23 +35,23 @@ class ApiToken(TokenAuthentication):
 
 
 class BrowserSession(SessionAuthentication):
-    """Accept the session of a browser, which may do all that its account may."""
+    """Accept the session of a browser, with all permissions of its account."""
 
     def authenticate(self, request):  # type: ignore[no-untyped-def]
-        """Return who is logged in."""
+        """Return the user of the session."""
         found = super().authenticate(request)
         return found and (found[0].acting(Role.ADMIN), found[1])
 
 
 class BrowserSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """How the schema describes `BrowserSession`."""
+    """The schema of `BrowserSession`."""
 
     target_class = "planner.api.authentication.BrowserSession"
     priority = 0
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the schema describes `ApiToken`."""
+    """The schema of `ApiToken`."""
 
     target_class = ApiToken
     name = "token"

@@ -1,4 +1,4 @@
-"""Is a body of the JSON types that the schema says? A number is no text, and a text is no number."""
+"""Strict JSON types of request bodies: a number is not a text, nor a text a number."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +9,10 @@ from rest_framework.utils.html import is_html_input
 
 
 class Body(serializers.Serializer[Any]):
-    """What a caller sends; of JSON each value has the type that the schema says, a form has texts only."""
+    """A request body; JSON values must have the type of the schema, form values are texts."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return what the fields make of a body, or raise for all that is wrong with it at once."""
+        """Return the validated body, or raise with all errors at once."""
         wrong = {} if is_html_input(data) else unlike(self, data)
         try:
             value = super().to_internal_value(data)
@@ -24,9 +24,9 @@ class Body(serializers.Serializer[Any]):
 
 
 def unlike(field: Any, value: Any) -> Any:
-    """Return what has another JSON type than a field takes, in the shape of a serializer's errors.
+    """Return errors for values whose JSON type a field does not accept, shaped like a serializer's errors.
 
-    Null is left to the field, which knows whether it takes it; nothing wrong is an empty answer.
+    Null is left to the field, which knows whether it is allowed; no error is an empty result.
     """
     if isinstance(field, serializers.Serializer):
         named = value if isinstance(value, Mapping) else {}
@@ -44,7 +44,7 @@ def unlike(field: Any, value: Any) -> Any:
 
 
 def _both(errors: Any, wrong: dict[str, Any]) -> Any:
-    """Return the errors of the fields, and of wrong types where a field itself says nothing."""
+    """Return the errors of the fields, with errors of types where a field has none."""
     return {**wrong, **errors} if isinstance(errors, dict) else errors
 
 
@@ -56,7 +56,7 @@ def _is_of(value: Any, types: tuple[type, ...]) -> bool:
     if isinstance(value, bool):
         return bool in types
     if types == (int,) and isinstance(value, float):
-        return value.is_integer()  # JSON tells 5 and 5.0 not apart
+        return value.is_integer()  # JSON does not distinguish 5 and 5.0
     return isinstance(value, types)
 
 
@@ -66,4 +66,4 @@ _TYPES: tuple[tuple[tuple[type, ...], tuple[type, ...], str], ...] = (
     ((serializers.FloatField,), (int, float), "Send a number."),
     ((serializers.CharField, serializers.UUIDField), (str,), "Send a text."),
 )
-"""Which types of Python JSON becomes for which fields, and what is said of all others."""
+"""The accepted Python types of each field, and the message for other types."""

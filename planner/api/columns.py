@@ -1,4 +1,4 @@
-"""Which columns has a table of rows as the API answers them, and what stands in each?"""
+"""The columns of a table made of API rows."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,20 +10,20 @@ UNITS = {
     "ran_seconds": "s", "pods": "pods", "pending": "pods", "running": "pods", "replicas": "pods",
     "bound": "pods", "pipelined": "pods", "work_lost_seconds": "pod-seconds",
 }  # fmt: skip
-"""The units of plain numbers, by the last part of their name; an amount brings its own."""
+"""The units of plain numbers, by the last part of their name; amounts have their own."""
 _AMOUNT = {"value", "unit", "unlimited"}
 _RUN_BY_RUN = ("runs", "values", "deltas")
-"""Lists that become columns, one for each run in the requested order; other lists are JSON in one cell."""
+"""Lists that become columns, one per run in the requested order; other lists are JSON in one cell."""
 
 Row = Mapping[str, Any]
 Rows = Callable[[], Iterable[Row]]
-"""Asked twice: first for the columns that any row has, then for what stands in them."""
+"""Called twice: for the columns that any row has, then for the cells."""
 Cell = str | int | float | bool | None
-"""None: not set; infinity: an amount without limit."""
+"""None: not set; infinity: an unlimited amount."""
 
 
 def cells(row: Any, path: str = "") -> Iterator[tuple[str, Cell]]:
-    """Yield the columns of a row, units in their names, with what stands in them.
+    """Yield the columns of a row, with units in their names, and the cells.
 
     >>> cpu = {"value": 1000.0, "unit": "millicores", "unlimited": False}
     >>> list(cells({"name": "a", "share": 0.5, "deserved": {"cpu": cpu}, "reasons": ["b"]}))

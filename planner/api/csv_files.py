@@ -1,4 +1,4 @@
-"""How is a table written as CSV, so that no spreadsheet computes what stands in it?"""
+"""CSV tables, safe against formulas in spreadsheets."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from typing import Any
 from planner.api.columns import Cell, Rows, cells
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What makes a spreadsheet compute a text; a quote before it says that it is a text."""
+"""Characters that start a formula in a spreadsheet; a quote before them makes it a text."""
 
 
 def lines(rows: Rows) -> Iterator[str]:
@@ -50,5 +50,5 @@ def _written(cell: Cell) -> Any:
 
 
 def _safe(text: str) -> str:
-    """Return a text that no spreadsheet computes."""
+    """Return a text that no spreadsheet evaluates."""
     return f"'{text}" if text.startswith(_FORMULA) else text

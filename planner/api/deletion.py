@@ -1,4 +1,4 @@
-"""How does a script delete something, and learn before what goes with it?"""
+"""Deletion by API calls, with a dry run that counts what is deleted."""
 
 from rest_framework import status
 from rest_framework.request import Request
@@ -11,7 +11,7 @@ from planner.clusters.services.deletion import thing_delete
 
 
 def deleted(request: Request, thing: Deletable, user: User) -> Response:
-    """Delete a thing; of a dry run return how many things of each kind would go with it."""
+    """Delete an object; in a dry run return the number of dependent objects of each kind."""
     if is_dry(request):
         return Response(dependent_counts(thing))
     thing_delete(thing=thing, user=user)

@@ -1,4 +1,4 @@
-"""Where can one read and try the API in a browser?"""
+"""The page that documents the API."""
 
 from drf_spectacular.views import SpectacularSwaggerSplitView
 

@@ -1,4 +1,4 @@
-"""What does a script see when a call fails? One shape, whatever went wrong."""
+"""Error responses of the API, all of one shape."""
 
 import logging
 import math
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 PROBLEM_KEYS = (
     "rule", "severity", "message", "path", "queue", "field", "actual", "limit", "fix", "document", "line",
 )  # fmt: skip
-"""Every problem has all of these; what is not known is null."""
+"""Every problem has all of these keys; unknown values are null."""
 
 
 class PreconditionRequired(exceptions.APIException):
-    """An edit that does not say which revision it saw."""
+    """An edit without the revision that it is based on."""
 
     status_code = HTTPStatus.PRECONDITION_REQUIRED
     default_detail = "State the revision of this edit: send If-Match with the ETag of the last response."
@@ -35,7 +35,7 @@ class PreconditionRequired(exceptions.APIException):
 
 
 class StaleEdit(exceptions.APIException):
-    """An edit that saw an older revision: both versions are in the answer."""
+    """An edit based on an older revision; the response has both versions."""
 
     status_code = HTTPStatus.PRECONDITION_FAILED
     default_code = "stale_revision"
@@ -49,23 +49,23 @@ class StaleEdit(exceptions.APIException):
 
 
 def error_body(code: str, message: str, problems: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """Return the one error shape."""
+    """Return the body of an error."""
     return {"code": code, "message": message, "problems": [problem_body(**problem) for problem in problems]}
 
 
 def problem_body(**known: Any) -> dict[str, Any]:
-    """Return a problem with every key of the shape."""
+    """Return a problem with all keys."""
     return {key: known.get(key) for key in PROBLEM_KEYS}
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Answer what a view raised."""
+    """Return the response to an exception in a view."""
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(str(error) or None)
     elif isinstance(error, (RequestDataTooBig, UnreadablePostError, Busy)) or is_outage(error):
-        raise error  # answered for pages and scripts alike by planner.web.middleware
+        raise error  # planner.web.middleware answers, for pages and API alike
     elif isinstance(error, SuspiciousOperation):
         error = exceptions.ParseError(str(error))
     elif isinstance(error, TooSoon):
@@ -95,7 +95,7 @@ def _failure(error: exceptions.APIException) -> Response:
 
 
 def _request_problems(details: Any, path: str = "") -> Iterator[dict[str, Any]]:
-    """Yield a problem for each fault that a serializer found, with its path in the request."""
+    """Yield a problem for each error of a serializer, with its path in the request."""
     if isinstance(details, list):
         for index, detail in enumerate(details):
             leaf = isinstance(detail, dict) and set(detail) == {"message", "code"}
@@ -110,7 +110,7 @@ def _request_problems(details: Any, path: str = "") -> Iterator[dict[str, Any]]:
 
 
 def _headers(error: exceptions.APIException) -> dict[str, str]:
-    """Return what the status asks for besides a body: who may log in how, when to try again."""
+    """Return the headers that the status requires: WWW-Authenticate, Retry-After."""
     headers = {}
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
@@ -120,7 +120,7 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
 
 
 def _fault(error: Exception, request: Request) -> Response:
-    """Log an internal error and reveal nothing about it; a test's client still raises it."""
+    """Log an internal error and reveal nothing about it; the test client still raises it."""
     logger.error("The call %s %s failed", request.method, request.path, exc_info=error)
     got_request_exception.send(sender=None, request=request)
     body = error_body("internal_error", "Internal error; it has been logged.")

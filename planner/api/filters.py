@@ -1,4 +1,4 @@
-"""By what can a list be filtered and ordered? Declared once, for the query string and for the schema."""
+"""Filters and orders of lists, declared once for the query string and the schema."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ Row = TypeVar("Row")
 
 
 class KnownFilters(DjangoFilterBackend):
-    """Filter by what the list's filter set declares; a misspelt filter is an error, not the whole list."""
+    """Filter by the declared filter set; an unknown parameter is an error, not the whole list."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
         """Return the matching rows."""
@@ -33,9 +33,9 @@ class KnownFilters(DjangoFilterBackend):
     def get_filterset_kwargs(
         self, request: Request, queryset: QuerySet[Any], view: APIView
     ) -> dict[str, Any]:
-        """Return the parameters, each yes or no in the one spelling that a form reads; others are refused.
+        """Return the parameters with booleans in the spelling that a form reads; reject other values.
 
-        A form reads what it does not know as "either", which would be the whole list.
+        A form treats unknown values as "either", which would return the whole list.
         """
         kwargs: dict[str, Any] = super().get_filterset_kwargs(request, queryset, view)
         filters = self.get_filterset_class(view, queryset).base_filters
@@ -52,7 +52,7 @@ class KnownFilters(DjangoFilterBackend):
 
 
 def refuse_unknown(params: Iterable[str], known: set[str]) -> None:
-    """Raise for every query parameter that nothing here would read."""
+    """Raise for every unknown query parameter."""
     message = f"Unknown here. Known: {', '.join(sorted(known))}."
     unknown = {name: ErrorDetail(message, code="unknown_parameter") for name in params if name not in known}
     if unknown:
@@ -60,7 +60,7 @@ def refuse_unknown(params: Iterable[str], known: set[str]) -> None:
 
 
 def refuse_fractions(params: Mapping[str, str], names: Iterable[str]) -> None:
-    """Raise for every one of these query parameters that is there and no whole number."""
+    """Raise for each of these query parameters that is not a whole number."""
     wrong = {
         name: ErrorDetail("Write a whole number.", code="invalid")
         for name in names
@@ -80,7 +80,7 @@ def refuse_empty(params: Mapping[str, str]) -> None:
 
 
 def words_filter(texts: tuple[str, ...], help_text: str) -> django_filters.CharFilter:
-    """Return the filter of a list by words that may stand in any of its `texts`."""
+    """Return the filter of a list by words in any of its `texts`."""
 
     def found(rows: QuerySet[Any], name: str, words: str) -> QuerySet[Any]:
         return holding(rows, texts, words)
@@ -92,7 +92,7 @@ _WORDS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def is_requested(request: Request, name: str) -> bool | None:
-    """Return what a parameter asks for, true or false; None when it is not there."""
+    """Return the value of a boolean parameter; None if it is missing."""
     text = request.query_params.get(name)
     if text is None:
         return None
@@ -102,7 +102,7 @@ def is_requested(request: Request, name: str) -> bool | None:
 
 
 def refuse_other_words(request: Request, words: Mapping[str, Sequence[str]]) -> None:
-    """Raise ValidationError for each parameter whose value is none of its words."""
+    """Raise ValidationError for each parameter whose value is not one of its choices."""
     wrong = {
         name: [ErrorDetail(f"Write one of {', '.join(known)}.", "invalid_choice")]
         for name, known in words.items()
@@ -115,7 +115,7 @@ def refuse_other_words(request: Request, words: Mapping[str, Sequence[str]]) -> 
 def in_requested_order(
     rows: list[Row], request: Request, keys: Mapping[str, Callable[[Row], Any]]
 ) -> list[Row]:
-    """Return rows that are no queryset in the order of ``ordering=-pending,name``; as they are without it."""
+    """Return rows that are no queryset, in the order of ``ordering=-pending,name``, otherwise unchanged."""
     fields = [name for name in request.query_params.get(ORDERING, "").split(",") if name]
     if unknown := [name for name in fields if name.removeprefix("-") not in keys]:
         message = f"Unknown here: {', '.join(unknown)}. Known: {', '.join(keys)}, each also with a -."
@@ -126,13 +126,13 @@ def in_requested_order(
 
 
 def ordering_parameter(names: Iterable[str]) -> OpenApiParameter:
-    """Return how the schema describes the order of a list that is no queryset."""
+    """Return the schema of the parameter `ordering` of a list that is no queryset."""
     both = [way + name for name in names for way in ("", "-")]
     return OpenApiParameter(ORDERING, str, enum=both, many=True, explode=False, style="form")
 
 
 class LabelledFilter(django_filters.FilterSet):
-    """What people gave a name and tags."""
+    """Filters by name, tag and archive."""
 
     tag = django_filters.CharFilter(method="filter_tag", help_text="One of its tags.")
     archived = django_filters.BooleanFilter(

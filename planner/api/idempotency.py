@@ -1,4 +1,4 @@
-"""Was this creating call made before? Then it is answered as it was, and nothing is made twice."""
+"""Idempotency keys: a repeated create call gets the first response and creates nothing."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -25,10 +25,10 @@ View = TypeVar("View", bound=WorkspaceView)
 def once(
     call: Callable[Concatenate[View, Request, Params], Response],
 ) -> Callable[Concatenate[View, Request, Params], Response]:
-    """Make a creating call heed ``Idempotency-Key``; a call that failed may be tried again under its key.
+    """Make a create call honour ``Idempotency-Key``; a failed call may be retried with its key.
 
-    The row of the key and what the call makes are one transaction: of two calls at once the second one waits
-    at the key, and then is answered like the first.
+    The key's row and the created object are one transaction: of two concurrent calls the second one waits for
+    the key, and then gets the response of the first.
     """
 
     @wraps(call)
@@ -57,7 +57,7 @@ def once(
 
 
 def _kept(request: Request, key: str, fingerprint: str) -> IdempotencyKey:
-    """Return the row of this key; one that is older than a day is forgotten first."""
+    """Return the row of this key; one older than a day is deleted first."""
     caller = getattr(request.auth, "digest", None) or f"account {request.user.pk}"
     mine = IdempotencyKey.objects.filter(caller=caller)
     mine.filter(created__lt=timezone.now() - KEPT).delete()
@@ -68,7 +68,7 @@ def _kept(request: Request, key: str, fingerprint: str) -> IdempotencyKey:
 
 
 def _without_secret(view: WorkspaceView, body: Any) -> Any:
-    """Return what may be kept of an answer; a secret is shown once and kept nowhere."""
+    """Return the response to store; a secret is shown once and never stored."""
     return {**body, view.shown_once: None} if view.shown_once else body
 
 
@@ -85,7 +85,7 @@ def _fingerprint(request: Request) -> str:
 
 
 def _said(request: Request) -> Iterator[bytes]:
-    """Yield what a call says: of a form its parts, for each try draws its boundary anew."""
+    """Yield the content of a call; of a form its parts, as every attempt has a new boundary."""
     yield f"{request.method} {request.get_full_path()}".encode()
     if not request.content_type.startswith("multipart/"):
         yield request.body

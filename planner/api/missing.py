@@ -1,4 +1,4 @@
-"""What does an address under /api/v1/ answer that leads nowhere?"""
+"""The response to unknown addresses under /api/v1/."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from rest_framework.views import APIView
 
 @extend_schema(exclude=True)
 class Nowhere(APIView):
-    """Every other address: 404 in the shape of all failures, 401 for a stranger."""
+    """Any other address: 404 in the shape of all errors, 401 for anonymous requests."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse once the caller is known."""
+        """Answer 404 once the caller is authenticated."""
         super().initial(request, *args, **kwargs)
         slashed = f"{request.path}/"
         is_near = not request.path.endswith("/") and resolve(slashed).url_name != "nowhere"

@@ -1,4 +1,4 @@
-"""Was this call made before, and what was it answered?"""
+"""The stored responses of create calls with an idempotency key."""
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
@@ -7,7 +7,7 @@ from planner.accounts.models.workspace import Identified
 
 
 class IdempotencyKey(Identified):
-    """A creating call that its caller may repeat without making a second thing."""
+    """A create call that its caller may repeat without creating a second object."""
 
     caller = models.CharField(max_length=150, help_text="The token's digest, or the account of a session.")
     key = models.CharField(max_length=200)

@@ -1,4 +1,4 @@
-"""In which form does a caller want the answer?"""
+"""Content negotiation."""
 
 from collections.abc import Iterable
 
@@ -8,10 +8,10 @@ from rest_framework.renderers import BaseRenderer
 
 
 class KnownForms(DefaultContentNegotiation):
-    """`?format=`, or the header Accept; a form that a call does not have is a wrong parameter."""
+    """`?format=` or the header Accept; an unsupported format is an invalid parameter."""
 
     def filter_renderers(self, renderers: Iterable[BaseRenderer], format: str) -> list[BaseRenderer]:
-        """Return the renderers of a form, or raise ValidationError, which names those that there are."""
+        """Return the renderers of a format, or raise ValidationError with the supported formats."""
         found = [renderer for renderer in renderers if renderer.format == format]
         if not found:
             forms = ", ".join(sorted(renderer.format for renderer in renderers))

@@ -1,4 +1,4 @@
-"""How is a long list cut into pages?"""
+"""Pagination of lists."""
 
 import sys
 
@@ -17,7 +17,7 @@ class Pages(PageNumberPagination):
     max_page_size = 1000
 
     def get_page_size(self, request: Request) -> int | None:
-        """Return how many rows a page has: the requested number, or all of them for a table."""
+        """Return the page size: the requested number, or all rows for a table."""
         if isinstance(getattr(request, "accepted_renderer", None), TableFile):
             return sys.maxsize
         text = request.query_params.get(self.page_size_query_param)

@@ -1,4 +1,4 @@
-"""How is a table written as Parquet? A column has one type; what is not set is null."""
+"""Parquet tables; a column has one type, and values that are not set are null."""
 
 import io
 import json
@@ -10,7 +10,7 @@ from typing import Any
 from planner.api.columns import Cell, Rows, cells
 
 _GROUP = 10_000
-"""So many rows are held at once; they become a row group of the file."""
+"""How many rows are in memory at once; they become a row group of the file."""
 _INT64 = range(-(2**63), 2**63)
 _NUMBERS = {"int64", "float64"}
 
@@ -18,10 +18,10 @@ _NUMBERS = {"int64", "float64"}
 def parquet(rows: Rows) -> bytes:
     """Return a table as a Parquet file; equal rows give equal bytes, without rows it has no columns.
 
-    A column holds whole numbers (int64), numbers (float64), true and false (bool) or text (string), and text
-    where it holds several of these. Nothing is said of a column that holds nothing: its type is null.
+    A column has whole numbers (int64), numbers (float64), booleans (bool) or text (string), and text if types
+    are mixed. An empty column has the type null.
     """
-    # Imported where a file is asked for: it takes 90 MB, which no other process should pay.
+    # Imported on demand: it takes 90 MB, which no other process should spend.
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
@@ -35,7 +35,7 @@ def parquet(rows: Rows) -> bytes:
 
 
 def _types(rows: Rows) -> dict[str, str]:
-    """Return the type of each column that any row has, in their order."""
+    """Return the type of each column that any row has, in order."""
     types: dict[str, str] = {}
     for row in rows():
         for name, cell in cells(row):
@@ -54,7 +54,7 @@ def _type(cell: Cell) -> str:
 
 
 def _common(one: str, other: str) -> str:
-    """Return the type that holds what two types hold.
+    """Return the type that can hold both types.
 
     >>> _common("null", "bool"), _common("int64", "float64"), _common("int64", "bool")
     ('bool', 'float64', 'string')
@@ -73,9 +73,9 @@ def _groups(rows: Rows, types: dict[str, str]) -> Iterator[dict[str, list[Any]]]
 
 
 def _as(kind: str, cell: Cell) -> Any:
-    """Return what stands in a cell of a column of this type, a number or a flag as text as in JSON.
+    """Return the value of a cell in a column of this type; in text columns numbers and booleans as in JSON.
 
-    What came between the two readings of the rows, and is not of this type, is left out.
+    A value that appeared between the two readings of the rows, and is of another type, is left out.
     """
     if cell is None or _common(kind, _type(cell)) != kind:
         return None

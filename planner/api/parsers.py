@@ -1,4 +1,4 @@
-"""How is a request's body read?"""
+"""Parsers of request bodies."""
 
 import json
 import re
@@ -10,23 +10,23 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
 _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-"""Escapes that may stand for what no database and no file can hold as text."""
+"""Escapes of characters that neither databases nor files can store as text."""
 _EXPONENT = re.compile(rb"[0-9][eE]\+?[0-9]|[0-9]{300}")
-"""What a number may look like that is read as infinite: the standard's grammar has no largest one."""
+"""Text of numbers that may be read as infinite: JSON's grammar has no largest number."""
 _DIGITS = 4000
-"""More are no integer that anybody means; the interpreter itself reads 4,300."""
+"""Longer integers are no meaningful values; the interpreter itself reads 4,300 digits."""
 _UNTEXTUAL = re.compile("[\x00\ud800-\udfff]")
 
 
 class JsonBody(JSONParser):
-    """JSON. Refused are members that are there twice, nesting and numbers beyond all reason, and non-text."""
+    """JSON without duplicate members, excessive nesting or numbers, and invalid text."""
 
     is_ambiguity_refused = True
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return the parsed body, or raise ParseError, which says what cannot be read."""
+        """Return the parsed body, or raise ParseError with the reason."""
         body: bytes = stream.read()
         try:
             return self._checked(body)
@@ -41,43 +41,43 @@ class JsonBody(JSONParser):
             body.decode(), parse_constant=_no_number, parse_int=_whole, object_pairs_hook=members
         )
         if _EXPONENT.search(body) and not all(map(isfinite, _numbers(value))):
-            raise ValueError("a number is too large to be held")
+            raise ValueError("a number is too large")
         if _SUSPECT.search(body) and any(map(_UNTEXTUAL.search, _texts(value))):
             raise ValueError("a string contains NUL or an unpaired surrogate")
         return value
 
 
 class JsonCluster(JsonBody):
-    """A cluster to import, which may hold a member twice: its reader reports that with the line."""
+    """A cluster to import; duplicate members are allowed, as its reader reports them with the line."""
 
     is_ambiguity_refused = False
 
 
 class MergePatch(JsonBody):
-    """The same under the media type of RFC 7396."""
+    """JSON with the media type of RFC 7396."""
 
     media_type = "application/merge-patch+json"
 
 
 class JsonPatch(JsonBody):
-    """The same under the media type of RFC 6902."""
+    """JSON with the media type of RFC 6902."""
 
     media_type = "application/json-patch+json"
 
 
 def _once(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of an object; a name that is there twice leaves open which value is meant."""
+    """Return the members of an object; a duplicate name is ambiguous."""
     held: dict[str, Any] = {}
     for name, value in members:
         if name in held:
-            raise ValueError(f"{name[:100]!r} is there twice in one object; keep one of them")
+            raise ValueError(f"{name[:100]!r} is twice in one object; keep one of them")
         held[name] = value
     return held
 
 
 def _whole(digits: str) -> int:
     if len(digits) > _DIGITS:
-        raise ValueError("a number is too large to be held")
+        raise ValueError("a number is too large")
     return int(digits)
 
 
@@ -86,7 +86,7 @@ def _no_number(word: str) -> float:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield every text in a JSON value, names of members among them."""
+    """Yield every text in a JSON value, including names of members."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -99,7 +99,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _numbers(value: Any) -> Iterator[float]:
-    """Yield every number in a JSON value that is no integer."""
+    """Yield every number in a JSON value that is not an integer."""
     if isinstance(value, float):
         yield value
     elif isinstance(value, (dict, list)):

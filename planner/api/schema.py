@@ -1,4 +1,4 @@
-"""What does the schema say about parameters and failures that many calls share?"""
+"""Schema parts that many calls share: parameters and errors."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,7 +12,7 @@ from rest_framework import serializers
 from planner.api.serializers import ErrorSerializer, StaleSerializer
 
 REVISION = r'^\s*(?:W/)?(?:"[0-9]{1,9}"|[0-9]{1,9})\s*$'
-"""What names a revision: a tag, strong or weak, with or without quotes."""
+"""The pattern of a revision's tag, strong or weak, with or without quotes."""
 
 DRY_RUN = OpenApiParameter(
     "dry_run", OpenApiTypes.BOOL, description="Validate and respond as usual, but save nothing."
@@ -66,10 +66,10 @@ FAILURES: dict[int, OpenApiResponse] = {
 
 
 class SchemaOfAll(SchemaGenerator):
-    """The schema, generated once in each process: it is the same for everybody and takes seconds."""
+    """The schema, generated once per process: it is the same for everybody and takes seconds."""
 
     def get_schema(self, request: Any = None, public: bool = False) -> Any:
-        """Return the schema; nobody may write it."""
+        """Return the schema, read-only."""
         return _schema()
 
 
@@ -80,9 +80,9 @@ def _schema() -> Any:
 
 
 def answers(success: Mapping[Any, Any], *failures: int) -> dict[Any, Any]:
-    """Return the responses of a call: `success`, the failures named, those of strangers and wrong parameters.
+    """Return the responses of a call: `success`, the given errors, authentication and parameter errors.
 
-    What would make something answers a dry run with 200.
+    Create calls answer a dry run with 200.
     """
     dry = {200: DRY_ANSWER} if {201, 202} & success.keys() else {}
     return {**dry, **success} | {status: FAILURES[status] for status in sorted({401, 422, *failures})}
@@ -94,7 +94,7 @@ def listed(serializer: Any) -> dict[int, Any]:
 
 
 def paged(serializer: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
-    """Return how a page of a list looks whose rows are no queryset."""
+    """Return the schema of a page of a list that is no queryset."""
     return inline_serializer(
         f"Paged{serializer.__name__.removesuffix('Serializer')}List",
         {

@@ -1,4 +1,4 @@
-"""How do scripts find a scenario, run, queue, job, pod or node by its name?"""
+"""API call that finds scenarios, runs, queues, jobs, pods and nodes by name."""
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,12 +15,12 @@ WORDS = OpenApiParameter("q", required=True, description="Part of the name, at l
 RUN = OpenApiParameter(
     "run",
     OpenApiTypes.UUID,
-    description="Whose queues, jobs, pods and nodes are searched; default: the newest run that succeeded.",
+    description="The run whose queues, jobs, pods and nodes are searched; default: the newest one.",
 )
 
 
 class HitSerializer(serializers.Serializer[Hit]):
-    """Something with the words in its name."""
+    """An object with the words in its name."""
 
     kind = serializers.ChoiceField(choices=KINDS)
     name = serializers.CharField()
@@ -29,14 +29,14 @@ class HitSerializer(serializers.Serializer[Hit]):
 
 
 class FoundSerializer(serializers.Serializer[Found]):
-    """What was found, the nearest names of each kind."""
+    """The matching objects, nearest names of each kind."""
 
     run = serializers.UUIDField(source="run.pk", allow_null=True, default=None)
     hits = HitSerializer(many=True)
 
 
 class Search(WorkspaceView):
-    """What has a name."""
+    """Search by name."""
 
     parameters = ("q", "run")
 

@@ -1,4 +1,4 @@
-"""What do scripts read and write? Our own fields in snake_case, Kubernetes objects as in their CRD."""
+"""Shared API bodies: our own fields in snake_case, Kubernetes objects as in their CRD."""
 
 import logging
 from typing import Any
@@ -18,7 +18,7 @@ _UNITS = {"cpu": "millicores", "memory": "bytes", "pods": "pods"}
 
 
 def amount_body(resource: str, value: float | None) -> dict[str, Any]:
-    """Return one amount with its unit; None is an amount without a limit.
+    """Return one amount with its unit; None is an unlimited amount.
 
     >>> amount_body("cpu", 8000.0)
     {'value': 8000.0, 'unit': 'millicores', 'unlimited': False}
@@ -41,7 +41,7 @@ class AmountsField(serializers.Field[Amounts, Any, dict[str, Any], Any]):
     """Amounts by resource."""
 
     def to_representation(self, value: Amounts) -> dict[str, Any]:
-        """Return each amount with its unit, by resource name; databases keep no order of keys."""
+        """Return each amount with its unit, by resource name; databases do not keep the order of keys."""
         return {resource: amount_body(resource, amount) for resource, amount in sorted(value.items())}
 
 
@@ -83,14 +83,12 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class Edit(serializers.Serializer[Any]):
-    """What an edit of a scenario answers beside what it changed; also the whole answer of a removal."""
+    """The result of an edit of a scenario, beside the changed object; the whole body of a removal."""
 
-    problems = ProblemSerializer(
-        many=True, help_text="Problems that the scenario has since the edit, and had not before."
-    )
+    problems = ProblemSerializer(many=True, help_text="Problems that the edit caused.")
     notes = serializers.ListField(
         child=serializers.CharField(),
-        help_text="What runs leave out since the edit, and did not before; remarks of `problems`, too.",
+        help_text="What runs no longer model because of the edit; these remarks are in `problems`, too.",
     )
 
 
@@ -161,9 +159,9 @@ class ScenarioSerializer(serializers.ModelSerializer[Scenario]):
 
 
 class LabelsSerializer(Body):
-    """What to call a scenario or a run; what is left out stays."""
+    """The labels of a scenario or a run; missing fields stay unchanged."""
 
     name = serializers.CharField(required=False, allow_blank=True)
     note = serializers.CharField(required=False, allow_blank=True, help_text="Plain text.")
     tags = serializers.ListField(child=serializers.CharField(), required=False)
-    archived = serializers.BooleanField(required=False, help_text="Leave it out of lists.")
+    archived = serializers.BooleanField(required=False, help_text="Hide it from lists.")

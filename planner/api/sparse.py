@@ -1,4 +1,4 @@
-"""Which fields does a caller want? `?fields=id,state` leaves out the others, in whatever is read."""
+"""The parameter `fields` of read calls: `?fields=id,state` returns only these fields."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -22,20 +22,20 @@ class SparseSchema(AutoSchema):
     """The schema of a call; every read call accepts `fields`."""
 
     def get_summary(self) -> str | None:
-        """Return the first sentence of what a call does, which its line in a list of calls shows."""
+        """Return the first sentence of a call's description, as its summary in the list of calls."""
         declared: str | None = super().get_summary()
         text: str = self.get_description() or ""
         return declared or text.partition("\n")[0].rstrip(".") or None
 
     def get_override_parameters(self) -> list[Any]:
-        """Return the parameters that a call declares, and `fields` where it answers with JSON to be read."""
+        """Return the parameters of a call, with `fields` if it answers with JSON."""
         declared: list[Any] = super().get_override_parameters()
         is_sparse = self.method == "GET" and getattr(self.view, "sparse", False)
         return [*declared, FIELDS] if is_sparse else declared
 
 
 def only_requested(request: Request, view: APIView, body: Any) -> Any:
-    """Return an answer without the fields that nobody requested."""
+    """Return a response body with the requested fields only."""
     parameter = request.query_params.get(PARAMETER)
     if parameter is None or not isinstance(body, Mapping):
         return body
@@ -52,7 +52,7 @@ def _part(body: Mapping[str, Any], wanted: list[str]) -> dict[str, Any]:
 
 
 def _require_known(wanted: list[str], known: Collection[str]) -> None:
-    """Refuse what is no field; where there are no rows and no serializer, none is known."""
+    """Reject unknown fields; without rows and without a serializer, no field is known."""
     if known and (unknown := [name for name in wanted if name not in known]):
         message = f"Unknown here: {', '.join(unknown)}. Known: {', '.join(known)}."
         raise ValidationError({PARAMETER: [ErrorDetail(message, "unknown_field")]})

@@ -1,4 +1,4 @@
-"""How busy is the installation, for scripts?"""
+"""API call for the status of the installation."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ class StatusSerializer(serializers.Serializer[Any]):
         help_text="Runs and imports queued again after their worker or child process had died."
     )
     removed_runs = serializers.IntegerField(help_text="Old runs removed, since the installation began.")
-    keep_runs_days = serializers.FloatField(help_text="For how many days an ended run is kept.")
+    keep_runs_days = serializers.FloatField(help_text="For how many days an ended run is stored.")
     places = serializers.IntegerField(help_text="Runs and imports that can be processed at once.")
     backup_hours = serializers.FloatField(
         allow_null=True, help_text="How often a verified backup is made; null: none are scheduled."
@@ -66,6 +66,6 @@ class StatusDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: StatusSerializer}, 403))
     def get(self, request: Request) -> Response:
-        """Return the figures of this moment."""
+        """Return the current figures."""
         status_require(user=self.user)
         return Response(StatusSerializer(status()).data)

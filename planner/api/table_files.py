@@ -1,4 +1,4 @@
-"""In which forms does a table leave as a file? `?format=csv` or `?format=parquet`, or the header Accept."""
+"""File formats of tables: `?format=csv` or `?format=parquet`, or the header Accept."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -11,12 +11,12 @@ from planner.api.parquet_files import parquet
 
 
 class TableFile(BaseRenderer):
-    """Declares a form; `parts` makes the file."""
+    """A file format; `parts` writes the file."""
 
     title: ClassVar[str]
 
     def parts(self, rows: Rows) -> Iterator[str | bytes]:
-        """Yield the file while it is written."""
+        """Yield the parts of the file."""
         raise NotImplementedError
 
 
@@ -33,12 +33,12 @@ class CsvFile(TableFile):
         yield from lines(rows)
 
     def render(self, data: Any, media_type: str | None = None, context: Any = None) -> str:
-        """Return what failed, as one row."""
+        """Return an error as one row."""
         return "".join(lines(lambda: [data]))
 
 
 class ParquetFile(TableFile):
-    """Parquet, for notebooks and databases; what fails is said as JSON."""
+    """Parquet, for notebooks and databases; errors are JSON."""
 
     media_type = "application/vnd.apache.parquet"
     format = "parquet"

@@ -1,4 +1,4 @@
-"""How does a table leave as a file? By the format that is asked for, on whatever answers with rows."""
+"""Tables as files, for any call that answers with rows."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -30,17 +30,17 @@ _KINDS: Mapping[str, Any] = {
     "scenario_id": Scenario,
     "workspace_id": Workspace,
 }
-"""What an address may name, by its part."""
+"""The objects in the address of a call, by its parameter."""
 
 
 class TableView(WorkspaceView):
-    """A call that answers with a body one of whose lists is a table."""
+    """A call whose response contains a list that is a table."""
 
     renderer_classes = [JSONRenderer, CsvFile, ParquetFile]
     rows_in = "results"
 
     def get_renderers(self) -> list[BaseRenderer]:
-        """Return in what forms the call answers: a table is what can be read, not what is made."""
+        """Return the formats of the call: only read calls return tables."""
         forms = super().get_renderers()
         return (
             forms
@@ -49,14 +49,14 @@ class TableView(WorkspaceView):
         )
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return what failed; a Parquet file cannot say it."""
+        """Return an error; a Parquet file cannot contain one."""
         if isinstance(getattr(self.request, "accepted_renderer", None), ParquetFile):
             self.request.accepted_renderer = JSONRenderer()
             self.request.accepted_media_type = JSONRenderer.media_type
         return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return only the rows when the response is a table."""
+        """Return only the rows if the response is a table."""
         is_answer = isinstance(response, Response) and response.status_code == 200
         if is_answer and request.method == "GET" and is_table(request):
             response = self._file(request, response.data[self.rows_of(request)])
@@ -73,7 +73,7 @@ class TableView(WorkspaceView):
         return table(request, self.name_of(request), lambda: found)
 
     def _note_export(self, request: Request) -> None:
-        """Note that a table leaves as a file, for the workspace of what its address names."""
+        """Record the export of a table, for the workspace of the object in its address."""
         about, workspace = "", None
         for key, kind in _KINDS.items():
             if key in self.kwargs:
@@ -87,7 +87,7 @@ class TableView(WorkspaceView):
         return self.rows_in
 
     def name_of(self, request: Request) -> str:
-        """Return what the file is called."""
+        """Return the name of the file."""
         assert request.resolver_match is not None, "a call has a route"
         return str(request.resolver_match.url_name)
 
@@ -112,24 +112,24 @@ class TableList(TableView, ListAPIView[Any]):
 
 
 def _each(found: Any) -> Iterable[Any]:
-    """Return rows of the database a few at a time, and those that are in memory as they are."""
+    """Yield rows of the database in chunks, and rows in memory as they are."""
     return found.iterator(chunk_size=_CHUNK) if isinstance(found, QuerySet) else found
 
 
 def is_table(request: Request) -> bool:
-    """Is a table asked for, whole and as a file?"""
+    """Return whether the whole table is requested as a file."""
     return isinstance(getattr(request, "accepted_renderer", None), TableFile)
 
 
 def form_of(request: Request) -> TableFile:
-    """Return the form of the table that is asked for."""
+    """Return the requested file format."""
     form = request.accepted_renderer
     assert isinstance(form, TableFile), "is_table holds"
     return form
 
 
 def table(request: Request, name: str, rows: Rows) -> HttpResponseBase:
-    """Return rows as a file in the requested form that is written while it is sent."""
+    """Return rows as a file in the requested format, streamed."""
     form = form_of(request)
     kind = f"{form.media_type}; charset={form.charset}" if form.charset else form.media_type
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form.format}"'}

@@ -1,4 +1,4 @@
-"""How often may an account write? Reading is free; whoever writes in a loop without end has to wait."""
+"""Rate limit of writing calls; reading is not limited."""
 
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class WritingCalls(UserRateThrottle):
-    """At most so many writing calls of an account in a time, whichever tokens it uses."""
+    """The most writing calls of an account in a period, for all of its tokens together."""
 
     scope = "writes"
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
-        """Say whether this call is one too many."""
+        """Return whether the call is within the limit."""
         return request.method in SAFE_METHODS or super().allow_request(request, view)

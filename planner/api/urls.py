@@ -1,4 +1,4 @@
-"""Which address under /api/v1/ leads to which call?"""
+"""The URLs of all API calls."""
 
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView

@@ -1,4 +1,4 @@
-"""May this caller wait here until the work is over?"""
+"""Long polling: `Prefer: wait=N` delays a response until the work is finished."""
 
 import re
 import time
@@ -11,13 +11,13 @@ from planner.work.lifecycle import Kind
 LONGEST_SECONDS = 30
 STEP_SECONDS = 0.2
 SEATS = BoundedSemaphore(2)
-"""So many calls of a process may wait; the others are answered at once, so that waiting starves nobody."""
+"""The most waiting calls of a process; others are answered at once, so that waiting starves no other call."""
 
 _WAIT = re.compile(r"(?:^|,)\s*wait\s*=\s*(\d{1,6})\s*(?:,|;|$)", re.ASCII | re.IGNORECASE)
 
 
 def wait_until_over(request: Request, work: Kind) -> dict[str, str]:
-    """Heed ``Prefer: wait=N`` on a run or an import; return the headers that say so, and leave it fresh."""
+    """Honour ``Prefer: wait=N`` for a run or an import; refresh it and return the response's headers."""
     preference = _WAIT.search(request.headers.get("Prefer", ""))
     if preference is None or work.is_over or not SEATS.acquire(blocking=False):
         return {}

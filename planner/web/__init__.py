@@ -1,1 +1,1 @@
-"""What do all pages share: frame, formatting, lists, limits of requests?"""
+"""What all pages share: frame, formatting, lists, limits of requests; pages of no feature."""

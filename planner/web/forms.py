@@ -1,4 +1,4 @@
-"""How is read what people type, and where does a page say what is wrong with it?"""
+"""Base classes of forms, which show each problem at its field."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ _CLASSES = ((forms.CheckboxInput, "form-check-input"), (forms.Select, "form-sele
 
 
 class TypedForm(forms.Form):
-    """A form that says each problem at its field, whether the form finds it or the service behind it."""
+    """A form that shows each problem at its field, whether the form or a service found it."""
 
     use_required_attribute = False
 
@@ -24,7 +24,7 @@ class TypedForm(forms.Form):
             self.add_field(name, field)
 
     def add_field(self, name: str, field: forms.Field) -> None:
-        """Add a field, whose widget gets the classes of the page."""
+        """Add a field with the CSS classes of the page."""
         own = next((own for kind, own in _CLASSES if isinstance(field.widget, kind)), "form-control")
         attributes = field.widget.attrs
         attributes["class"] = " ".join([own, *attributes.get("class", "").split()])
@@ -32,14 +32,14 @@ class TypedForm(forms.Form):
         self.fields[name] = field
 
     def typed(self) -> dict[str, Any]:
-        """Return what the fields say; raise Invalid, with each problem at its field."""
+        """Return the validated values; raise Invalid, with each problem at its field."""
         if not self.is_valid():
             raise Invalid([])
         return self.cleaned_data
 
     @property
     def problems(self) -> list[Problem]:
-        """Return what is wrong, for a page that shows none of the fields."""
+        """Return the problems, for a page that shows none of the fields."""
         return [
             Problem("form.invalid", "error", str(message), path=name)
             for name, messages in self.errors.items()
@@ -47,9 +47,9 @@ class TypedForm(forms.Form):
         ]
 
     def refuse(self, problems: Iterable[Problem]) -> None:
-        """Say the problems that a service found, and what mends them, at the fields their paths end with.
+        """Show the problems of a service, with their fixes, at the fields that their paths end with.
 
-        What belongs to no field is said of the whole form.
+        Problems of no field are shown for the whole form.
         """
         for problem in problems:
             path = f".{problem.path or ''}"
@@ -58,7 +58,7 @@ class TypedForm(forms.Form):
 
 
 class LabelsForm(TypedForm):
-    """What a scenario or a run is called, and whether it is archived; a field that is not sent stays."""
+    """The labels of a scenario or run; a field that is not sent keeps its value."""
 
     name = forms.CharField(required=False)
     note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": "3"}))
@@ -80,9 +80,9 @@ class LabelsForm(TypedForm):
 
 
 class ReadField(forms.CharField):
-    """A field whose text is read as a value; an empty one is its default.
+    """A field whose text is parsed; an empty text is the default.
 
-    `says` is what is wrong with a text that `read` returns None or raises ValueError for.
+    `says` is the message if `read` returns None or raises ValueError.
     """
 
     def __init__(self, read: Callable[[str], Any], says: str, default: str = "", **params: Any) -> None:

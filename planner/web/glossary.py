@@ -1,4 +1,4 @@
-"""What do the words of pages, API and documents mean? One source for the page and for docs/glossary.md."""
+"""The glossary, for the page and for docs/glossary.md."""
 
 from collections.abc import Mapping
 
@@ -48,7 +48,7 @@ VOLCANO: Mapping[str, str] = {
     "victim": "A running pod chosen for eviction.",
     "weight": "The proportion in which the proportion plugin divides contested resources.",
 }
-"""Volcano's words, with Volcano's meaning."""
+"""Volcano's terms, with Volcano's meaning."""
 
 GATES: Mapping[str, str] = {
     "unknown-queue": "The PodGroup names a queue that does not exist.",
@@ -65,7 +65,7 @@ GATES: Mapping[str, str] = {
     "refused": "A node was found for a pod, but a plugin or the node rejected it at the last moment.",
     "turn": "No action tried the job in this cycle: it was enqueued after allocate had run.",
 }
-"""Why a job waits: the gate that pages and API name."""
+"""The gates at which a job waits, named as on pages and in the API."""
 
 OURS: Mapping[str, str] = {
     "workspace": "A group of accounts with their clusters and scenarios. Members are viewers,"
@@ -94,7 +94,7 @@ OURS: Mapping[str, str] = {
     "search": "Simulations that find the smallest changes that let a waiting job run.",
     "problem": "A finding about a plan: rule, severity, path, actual and allowed value, and the fix.",
 }
-"""The words that are Queuecast's own."""
+"""Queuecast's own terms."""
 
 
 def anchor(term: str) -> str:

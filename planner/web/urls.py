@@ -1,4 +1,4 @@
-"""Which address leads to which page of all features?"""
+"""The URLs of the pages of all features."""
 
 from django.urls import path
 

@@ -16,7 +16,7 @@ from planner.accounts.models import Event, Invitation, Membership, Role, TokenDe
 from planner.accounts.selectors.workspaces import role_of
 from planner.accounts.services.invitations import (
     invitation_accept,
-    invitation_make,
+    invitation_create,
     invitation_offer,
     offer_accept,
 )
@@ -152,7 +152,7 @@ def removed(admin: User) -> User:
 
 @pytest.mark.parametrize("how", ["removed", "demoted", "left", "switched off", "deleted"])
 def test_the_invitation_of_a_former_admin_opens_nothing(admin: User, removed: User, how: str) -> None:
-    _, secret = invitation_make(workspace=factories.workspace(), role=Role.ADMIN, user=removed)
+    _, secret = invitation_create(workspace=factories.workspace(), role=Role.ADMIN, user=removed)
     membership = removed.memberships.get()
     if how == "removed":
         member_remove(membership=membership, user=admin)
@@ -174,7 +174,7 @@ def test_the_invitation_of_a_former_admin_opens_nothing(admin: User, removed: Us
 
 
 def test_an_invitation_whose_maker_lost_the_role_in_any_other_way_opens_nothing(removed: User) -> None:
-    _, secret = invitation_make(workspace=factories.workspace(), role=Role.ADMIN, user=removed)
+    _, secret = invitation_create(workspace=factories.workspace(), role=Role.ADMIN, user=removed)
     Membership.objects.filter(user=removed).update(role=Role.VIEWER)
     with pytest.raises(Invalid):
         invitation_accept(secret=secret, user=factories.user("outsider", role=None))

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from planner.accounts.models import Role, User
-from planner.accounts.services.invitations import invitation_make, invitation_offer
+from planner.accounts.services.invitations import invitation_create, invitation_offer
 from planner.accounts.services.sessions import sessions_of
 from planner.clusters.models import Snapshot
 from planner.forecasts.services.prices import prices_set
@@ -44,7 +44,7 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
         "namespace": "default", "job": "wait", "pod": "wait-0", "node": "n0", "seq": 1,
         "order": run.victims.all()[0].order, "kind": "podgroups",
         "change_id": scenario.changes.get(revision=2).pk,
-        "invitation_id": invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)[0].pk,
+        "invitation_id": invitation_create(workspace=run.workspace, role=Role.VIEWER, user=admin)[0].pk,
         "link_id": link_create(run=run, user=admin)[0].pk, "token_key": "of-nobody", "session": "of-nobody",
     }  # fmt: skip
 
@@ -201,7 +201,7 @@ def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
 def of_route(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
     """What the address of a route names where that differs from `things`."""
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
-    _, invited = invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)
+    _, invited = invitation_create(workspace=run.workspace, role=Role.VIEWER, user=admin)
     _, link = link_create(run=run, user=admin)
     kept = factories.large_import()
     type(kept).objects.filter(pk=kept.pk).update(snapshot=scenario.snapshot)

@@ -15,7 +15,7 @@ from django.test import Client
 from planner.accounts.models import Role, User
 from planner.accounts.services.accounts import token_create
 from planner.accounts.services.second_factor import pending_secret, second_factor_begin, second_factor_confirm
-from planner.accounts.services.workspaces import workspace_make
+from planner.accounts.services.workspaces import workspace_create
 from planner.clusters.models import Snapshot
 from planner.clusters.services.samples import sample_load
 from planner.runs.models import Run
@@ -94,7 +94,7 @@ def newcomer(username: str) -> str:
     """Make an account with a workspace of its own, in which is the sample; return its password."""
     password = secrets.token_urlsafe(12)
     user = User.objects.create_superuser(username, password=password).acting(Role.ADMIN)
-    sample_load(workspace=workspace_make(name=f"of {username}", user=user).workspace)
+    sample_load(workspace=workspace_create(name=f"of {username}", user=user).workspace)
     return password
 
 

@@ -9,7 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from planner.accounts.models import Invitation, Membership, Role, Workspace
 from planner.accounts.services.invitations import invitation_offer
-from planner.accounts.services.workspaces import workspace_make
+from planner.accounts.services.workspaces import workspace_create
 from queuecast.__main__ import main
 from queuecast.arguments import parser
 from queuecast.completion import chains
@@ -230,7 +230,7 @@ def test_people_are_invited_changed_and_removed(logged_in: None, capsys: pytest.
 @pytest.mark.django_db(transaction=True)
 def test_an_offer_is_accepted_by_its_workspace(logged_in: None, capsys: pytest.CaptureFixture[str]) -> None:
     boss = factories.user("boss", role=None)
-    others = workspace_make(name="others", user=boss).workspace
+    others = workspace_create(name="others", user=boss).workspace
     for role in (Role.VIEWER, Role.EDITOR):
         invitation_offer(workspace=others, username="admin", role=role, user=boss)
         (offer,) = told(capsys, "offer", "list")

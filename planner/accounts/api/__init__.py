@@ -1,1 +1,1 @@
-"""What does a script see of accounts?"""
+"""The API calls about accounts."""

@@ -1,4 +1,4 @@
-"""How do scripts manage tokens and invitations, and read who did what?"""
+"""API calls about tokens, invitations, sessions, the account and the audit."""
 
 from uuid import UUID
 
@@ -36,8 +36,8 @@ from planner.accounts.api.workspace_serializers import RoleOnly
 from planner.accounts.models import Event, Invitation, Role, Session, TokenDetails
 from planner.accounts.selectors.workspaces import events, offers, open_invitations, tokens
 from planner.accounts.services.invitations import (
+    invitation_create,
     invitation_decline,
-    invitation_make,
     invitation_revoke,
     offer_accept,
 )
@@ -72,9 +72,9 @@ class TokenList(TableList):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Make a token; its text is shown this once.
+        """Create a token; its text is shown only once.
 
-        Takes a session, or a token of scope admin, which the new one does not outlive.
+        Requires a session, or a token of scope admin, which the new token does not outlive.
         """
         serializer = TokenMake(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -90,7 +90,7 @@ class TokenDetail(WorkspaceView):
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, token_key: str) -> Response:
-        """Revoke a token, and those made with it, at once. Takes a session, or a token of scope admin."""
+        """Revoke a token, and those created with it, immediately. Requires a session or an admin token."""
         details = get_object_or_404(tokens(self.user), token__token_key=token_key)
         with saved_unless_dry(request):
             token_revoke(user=self.user, details=details)
@@ -123,7 +123,7 @@ class InvitationList(OneWorkspace, TableList):
         serializer = RoleOnly(data=request.data)
         serializer.is_valid(raise_exception=True)
         with saved_unless_dry(request):
-            invitation, secret = invitation_make(
+            invitation, secret = invitation_create(
                 workspace=workspace, role=Role(serializer.validated_data["role"]), user=self.user
             )
         address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))
@@ -154,7 +154,7 @@ class OfferList(TableList):
     filterset_class = OfferFilter
 
     def get_queryset(self) -> QuerySet[Invitation]:
-        """Return the invitations that wait for the caller's answer."""
+        """Return the open invitations of the caller."""
         return offers(self.user)
 
 
@@ -170,11 +170,11 @@ class OfferDetail(WorkspaceView):
 
 
 class OfferAccept(WorkspaceView):
-    """The answer yes to an invitation that names the caller."""
+    """Acceptance of an invitation that names the caller."""
 
     @extend_schema(request=None, responses=answers({204: None}, 403, 404, 422), parameters=[DRY_RUN])
     def post(self, request: Request, invitation_id: UUID) -> Response:
-        """Accept an invitation: become a member of its workspace."""
+        """Accept an invitation and become a member of its workspace."""
         with saved_unless_dry(request):
             offer_accept(invitation=_offer(self, invitation_id), user=self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -186,7 +186,7 @@ def _offer(view: WorkspaceView, invitation_id: UUID) -> Invitation:
 
 @extend_schema_view(get=extend_schema(responses=listed(SessionSerializer)))
 class SessionList(TableList):
-    """The browsers that are logged in to the caller's account, newest first."""
+    """The sessions of the caller's account, newest first."""
 
     queryset = Session.objects.none()
     serializer_class = SessionSerializer
@@ -202,7 +202,7 @@ class SessionDetail(WorkspaceView):
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, session: str) -> Response:
-        """End a session, at once. Takes a session, or a token of scope admin."""
+        """End a session immediately. Requires a session, or a token of scope admin."""
         with saved_unless_dry(request):
             if not session_end(user=self.user, name=session):
                 raise NotFound
@@ -216,10 +216,11 @@ class Account(WorkspaceView):
         responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 400, 403, 422, 429), parameters=[DRY_RUN]
     )
     def delete(self, request: Request) -> Response:
-        """Delete the caller's account; what it made stays in its workspaces.
+        """Delete the caller's account; what it created stays in its workspaces.
 
-        The body is `{"confirmation"}`: the password, or the user name of an account that has none. A dry run
-        takes no body and shows what is deleted with the account. Takes a session, or a token of scope admin.
+        The body is `{"confirmation"}`: the password, or the user name of an account without one. A dry run
+        takes no body and returns what is deleted with the account. Requires a session, or a token of scope
+        admin.
         """
         if is_dry(request):
             account_deletable_require(user=self.user)
@@ -233,7 +234,7 @@ class Account(WorkspaceView):
 
 @extend_schema_view(get=extend_schema(responses=listed(LoginSerializer)))
 class LoginList(TableList):
-    """Who logged in to the caller's account, or tried, newest first."""
+    """The log-ins to the caller's account, including failures, newest first."""
 
     queryset = Event.objects.none()
     serializer_class = LoginSerializer
@@ -246,7 +247,7 @@ class LoginList(TableList):
 
 @extend_schema_view(get=extend_schema(responses=listed(EventSerializer)))
 class History(OneWorkspace, TableList):
-    """Who did what about members, tokens, invitations, links and scenarios, newest first."""
+    """The audit of members, tokens, invitations, links and scenarios, newest first."""
 
     queryset = Event.objects.none()
     serializer_class = EventSerializer

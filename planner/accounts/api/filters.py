@@ -1,4 +1,4 @@
-"""By what can lists about accounts and workspaces be filtered and ordered?"""
+"""Filters of the lists about accounts and workspaces."""
 
 import django_filters
 
@@ -75,7 +75,7 @@ class LoginFilter(django_filters.FilterSet):
 
 
 class EventFilter(django_filters.FilterSet):
-    """What happened to members, tokens, invitations and links."""
+    """Events about members, tokens, invitations and links."""
 
     subject = django_filters.CharFilter(lookup_expr="icontains")
     words = words_filter(EVENT_TEXTS, "Part of the account name or the subject.")

@@ -1,4 +1,4 @@
-"""What do scripts read and write about tokens, invitations, sessions and events?"""
+"""The API bodies of tokens, invitations, sessions and events."""
 
 from rest_framework import serializers
 
@@ -36,7 +36,7 @@ class TokenMade(TokenSerializer):
 
 
 class TokenMake(Body):
-    """A token to make."""
+    """A token to create."""
 
     name = serializers.CharField(max_length=100, allow_blank=True, default="")
     scope = serializers.ChoiceField(choices=Role.choices)
@@ -49,7 +49,7 @@ class TokenMake(Body):
 
 
 class AccountDeletion(Body):
-    """What confirms that an account is to be deleted."""
+    """The confirmation of an account's deletion."""
 
     confirmation = serializers.CharField(
         trim_whitespace=False, help_text="The password; the user name of an account without one."
@@ -57,10 +57,10 @@ class AccountDeletion(Body):
 
 
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
-    """An invitation that nobody accepted yet, without its link."""
+    """An open invitation, without its link."""
 
     invited_by = serializers.CharField(source="invited_by.username", allow_null=True, default=None)
-    username = serializers.CharField(read_only=True, help_text="The account that it is for; empty: a link.")
+    username = serializers.CharField(read_only=True, help_text="The invited account; empty: a link.")
 
     class Meta:
         model = Invitation
@@ -69,7 +69,7 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
 
 
 class OfferSerializer(InvitationSerializer):
-    """An invitation that names the caller and waits for its answer."""
+    """An open invitation that names the caller."""
 
     workspace = serializers.CharField(source="workspace.name", read_only=True)
 
@@ -91,7 +91,7 @@ class InvitationMade(InvitationSerializer):
 
 
 class EventSerializer(serializers.ModelSerializer[Event]):
-    """Who did what about members, tokens, invitations and public links."""
+    """An event about members, tokens, invitations or public links."""
 
     class Meta:
         model = Event
@@ -99,7 +99,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 
 
 class SessionSerializer(serializers.ModelSerializer[Session]):
-    """A browser that is logged in to the caller's account."""
+    """A session of the caller's account."""
 
     id = serializers.CharField(source="name", read_only=True)
     expires = serializers.DateTimeField(source="expire_date", read_only=True)
@@ -111,7 +111,7 @@ class SessionSerializer(serializers.ModelSerializer[Session]):
 
 
 class LoginSerializer(serializers.ModelSerializer[Event]):
-    """A log-in to the caller's account, a failure, or a change of how it logs in."""
+    """A log-in to the caller's account, a failure, or a change of its security settings."""
 
     class Meta:
         model = Event

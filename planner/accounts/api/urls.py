@@ -1,4 +1,4 @@
-"""Which address under /api/v1/ leads to which call about accounts?"""
+"""The URLs of the API calls about accounts."""
 
 from django.urls import path
 

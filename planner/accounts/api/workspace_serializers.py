@@ -1,4 +1,4 @@
-"""Which bodies have the calls about workspaces and their members?"""
+"""The API bodies of workspaces and their members."""
 
 from rest_framework import serializers
 
@@ -19,7 +19,7 @@ class WorkspaceSerializer(serializers.ModelSerializer[Membership]):
 
 
 class WorkspaceName(Body):
-    """What a workspace is called."""
+    """The name of a workspace."""
 
     name = serializers.CharField(max_length=100)
 
@@ -37,6 +37,6 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
 
 
 class RoleOnly(Body):
-    """The role to give to an account."""
+    """The role of an account."""
 
     role = serializers.ChoiceField(choices=Role.choices)

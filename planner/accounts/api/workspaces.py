@@ -1,4 +1,4 @@
-"""How do scripts ask and decide who is a member?"""
+"""API calls about workspaces and their members."""
 
 from uuid import UUID
 
@@ -22,7 +22,7 @@ from planner.accounts.models import Membership, Role
 from planner.accounts.selectors.workspaces import members, memberships
 from planner.accounts.services.invitations import invitation_offer
 from planner.accounts.services.members import member_change, member_remove
-from planner.accounts.services.workspaces import workspace_make, workspace_rename
+from planner.accounts.services.workspaces import workspace_create, workspace_rename
 from planner.api.access import OneWorkspace, made, saved_unless_dry
 from planner.api.deletion import deleted
 from planner.api.idempotency import once
@@ -39,7 +39,7 @@ class WorkspaceList(TableList):
     filterset_class = WorkspaceFilter
 
     def get_queryset(self) -> QuerySet[Membership]:
-        """Return what the caller is a member of."""
+        """Return the caller's workspaces."""
         return memberships(self.user)
 
     @extend_schema(
@@ -50,9 +50,9 @@ class WorkspaceList(TableList):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Make a workspace, whose first admin is the caller."""
+        """Create a workspace with the caller as its admin."""
         with saved_unless_dry(request):
-            member = workspace_make(name=_name(request), user=self.user)
+            member = workspace_create(name=_name(request), user=self.user)
         return made(request, WorkspaceSerializer(member).data, status.HTTP_201_CREATED)
 
 
@@ -77,7 +77,7 @@ class WorkspaceDetail(OneWorkspace):
         parameters=[DRY_RUN],
     )
     def patch(self, request: Request, workspace_id: UUID) -> Response:
-        """Rename a workspace; only admins may."""
+        """Rename a workspace. Admins only."""
         member = self.membership()
         with saved_unless_dry(request):
             workspace_rename(workspace=member.workspace, name=_name(request), user=self.user)
@@ -85,13 +85,13 @@ class WorkspaceDetail(OneWorkspace):
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, workspace_id: UUID) -> Response:
-        """Delete a workspace with all that is in it; a dry run shows how many of each. Only admins may."""
+        """Delete a workspace with all its objects; a dry run returns how many of each. Admins only."""
         return deleted(request, self.membership().workspace, self.user)
 
 
 @extend_schema_view(get=extend_schema(responses=listed(MemberSerializer)))
 class MemberList(OneWorkspace, TableList):
-    """Who may see a workspace, by name."""
+    """The members of a workspace, by name."""
 
     queryset = Membership.objects.none()
     serializer_class = MemberSerializer
@@ -111,7 +111,7 @@ class MemberDetail(OneWorkspace):
         parameters=[DRY_RUN],
     )
     def put(self, request: Request, workspace_id: UUID, username: str) -> Response:
-        """Give a member another role; invite an account that is none yet. Only admins may."""
+        """Change the role of a member, or invite another account. Admins only."""
         workspace = self.workspace()
         serializer = RoleOnly(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -126,7 +126,7 @@ class MemberDetail(OneWorkspace):
 
     @extend_schema(responses=answers({204: None}, 403, 404, 422), parameters=[DRY_RUN])
     def delete(self, request: Request, workspace_id: UUID, username: str) -> Response:
-        """Remove a member. Admins remove anybody, everybody else may leave; one admin stays."""
+        """Remove a member. Admins remove anybody, other members only themselves; one admin must remain."""
         membership = get_object_or_404(members(self.workspace()), user__username=username)
         with saved_unless_dry(request):
             member_remove(membership=membership, user=self.user)

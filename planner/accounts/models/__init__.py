@@ -1,4 +1,4 @@
-"""What is kept of accounts?"""
+"""The models of accounts."""
 
 from planner.accounts.models.access import Event, Identity, Invitation, TokenDetails
 from planner.accounts.models.logins import LoginGuesses

@@ -1,4 +1,4 @@
-"""How do people and scripts get in, and who let them?"""
+"""Tokens, invitations, identities of single sign-on, and the audit."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from planner.accounts.models.workspace import Identified, Role, Workspace
 
 
 class TokenDetails(models.Model):
-    """What knox does not keep of a token: what it is for, what it may do, when it was last used."""
+    """The fields of a token that knox does not have: its name, its scope, its last use."""
 
     token = models.OneToOneField(
         AuthToken, primary_key=True, on_delete=models.CASCADE, related_name="details"
@@ -73,7 +73,7 @@ class Invitation(Identified):
 
 
 class Identity(Identified):
-    """Who an account is at a provider of single sign-on; its e-mail there may change."""
+    """An account's identity at a provider of single sign-on, whose e-mail may change."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identities")
     issuer = models.CharField(max_length=500)
@@ -88,10 +88,10 @@ class Identity(Identified):
 
 
 class Event(Identified):
-    """Who did what that others may ask about later; its texts outlive everything that they name."""
+    """An audit event; its texts outlive the objects that they name."""
 
     class Kind(models.TextChoices):
-        """What it was about."""
+        """The kind of its subject."""
 
         MEMBER = "member", "Member"
         TOKEN = "token", "Token"

@@ -1,10 +1,10 @@
-"""How often was a password guessed lately?"""
+"""Recent guesses of passwords."""
 
 from django.db import models
 
 
 class LoginGuesses(models.Model):
-    """Guesses from one address, at one account, or both; a row that has expired counts as none."""
+    """Guesses from one address, at one account, or both; an expired row counts as none."""
 
     key = models.CharField(primary_key=True, max_length=64, editable=False)
     count = models.PositiveIntegerField(default=0)

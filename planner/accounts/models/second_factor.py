@@ -1,11 +1,11 @@
-"""With what, besides a password, does an account prove who it is?"""
+"""Second factors: authenticator apps and recovery codes."""
 
 from django.conf import settings
 from django.db import models
 
 
 class SecondFactor(models.Model):
-    """The authenticator app of an account; it counts from its first right code on."""
+    """The authenticator app of an account, active after its first correct code."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="second_factor"
@@ -21,7 +21,7 @@ class SecondFactor(models.Model):
 
 
 class RecoveryCode(models.Model):
-    """A code that stands in for a lost authenticator, once."""
+    """A single-use code that replaces a lost authenticator."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recovery_codes"

@@ -1,4 +1,4 @@
-"""Which browsers are logged in? Django's sessions, each with the account that it belongs to."""
+"""Sessions of browsers: Django's, with the account that each belongs to."""
 
 import hashlib
 from datetime import datetime
@@ -11,11 +11,11 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 
 ORIGIN = "origin"
-"""The key under which a session keeps when and where it began: `began`, `address`, `agent`."""
+"""The session key for the time and origin of the log-in: `began`, `address`, `agent`."""
 
 
 class Session(AbstractBaseSession):
-    """A browser's session; `user` is None until somebody logs in."""
+    """A browser's session; `user` is None until a user logs in."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="sessions"
@@ -29,17 +29,17 @@ class Session(AbstractBaseSession):
 
     @classmethod
     def get_session_store_class(cls) -> type["SessionStore"]:
-        """Return what reads and writes these rows."""
+        """Return the store of these sessions."""
         return SessionStore
 
     @property
     def name(self) -> str:
-        """Return a name to list it by; its key would open it."""
+        """Return a name for lists, as the key itself would grant access."""
         return session_name(self.session_key)
 
 
 class SessionStore(DatabaseStore):
-    """Keeps beside each session to which account it belongs."""
+    """Stores the account with each session."""
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
@@ -47,7 +47,7 @@ class SessionStore(DatabaseStore):
         return Session
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
-        """Return the row of a session with these data."""
+        """Return the row of a session with this data."""
         session = cast(Session, super().create_model_instance(data))
         origin = data.get(ORIGIN, {})
         session.user_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
@@ -57,5 +57,5 @@ class SessionStore(DatabaseStore):
 
 
 def session_name(key: str | None) -> str:
-    """Return how a session is listed, given its key."""
+    """Return the name of a session in lists."""
     return hashlib.sha256((key or "").encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Who may log in?"""
+"""The account model."""
 
 from typing import Self
 
@@ -11,12 +11,12 @@ from planner.accounts.models.workspace import Role
 class User(AbstractUser):
     """An account.
 
-    The table is that of Django's own model, which installed databases have: an upgrade moves no row.
+    It uses the table of Django's own user model, so that existing databases need no migration of rows.
     """
 
     limit: Role
-    """What the present call may do at most, in any workspace. It has no default: an account for which no
-    interface has set it (`acting`) may do nothing, and asking is an error.
+    """The highest role of the current request, in any workspace. It has no default: for an account that
+    no interface has limited by `acting`, every permission check raises an error.
     """
 
     id = models.AutoField(primary_key=True, verbose_name="ID")

@@ -1,4 +1,4 @@
-"""Who does a thing belong to, and who may do what with it?"""
+"""Workspaces, roles and memberships."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from django.db import models
 
 
 class Identified(models.Model):
-    """A row with an id that says nothing and cannot be guessed."""
+    """A row with a random id, which reveals nothing."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
 
@@ -17,7 +17,7 @@ class Identified(models.Model):
 
 
 class Workspace(Identified):
-    """What a group of people sees and changes together. A migration makes the first one, `default`."""
+    """What a group of people sees and edits together. A migration creates the first one, `default`."""
 
     DEFAULT = "default"
 
@@ -28,26 +28,26 @@ class Workspace(Identified):
         return self.name
 
     def clean(self) -> None:
-        """Refuse a name that would not be seen as it is."""
+        """Reject a name with unprintable characters."""
         if not self.name.isprintable():
-            raise ValidationError({"name": "All characters of a name are printable."})
+            raise ValidationError({"name": "A name can contain only printable characters."})
 
 
 class Role(models.TextChoices):
-    """What a member may do; each role may do what those before it may."""
+    """What a member may do; each role includes those before it."""
 
     VIEWER = "viewer", "Viewer"
     EDITOR = "editor", "Editor"
     ADMIN = "admin", "Admin"
 
     def covers(self, needed: "Role") -> bool:
-        """Does this role include what `needed` allows?"""
+        """Return whether this role includes `needed`."""
         order = list(Role)
         return order.index(self) >= order.index(needed)
 
 
 class Membership(Identified):
-    """An account's role in a workspace; without one the workspace does not exist for it."""
+    """An account's role in a workspace; without one the workspace is invisible to it."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

@@ -1,1 +1,1 @@
-"""What is read about accounts?"""
+"""Reads of accounts."""

@@ -1,4 +1,4 @@
-"""What may an account see, and in which role?"""
+"""Workspaces, members and their roles, and the filter of rows by membership."""
 
 from typing import TypeVar
 
@@ -18,12 +18,12 @@ Owned = TypeVar(
 
 
 def default_workspace() -> Workspace:
-    """Return the oldest workspace, which a migration made, whatever it is called now (1 query)."""
+    """Return the oldest workspace, which a migration created, whatever its name is now (1 query)."""
     return Workspace.objects.earliest("created")
 
 
 def visible(rows: QuerySet[Owned], user: User) -> QuerySet[Owned]:
-    """Return those rows that belong to a workspace of the account, each with its `role` there."""
+    """Return the rows in workspaces of the account, each with the account's `role` there."""
     mine = rows.filter(workspace__memberships__user=user)
     return mine.annotate(role=F("workspace__memberships__role"))
 
@@ -34,18 +34,18 @@ def memberships(user: User) -> QuerySet[Membership]:
 
 
 def members(workspace: Workspace) -> QuerySet[Membership]:
-    """Return who may see a workspace, by name (1 query)."""
+    """Return the members of a workspace, by name (1 query)."""
     return workspace.memberships.select_related("user").order_by("user__username")
 
 
 def role_of(user: User, workspace: Workspace) -> Role | None:
-    """Return the caller's role in a workspace, within its limit; None when it is no member (1 query)."""
+    """Return the caller's role in a workspace, limited by its token; None for non-members (1 query)."""
     role = role_held(user, workspace)
     return None if role is None else min(role, user.limit, key=list(Role).index)
 
 
 def role_held(user: User, workspace: Workspace) -> Role | None:
-    """Return the role of an account in a workspace, whoever asks; None when it is no member (1 query)."""
+    """Return an account's full role in a workspace; None for non-members (1 query)."""
     role = workspace.memberships.filter(user=user).values_list("role", flat=True).first()
     return None if role is None else Role(role)
 
@@ -63,12 +63,12 @@ def tokens(user: User) -> QuerySet[TokenDetails]:
 
 
 def open_invitations(workspace: Workspace) -> QuerySet[Invitation]:
-    """Return the invitations to a workspace that nobody accepted yet, newest first (1 query)."""
+    """Return the open invitations to a workspace, newest first (1 query)."""
     return _open().filter(workspace=workspace)
 
 
 def offers(user: User) -> QuerySet[Invitation]:
-    """Return the invitations that name an account and wait for its answer, newest first (1 query)."""
+    """Return the open invitations that name an account, newest first (1 query)."""
     return _open().filter(invitee=user)
 
 
@@ -78,5 +78,5 @@ def _open() -> QuerySet[Invitation]:
 
 
 def events(workspace: Workspace) -> QuerySet[Event]:
-    """Return what happened to members, tokens, invitations and links, newest first (1 query)."""
+    """Return the audit of a workspace, newest first (1 query)."""
     return Event.objects.filter(workspace=workspace)

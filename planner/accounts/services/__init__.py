@@ -1,1 +1,1 @@
-"""What changes about accounts, and by which rule?"""
+"""Writes of accounts."""

@@ -1,4 +1,4 @@
-"""Who may log in, and with which token may a script call?"""
+"""Creation of the first account, and tokens from the command line."""
 
 import secrets
 
@@ -16,7 +16,7 @@ ADMIN = "admin"
 def admin_create() -> str | None:
     """Create the account `admin`, admin of the default workspace, with a random password and return it.
 
-    None when somebody has an account already.
+    Returns None if there is an account already.
     """
     if User.objects.exists():
         return None
@@ -27,13 +27,13 @@ def admin_create() -> str | None:
 
 
 def email_set(*, account: User, email: str) -> None:
-    """Set the address by which single sign-on finds an account."""
+    """Set the e-mail address by which single sign-on finds an account."""
     account.email = email
     account.save(update_fields=["email"])
 
 
 def token_create(*, username: str, scope: Role, days: int = DEFAULT_DAYS, name: str = "") -> str:
-    """Return a new API token of an account; it is kept as a hash only. Raises User.DoesNotExist."""
+    """Return a new API token of an account, of which only a hash is stored. Raises User.DoesNotExist."""
     user = User.objects.get_by_natural_key(username).acting(Role.ADMIN)
     _, token = token_make(user=user, scope=scope, days=days, name=name or "manage.py token")
     return token

@@ -1,4 +1,4 @@
-"""Who did what that others may ask about later? Noted where it is done, never changed, and logged."""
+"""The audit: events are stored with the change itself, immutable, and logged."""
 
 import logging
 from datetime import timedelta
@@ -11,13 +11,13 @@ from structlog.contextvars import bound_contextvars
 from planner.accounts.models import Event, User, Workspace
 
 NOTED_AGAIN = timedelta(hours=1)
-"""So often at most the same reading becomes an event."""
+"""The interval in which repeated reads are one event."""
 
 audit = logging.getLogger("planner.audit")
 
 
 class EventFacts(TypedDict, total=False):
-    """From what to what."""
+    """The values before and after."""
 
     before: str
     after: str
@@ -34,7 +34,7 @@ def event_note(
     address: str = "",
     **described: Unpack[EventFacts],
 ) -> None:
-    """Note what `actor` did, who is `user` unless said otherwise; with neither it is the installation."""
+    """Record what `actor` did, by default `user`; without both it is the installation itself."""
     name = actor or (user.get_username() if user else "")
     Event.objects.create(
         workspace=workspace,
@@ -58,7 +58,7 @@ def event_note(
 
 
 def login_note(*, user: User, action: str, address: str = "", subject: str = "") -> None:
-    """Note something about how an account logs in, in the history of the account alone."""
+    """Record an event about an account's log-in in the history of that account only."""
     event_note(
         workspace=None,
         user=user,
@@ -79,7 +79,7 @@ def event_log(
     workspace: Workspace | None = None,
     **described: Unpack[EventFacts],
 ) -> None:
-    """Write an event to the log only, under the logger `planner.audit`."""
+    """Write an event to the log only, with the logger `planner.audit`."""
     facts = {
         "actor": actor,
         "kind": str(kind),
@@ -94,7 +94,7 @@ def event_log(
 
 
 def export_note(*, user: User, workspace: Workspace | None, subject: str, address: str) -> None:
-    """Note that `user` exported something: always in the log, the same thing as an event once an hour."""
+    """Record an export: always in the log, and as an event once an hour per subject."""
     before = Event.objects.filter(
         user=user, kind=Event.Kind.EXPORT, subject=subject, created__gt=timezone.now() - NOTED_AGAIN
     )

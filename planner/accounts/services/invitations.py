@@ -1,4 +1,4 @@
-"""How does somebody become a member? By accepting a link, or an invitation that names the account."""
+"""Invitations to workspaces, by link or by name of the account."""
 
 import hashlib
 import secrets
@@ -25,17 +25,17 @@ OPEN_DAYS = 7
 
 
 @transaction.atomic
-def invitation_make(*, workspace: Workspace, role: Role, user: User) -> tuple[Invitation, str]:
-    """Invite whoever opens the link; return its secret, which is kept as a hash only."""
+def invitation_create(*, workspace: Workspace, role: Role, user: User) -> tuple[Invitation, str]:
+    """Create an invitation link; return its secret, of which only a hash is stored."""
     return _make(workspace, role, user)
 
 
 @transaction.atomic
 def invitation_offer(*, workspace: Workspace, username: str, role: Role, user: User) -> Invitation:
-    """Offer an account a membership, which it accepts or declines on its own page.
+    """Invite an account by name, which it accepts or declines on its own page.
 
-    A name that no account has gets the same answer, so nobody learns which accounts exist. An invitation
-    is for the account that has the name now, never for one that takes it later. Nobody gets its link.
+    Unknown names get the same response, so that nobody learns which accounts exist. The invitation is for the
+    account that has the name now, not for one that takes it later. Nobody gets its link.
     """
     account = User.objects.filter(username=username).first()
     invitation, _ = _make(workspace, role, user, username=username, invitee=account)
@@ -68,7 +68,7 @@ def invitation_of(*, secret: str) -> Invitation | None:
 
 
 def invitation_accept(*, secret: str, user: User) -> None:
-    """Make an account a member by a link, which is used up then; a higher role that it has already stays."""
+    """Make an account a member by a link, which is then used up; a higher role is kept."""
     _accept(Invitation.objects.filter(digest=_digest(secret)), user)
 
 
@@ -80,7 +80,7 @@ def offer_accept(*, invitation: Invitation, user: User) -> None:
 
 @transaction.atomic
 def account_by_invitation(*, secret: str, username: str, password: str) -> User:
-    """Make an account for the person who opens a link, under the password rules, and make it a member."""
+    """Create an account for the person with a link, under the password rules, and make it a member."""
     problems = []
     if not username or User.objects.filter(username__iexact=username).exists():
         problems.append(Problem("account.name", "error", "This name is taken.", path="username"))
@@ -96,7 +96,7 @@ def account_by_invitation(*, secret: str, username: str, password: str) -> User:
 
 
 def _broken_rules(path: str, check: Callable[[], None]) -> list[Problem]:
-    """Return the rules of an account that a check finds broken, at the field that breaks them."""
+    """Return the violated rules of an account, with their fields."""
     try:
         check()
     except ValidationError as error:
@@ -123,7 +123,7 @@ def _make(workspace: Workspace, role: Role, user: User, **named: Any) -> tuple[I
 
 @transaction.atomic
 def _accept(found: QuerySet[Invitation], user: User) -> None:
-    """Make an account a member by the one invitation of `found`. Raises Invalid when it no longer holds."""
+    """Make an account a member by the invitation in `found`. Raises Invalid if it is no longer valid."""
     invitation = found.select_for_update().first()
     if invitation is None or not _holds(invitation):
         message = "This invitation was used or revoked, or it has expired."
@@ -135,7 +135,7 @@ def _accept(found: QuerySet[Invitation], user: User) -> None:
 
 
 def _holds(invitation: Invitation) -> bool:
-    """Is an invitation open, and may the one who made it still invite?"""
+    """Return whether an invitation is open and its creator may still invite."""
     admin = invitation.invited_by
     return (
         invitation.accepted_by_id is None

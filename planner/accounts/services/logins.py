@@ -1,7 +1,7 @@
-"""May this password be checked now? Guessing is slowed down, more and more, and nobody is locked out.
+"""Rate limits of password checks: they delay guesses more and more, but lock nobody out.
 
-A guess is counted before it is checked, in a row of the database, so that of many at once no more are checked
-than one after the other. The right password takes its guess back.
+A guess is counted in the database before it is checked, so that parallel guesses are limited like sequential
+ones. A correct password removes its guess.
 """
 
 import hashlib
@@ -20,15 +20,15 @@ from planner.accounts.models import LoginGuesses, User
 
 FIRST_PAUSE = timedelta(seconds=5)
 FORGOTTEN = timedelta(hours=1)
-"""After so long without a guess the count begins anew."""
+"""The time without guesses after which the count restarts."""
 CHECKED_AT_ONCE = 2
-"""Each check costs half a second of a processor."""
+"""The most parallel checks in a process, as each takes half a second of processor time."""
 PATIENCE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Limit:
-    """So many guesses at once; then a pause before each, doubled every time up to `longest`."""
+    """A number of free guesses; then a pause before each, doubled every time up to `longest`."""
 
     free: int
     longest: timedelta
@@ -37,13 +37,13 @@ class Limit:
 BY_ADDRESS_AND_ACCOUNT = Limit(5, timedelta(minutes=15))
 BY_ADDRESS = Limit(20, timedelta(minutes=15))
 BY_ACCOUNT = Limit(50, timedelta(seconds=30))
-"""From all addresses together. The pause is short, because its owner waits with the guessers."""
+"""From all addresses together; the pause is short, because it also delays the owner."""
 
 _checks = threading.BoundedSemaphore(CHECKED_AT_ONCE)
 
 
 class TooSoon(Exception):
-    """The guess is not checked; the next one is after `wait`."""
+    """The guess was not checked; the next one is allowed after `wait`."""
 
     def __init__(self, wait: timedelta) -> None:
         super().__init__(f"Try again in {spelled(wait)}.")
@@ -52,9 +52,9 @@ class TooSoon(Exception):
 
 @dataclass(frozen=True)
 class Guesser:
-    """Who guesses, as far as limits go.
+    """Who guesses, for the limits.
 
-    `browser` names one in which this very account has logged in before: it is limited by itself, so that
+    `browser` names a browser in which this account has logged in before: it has limits of its own, so that
     strangers who guess at the account, or share the address, never delay its owner.
     """
 
@@ -64,12 +64,12 @@ class Guesser:
 
     @property
     def own_key(self) -> str:
-        """Return the key that the right password clears."""
+        """Return the key that a correct password clears."""
         return _key("own", self.username.casefold(), self.browser or network(self.address))
 
     @property
     def limits(self) -> Mapping[str, Limit]:
-        """Return the limits that hold, by key."""
+        """Return the limits that apply, by key."""
         own = {self.own_key: BY_ADDRESS_AND_ACCOUNT}
         if self.browser:
             return own
@@ -81,7 +81,7 @@ class Guesser:
 
 @contextmanager
 def password_check() -> Iterator[None]:
-    """Hold one of the few places in which a process checks passwords, or raise TooSoon."""
+    """Reserve one of the few parallel password checks of a process, or raise TooSoon."""
     if not _checks.acquire(timeout=PATIENCE_SECONDS):
         raise TooSoon(timedelta(seconds=2))
     try:
@@ -92,7 +92,7 @@ def password_check() -> Iterator[None]:
 
 @transaction.atomic
 def guess_count(guesser: Guesser) -> None:
-    """Count a guess that is about to be checked, or raise TooSoon and count nothing."""
+    """Count a guess before it is checked, or raise TooSoon without counting it."""
     now = timezone.now()
     LoginGuesses.objects.bulk_create(
         [LoginGuesses(key=key, expires=now + FORGOTTEN) for key in sorted(guesser.limits)],
@@ -114,16 +114,16 @@ def guess_count(guesser: Guesser) -> None:
 
 @transaction.atomic
 def guess_right(guesser: Guesser) -> None:
-    """Take the guess back, and forget the wrong ones from there at this account."""
+    """Remove the guess, and the wrong ones from the same origin at this account."""
     LoginGuesses.objects.filter(key=guesser.own_key).delete()
     others = set(guesser.limits) - {guesser.own_key}
     LoginGuesses.objects.filter(key__in=others, count__gt=0).update(count=F("count") - 1)
 
 
 def is_own_password(*, user: User, password: str, address: str) -> bool:
-    """Is this the password of the account that is logged in already? Raises TooSoon after many wrong ones.
+    """Return whether this is the password of the logged-in account. Raises TooSoon after many wrong ones.
 
-    Not in a transaction: what refuses the password would undo the count.
+    Call it outside transactions: the rollback after a wrong password would undo the count.
     """
     guesser = Guesser(f"password of {user.get_username()}", address)
     guess_count(guesser)
@@ -135,12 +135,12 @@ def is_own_password(*, user: User, password: str, address: str) -> bool:
 
 
 def expired_guesses_remove() -> int:
-    """Remove what counts as no guess any more; return how many rows went."""
+    """Delete expired guesses; return how many rows."""
     return LoginGuesses.objects.filter(expires__lt=timezone.now()).delete()[0]
 
 
 def network(address: str) -> str:
-    """Return what one household or machine has: an IPv4 address, or 64 bits of IPv6.
+    """Return the network of one household or machine: an IPv4 address, or 64 bits of IPv6.
 
     >>> network("2001:db8::1:2:3:4")
     '2001:db8::/64'
@@ -155,7 +155,7 @@ def network(address: str) -> str:
 
 
 def spelled(wait: timedelta) -> str:
-    """Return a time to wait in words, rounded up.
+    """Return a waiting time in words, rounded up.
 
     >>> spelled(timedelta(seconds=61)), spelled(timedelta(seconds=0.2))
     ('2 minutes', '1 second')
@@ -166,7 +166,7 @@ def spelled(wait: timedelta) -> str:
 
 
 def _next(count: int, limit: Limit, now: datetime) -> datetime | None:
-    """Return when the guess after the `count`-th is checked."""
+    """Return when the guess after the `count`-th is allowed."""
     over = count - limit.free
     if over < 0:
         return None

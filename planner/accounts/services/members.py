@@ -1,4 +1,4 @@
-"""May this account do that, and who decides so?"""
+"""Roles: permission checks, and changes of members."""
 
 from typing import Unpack
 from uuid import UUID
@@ -22,20 +22,20 @@ def role_require(*, user: User | None, workspace: Workspace, needed: Role = Role
 
 
 def full_access_require(*, user: User) -> None:
-    """Raise RoleTooLow when the caller is a token below admin: it decides nothing about its account."""
+    """Raise RoleTooLow if the caller is a token below admin, which may not change its account."""
     if user.limit != Role.ADMIN:
         raise RoleTooLow(needed=Role.ADMIN, role=user.limit)
 
 
 def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Workspace:
-    """Return the workspace that an import goes to: the chosen one, else the first that the account may edit.
+    """Return the workspace of an import: the chosen one, otherwise the first that the account may edit.
 
-    Raises RoleTooLow when it may only look, and Invalid when the chosen one is none of its own.
+    Raises RoleTooLow if it may only view, and Invalid if it is not a member of the chosen one.
     """
     if chosen is not None:
         workspace = Workspace.objects.filter(memberships__user=user, pk=chosen).first()
         if workspace is None:
-            message = "You are a member of no such workspace."
+            message = "You are not a member of such a workspace."
             problem = Problem("workspace.unknown", "error", message, path="workspace", actual=str(chosen))
             raise Invalid([problem])
         role_require(user=user, workspace=workspace)
@@ -47,14 +47,14 @@ def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Worksp
 
 
 def status_require(*, user: User) -> None:
-    """Raise RoleTooLow unless the account is in some workspace: counts of all of them are for members."""
+    """Raise RoleTooLow unless the account is a member of some workspace: the status counts all workspaces."""
     if not user.is_superuser and not user.memberships.exists():
         raise RoleTooLow(needed=Role.VIEWER, role=None)
 
 
 @transaction.atomic
 def member_set(*, workspace: Workspace, username: str, role: Role) -> Membership:
-    """Make an account a member without asking it, as only the installation itself may; or change its role."""
+    """Make an account a member or change its role, without an invitation; for the installation itself."""
     account = User.objects.filter(username=username).first()
     if account is None:
         raise Invalid([_refusal("member.unknown", f"There is no account {username!r}.", username)])
@@ -69,7 +69,7 @@ def member_set(*, workspace: Workspace, username: str, role: Role) -> Membership
 
 @transaction.atomic
 def member_change(*, membership: Membership, role: Role, user: User | None = None) -> Membership:
-    """Give a member another role; the last admin stays one. A former admin's invitations are revoked."""
+    """Change the role of a member; one admin must remain. The invitations of a former admin are revoked."""
     workspace, username, before = membership.workspace, membership.user.get_username(), membership.role
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     if role != Role.ADMIN:
@@ -84,7 +84,7 @@ def member_change(*, membership: Membership, role: Role, user: User | None = Non
 
 @transaction.atomic
 def member_join(*, workspace: Workspace, account: User, role: Role) -> None:
-    """Make an invited account a member; a role that covers the offered one stays."""
+    """Make an invited account a member; a higher role is kept."""
     before = role_held(account, workspace)
     if before is None or not before.covers(role):
         Membership.objects.update_or_create(workspace=workspace, user=account, defaults={"role": role})
@@ -93,7 +93,7 @@ def member_join(*, workspace: Workspace, account: User, role: Role) -> None:
 
 @transaction.atomic
 def member_remove(*, membership: Membership, user: User | None = None) -> None:
-    """Remove a member and the invitations that it made. Anybody may leave; the last admin stays."""
+    """Remove a member and its invitations. Anybody may leave, but one admin must remain."""
     workspace, username = membership.workspace, membership.user.get_username()
     if user is not None and user.pk == membership.user_id:
         full_access_require(user=user)
@@ -106,7 +106,7 @@ def member_remove(*, membership: Membership, user: User | None = None) -> None:
 
 
 def _keep_an_admin(workspace: Workspace, username: str) -> None:
-    """Raise Invalid when nobody but `username` could still decide about members."""
+    """Raise Invalid if `username` is the only admin."""
     Workspace.objects.select_for_update().get(pk=workspace.pk)
     admins = list(workspace.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
     if admins == [username]:
@@ -114,7 +114,7 @@ def _keep_an_admin(workspace: Workspace, username: str) -> None:
 
 
 def _revoke_invitations(membership: Membership) -> None:
-    """Delete the open invitations of an account that is about to decide about members no longer."""
+    """Delete the open invitations of an account that loses its admin role."""
     membership.workspace.invitations.filter(invited_by=membership.user, accepted_by=None).delete()
 
 

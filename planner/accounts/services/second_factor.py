@@ -1,4 +1,4 @@
-"""Does somebody hold the second factor of an account? An authenticator's codes (TOTP), or recovery codes."""
+"""The second factor of an account: codes of an authenticator app (TOTP), and recovery codes."""
 
 import base64
 import hashlib
@@ -22,45 +22,45 @@ ISSUER = "Queuecast"
 SUBJECT = "second factor"
 STEP_SECONDS = 30
 DRIFT_STEPS = 1
-"""So many steps may the clock of a phone be off."""
+"""The accepted clock difference, in time steps."""
 CODES = 10
 
 
 def has_second_factor(user: User) -> bool:
-    """Does the account log in with a second factor? (1 query)"""
+    """Return whether the account logs in with a second factor (1 query)."""
     return SecondFactor.objects.filter(user=user).exclude(confirmed=None).exists()
 
 
 def codes_left(user: User) -> int:
-    """Return how many recovery codes are not used (1 query)."""
+    """Return the number of unused recovery codes (1 query)."""
     return RecoveryCode.objects.filter(user=user, used=None).count()
 
 
 @transaction.atomic
 def second_factor_begin(*, user: User) -> str:
-    """Return what an authenticator app scans (otpauth:). Raises Invalid when there is one already."""
+    """Return the otpauth: address for an authenticator app. Raises Invalid if there is a second factor."""
     if has_second_factor(user):
-        raise Invalid([Problem("second_factor.present", "error", "The second factor is on already.")])
+        raise Invalid([Problem("second_factor.present", "error", "The second factor is already on.")])
     secret = pyotp.random_base32()
     SecondFactor.objects.update_or_create(user=user, defaults={"sealed": _sealed(secret), "last_step": 0})
     return provisioning_address(user, secret)
 
 
 def provisioning_address(user: User, secret: str) -> str:
-    """Return what an authenticator app scans."""
+    """Return the otpauth: address for an authenticator app."""
     return pyotp.TOTP(secret).provisioning_uri(name=user.get_username(), issuer_name=ISSUER)
 
 
 def pending_secret(user: User) -> str | None:
-    """Return the secret of an authenticator that is about to be set up (1 query)."""
+    """Return the secret of an authenticator that is not confirmed yet (1 query)."""
     factor = SecondFactor.objects.filter(user=user, confirmed=None).first()
     return _secret(factor) if factor else None
 
 
 def second_factor_confirm(*, user: User, code: str, address: str) -> list[str]:
-    """Switch the second factor on by its first code; return the recovery codes, kept as hashes only.
+    """Enable the second factor with its first code; return the recovery codes, stored as hashes only.
 
-    Raises Invalid when the code is wrong, TooSoon after many wrong ones.
+    Raises Invalid if the code is wrong, TooSoon after many wrong ones.
     """
     factor = SecondFactor.objects.filter(user=user, confirmed=None).first()
     if factor is None or not _right(user, factor, code, address):
@@ -73,7 +73,7 @@ def second_factor_confirm(*, user: User, code: str, address: str) -> list[str]:
 
 
 def recovery_codes_renew(*, user: User, code: str, address: str) -> list[str]:
-    """Replace all recovery codes; takes a code of the second factor."""
+    """Replace all recovery codes; requires a code of the second factor."""
     if not second_factor_check(user=user, code=code, address=address):
         raise _wrong()
     with transaction.atomic():
@@ -82,7 +82,7 @@ def recovery_codes_renew(*, user: User, code: str, address: str) -> list[str]:
 
 
 def second_factor_remove(*, user: User, code: str, address: str) -> None:
-    """Switch the second factor off; takes a code of it."""
+    """Disable the second factor; requires one of its codes."""
     if not second_factor_check(user=user, code=code, address=address):
         raise _wrong()
     second_factor_reset(user=user, address=address)
@@ -90,14 +90,14 @@ def second_factor_remove(*, user: User, code: str, address: str) -> None:
 
 @transaction.atomic
 def second_factor_reset(*, user: User, address: str = "") -> None:
-    """Switch the second factor off without a code, as only the installation itself may."""
+    """Disable the second factor without a code; for the installation itself."""
     SecondFactor.objects.filter(user=user).delete()
     RecoveryCode.objects.filter(user=user).delete()
     login_note(user=user, action="off", address=address, subject=SUBJECT)
 
 
 def second_factor_check(*, user: User, code: str, address: str) -> bool:
-    """Is this the present code of the authenticator, or an unused recovery code? Each is right once.
+    """Return whether this is a current code of the authenticator or an unused recovery code, and use it up.
 
     Raises TooSoon after many wrong ones.
     """
@@ -106,7 +106,7 @@ def second_factor_check(*, user: User, code: str, address: str) -> bool:
 
 
 def _right(user: User, factor: SecondFactor, code: str, address: str) -> bool:
-    """Count the guess, then check it. Not in a transaction: what refuses the code would undo the count."""
+    """Count the guess, then check it. Call it outside transactions: a rollback would undo the count."""
     guesser = Guesser(f"second factor of {user.get_username()}", address)
     guess_count(guesser)
     typed = "".join(code.split()).replace("-", "").upper()
@@ -117,7 +117,7 @@ def _right(user: User, factor: SecondFactor, code: str, address: str) -> bool:
 
 
 def _is_code(factor: SecondFactor, typed: str) -> bool:
-    """Is it the code of a step about now, after the last one that was used?"""
+    """Return whether it is the code of a current time step after the last used one."""
     totp, now = pyotp.TOTP(_secret(factor)), int(time.time()) // STEP_SECONDS
     for step in range(now - DRIFT_STEPS, now + DRIFT_STEPS + 1):
         if constant_time_compare(totp.generate_otp(step), typed):
@@ -143,7 +143,7 @@ def _digest(code: str) -> str:
 
 
 def _cipher() -> Fernet:
-    """Return the cipher of the secrets in the database, so that a backup alone gives nobody a code."""
+    """Return the cipher of the stored secrets, so that a backup alone does not reveal them."""
     key = hashlib.sha256(b"planner.second_factor" + settings.SECRET_KEY.encode()).digest()
     return Fernet(base64.urlsafe_b64encode(key))
 
@@ -153,7 +153,7 @@ def _sealed(secret: str) -> str:
 
 
 def _secret(factor: SecondFactor) -> str:
-    """Return the secret; under another server's key it is one that nobody has, and recovery codes remain."""
+    """Return the secret; with another server key it is random, and only recovery codes work."""
     try:
         return _cipher().decrypt(factor.sealed.encode()).decode()
     except InvalidToken:
@@ -161,4 +161,6 @@ def _secret(factor: SecondFactor) -> str:
 
 
 def _wrong() -> Invalid:
-    return Invalid([Problem("second_factor.wrong", "error", "This code is wrong or was used.", path="code")])
+    return Invalid(
+        [Problem("second_factor.wrong", "error", "This code is wrong or was already used.", path="code")]
+    )

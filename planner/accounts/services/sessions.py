@@ -1,4 +1,4 @@
-"""Which browsers are logged in to an account, who logged in, and who tried?"""
+"""Sessions and log-ins of an account."""
 
 from datetime import datetime
 from typing import Any
@@ -22,7 +22,7 @@ def sessions_of(user: User) -> QuerySet[Session]:
 
 
 def session_begin(*, user: User, session: SessionBase, address: str, agent: str) -> None:
-    """Note that somebody logged in, in the session and in the history of the account."""
+    """Record a log-in in the session and in the history of the account."""
     now: datetime = timezone.now()
     session[ORIGIN] = {"began": now.isoformat(), "address": address, "agent": agent[:LONGEST_AGENT]}
     login_note(user=user, action="logged in", address=address)
@@ -30,7 +30,7 @@ def session_begin(*, user: User, session: SessionBase, address: str, agent: str)
 
 @transaction.atomic
 def session_end(*, user: User, name: str) -> bool:
-    """End one session of the account, at once; say whether there was one of that name."""
+    """End one session of the account immediately; return whether it existed."""
     full_access_require(user=user)
     keys = [session.session_key for session in sessions_of(user) if session.name == name]
     Session.objects.filter(session_key__in=keys).delete()
@@ -49,13 +49,13 @@ def other_sessions_end(*, user: User, but: str | None) -> int:
 
 
 def expired_sessions_remove() -> int:
-    """Remove the sessions that nobody can use any more; return how many rows went."""
+    """Delete expired sessions; return how many rows."""
     removed, _ = Session.objects.filter(expire_date__lt=timezone.now()).delete()
     return removed
 
 
 def login_failure_note(*, username: str, address: str) -> None:
-    """Note a wrong password: in the history of the account where there is one, and in the log."""
+    """Record a wrong password: in the history of the account if it exists, and in the log."""
     account = User.objects.filter(username=username).first()
     note: dict[str, Any] = {
         "kind": Event.Kind.LOGIN,
@@ -71,16 +71,16 @@ def login_failure_note(*, username: str, address: str) -> None:
 
 
 def logout_note(*, user: User, address: str) -> None:
-    """Note in the log that somebody logged out."""
+    """Log that a user logged out."""
     name = user.get_username()
     event_log(actor=name, kind=Event.Kind.LOGIN, action="logged out", subject=name, address=address)
 
 
 def password_note(*, user: User, address: str) -> None:
-    """Note that the password was changed."""
+    """Record a change of the password."""
     login_note(user=user, action="changed password", address=address)
 
 
 def login_events(user: User) -> QuerySet[Event]:
-    """Return who logged in to an account, or tried, newest first (1 query)."""
+    """Return the log-ins to an account, including failures, newest first (1 query)."""
     return Event.objects.filter(user=user, kind=Event.Kind.LOGIN)

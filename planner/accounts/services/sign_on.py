@@ -1,4 +1,4 @@
-"""Whose account is it that a provider of single sign-on vouches for?"""
+"""Accounts of single sign-on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,16 +10,15 @@ from planner.accounts.models import Identity, User
 
 
 class SignOnRefused(Exception):
-    """Nobody gets in this way; the message says why and what to do."""
+    """The log-in is refused; the message says why and what to do."""
 
 
 @transaction.atomic
 def account_by_sign_on(*, claims: Mapping[str, Any]) -> User:
-    """Return the account of the person whom verified claims (`iss`, `sub`, `email`…) name.
+    """Return the account of the person with these verified claims (`iss`, `sub`, `email`…).
 
-    A person who came before keeps the account, whatever the e-mail is now. The first time, a verified e-mail
-    leads to the account that has it, or to a new one, which has no password and is a member of nothing.
-    Raises SignOnRefused.
+    A known identity keeps its account, whatever its e-mail is now. On the first log-in, a verified e-mail
+    selects the account with it, or a new one, which has no password and no memberships. Raises SignOnRefused.
     """
     known = {"issuer": claims["iss"], "subject": claims["sub"]}
     identity = Identity.objects.select_related("user").filter(**known).first()
@@ -39,7 +38,7 @@ def _verified_email(claims: Mapping[str, Any]) -> str:
 
 
 def _account_of(email: str) -> User:
-    """Return the one account with this e-mail, or a new one named by it."""
+    """Return the one account with this e-mail, or a new one named after it."""
     found = list(User.objects.filter(email__iexact=email)[:2])
     if len(found) > 1:
         raise SignOnRefused(

@@ -1,4 +1,4 @@
-"""With which tokens may a script call, and what may each do?"""
+"""API tokens and their scopes."""
 
 from datetime import datetime, timedelta
 
@@ -17,7 +17,7 @@ from planning.rows import Problem
 LONGEST_DAYS = 3650
 DEFAULT_DAYS = 90
 USED_AGAIN = timedelta(minutes=1)
-"""So often the last use of a token is written down at most."""
+"""The interval at which the last use of a token is stored."""
 
 
 @transaction.atomic
@@ -29,9 +29,9 @@ def token_make(
     name: str = "",
     parent: AuthToken | None = None,
 ) -> tuple[TokenDetails, str]:
-    """Make a token of an account; return it with its text, which is kept as a hash only.
+    """Create a token of an account; return it with its text, of which only a hash is stored.
 
-    `parent` is the token that the caller itself used, if any: the new one ends with it, if not before.
+    `parent` is the token that the caller itself used, if any: the new one ends with it at the latest.
     """
     full_access_require(user=user)
     token, text = AuthToken.objects.create(user=user)
@@ -46,7 +46,7 @@ def token_make(
 
 @transaction.atomic
 def token_revoke(*, user: User, details: TokenDetails) -> None:
-    """Revoke a token, and those that were made with it, at once."""
+    """Revoke a token, and those created with it, immediately."""
     full_access_require(user=user)
     for child in details.children.select_related("token"):
         token_revoke(user=user, details=child)
@@ -55,7 +55,7 @@ def token_revoke(*, user: User, details: TokenDetails) -> None:
 
 
 def token_used(*, token: AuthToken) -> Role | None:
-    """Note that a token is used; return what it may do. None: nobody has said so, it may do nothing."""
+    """Record the use of a token; return its scope. None: without a scope it may do nothing."""
     now = timezone.now()
     details = TokenDetails.objects.filter(token=token).first()
     if details is None:
@@ -67,19 +67,19 @@ def token_used(*, token: AuthToken) -> Role | None:
 
 
 def _expiry(days: int | None, parent: AuthToken | None) -> datetime:
-    """Return when a new token expires. Raises Invalid when that is after its parent does."""
+    """Return when a new token expires. Raises Invalid if that is after its parent does."""
     wanted = timezone.now() + timedelta(days=days or DEFAULT_DAYS)
     if parent is None or parent.expiry is None or wanted <= parent.expiry:
         return wanted
     if days is None:
         expiry: datetime = parent.expiry
         return expiry
-    message = f"A token cannot outlive the one that makes it, which expires on {parent.expiry:%Y-%m-%d}."
+    message = f"A token cannot outlive the one that creates it, which expires on {parent.expiry:%Y-%m-%d}."
     raise Invalid([Problem("token.outlives", "error", message, path="days", actual=days)])
 
 
 def _note(user: User, action: str, details: TokenDetails) -> None:
-    """Note it in every workspace of the account, which the token opens. Its name is the owner's own."""
+    """Record it in every workspace of the account, without the name, which is private."""
     for membership in user.memberships.select_related("workspace"):
         event_note(
             workspace=membership.workspace,

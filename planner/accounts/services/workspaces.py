@@ -1,4 +1,4 @@
-"""How does a workspace come to be, and what is it called? Who leaves one: `members.member_remove`."""
+"""Creation and renaming of workspaces; leaving one is `members.member_remove`."""
 
 from django.db import transaction
 
@@ -11,12 +11,12 @@ from planner.rules import row_validate
 from planning.rows import Problem
 
 MOST = 50
-"""So many workspaces an account may be a member of when it makes another one."""
+"""The most workspaces of an account that creates another one."""
 
 
 @transaction.atomic
-def workspace_make(*, name: str, user: User) -> Membership:
-    """Make a workspace with the account as its only member, an admin."""
+def workspace_create(*, name: str, user: User) -> Membership:
+    """Create a workspace with the account as its only member, an admin."""
     full_access_require(user=user)
     workspace = Workspace(name=name.strip())
     _name_require(workspace, user)
@@ -32,7 +32,7 @@ def workspace_make(*, name: str, user: User) -> Membership:
 
 @transaction.atomic
 def workspace_rename(*, workspace: Workspace, name: str, user: User) -> Workspace:
-    """Give a workspace another name."""
+    """Rename a workspace."""
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     before = workspace.name
     if name.strip() != before:
@@ -52,12 +52,12 @@ def workspace_rename(*, workspace: Workspace, name: str, user: User) -> Workspac
 
 
 def _name_require(workspace: Workspace, user: User) -> None:
-    """Raise Invalid when a workspace has no name, or that of another one of the account.
+    """Raise Invalid if the name is empty or that of another workspace of the account.
 
-    Workspaces of others may have the same name: that one is taken would tell what others have.
+    Workspaces of others may have the same name: rejecting it would reveal their names.
     """
     row_validate(workspace)
     name = workspace.name
     if memberships(user).filter(workspace__name=name).exists():
-        message = f"You are a member of a workspace named {name} already."
+        message = f"You are already a member of a workspace named {name}."
         raise Invalid([Problem("workspace.name", "error", message, path="name", actual=name)])

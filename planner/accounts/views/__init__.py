@@ -1,1 +1,1 @@
-"""What does a browser see of accounts?"""
+"""The pages of accounts."""

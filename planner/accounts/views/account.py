@@ -1,4 +1,4 @@
-"""Which tokens let scripts work in my name, where am I a member, and who invites me?"""
+"""The page of the caller's account: tokens, memberships and invitations."""
 
 from typing import Any
 from uuid import UUID
@@ -31,7 +31,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_create(request: HttpRequest) -> HttpResponse:
-    """Make a token and show it, this once."""
+    """Create a token and show it, this one time."""
     form = TokenForm(request.POST)
     if not form.is_valid():
         return account_page(request, form=form, status=INVALID)
@@ -48,7 +48,7 @@ def token_create(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_drop(request: HttpRequest, token_key: str) -> HttpResponse:
-    """Take a token of the caller away."""
+    """Revoke a token of the caller."""
     user = caller(request)
     token_revoke(user=user, details=get_object_or_404(tokens(user), token__token_key=token_key))
     return redirect("planner:account")
@@ -63,7 +63,7 @@ def offer(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
     if request.POST.get("do") == "accept":
         try:
             offer_accept(invitation=invitation, user=user)
-            messages.success(request, f"You are a member of {invitation.workspace} now.")
+            messages.success(request, f"You are now a member of {invitation.workspace}.")
         except Invalid as error:
             warn(request, error.problems)
     else:
@@ -72,7 +72,7 @@ def offer(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
 
 
 def account_page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
-    """Return the page of the account; `more` has what was typed and is refused."""
+    """Return the page of the account; `more` has the context of a rejected form."""
     user = caller(request)
     mine = list(memberships(user))
     context = {

@@ -1,4 +1,4 @@
-"""How does somebody delete their own account? What goes along is shown first."""
+"""The page that deletes the caller's account, after listing what is deleted with it."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from planner.web.views.pages import INVALID, caller
 @login_required
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
-    """Show what goes with the caller's own account; delete it."""
+    """Show what is deleted with the caller's own account, or delete it."""
     user = caller(request)
     if request.method == "GET":
         return _account_page(request, ConfirmationForm(user))

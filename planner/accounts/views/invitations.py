@@ -1,4 +1,4 @@
-"""What does somebody see who opens an invitation's link?"""
+"""The page behind an invitation link."""
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -16,7 +16,7 @@ GONE = 410
 
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
-    """Show where one is invited to; join, with the present account or with a new one."""
+    """Show the workspace of an invitation; join with the current account or with a new one."""
     invited = invitation_of(secret=secret)
     if invited is None:
         return render(request, "accounts/invitation.html", {}, status=GONE)
@@ -32,5 +32,5 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     except Invalid as error:
         form.refuse(error.problems)
         return render(request, "accounts/invitation.html", context, status=INVALID)
-    messages.success(request, f"You are a member of {invited.workspace} now.")
+    messages.success(request, f"You are now a member of {invited.workspace}.")
     return redirect("planner:home")

@@ -1,4 +1,4 @@
-"""What follows a right password or single sign-on? The second factor, if there is one, then the session."""
+"""The steps after a correct password or single sign-on: the second factor, then the session."""
 
 import math
 import time
@@ -23,11 +23,11 @@ from planner.web.views.pages import INVALID
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 PENDING = "second-factor"
 PATIENCE_SECONDS = 600
-"""For how long a right password waits for its code."""
+"""For how long a correct password waits for its code."""
 
 
 def log_in(request: HttpRequest, account: User, leads_to: str) -> HttpResponse:
-    """Log somebody in who proved to hold the account, or ask for the second factor first."""
+    """Log in an authenticated account, or ask for the second factor first."""
     if not has_second_factor(account):
         login(request, account, backend=BACKEND)
         return redirect(leads_to)
@@ -40,7 +40,7 @@ def log_in(request: HttpRequest, account: User, leads_to: str) -> HttpResponse:
 @sensitive_post_parameters("code")
 @require_http_methods(["GET", "POST"])
 def code(request: HttpRequest) -> HttpResponse:
-    """Ask for a code of the second factor, and log in with the right one."""
+    """Ask for a code of the second factor, and log in with a correct one."""
     pending = request.session.get(PENDING)
     if pending is None or time.time() - pending["at"] > PATIENCE_SECONDS:
         return redirect("login")
@@ -55,7 +55,7 @@ def code(request: HttpRequest) -> HttpResponse:
     try:
         if account is None or not second_factor_check(user=account, code=typed, address=address_of(request)):
             _failed(request, account)
-            form.add_error("code", "This code is wrong or was used.")
+            form.add_error("code", "This code is wrong or was already used.")
             return render(request, "accounts/code.html", {"form": form}, status=INVALID)
     except TooSoon as error:
         form.add_error("code", f"Too many wrong codes. {error}")
@@ -66,12 +66,12 @@ def code(request: HttpRequest) -> HttpResponse:
 
 
 def address_of(request: HttpRequest | None) -> str:
-    """Return where a request comes from, as the middleware of trusted proxies left it."""
+    """Return the address of a client, as set by the middleware for trusted proxies."""
     return request.META.get("REMOTE_ADDR", "") if request is not None else ""
 
 
 def paused(page: HttpResponse, error: TooSoon) -> HttpResponse:
-    """Return a page that says when another try is let through."""
+    """Return a page that says when the next attempt is allowed."""
     page.status_code = HTTPStatus.TOO_MANY_REQUESTS
     page["Retry-After"] = str(math.ceil(error.wait.total_seconds()))
     return page
@@ -83,7 +83,7 @@ def _failed(request: HttpRequest, account: User | None) -> None:
 
 
 def listen() -> None:
-    """Note every log-in and failure, whichever way it came; called once, when Django starts."""
+    """Connect the audit of log-ins and failures of any kind; called once, when Django starts."""
     user_logged_in.connect(_on_login, dispatch_uid="planner.login")
     user_login_failed.connect(_on_failure, dispatch_uid="planner.login-failed")
     user_logged_out.connect(_on_logout, dispatch_uid="planner.logout")

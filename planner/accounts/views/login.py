@@ -1,4 +1,4 @@
-"""How does somebody log in? More slowly with every wrong password."""
+"""The log-in page, with a growing delay after wrong passwords."""
 
 import secrets
 from typing import Any
@@ -39,19 +39,19 @@ class SlowForm(AuthenticationForm):
 
 
 class Login(LoginView):
-    """The page on which one logs in."""
+    """The log-in page."""
 
     template_name = "accounts/login.html"
     redirect_authenticated_user = True
     authentication_form = SlowForm
 
     def get_context_data(self, **more: Any) -> dict[str, Any]:
-        """Return what the page shows, the name of single sign-on among it where there is one."""
+        """Return the context of the page, with the name of single sign-on if it is configured."""
         offered = settings.OIDC_NAME if settings.OIDC_ISSUER else ""
         return super().get_context_data(sign_on=offered, **more)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """Log in, and let the browser prove next time that it is known to this account."""
+        """Log in, and set the cookie by which this account recognizes the browser next time."""
         response = log_in(self.request, form.get_user(), self.get_success_url())
         response.set_cookie(
             COOKIE,
@@ -65,7 +65,7 @@ class Login(LoginView):
         return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        """Show the form again, and how long one has to wait."""
+        """Show the form again, and how long to wait."""
         assert isinstance(form, SlowForm)
         page = self.render_to_response(self.get_context_data(form=form, paused=form.paused))
         return page if form.paused is None else paused(page, form.paused)
@@ -76,7 +76,7 @@ def _guesser(request: HttpRequest, username: str) -> Guesser:
 
 
 def _known_browser(request: HttpRequest, username: str) -> str:
-    """Return the name of a browser in which this account has logged in before, else nothing."""
+    """Return the name of a browser in which this account has logged in before, otherwise an empty text."""
     try:
         account, browser = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=KNOWN_SECONDS)
     except (signing.BadSignature, ValueError, TypeError):

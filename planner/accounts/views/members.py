@@ -1,4 +1,4 @@
-"""Who is a member of a workspace, who is invited, and what happened to them?"""
+"""The pages of a workspace's members, invitations and history."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ from planner.accounts.forms import InvitationForm, RoleForm, WorkspaceForm
 from planner.accounts.models import Event, Membership, Role
 from planner.accounts.selectors.workspaces import events, memberships, open_invitations
 from planner.accounts.selectors.workspaces import members as members_of
-from planner.accounts.services.invitations import invitation_make, invitation_offer, invitation_revoke
+from planner.accounts.services.invitations import invitation_create, invitation_offer, invitation_revoke
 from planner.accounts.services.members import member_change, member_remove
 from planner.errors import Invalid
 from planner.scenarios.selectors.scenarios import workspace_changes
@@ -28,7 +28,7 @@ from planner.web.views.workspace import present_membership
 @login_required
 @require_GET
 def here(request: HttpRequest) -> HttpResponse:
-    """Lead to the members of the workspace that the browser works in."""
+    """Redirect to the members of the browser's current workspace."""
     present = present_membership(request, memberships(caller(request)))
     if present is None:
         raise Http404
@@ -45,7 +45,7 @@ def members(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpResponse:
-    """Give a member another role, or take it out."""
+    """Change the role of a member, or remove it."""
     mine = _mine(request, workspace_id)
     found = get_object_or_404(members_of(mine.workspace), user__username=username)
     form = RoleForm(request.POST)
@@ -66,7 +66,7 @@ def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpRespo
 @login_required
 @require_POST
 def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
-    """Invite the account that is named; without a name make a link and show it, this once."""
+    """Invite the named account; without a name create a link and show it, this one time."""
     mine = _mine(request, workspace_id)
     form = InvitationForm(request.POST, auto_id="invite-%s")
     if not form.is_valid():
@@ -76,7 +76,7 @@ def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
         invitation_offer(workspace=mine.workspace, username=username, role=role, user=caller(request))
         messages.success(request, f"Invited. The account {username} finds it on its page “Account”.")
         return redirect("planner:members", workspace_id)
-    _, secret = invitation_make(workspace=mine.workspace, role=role, user=caller(request))
+    _, secret = invitation_create(workspace=mine.workspace, role=role, user=caller(request))
     address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))
     return members_page(request, mine, invited=address)
 
@@ -84,7 +84,7 @@ def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def uninvite(request: HttpRequest, workspace_id: UUID, invitation_id: UUID) -> HttpResponse:
-    """Take an invitation back."""
+    """Revoke an invitation."""
     mine = _mine(request, workspace_id)
     found = get_object_or_404(open_invitations(mine.workspace), pk=invitation_id)
     invitation_revoke(invitation=found, user=caller(request))
@@ -94,7 +94,7 @@ def uninvite(request: HttpRequest, workspace_id: UUID, invitation_id: UUID) -> H
 @login_required
 @require_GET
 def history(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
-    """Show who did what, as far as the filter lets it through."""
+    """Show the events that match the filter."""
     mine = _mine(request, workspace_id)
     kind, words = request.GET.get("kind", ""), request.GET.get("words", "").strip()
     found, changed = events(mine.workspace), workspace_changes(mine.workspace)
@@ -120,7 +120,7 @@ def _query(**filters: str) -> str:
 
 
 def members_page(request: HttpRequest, mine: Membership, *, status: int = 200, **more: Any) -> HttpResponse:
-    """Return the page of the members of a workspace; `more` has what was typed and is refused."""
+    """Return the page of the members of a workspace; `more` has the context of a rejected form."""
     context = {
         "mine": mine,
         "members": members_of(mine.workspace),
@@ -135,5 +135,5 @@ def members_page(request: HttpRequest, mine: Membership, *, status: int = 200, *
 
 
 def _mine(request: HttpRequest, workspace_id: UUID) -> Membership:
-    """Return the caller's own membership of the workspace that the address names."""
+    """Return the caller's own membership of the requested workspace."""
     return get_object_or_404(memberships(caller(request)), workspace=workspace_id)

@@ -1,4 +1,4 @@
-"""How does an account stay its owner's? Password, second factor, sessions, and who logged in."""
+"""The security page of an account: password, second factor, sessions, log-ins."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def security(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def password(request: HttpRequest) -> HttpResponse:
-    """Change the own password; every other session ends."""
+    """Change the caller's password, which ends every other session."""
     user = caller(request)
     if not user.has_usable_password():
         raise Http404
@@ -68,7 +68,7 @@ def password(request: HttpRequest) -> HttpResponse:
     update_session_auth_hash(request, user)
     other_sessions_end(user=user, but=request.session.session_key)
     password_note(user=user, address=address_of(request))
-    messages.success(request, "Password changed. Every other session has ended.")
+    messages.success(request, "Password changed. All other sessions have ended.")
     return redirect("planner:security")
 
 
@@ -92,7 +92,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Set the second factor up, confirm it, replace its recovery codes, or switch it off."""
+    """Set up the second factor, confirm it, replace its recovery codes, or disable it."""
     user, do = caller(request), request.POST.get("do", "")
     form = CodeForm(data=request.POST, auto_id="factor-%s")
     try:

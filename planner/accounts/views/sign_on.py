@@ -1,4 +1,4 @@
-"""How does somebody log in with an account of another house? By OpenID Connect, where an issuer is set."""
+"""Single sign-on by OpenID Connect, if an issuer is configured."""
 
 import logging
 from functools import lru_cache
@@ -24,12 +24,12 @@ logger = logging.getLogger(__name__)
 NEXT = "sign-on-next"
 TIMEOUT_SECONDS = 10
 FAULTS = (OAuthError, JoseError, requests.RequestException, RuntimeError, KeyError, ValueError)
-"""What a provider may do wrong: refuse, sign badly, be away, leave out what the standard asks for."""
+"""Errors of a provider: a refusal, a wrong signature, no response, missing fields of the standard."""
 
 
 @require_GET
 def begin(request: HttpRequest) -> HttpResponse:
-    """Send the browser to the provider."""
+    """Redirect to the provider."""
     provider = _provider_or_404()
     if request.user.is_authenticated:
         return redirect(settings.LOGIN_REDIRECT_URL)
@@ -45,7 +45,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def back(request: HttpRequest) -> HttpResponse:
-    """Let in whom the provider sends back, if its answer holds."""
+    """Log in the person whom the provider sends back, if its response is valid."""
     provider = _provider_or_404()
     try:
         claims = _claims(provider, request)
@@ -63,20 +63,20 @@ def back(request: HttpRequest) -> HttpResponse:
 
 
 def _claims(provider: Any, request: HttpRequest) -> dict[str, Any]:
-    """Return what the signed id token says, with the e-mail from the userinfo address where it says none."""
+    """Return the claims of the signed id token, with the e-mail from the userinfo endpoint if it has none."""
     options = {"iss": {"values": [settings.OIDC_ISSUER]}, "aud": {"values": [settings.OIDC_CLIENT_ID]}}
     token = provider.authorize_access_token(request, claims_options=options)
     claims = dict(token["userinfo"])
     if "email" not in claims:
         more = provider.userinfo(token=token)
         if more["sub"] != claims["sub"]:
-            raise ValueError("the userinfo is that of somebody else")
+            raise ValueError("the userinfo is of another subject")
         claims = {**more, **claims}
     return claims
 
 
 def _refused(request: HttpRequest, why: str) -> HttpResponse:
-    """Show the log-in page with a reason; the log has the fault behind it."""
+    """Show the log-in page with a reason; the underlying error is logged."""
     logger.warning("single sign-on: %s", why, exc_info=True)
     messages.warning(request, why)
     return redirect("login")

@@ -1,4 +1,4 @@
-"""In which workspace does the browser work, and how is one made, renamed and left?"""
+"""The pages that create, switch, rename and leave a workspace."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from planner.accounts.forms import WorkspaceForm
 from planner.accounts.models import Membership
 from planner.accounts.selectors.workspaces import memberships
 from planner.accounts.services.members import member_remove
-from planner.accounts.services.workspaces import workspace_make, workspace_rename
+from planner.accounts.services.workspaces import workspace_create, workspace_rename
 from planner.accounts.views.account import account_page
 from planner.accounts.views.members import members_page
 from planner.errors import Invalid
@@ -23,22 +23,22 @@ from planner.web.views.workspace import CHOSEN
 @login_required
 @require_POST
 def make(request: HttpRequest) -> HttpResponse:
-    """Make a workspace and work in it."""
+    """Create a workspace and switch to it."""
     form = WorkspaceForm(request.POST, auto_id="workspace-%s")
     try:
-        member = workspace_make(**form.typed(), user=caller(request))
+        member = workspace_create(**form.typed(), user=caller(request))
     except Invalid as error:
         form.refuse(error.problems)
         return account_page(request, workspace=form, status=INVALID)
     request.session[CHOSEN] = str(member.workspace_id)
-    messages.success(request, f"Made. You work in {member.workspace} now; invite others here.")
+    messages.success(request, f"Created. You now work in {member.workspace}; invite others here.")
     return redirect("planner:members", member.workspace_id)
 
 
 @login_required
 @require_POST
 def switch(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
-    """Work in another workspace."""
+    """Switch to another workspace."""
     member = _membership(request, workspace_id)
     request.session[CHOSEN] = str(member.workspace_id)
     return redirect("planner:home")
@@ -47,7 +47,7 @@ def switch(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def rename(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
-    """Give a workspace another name."""
+    """Rename a workspace."""
     member = _membership(request, workspace_id)
     form = WorkspaceForm(request.POST, auto_id="workspace-%s")
     try:
@@ -61,7 +61,7 @@ def rename(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def leave(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
-    """Be a member no longer."""
+    """Leave a workspace."""
     member = _membership(request, workspace_id)
     try:
         member_remove(membership=member, user=caller(request))

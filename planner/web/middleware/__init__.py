@@ -1,1 +1,1 @@
-"""What happens to every request before a view sees it?"""
+"""Middleware of all requests."""

@@ -1,4 +1,4 @@
-"""From which address does a request come? A proxy's word counts where the administrator trusts the proxy."""
+"""The client's address of a request behind trusted proxies."""
 
 import ipaddress
 from collections.abc import Callable
@@ -10,14 +10,14 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class ClientAddress:
-    """Puts the caller's own address into REMOTE_ADDR, where trusted proxies stand in between."""
+    """Sets REMOTE_ADDR to the client's address if the request comes through trusted proxies."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
         self._trusted = [ipaddress.ip_network(proxy) for proxy in settings.TRUSTED_PROXIES]
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request under the address of its caller."""
+        """Handle the request with the client's address."""
         peer = request.META.get("REMOTE_ADDR", "")
         request.META["REMOTE_ADDR"] = client_address(
             peer, request.META.get("HTTP_X_FORWARDED_FOR", ""), self._trusted

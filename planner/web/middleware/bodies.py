@@ -1,4 +1,4 @@
-"""How large a body may this request send? Decided by its headers, before anything reads it."""
+"""Limits of request bodies, enforced by the headers before the body is read."""
 
 import gc
 import threading
@@ -22,23 +22,23 @@ from planning.importing import MAX_TEXT_BYTES
 View = Callable[..., HttpResponse]
 
 LARGE_ROUTES = frozenset({"planner:import", "api:snapshots", "api:bundles"})
-"""Where members send whole clusters, as files of a form."""
+"""Views to which members upload whole clusters, as files of a form."""
 FILES = "multipart/form-data"
 LARGEST = MAX_TEXT_BYTES + 10 * 2**20
-"""Files of a cluster, and the form around them."""
+"""The size of a cluster's files with the form around them."""
 OF_FIELDS = 2**20
-"""Percent signs and ampersands cost eighty times their size when they are read."""
+"""Percent signs and ampersands take eighty times their size in memory when they are parsed."""
 FILES_AT_ONCE = 2
-"""Bodies of files that one process reads at a time; the other threads are left for pages."""
+"""The most file uploads that a process reads at a time; other threads stay free for pages."""
 PARSED_AT_ONCE = 1
-"""Bodies that are parsed whole at a time: parsed, a text takes up to a hundred times its size."""
+"""The most bodies that are parsed in memory at a time; a parsed text takes up to a hundred times its size."""
 SMALL = 2**16
-"""Below that a body is no burden, and never waits for others."""
+"""Smaller bodies are cheap, and never wait for others."""
 PATIENCE_SECONDS = 1.0
 
 
 class BodyLimits:
-    """Refuses what is too large with 413, what has no length with 411, and one body too many with 503."""
+    """Answers 413 to a body that is too large, 411 without a length, and 503 to one upload too many."""
 
     def __init__(self, get_response: View) -> None:
         self._get_response = get_response
@@ -46,7 +46,7 @@ class BodyLimits:
         self._parsed = threading.BoundedSemaphore(PARSED_AT_ONCE)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request, or say why its body is not read."""
+        """Handle the request, or reject its body."""
         if "HTTP_TRANSFER_ENCODING" in request.META:
             return refusal(request, HTTPStatus.LENGTH_REQUIRED, "Send the body with a Content-Length.")
         if _length(request) <= SMALL:
@@ -64,7 +64,7 @@ class BodyLimits:
     def process_view(
         self, request: HttpRequest, view: View, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """Refuse a body that this caller may not send to this view."""
+        """Reject a body that this caller may not send to this view."""
         limit = _limit(request)
         if _length(request) <= limit:
             return None
@@ -74,16 +74,16 @@ class BodyLimits:
         return refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Answer for a service that has no place free, and a client that stopped sending."""
+        """Answer for a service that is busy, and for a client that stopped sending."""
         if isinstance(exception, UnreadablePostError):
-            return refusal(request, HTTPStatus.REQUEST_TIMEOUT, "The body did not come to its end.")
+            return refusal(request, HTTPStatus.REQUEST_TIMEOUT, "The body ends too early.")
         return _busy(request, str(exception)) if isinstance(exception, Busy) else None
 
 
 def _forgotten(response: HttpResponse) -> HttpResponse:
-    """Return an answer that keeps nothing of what was read for it: the next large body takes that memory."""
+    """Return a response that holds no data of its request, to free the memory for the next large body."""
     if isinstance(response, SimpleTemplateResponse) and response.is_rendered:
-        # They lead to the view, to its request, and to all that was parsed; a pickled answer lacks them, too.
+        # They refer to the view, its request, and all that was parsed; pickled responses drop them, too.
         for name in ("renderer_context", *response.rendering_attrs):
             vars(response).pop(name, None)
     gc.collect()
@@ -112,7 +112,7 @@ def _takes_clusters(request: HttpRequest) -> bool:
 
 
 def _may_import(request: HttpRequest) -> bool:
-    """May the caller, by session or token, bring in a cluster at all?"""
+    """Return whether the caller, by session or token, may import clusters at all."""
     user: Any = request.user
     try:
         if (by_token := ApiToken().authenticate(request)) is not None:
@@ -126,6 +126,6 @@ def _may_import(request: HttpRequest) -> bool:
 
 
 def _length(request: HttpRequest) -> int:
-    """Return how long a request says that its body is; the server before us takes no other words."""
+    """Return the declared length of the body; the web server rejects other values."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     return int(length) if length.isdecimal() else LARGEST + 1

@@ -1,4 +1,4 @@
-"""What does a caller learn while the database or the disk is away? That, and when to try again."""
+"""Responses while the database is unavailable or the disk is full."""
 
 import logging
 from collections.abc import Callable
@@ -17,21 +17,21 @@ logger = logging.getLogger(__name__)
 
 RETRY_SECONDS = 10
 _DISK_FULL = ("disk is full", "no space left", "could not extend file")
-"""How SQLite and PostgreSQL say so."""
+"""Error messages of SQLite and PostgreSQL about a full disk."""
 
 
 class Outages:
-    """Answers 503 while the database is away, 507 while there is no room, each in one line of the log."""
+    """Answers 503 while the database is unavailable, 507 while the disk is full, with one line in the log."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
+        """Handle the request."""
         return self._get_response(request)
 
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
-        """Find out whose session it is here, where a database that is away can still be answered for."""
+        """Load the session's user here, where an unavailable database can still be handled."""
         if settings.SESSION_COOKIE_NAME not in request.COOKIES:
             return None
         try:
@@ -41,12 +41,12 @@ class Outages:
         return None
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Answer for a view that could not do its work."""
+        """Answer for a view that failed because of an outage."""
         return outage(request, exception)
 
 
 def outage(request: HttpRequest, error: Exception) -> HttpResponse | None:
-    """Return the answer for an outage, None for any other error."""
+    """Return the response to an outage, None for any other error."""
     if not is_outage(error):
         return None
     if isinstance(error, QuotaExceeded):
@@ -61,7 +61,7 @@ def outage(request: HttpRequest, error: Exception) -> HttpResponse | None:
 
 
 def _plain(request: HttpRequest, status: HTTPStatus, message: str) -> HttpResponse:
-    """Return an answer for which nothing is read from the database, as a page would."""
+    """Return a response without reading the database, as a page would."""
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if is_api(request):
         return JsonResponse(error_body(CODES[status], message), status=status, headers=headers)

@@ -1,4 +1,4 @@
-"""Who may keep an answer? Nobody between, and no browser beyond its window, unless a view says otherwise."""
+"""Cache-Control of responses: private, unless a view says otherwise."""
 
 from collections.abc import Callable
 
@@ -7,17 +7,17 @@ from django.http import HttpRequest, HttpResponse
 from planner.web.middleware.refusals import is_api
 
 PAGE, CALL = "private, no-store", "private, no-cache"
-"""A script may keep what it asks about again: its answers have tags."""
+"""API clients may cache and revalidate: responses have ETags."""
 
 
 class PrivateAnswers:
-    """Puts Cache-Control on every answer without one; static files are answered before."""
+    """Sets Cache-Control on every response without one; static files are served before."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
+        """Handle the request."""
         response = self._get_response(request)
         response.headers.setdefault("Cache-Control", CALL if is_api(request) else PAGE)
         return response

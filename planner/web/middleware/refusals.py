@@ -1,4 +1,4 @@
-"""What does a caller read when no view answers? A script the one error shape, a browser a page."""
+"""Error responses outside of views: JSON for API clients, a page for browsers."""
 
 from http import HTTPStatus
 
@@ -29,14 +29,14 @@ PASTED = (
 
 
 def refusal(request: HttpRequest, status: HTTPStatus, message: str) -> HttpResponse:
-    """Return a failure as the caller reads it."""
+    """Return an error response for the API or a browser."""
     if is_api(request):
         return JsonResponse(error_body(CODES[status], message), status=status)
     return render(request, "refused.html", {"status": status, "message": message}, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer what cannot be read."""
+    """Answer a request that cannot be parsed."""
     if isinstance(exception, RequestDataTooBig):
         return refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, PASTED)
     if is_api(request):
@@ -45,19 +45,19 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer an address that leads nowhere."""
+    """Answer a request for an unknown address."""
     if is_api(request):
         return refusal(request, HTTPStatus.NOT_FOUND, "Not found.")
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer after a fault of ours, which Django has logged."""
+    """Answer after an internal error, which Django has logged."""
     if is_api(request):
         return refusal(request, HTTPStatus.INTERNAL_SERVER_ERROR, BROKEN)
     return defaults.server_error(request)
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Does a script call?"""
+    """Return whether the request is an API call."""
     return request.path_info.startswith("/api/")

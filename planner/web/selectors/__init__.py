@@ -1,1 +1,1 @@
-"""What do pages read that belong to no feature?"""
+"""Reads of pages that belong to no feature."""

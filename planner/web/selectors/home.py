@@ -1,4 +1,4 @@
-"""What is on the first page: which scenarios and runs, what they changed, and what came of them?"""
+"""The scenarios and runs of the start page, with their changes and verdicts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from planning.rows import RunCounts
 from planning.verdict import Verdict
 
 NAMED = 2
-"""So many changes are named; the others are counted."""
+"""How many changes are listed; the others are counted."""
 MOST_REVISIONS = 100
-"""What a scenario with more revisions has changed is not worked out for a list."""
+"""For scenarios with more revisions, a list does not calculate the changes."""
 
 
 @dataclass(frozen=True)
 class RunLine:
-    """A run in a list: what its scenario had changed by then, and what came of it."""
+    """A run in a list: the changes of its scenario, and its verdict."""
 
     run: Run
     changed: Sequence[str]
@@ -36,7 +36,7 @@ class RunLine:
 
 @dataclass(frozen=True)
 class ScenarioLine:
-    """A scenario in the tree of branches: how deep, what it has changed, and its newest run."""
+    """A scenario in the tree of branches: its depth, its changes, and its newest run."""
 
     scenario: Scenario
     depth: int
@@ -90,7 +90,7 @@ def scenario_runs(scenario: Scenario, limit: int = 12) -> list[RunLine]:
 def in_tree_order(listed: Iterable[tuple[UUID, UUID | None]]) -> list[tuple[UUID, int]]:
     """Return scenarios, given with their parents, each below its parent and with its depth.
 
-    They keep their order otherwise. A branch whose parent is not listed is at the top.
+    Otherwise they keep their order. A branch whose parent is not listed is at the top level.
     """
     parents = dict(listed)
     below: dict[UUID | None, list[UUID]] = {}
@@ -122,7 +122,7 @@ def _line(run: Run, history: "_History", verdicts: Mapping[UUID, Verdict]) -> Ru
 
 
 class _History:
-    """The changes of some scenarios (1 query), so that each revision can be said."""
+    """The changes of some scenarios (1 query), to describe each revision."""
 
     def __init__(self, listed: Iterable[Scenario]) -> None:
         short = [row.pk for row in listed if 1 < row.revision <= MOST_REVISIONS]
@@ -131,13 +131,13 @@ class _History:
             self._changes.setdefault(change.scenario_id, []).append(change)
 
     def of(self, scenario: UUID, revision: int) -> tuple[list[str], int]:
-        """Return what a scenario had changed at a revision: the first few, and how many more."""
+        """Return the changes of a scenario up to a revision: the first few, and the number of others."""
         made = [change for change in self._changes.get(scenario, ()) if change.revision <= revision]
         sentences = [change_said(edit) for edit in net_changes(made)]
         return sentences[:NAMED], len(sentences[NAMED:])
 
 
 def changes_said(run: Run) -> list[str]:
-    """Return all that the scenario of a run had changed by then, in words (1 query)."""
+    """Return all changes of a run's scenario up to the run, in words (1 query)."""
     made = run.scenario.changes.filter(revision__lte=run.scenario_revision)
     return [change_said(edit) for edit in net_changes(made.order_by("revision", "kind", "key", "field"))]

@@ -1,4 +1,4 @@
-"""By what can a list be ordered?"""
+"""The parameter that orders a list."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 
 class Ordering(django_filters.OrderingFilter):
-    """The requested order; rows that are equal in it follow in the order of `then`."""
+    """The requested order; equal rows follow in the order of `then`."""
 
     def __init__(self, *, then: str = "", **options: Any) -> None:
         super().__init__(**options)

@@ -1,4 +1,4 @@
-"""What is called so: a scenario, a run, a queue, a job, a pod, a node, a word of the glossary, a page?"""
+"""Search by name: scenarios, runs, queues, jobs, pods, nodes, glossary and pages."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from planner.scenarios.selectors.scenarios import scenarios
 from planner.web.glossary import GATES, OURS, VOLCANO, anchor, gate_anchor
 
 MOST = 6
-"""So many of each kind are found."""
+"""The most results of each kind."""
 SHORTEST = 2
-"""Fewer letters find nothing: everything would hold them."""
+"""Shorter words find nothing, as almost every name contains them."""
 
 PAGES = {
     "Scenarios": ("planner:home", "start page"),
@@ -34,7 +34,7 @@ PAGES = {
 
 @dataclass(frozen=True)
 class Hit:
-    """Something that has the words in its name, and the page that it leads to."""
+    """An object with the words in its name, and its page."""
 
     kind: str
     name: str
@@ -44,16 +44,16 @@ class Hit:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found, and the run whose queues, jobs, pods and nodes were searched."""
+    """The results, and the run whose queues, jobs, pods and nodes were searched."""
 
     hits: list[Hit]
     run: Run | None
 
 
 def search(user: User, words: str, near: UUID | None = None) -> Found:
-    """Return what the words name: what begins with them first (7 queries at most).
+    """Return the objects whose names contain the words, prefix matches first (7 queries at most).
 
-    Queues, jobs, pods and nodes are those of the run `near`, else of the newest run that succeeded.
+    Queues, jobs, pods and nodes are those of the run `near`, otherwise of the newest successful run.
     """
     if len(words) < SHORTEST:
         return Found([], None)
@@ -130,7 +130,7 @@ def _help(words: str) -> Iterator[Hit]:
 
 
 def _nearest(names: Iterable[str], words: str) -> list[str]:
-    """Return the first names: those that are the words, then those that begin so, then shorter ones."""
+    """Return the first names: exact matches, then prefix matches, then shorter ones."""
     sought = words.lower()
 
     def far(name: str) -> tuple[bool, bool, int, str]:

@@ -1,4 +1,4 @@
-"""How busy is this installation?"""
+"""The status of the installation."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,47 +16,47 @@ from planner.work.workers import alive_since
 
 State = Work.State
 RECENTLY = timedelta(minutes=5)
-"""Over which time throughput and durations are shown."""
+"""The period of throughput and durations."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """What waits, what is being done, and by whom. Times are in seconds."""
+    """Queued and running work, and the workers. Times are in seconds."""
 
     runs: dict[str, int]
-    """How many runs are kept, by state; every state is there."""
+    """Number of stored runs, by state; every state is there."""
     imports: dict[str, int]
     """The same of imports that workers read."""
     forecasts: dict[str, int]
     """The same of forecasts."""
     oldest_queued_seconds: float
-    """How long the oldest queued run, forecast or import has waited; 0 when none waits."""
+    """The waiting time of the oldest queued run, forecast or import; 0 if none is queued."""
     finished_per_minute: float
     """Runs finished per minute, over the last five minutes."""
     mean_wait_seconds: float | None
-    """From queued to started, of runs that ended in the last five minutes; None when none did."""
+    """From queued to started, of runs that ended in the last five minutes; None without such runs."""
     mean_run_seconds: float | None
     """From started to the end, of the same runs."""
     lost_leases: int
-    """How often work was taken back from a worker that had died, since the installation began."""
+    """How often work was requeued from a dead worker, since the installation began."""
     retries: int
-    """How often work was queued again after its worker or its child process had died."""
+    """How often work was queued again after its worker or child process had died, since then."""
     removed_runs: int
     """How many old runs were removed, since the installation began."""
     keep_runs_days: float
-    """How long an ended run is kept."""
+    """How long an ended run is stored."""
     backup_hours: float | None
     """How often a verified backup is made; None: none are scheduled."""
     backup: Backup | None
     """The last verified backup, scheduled or not."""
     backup_error: str
-    """Why the last try failed; empty when it did not."""
+    """Why the last attempt failed; empty if it did not."""
     workers: list[Worker]
-    """Those that were seen lately."""
+    """The workers seen recently."""
 
     @property
     def places(self) -> int:
-        """Return how many runs and imports can be done at once."""
+        """Return how many runs and imports can run at once."""
         return sum(worker.places for worker in self.workers)
 
 

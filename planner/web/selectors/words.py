@@ -1,4 +1,4 @@
-"""Which rows hold these words in one of their texts?"""
+"""Filters of rows by words and tags."""
 
 from functools import reduce
 from operator import or_
@@ -13,7 +13,7 @@ CHANGE_TEXTS = ("actor", "scenario__name", "key", "field")
 
 
 def holding(rows: Rows, texts: tuple[str, ...], words: str) -> Rows:
-    """Return the rows of which one of the `texts` holds the words, in any case; without words all rows."""
+    """Return the rows with the words in one of the `texts`, ignoring case; without words all rows."""
     return rows.filter(reduce(or_, (Q(**{f"{text}__icontains": words}) for text in texts))) if words else rows
 
 

@@ -1,1 +1,1 @@
-"""Which words do templates have of their own?"""
+"""Template tags and filters."""

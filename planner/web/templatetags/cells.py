@@ -1,4 +1,4 @@
-"""How does an amount stand in a column whose header names the unit, and how is a column sorted?"""
+"""Amounts in columns whose header has the unit, and headers that sort."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ register = template.Library()
 
 @register.simple_tag
 def cell(amounts: Amounts, resource: str, scale: Scale, absent: str = "–") -> SafeString:
-    """Say an amount in the unit of its column, in few characters; the tooltip holds the exact value."""
+    """Show an amount in the unit of its column, in few characters; the tooltip has the exact value."""
     if resource not in amounts:
         return _soft(absent)
     value = amounts[resource]
@@ -25,19 +25,19 @@ def cell(amounts: Amounts, resource: str, scale: Scale, absent: str = "–") -> 
 
 @register.simple_tag
 def promised_cell(guarantee: Amounts, resource: str, scale: Scale) -> SafeString:
-    """Say a guarantee; one of nothing is none."""
+    """Show a guarantee; zero is none."""
     return cell(guarantee if guarantee.get(resource) else {}, resource, scale, "none")
 
 
 @register.simple_tag
 def in_unit(value: float, resource: str, scale: Scale) -> SafeString:
-    """Say an amount in the unit of its column."""
+    """Show an amount in the unit of its column."""
     return _data(value, resource, compact(scale.number(value)))
 
 
 @register.simple_tag
 def cell_was(now: Amounts, before: Amounts | str | None, resource: str, scale: Scale) -> SafeString:
-    """Say what an amount was in the run that this one is held against, when it was another one."""
+    """Show an amount of the run that this one is compared with, if it was different."""
     value = before.get(resource) if isinstance(before, dict) else None
     if value is None or value == now.get(resource):
         return SafeString("")
@@ -46,13 +46,13 @@ def cell_was(now: Amounts, before: Amounts | str | None, resource: str, scale: S
 
 @register.simple_tag
 def in_short(value: float | None, resource: str) -> SafeString:
-    """Say an amount with its unit in few characters."""
+    """Show an amount with its unit in few characters."""
     return _soft("–") if value is None else _data(value, resource, said_compact(resource, value))
 
 
 @register.simple_tag(takes_context=True)
 def sort_link(context: RequestContext, page: Any, column: str, label: str) -> SafeString:
-    """Name a column; a click sorts by it, a second one backwards."""
+    """Show a column's header; a click sorts by it, a second one reverses the order."""
     query = context["request"].GET.copy()
     query.pop("seen", None)
     query["sort"] = f"-{column}" if page.sort == column and not page.backwards else column
@@ -68,7 +68,7 @@ def sort_link(context: RequestContext, page: Any, column: str, label: str) -> Sa
 
 @register.simple_tag
 def aria_sort(page: Any, column: str) -> SafeString:
-    """Say how a column is sorted, as ARIA does; numbers come with the largest first."""
+    """Return the value of aria-sort of a column; numbers sort descending."""
     if page.sort != column or page.as_tree:
         return SafeString("")
     rising = page.backwards != (column == "name")

@@ -1,4 +1,4 @@
-"""How is a length of time, or a moment of a forecast, written on pages?
+"""Durations, and moments of a forecast, as text.
 
 >>> spelled(5400.0), spelled(None), typed_time(600.0), longer(-90.0), signed(-90.0)
 ('1 h 30 min', '–', '10m', '1 min 30 s shorter', '−1 min 30 s')
@@ -17,13 +17,13 @@ _UNITS = (("d", clock.DAY), ("h", clock.HOUR), ("m", clock.MINUTE), ("s", 1.0))
 
 @register.filter
 def spelled(seconds: float | None) -> str:
-    """Return a length of time in its two largest units."""
+    """Return a duration in its two largest units."""
     return "–" if seconds is None else clock.spelled(seconds)
 
 
 @register.filter
 def moment_after(seconds: float | None, begin: str) -> str:
-    """Return when a moment of a forecast is."""
+    """Return the time of a moment of a forecast."""
     return "–" if seconds is None else clock.moment_of(seconds, begin)
 
 
@@ -35,20 +35,20 @@ def since(earlier: float, now: float) -> str:
 
 @register.filter
 def typed_time(seconds: float) -> str:
-    """Return a length of time as people type it."""
+    """Return a duration as people enter it."""
     unit, size = next((unit, size) for unit, size in _UNITS if seconds % size == 0 or unit == "s")
     return f"{seconds / size:g}{unit}"
 
 
 @register.filter
 def at_most(seconds: float) -> str:
-    """Return a limit of a length of time in words."""
+    """Return a limit of a duration in words."""
     return "longer" if isinf(seconds) else f"at most {clock.spelled(seconds)}"
 
 
 @register.filter
 def longer(seconds: float) -> str:
-    """Return by how much a wait differs."""
+    """Return in words by how much a wait differs."""
     if abs(seconds) < 1:
         return "the same"
     return f"{clock.spelled(abs(seconds))} {'longer' if seconds > 0 else 'shorter'}"
@@ -56,6 +56,6 @@ def longer(seconds: float) -> str:
 
 @register.filter
 def signed(seconds: float) -> str:
-    """Return a difference of lengths of time with its sign."""
+    """Return a difference of durations with its sign."""
     sign = "" if abs(seconds) < 1 else "+" if seconds > 0 else "−"
     return f"{sign}{clock.spelled(abs(seconds))}"

@@ -1,4 +1,4 @@
-"""How is a table drawn?"""
+"""The tag that renders a table."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ register = template.Library()
 
 
 class GridNode(Node):
-    """A table of rows under a head, in a region that scrolls where it is too wide."""
+    """A table of rows with a header, in a region that scrolls horizontally if it is too wide."""
 
     child_nodelists = ("columns", "body")
 
@@ -26,7 +26,7 @@ class GridNode(Node):
         self.label, self.options, self.columns, self.body = label, options, columns, body
 
     def render(self, context: Context) -> SafeString:
-        """Return the table, drawn by the template `web/_grid.html`."""
+        """Return the table, rendered by the template `web/_grid.html`."""
         filled = {
             "label": "".join(str(part.resolve(context)) for part in self.label),
             "columns": self.columns.render(context),
@@ -38,10 +38,10 @@ class GridNode(Node):
 
 @register.tag
 def grid(parser: Parser, token: Token) -> GridNode:
-    """Draw a table: the heads of its columns, `{% body %}`, its rows, `{% endgrid %}`.
+    """Render a table: the headers of its columns, `{% body %}`, its rows, `{% endgrid %}`.
 
-    What follows the tag's name is put together to the name of the region around the table. Options are
-    `kind` (further classes), `tall` (scrolls under its head) and `grouped` (rows bring their own `tbody`).
+    The arguments are joined to the accessible name of the region around the table. Options are `kind`
+    (further classes), `tall` (scrolls under its header) and `grouped` (rows have their own `tbody`).
     """
     words = token.split_contents()[1:]
     label = []

@@ -1,4 +1,4 @@
-"""Where does the name of a queue, job, pod or node in a run lead?"""
+"""Links from the names of queues, jobs, pods and nodes to their pages in a run."""
 
 import re
 
@@ -16,13 +16,13 @@ _RUN_ID = re.compile(r"(?<=run )([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 
 @register.simple_tag
 def help_link(term: str) -> SafeString:
-    """Link a word to its entry in the glossary, by a question mark; a word without an entry gets none."""
+    """Link a word to its entry in the glossary, by a question mark; empty without an entry."""
     return _help(anchor(term), term) if term in VOLCANO or term in OURS else SafeString("")
 
 
 @register.simple_tag
 def gate_help(reason: str) -> SafeString:
-    """Link the gate that a reason is about to its entry in the glossary."""
+    """Link the gate of a reason to its entry in the glossary."""
     gate = reason.removeprefix("gate.")
     return _help(gate_anchor(gate), f"gate {gate}") if gate in GATES else SafeString("")
 
@@ -57,7 +57,7 @@ def node_link(run: Run, node: str) -> SafeString:
 
 @register.filter
 def subject_linked(subject: str) -> SafeString:
-    """Return what an event is about; the id of a run becomes a link, by its first letters.
+    """Return the subject of an event; the id of a run becomes a link with its first letters.
 
     >>> subject_linked("run 18cbb2ef-2c78-4854-ad38-a714385114fe for the review")
     'run <a href="/runs/18cbb2ef-2c78-4854-ad38-a714385114fe/">18cbb2ef</a> for the review'
@@ -71,7 +71,7 @@ def subject_linked(subject: str) -> SafeString:
 
 @register.filter
 def unblock_address(job: str, run: Run) -> str:
-    """Return where it is asked what would unblock a job of a run."""
+    """Return the address of the search for what would unblock a job of a run."""
     return reverse("planner:run-job-unblock", args=[run.pk, *job.split("/", 1)])
 
 

@@ -1,4 +1,4 @@
-"""Which version of the product shows this page?"""
+"""The version of the product."""
 
 from django import template
 
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.simple_tag
 def version() -> str:
-    """Return the version, as the changelog names it."""
+    """Return the version, as in the changelog."""
     return VERSION

@@ -1,4 +1,4 @@
-"""How is an amount of the scheduler said in words that people use?
+"""Amounts of the scheduler in units for people.
 
 >>> plain(1500, "cpu"), plain(1610612736, "memory"), plain(4000, "nvidia.com/gpu"), plain(12, "pods")
 ('1.5 cores', '1.5 GiB', '4 GPUs', '12 pods')
@@ -34,7 +34,7 @@ KINDS = {
     "namespaces": ("namespace", "namespaces"),
     "poddisruptionbudgets": ("pod disruption budget", "pod disruption budgets"),
 }
-"""One and many of the lists of a scenario document."""
+"""Singular and plural of the lists of a scenario document."""
 _FIRST = {"cpu": 0, "memory": 1, "pods": 3}
 
 
@@ -44,7 +44,7 @@ def plain(amount: float, resource: str) -> str:
 
 
 def exact(amount: float, resource: str) -> str:
-    """Return the scheduler's own number, as a Kubernetes quantity where there is one.
+    """Return the scheduler's exact number, as a Kubernetes quantity if possible.
 
     >>> exact(6000, "cpu"), exact(1610612736, "memory"), exact(12, "pods")
     ('6000m', '1610612736 bytes', '12 pods')
@@ -64,7 +64,7 @@ def resource_order(names: Iterable[str]) -> list[str]:
 
 @register.simple_tag
 def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
-    """Say one amount of a row; the tooltip holds the exact value."""
+    """Show one amount of a row; the tooltip has the exact value."""
     return _said(amounts[resource], resource) if resource in amounts else _soft(absent)
 
 
@@ -78,7 +78,7 @@ def node_amount(node: Any, part: str, resource: str) -> str:
 
 @register.simple_tag
 def amount_of(value: float | None, resource: str) -> str:
-    """Say an amount of a resource, a dash where there is none; the tooltip holds the exact value."""
+    """Show an amount of a resource, a dash without one; the tooltip has the exact value."""
     return _soft("–") if value is None else _said(value, resource)
 
 
@@ -125,13 +125,13 @@ def size(count: float) -> str:
 
 @register.simple_tag
 def promised(guarantee: Amounts, resource: str) -> str:
-    """Say a guarantee; one of nothing is none."""
+    """Show a guarantee; zero is none."""
     return amount(guarantee if guarantee.get(resource) else {}, resource, "none")
 
 
 @register.simple_tag
 def was(now: Amounts, before: Amounts | None, resource: str) -> str:
-    """Say what an amount was in the run before, when it was another one."""
+    """Show an amount of the previous run, if it was different."""
     value = (before or {}).get(resource)
     if value is None or value == now.get(resource):
         return ""
@@ -146,13 +146,13 @@ def percent(share: float | None) -> str:
 
 @register.simple_tag
 def share(part: float | None) -> str:
-    """Say a share; beside the words stands its raw value."""
+    """Show a share in words, with its raw value as data."""
     return "–" if part is None else format_html('<data value="{}">{}</data>', part, percent(part))
 
 
 @register.simple_tag
 def number(count: int | None, word: str = "") -> str:
-    """Say a number, with its noun if one is given (see `counted`); beside the words stands its raw value."""
+    """Show a number, with its noun if one is given (see `counted`), and its raw value as data."""
     if count is None:
         return _soft("–")
     return format_html('<data value="{}">{}</data>', count, counted(count, word) if word else f"{count:,}")
@@ -160,7 +160,7 @@ def number(count: int | None, word: str = "") -> str:
 
 @register.filter
 def money(amount: float) -> str:
-    """Return an amount of money with two places, more where it is small.
+    """Return an amount of money with two decimals, more for small amounts.
 
     >>> money(1234.5), money(0.0123), money(0)
     ('1,234.50', '0.0123', '0.00')
@@ -177,7 +177,7 @@ def counted(number: int, word: str) -> str:
 
 @register.filter
 def lasted(milliseconds: float | timedelta | None) -> str:
-    """Return how long something took.
+    """Return a duration in milliseconds as text.
 
     >>> lasted(340), lasted(2500), lasted(200000)
     ('340 ms', '2.5 s', '3 min 20 s')
@@ -195,7 +195,7 @@ def lasted(milliseconds: float | timedelta | None) -> str:
 
 @register.filter
 def item(mapping: Mapping[str, Any], key: str) -> Any:
-    """Return what a mapping holds under a key that a template knows only by name."""
+    """Return the value of a key that a template knows only by name."""
     return mapping.get(key)
 
 
@@ -218,13 +218,13 @@ register.filter("change_said", change_said)
 
 @register.filter
 def as_json(value: Any) -> str:
-    """Return a kept value as it would stand in a manifest; nothing at all is a dash."""
+    """Return a stored value as in a manifest; a dash for nothing."""
     return "–" if value in (None, "", {}) else json.dumps(value, ensure_ascii=False)
 
 
 @register.simple_tag
 def diff_lines(lines: Iterable[str]) -> str:
-    """Return lines of a difference, the added and the removed ones marked; no white space between them."""
+    """Return the lines of a diff, with classes for added and removed ones; no white space between them."""
     marked = (("--in" if line[:1] == "+" else "--out" if line[:1] == "-" else "", line) for line in lines)
     return format_html_join(
         "",
@@ -235,7 +235,7 @@ def diff_lines(lines: Iterable[str]) -> str:
 
 @register.filter
 def why_waiting(job: Any) -> str:
-    """Say why a job waits: its first gate, else what the scheduler wrote to its podgroup."""
+    """Show why a job waits: its first gate, otherwise the scheduler's message in its PodGroup."""
     if not job.pending:
         freed = job.task_status.get("Pipelined")
         return "Pipelined: its pods start when the resources being released are free." if freed else ""
@@ -246,7 +246,7 @@ def why_waiting(job: Any) -> str:
 
 @register.filter
 def objects(counts: Mapping[str, int]) -> str:
-    """Say how many objects of each kind there are.
+    """Show how many objects of each kind there are.
 
     >>> objects({"nodes": 100, "priorityclasses": 1, "jobs": 0})
     '100 nodes, 1 priority class'
@@ -257,14 +257,14 @@ def objects(counts: Mapping[str, int]) -> str:
 
 @register.simple_tag
 def work(seconds: float) -> str:
-    """Say how much work was lost, in pod-seconds or pod-hours; the tooltip holds the exact value."""
+    """Show lost work in pod-seconds or pod-hours; the tooltip has the exact value."""
     text = f"{written(seconds / 3600)} pod-hours" if seconds >= 3600 else f"{written(seconds)} pod-seconds"
     return format_html('<data value="{}" title="{} pod-seconds">{}</data>', seconds, f"{seconds:.12g}", text)
 
 
 @register.simple_tag
 def took(run: Any) -> str:
-    """Say how long a run worked on its input, nothing while it works; the raw value is in seconds."""
+    """Show the run time of a finished run, with its raw value in seconds as data."""
     if not (run.started and run.finished):
         return "–"
     time = run.finished - run.started
@@ -273,7 +273,7 @@ def took(run: Any) -> str:
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Say how long ago something was, in one unit."""
+    """Show how long ago something was, in one unit."""
     seconds = (timezone.now() - moment).total_seconds()
     for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= size:

@@ -1,4 +1,4 @@
-"""How are the numbers behind a reason said, each with its unit?
+"""The numbers of a reason as text, each with its unit.
 
 >>> said("ready", 4), said("share", 0.25), said("cooldown_seconds_left", 12)
 ('4 pods', '25 %', '12 s')
@@ -56,7 +56,7 @@ def numbers(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def said(name: str, value: Any, resource: str | None = None) -> str:
-    """Return one number with its unit: `resource` says what an amount is of."""
+    """Return one number with its unit; `resource` is that of an amount."""
     if isinstance(value, Mapping):
         held = ", ".join(amount_said(value[key], key) for key in resource_order(value))
         return held or "nothing"
@@ -72,7 +72,7 @@ def said(name: str, value: Any, resource: str | None = None) -> str:
 
 
 def amount_said(value: float | None, resource: str) -> str:
-    """Return an amount with its unit, and with its resource where the unit leaves that open.
+    """Return an amount with its unit, and with its resource if the unit does not imply it.
 
     >>> amount_said(None, "cpu"), amount_said(2**30, "memory")
     ('CPU unlimited', '1 GiB')
@@ -88,7 +88,7 @@ def said_as(amount: float, resource: str) -> str:
 
 @register.filter
 def amounts_said(amounts: Amounts) -> str:
-    """Return amounts in one phrase; the place of a pod among those of its node goes without saying.
+    """Return amounts in one phrase; the single place of a pod is left out.
 
     >>> amounts_said({"cpu": 2000.0, "memory": 2.0**30, "pods": 1.0})
     '2 cores and 1 GiB'
@@ -103,7 +103,7 @@ def amounts_said(amounts: Amounts) -> str:
 
 @register.filter
 def what_happened(step: Any) -> str:
-    """Say a decision in one sentence without its end."""
+    """Return a decision as a sentence without its end."""
     words: dict[str, str] = {
         "enqueue": f"{step.job} is enqueued",
         "enqueue_reject": f"{step.job} is not enqueued",
@@ -118,7 +118,7 @@ def what_happened(step: Any) -> str:
 
 @register.filter
 def what_it_does(action: str) -> str:
-    """Say what an action that evicts is for."""
+    """Return the purpose of an action that evicts."""
     return ACTIONS.get(action, "it evicts running pods.")
 
 
@@ -134,7 +134,7 @@ def permits(story: VictimStory) -> list[Vote]:
 
 @register.filter
 def vote_said(verdict: str) -> str:
-    """Return what a vote means for the pod.
+    """Return the consequence of a vote for the pod.
 
     >>> vote_said("permit"), vote_said("refuse"), vote_said("abstain")
     ('evict', 'keep', 'abstain')
@@ -144,7 +144,7 @@ def vote_said(verdict: str) -> str:
 
 @register.filter
 def without(sentence: str, plugin: str) -> str:
-    """Return what a plugin said, without its name before it.
+    """Return a plugin's sentence without the plugin's name.
 
     >>> without("gang: it has no opinion", "gang")
     'it has no opinion'
@@ -154,7 +154,7 @@ def without(sentence: str, plugin: str) -> str:
 
 @register.filter
 def run_time(seconds: float) -> str:
-    """Return for how long a pod had run, in its two largest units.
+    """Return the run time of a pod, in its two largest units.
 
     >>> run_time(42), run_time(7500), run_time(200000)
     ('42 s', '2 h 5 min', '2 d 7 h')
@@ -185,11 +185,11 @@ LIMITS = {
 
 @register.filter
 def limit_said(limit: str | None) -> str:
-    """Say what changed an offer; nothing where nothing did."""
+    """Return what limited an offer; empty if nothing did."""
     return LIMITS.get(limit, limit) if limit else "–"
 
 
 @register.filter
 def resources_of(step: DerivationStep) -> list[str]:
-    """Return the resources that a step of a derivation is about."""
+    """Return the resources of a step of a derivation."""
     return resource_order({name for amounts in step.amounts.values() for name in amounts})

@@ -1,4 +1,4 @@
-"""How does a table say in which order it is, and where does another order lead?"""
+"""Headers of sortable tables, and differences in their cells."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,16 +15,16 @@ from planning.rows import Amounts
 register = template.Library()
 
 NOTHING = 1e-9
-"""So small a difference of two floats is none."""
+"""Smaller differences of two floats are rounding errors."""
 
 ORDERING, PAGE = "ordering", "page"
 
 
 @register.simple_tag(takes_context=True)
 def column(context: Context, field: str, label: str, kind: str = "") -> SafeString:
-    """Return the head of a column; where the page's `table` can be sorted, it is a link to that order.
+    """Return the header of a column; if the page's `table` can be sorted, it links to that order.
 
-    `kind` is `number` for a column of numbers. A column that is sorted by turns round at the next click.
+    `kind` is `number` for a column of numbers. A click on the current sort column reverses the order.
     """
     css = SafeString(' class="grid__number"') if kind == "number" else ""
     params: QueryDict | None = getattr(context.get("table"), "params", None)
@@ -49,7 +49,7 @@ def column(context: Context, field: str, label: str, kind: str = "") -> SafeStri
 
 @register.simple_tag
 def more(delta: Amounts, resource: str) -> SafeString:
-    """Say by how much an amount grew, with its sign; a dash where a limit is missing on one side."""
+    """Show by how much an amount grew, with its sign; a dash if either is unlimited."""
     grown = delta.get(resource)
     if grown is None:
         return _soft("–")
@@ -58,7 +58,7 @@ def more(delta: Amounts, resource: str) -> SafeString:
 
 @register.simple_tag
 def more_share(grown: float | None) -> SafeString:
-    """Say by how many percentage points a share grew."""
+    """Show by how many percentage points a share grew."""
     if grown is None:
         return _soft("–")
     return _signed(grown, f"{abs(grown) * 100:.3g} pp")
@@ -66,7 +66,7 @@ def more_share(grown: float | None) -> SafeString:
 
 @register.simple_tag
 def more_of(grown: int, word: str) -> SafeString:
-    """Say by how many a count grew."""
+    """Show by how many a count grew."""
     return _signed(grown, counted(abs(grown), word))
 
 
@@ -84,12 +84,12 @@ def _soft(text: str) -> SafeString:
 
 @register.filter
 def without(params: QueryDict, name: str) -> str:
-    """Return the query without a parameter, from its first page on."""
+    """Return the query string without a parameter, from its first page on."""
     return with_query(params, {name: "", PAGE: ""})
 
 
 def with_query(params: QueryDict, changed: Mapping[str, Any]) -> str:
-    """Return a query with other values; an empty one leaves its parameter out."""
+    """Return the query string with other values; an empty one removes its parameter."""
     kept = params.copy()
     for name, value in changed.items():
         if value:

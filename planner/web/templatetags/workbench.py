@@ -1,4 +1,4 @@
-"""What stands in the cells of the tree-table of queues, and where does the head of a column lead?"""
+"""The cells and headers of the queue table."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,13 +16,13 @@ register = template.Library()
 
 @register.simple_tag
 def queue_cells(tree: Any, line: Any) -> SafeString:
-    """Return the cells behind a queue's name; what differs from the snapshot says what it was."""
+    """Return the cells after a queue's name, with the snapshot's value if it differs."""
     return format_html_join("", "{}", ((_cell(tree, line, column),) for column in tree.columns))
 
 
 @register.simple_tag
 def cell_text(tree: Any, line: Any, column: Any) -> SafeString:
-    """Return what a cell says, with what the snapshot said where that was something else."""
+    """Return the text of a cell, with the snapshot's value if it differs."""
     value = column.value(line, tree.resource)
     words = _said(tree, column, value)
     changed, was = tree.was(line, column)
@@ -36,7 +36,7 @@ def cell_text(tree: Any, line: Any, column: Any) -> SafeString:
 
 @register.simple_tag
 def shown_link(scenario: Any, tree: Any, **changed: str) -> SafeString:
-    """Return the attributes of a link that shows the table in another way."""
+    """Return the attributes of a link to another view of the table."""
     page = reverse("planner:scenario-detail", args=[scenario.pk])
     address = f"{page}?{tree.shown.query(**changed)}"
     return format_html(
@@ -48,7 +48,7 @@ def shown_link(scenario: Any, tree: Any, **changed: str) -> SafeString:
 
 @register.simple_tag
 def sorted_by(tree: Any, name: str) -> SafeString:
-    """Return how ARIA says that a column is sorted."""
+    """Return the value of aria-sort of a column."""
     if tree.shown.column != name:
         return SafeString("")
     way = "descending" if tree.shown.sort.startswith("-") else "ascending"
@@ -57,14 +57,14 @@ def sorted_by(tree: Any, name: str) -> SafeString:
 
 @register.simple_tag
 def next_sort(tree: Any, name: str) -> str:
-    """Return by what a click on a column's head sorts: numbers the largest first, then turned round."""
+    """Return the order that a click on a column's header selects: numbers descending first, then reversed."""
     first, second = (name, f"-{name}") if name == "name" else (f"-{name}", name)
     return second if tree.shown.sort == first else first
 
 
 @register.simple_tag
 def object_cell(table: Any, row: Any, column: Any) -> SafeString:
-    """Return a cell of the table of nodes or workloads; what differs from the snapshot says what it was."""
+    """Return a cell of the table of nodes or workloads, with the snapshot's value if it differs."""
     css = SafeString(' class="grid__number"') if column.kind == "number" else ""
     earlier = table.was(row, column)
     if earlier is None:
@@ -80,7 +80,7 @@ def object_cell(table: Any, row: Any, column: Any) -> SafeString:
 
 @register.simple_tag
 def pool_figure(before: Any, pool: Any, name: str) -> SafeString:
-    """Return a count of a node pool, with what it was in the snapshot where that was another one."""
+    """Return a count of a node pool, with the snapshot's count if it differs."""
     now = getattr(pool, name)
     earlier = before.get(pool.pool)
     was = getattr(earlier, name) if earlier else 0
@@ -102,7 +102,7 @@ def slider(editor: Any, column: Any) -> Any:
 
 @register.simple_tag
 def reach_value(answer: Mapping[str, Any], value: float | None) -> str:
-    """Return a value of the figure that an answer is about, with its unit."""
+    """Return a value of the figure that the search is about, with its unit."""
     if answer["figure"] == "share":
         return percent(value)
     if answer["figure"] == "placed":
@@ -134,7 +134,7 @@ def _cell(tree: Any, line: Any, column: Any) -> SafeString:
 
 
 def _asking(tree: Any, line: Any, column: Any, text: SafeString) -> SafeString:
-    """Return the text of a figure as a link to the question what makes it reach an amount."""
+    """Return a figure as a link to the search for changes with which it reaches an amount."""
     if not column.figure or not tree.reach or column.value(line, tree.resource) is None:
         return text
     query = {"figure": column.figure, "queue": line.row.name, "resource": tree.resource}

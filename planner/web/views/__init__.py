@@ -1,1 +1,1 @@
-"""Which pages belong to no feature, and what do all pages share?"""
+"""The pages that belong to no feature, and what all views share."""

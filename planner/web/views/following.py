@@ -1,4 +1,4 @@
-"""Has a run or an import moved on since its page last asked?"""
+"""Polls that find out whether a run or an import has changed."""
 
 from planner.work.models import Work
 
@@ -6,5 +6,5 @@ UNCHANGED = 204
 
 
 def seen(work: Work) -> str:
-    """Return what a poll remembers, to ask whether it changed."""
+    """Return the state that a poll sends back, to find out whether anything changed."""
     return f"{work.state}-{work.progress:.3f}-{work.doing}-{work.cancel_requested:d}"

@@ -1,4 +1,4 @@
-"""Which scenario or run does an address name, as far as its caller may know?"""
+"""Objects by id, or 404 if the caller may not see them."""
 
 from uuid import UUID
 
@@ -12,17 +12,17 @@ from planner.web.views.pages import found_or_404
 
 
 def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """Return a run of a workspace of the caller."""
+    """Return a run of the caller's workspaces, or raise Http404."""
     return found_or_404(request, get_run, run_id)
 
 
 def scenario_or_404(request: HttpRequest, scenario_id: UUID) -> Scenario:
-    """Return a scenario of a workspace of the caller."""
+    """Return a scenario of the caller's workspaces, or raise Http404."""
     return found_or_404(request, get_scenario, scenario_id)
 
 
 def queue_or_404(scenario: Scenario, name: str) -> Queue:
-    """Return a queue of a scenario."""
+    """Return a queue of a scenario, or raise Http404."""
     try:
         return scenario.queues.get(name=name)
     except Queue.DoesNotExist:

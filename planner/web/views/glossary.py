@@ -1,4 +1,4 @@
-"""What do the words mean?"""
+"""The page of the glossary."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +11,7 @@ from planner.web.glossary import GATES, OURS, VOLCANO, anchor, gate_anchor
 @login_required
 @require_GET
 def glossary(request: HttpRequest) -> HttpResponse:
-    """Show every word with its meaning, each under an address of its own."""
+    """Show every term with its meaning, each with an anchor."""
     parts = [
         ("Volcano's terms", [(anchor(term), term, meaning) for term, meaning in VOLCANO.items()]),
         ("Gates: why a job waits", [(gate_anchor(gate), gate, meaning) for gate, meaning in GATES.items()]),

@@ -1,16 +1,16 @@
-"""Is this process alive, and can it do its work?"""
+"""Liveness and readiness probes."""
 
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 
 
 def alive(request: HttpRequest) -> HttpResponse:
-    """Answer that the process lives."""
+    """Answer that the process is alive."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
 def ready(request: HttpRequest) -> HttpResponse:
-    """Answer whether the database can be asked."""
+    """Answer whether the database responds."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")

@@ -1,4 +1,4 @@
-"""What is on the first page?"""
+"""The start page."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -40,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def sample(request: HttpRequest) -> HttpResponse:
-    """Open the scenario of the sample cluster; it is made when nobody has opened it before."""
+    """Open the scenario of the sample cluster; create it on the first call."""
     user = caller(request)
     scenario = sample_load(workspace=workspace_for_import(request), owner=user)
     return redirect("planner:scenario-detail", scenario.pk)

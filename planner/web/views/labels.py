@@ -1,4 +1,4 @@
-"""How does a form give a scenario or a run a name, a note and tags, or archive it?"""
+"""The form that names, tags or archives a scenario or a run."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ def labelled(
     page: Callable[[Mapping[str, Any], int], HttpResponse],
     leads_to: str,
 ) -> HttpResponse:
-    """Keep the labels that a form sends, or show its page again with each problem at its field."""
+    """Store the labels of a form, or show its page again with each problem at its field."""
     form = LabelsForm(request.POST)
     try:
         keep(**form.labels())

@@ -1,4 +1,4 @@
-"""Which rows of a long list are shown, and where are the others?"""
+"""Pagination of lists on pages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ ROWS_A_PAGE = 25
 
 
 class Listing:
-    """One page of a list; the address says which, under the name of the list."""
+    """One page of a list; its number is the address's parameter of the list's name."""
 
     def __init__(self, found: "QuerySet[Any] | Sequence[Any]", *, name: str, params: QueryDict) -> None:
         self._page = Paginator(found, ROWS_A_PAGE).get_page(params.get(name))
@@ -25,12 +25,12 @@ class Listing:
 
     @property
     def before(self) -> str:
-        """Return the query of the page before, empty on the first one."""
+        """Return the query string of the previous page, empty on the first one."""
         return self._query(self._page.number - 1) if self._page.has_previous() else ""
 
     @property
     def after(self) -> str:
-        """Return the query of the next page, empty on the last one."""
+        """Return the query string of the next page, empty on the last one."""
         return self._query(self._page.number + 1) if self._page.has_next() else ""
 
     def _query(self, number: int) -> str:

@@ -1,4 +1,4 @@
-"""What does Prometheus learn? Everything comes from the database, so any web process may be asked."""
+"""Metrics for Prometheus, all read from the database, so that any web process can be scraped."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from planning.version import ENGINE_VERSION
 
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer in Prometheus' text format; a server for others wants its bearer token."""
+    """Answer in Prometheus' text format; scrapes may require a bearer token."""
     if not _may_ask(request):
         raise Http404
     registry = CollectorRegistry()
@@ -41,7 +41,7 @@ def _by_state(name: str, what: str, counts: Mapping[str, int]) -> Metric:
 
 
 class _Collector(Collector):
-    """The figures of one moment."""
+    """The current figures."""
 
     def __init__(self, now: Status) -> None:
         self._now = now

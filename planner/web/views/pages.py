@@ -1,4 +1,4 @@
-"""Is a whole page asked for, or one part of it?"""
+"""Responses of pages: whole, or the one part that htmx requests."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -16,11 +16,11 @@ Key = TypeVar("Key")
 Found = TypeVar("Found")
 
 INVALID = 422
-"""The status of a page that shows what was typed again, with its problems."""
+"""The status of a page that shows rejected values with their problems."""
 
 
 def fragment_requested(request: HttpRequest) -> str | None:
-    """Return the id of the element that htmx will replace, or None when a whole page is requested."""
+    """Return the id of the element that htmx will replace, or None if a whole page is requested."""
     htmx = request.htmx  # type: ignore[attr-defined]  # set by django_htmx's middleware
     return htmx.target if htmx and not htmx.history_restore_request else None
 
@@ -28,7 +28,7 @@ def fragment_requested(request: HttpRequest) -> str | None:
 def page_or_part(
     request: HttpRequest, page: str, parts: Mapping[str, str], context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
-    """Render the template of the requested part, else the page, which includes the same template."""
+    """Render the template of the requested part, otherwise the page, which includes the same template."""
     template = parts.get(fragment_requested(request) or "", page)
     response = render(request, template, dict(context), status=status)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
@@ -36,13 +36,13 @@ def page_or_part(
 
 
 def caller(request: HttpRequest) -> User:
-    """Return who asks, behind ``login_required``; a session may do all that its account may."""
+    """Return the user, behind ``login_required``; a session has all permissions of its account."""
     assert isinstance(request.user, User), "only for views that require a login"
     return request.user.acting(Role.ADMIN)
 
 
 def found_or_404(request: HttpRequest, get: Callable[[User, Key], Found], key: Key) -> Found:
-    """Return what a selector finds among what the caller may see."""
+    """Return the result of a selector, or raise Http404."""
     try:
         return get(caller(request), key)
     except ObjectDoesNotExist:
@@ -50,13 +50,13 @@ def found_or_404(request: HttpRequest, get: Callable[[User, Key], Found], key: K
 
 
 def warn(request: HttpRequest, problems: Iterable[Problem]) -> None:
-    """Say problems on the page that comes next."""
+    """Show problems as messages on the next page."""
     for problem in problems:
         messages.warning(request, problem.in_full)
 
 
 def whole_number(text: str) -> int:
-    """Return the number that a text of at most eight digits is, 0 for any other text.
+    """Return the number in a text of at most eight digits, 0 for any other text.
 
     >>> whole_number("12"), whole_number("-3"), whole_number("9" * 5000)
     (12, 0, 0)

@@ -1,4 +1,4 @@
-"""Which page has the thing of that name?"""
+"""The search page."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from planner.web.views.pages import caller, page_or_part
 @login_required
 @require_GET
 def find(request: HttpRequest) -> HttpResponse:
-    """Show what the words name; the dialog of every page asks for the list alone."""
+    """Show the search results; the search dialog of every page requests only the list."""
     words = request.GET.get("q", "").strip()
     found = search(caller(request), words, _run_id(request.GET.get("run", "")))
     context = {"words": words, "found": found, "place": "search"}

@@ -1,4 +1,4 @@
-"""How busy is the installation, on one page that renews itself?"""
+"""The status page, which refreshes itself."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +12,7 @@ from planner.web.views.pages import caller, page_or_part
 @login_required
 @require_GET
 def show(request: HttpRequest) -> HttpResponse:
-    """Show what waits, what runs, and which workers live."""
+    """Show queued and running work, and the workers."""
     status_require(user=caller(request))
     context = {"status": status(), "place": "status"}
     return page_or_part(request, "status/status.html", {"status": "status/_status.html"}, context)

@@ -1,4 +1,4 @@
-"""In which workspace does the browser work?"""
+"""The current workspace of a browser."""
 
 from collections.abc import Iterable
 
@@ -10,20 +10,20 @@ from planner.accounts.services.members import workspace_require
 from planner.web.views.pages import caller
 
 CHOSEN = "workspace"
-"""The key of the session under which the chosen workspace is kept."""
+"""The session key of the selected workspace."""
 
 
 def present_membership(request: HttpRequest, mine: Iterable[Membership]) -> Membership | None:
-    """Return the membership of the workspace that the caller chose last, else the first."""
+    """Return the membership of the workspace that the caller selected last, otherwise the first."""
     by_id = {str(member.workspace_id): member for member in mine}
     return by_id.get(request.session.get(CHOSEN, "")) or next(iter(by_id.values()), None)
 
 
 def workspace_for_import(request: HttpRequest) -> Workspace:
-    """Return where an import goes: where the form says, else the present workspace.
+    """Return the workspace of an import: the one in the form, otherwise the current one.
 
-    What the form says holds for what comes after it. Where the account may only look at the present one, it
-    is the first that it may edit. Raises RoleTooLow when there is none.
+    The form's choice becomes the current workspace. If the account may only view the current one, it is the
+    first that it may edit. Raises RoleTooLow if there is none.
     """
     mine = {str(member.workspace_id): member.workspace for member in editable(caller(request))}
     if (named := request.POST.get("workspace", "")) in mine:

@@ -9,7 +9,7 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Event, Invitation, Membership, Role, TokenDetails, User
-from planner.accounts.services.invitations import account_by_invitation, invitation_accept, invitation_make
+from planner.accounts.services.invitations import account_by_invitation, invitation_accept, invitation_create
 from planner.accounts.services.logins import BY_ADDRESS_AND_ACCOUNT
 from planner.accounts.services.members import member_change, member_remove, member_set
 from planner.accounts.services.tokens import token_make
@@ -124,7 +124,7 @@ def test_a_token_that_was_typed_wrong_is_not_made(browser: Client, typed: dict[s
 
 
 def test_a_link_makes_an_account_and_a_member_once(client: Client, admin: User) -> None:
-    _, secret = invitation_make(workspace=factories.workspace(), role=Role.EDITOR, user=admin)
+    _, secret = invitation_create(workspace=factories.workspace(), role=Role.EDITOR, user=admin)
     address = f"/invitations/{secret}/"
     assert "admin invites you as editor" in text_of(client.get(address))
     weak = client.post(address, {"username": "new", "password": "password"})
@@ -141,7 +141,7 @@ def test_a_link_makes_an_account_and_a_member_once(client: Client, admin: User) 
 
 
 def test_every_problem_of_a_new_account_stands_at_its_field(client: Client, admin: User) -> None:
-    _, secret = invitation_make(workspace=factories.workspace(), role=Role.EDITOR, user=admin)
+    _, secret = invitation_create(workspace=factories.workspace(), role=Role.EDITOR, user=admin)
     address = f"/invitations/{secret}/"
     page = client.post(address, {"username": "no spaces", "password": "short"})
     assert page.status_code == 422
@@ -157,21 +157,21 @@ def test_every_problem_of_a_new_account_stands_at_its_field(client: Client, admi
 
 def test_an_account_that_is_there_joins_and_keeps_a_higher_role(client: Client, admin: User) -> None:
     outsider = factories.user("outsider", role=None)
-    _, secret = invitation_make(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
+    _, secret = invitation_create(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
     client.force_login(outsider)
     client.post(f"/invitations/{secret}/")
     assert outsider.memberships.get().role == Role.VIEWER
-    _, second = invitation_make(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
+    _, second = invitation_create(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
     invitation_accept(secret=second, user=admin)
     assert admin.memberships.get().role == Role.ADMIN
 
 
 def test_an_old_or_taken_back_link_is_gone(client: Client, admin: User) -> None:
-    invitation, secret = invitation_make(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
+    invitation, secret = invitation_create(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
     Invitation.objects.update(expires=timezone.now())
     assert client.get(f"/invitations/{secret}/").status_code == 410
     client.force_login(admin)
-    _, other = invitation_make(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
+    _, other = invitation_create(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
     at = f"/workspaces/{invitation.workspace_id}/invitations/{Invitation.objects.latest('created').pk}/"
     assert client.post(at).status_code == 302
     assert client.get(f"/invitations/{other}/").status_code == 410
@@ -180,7 +180,7 @@ def test_an_old_or_taken_back_link_is_gone(client: Client, admin: User) -> None:
 def test_only_admins_invite(admin: User) -> None:
     editor = factories.user("editor")
     with pytest.raises(RoleTooLow):
-        invitation_make(workspace=factories.workspace(), role=Role.VIEWER, user=editor)
+        invitation_create(workspace=factories.workspace(), role=Role.VIEWER, user=editor)
     at = f"/api/v1/workspaces/{factories.workspace().pk}/invitations/"
     made = script(admin, Role.ADMIN).post(at, {"role": "viewer"})
     assert made.status_code == 201

@@ -8,7 +8,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Event, Membership, Role, User, Workspace
-from planner.accounts.services.workspaces import workspace_make
+from planner.accounts.services.workspaces import workspace_create
 from planner.clusters.models import Snapshot
 from planner.scenarios.models import Scenario
 from tests import factories
@@ -26,7 +26,7 @@ def script(account: User, scope: Role = Role.ADMIN) -> APIClient:
 @pytest.fixture
 def second(editor: User) -> Workspace:
     """Another workspace of the editor."""
-    return workspace_make(name="second", user=editor).workspace
+    return workspace_create(name="second", user=editor).workspace
 
 
 def test_a_workspace_is_made_renamed_and_left_by_page(browser: Client, editor: User) -> None:
@@ -59,14 +59,14 @@ def test_a_name_that_is_none_or_used_twice_is_refused(browser: Client, editor: U
     [
         ("", "This field is required"),
         ("x" * 101, "at most 100 characters"),
-        ("default", "You are a member of a workspace named default already"),
-        ("two\nlines", "All characters of a name are printable"),
+        ("default", "You are already a member of a workspace named default"),
+        ("two\nlines", "A name can contain only printable characters"),
     ],
 )
 def test_a_refused_name_stands_in_its_field_with_what_is_wrong(
     browser: Client, editor: User, name: str, says: str
 ) -> None:
-    mine = workspace_make(name="mine", user=editor).workspace
+    mine = workspace_create(name="mine", user=editor).workspace
     for address in ("/workspaces/", f"/workspaces/{mine.pk}/rename/"):
         page = browser.post(address, {"name": name})
         assert page.status_code == 422
@@ -78,7 +78,7 @@ def test_a_refused_name_stands_in_its_field_with_what_is_wrong(
 
 
 def test_the_names_of_others_workspaces_are_free(editor: User) -> None:
-    workspace_make(name="secret project", user=factories.user("other", role=None))
+    workspace_create(name="secret project", user=factories.user("other", role=None))
     assert script(editor).post("/api/v1/workspaces/", {"name": "secret project"}).status_code == 201
 
 
@@ -91,7 +91,7 @@ def test_the_first_page_shows_one_workspace_at_a_time(browser: Client, second: W
 
 
 def test_somebody_elses_workspace_is_not_there(browser: Client) -> None:
-    others = workspace_make(name="others", user=factories.user("other", role=None)).workspace
+    others = workspace_create(name="others", user=factories.user("other", role=None)).workspace
     for way in ("switch", "rename", "leave", "members"):
         answer = browser.post(f"/workspaces/{others.pk}/{way}/", {"name": "mine"})
         assert answer.status_code in (404, 405), way
@@ -102,7 +102,7 @@ def test_only_admins_rename(browser: Client, editor: User) -> None:
     default = factories.workspace()
     assert browser.post(f"/workspaces/{default.pk}/rename/", {"name": "mine"}).status_code == 403
     assert script(editor).patch(f"/api/v1/workspaces/{default.pk}/", {"name": "mine"}).status_code == 403
-    mine = workspace_make(name="mine", user=editor).workspace
+    mine = workspace_create(name="mine", user=editor).workspace
     at = f"/api/v1/workspaces/{mine.pk}/"
     assert script(editor, Role.EDITOR).patch(at, {"name": "ours"}).status_code == 403
     assert script(editor).patch(at, {"name": "ours"}).json()["name"] == "ours"
@@ -132,7 +132,7 @@ def test_an_import_by_script_goes_where_it_says(editor: User, second: Workspace)
     assert Snapshot.objects.get().workspace == second
     client.post("/api/v1/snapshots/", body)
     assert Snapshot.objects.latest("created").workspace == factories.workspace()
-    others = workspace_make(name="others", user=factories.user("other", role=None)).workspace
+    others = workspace_create(name="others", user=factories.user("other", role=None)).workspace
     for unknown in (others.pk, "0" * 32):
         refused = client.post(f"/api/v1/snapshots/?workspace={unknown}", body)
         assert refused.status_code == 422

@@ -32,7 +32,7 @@ import manifests
 from planner.accounts.models import Role
 from planner.accounts.services.invitations import invitation_offer
 from planner.accounts.services.tokens import token_make
-from planner.accounts.services.workspaces import workspace_make
+from planner.accounts.services.workspaces import workspace_create
 from planner.runs.models import Run
 from scheduler_core import simulate_document
 from tests import factories
@@ -78,7 +78,7 @@ class World:
         factories.user("deputy", role=Role.ADMIN)  # an account that is the only admin cannot be deleted
         Client().force_login(admin)
         boss = factories.user("outsider", role=None)
-        others = workspace_make(name="others", user=boss).workspace
+        others = workspace_create(name="others", user=boss).workspace
         offer = invitation_offer(workspace=others, username="admin", role=Role.EDITOR, user=boss)
         run = factories.run()
         finish(run, simulate_document(manifests.resolve(run.input.document())))

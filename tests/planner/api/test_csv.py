@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Event, Membership, Role, User
-from planner.accounts.services.invitations import invitation_make
+from planner.accounts.services.invitations import invitation_create
 from planner.accounts.services.tokens import token_make
 from planner.runs.models import Run
 from planner.scenarios.services.queues import queue_create, queue_update
@@ -99,7 +99,7 @@ def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, edit
     workspace = Membership.objects.get(user=editor).workspace
     scenario = factories.scenario()
     queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
-    _, secret = invitation_make(workspace=workspace, role=Role.VIEWER, user=editor)
+    _, secret = invitation_create(workspace=workspace, role=Role.VIEWER, user=editor)
     _, text = token_make(user=editor, scope=Role.ADMIN, name="nightly")
     at = f"/workspaces/{workspace.pk}/"
     pages = ("/account/", f"{at}members/", f"{at}history/")
