@@ -1,4 +1,4 @@
-"""How much is a quantity as people write it, and how is an amount kept that has no limit?"""
+"""Conversion of quantities to amounts, and of unlimited amounts to None."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from planning.rows import Amounts, Quantities
 from scheduler_core.quantity import QuantityError, milli_value, whole_value
 
 UNLIMITED = 9.2e18
-"""From here on the core's amounts are its markers of "no limit" (1.797e308, and 9.22e18 for scalars)."""
+"""Amounts from here on are the core's markers of "no limit" (1.797e308, and 9.22e18 for scalars)."""
 _WHOLE = ("memory", "pods")
 
 
 def read_amounts(quantities: Quantities) -> Amounts:
-    """Return the amounts; a text that is no quantity is left out.
+    """Return the amounts; a text that is not a quantity is left out.
 
     >>> read_amounts({"cpu": "1.5", "memory": "1Gi", "nvidia.com/gpu": "2", "pods": "many"})
     {'cpu': 1500.0, 'memory': 1073741824.0, 'nvidia.com/gpu': 2000.0}
@@ -22,7 +22,7 @@ def read_amounts(quantities: Quantities) -> Amounts:
 
 
 def limited_amounts(vector: Mapping[str, float] | None) -> dict[str, float | None]:
-    """Return amounts with None for what has no limit.
+    """Return amounts with None for unlimited ones.
 
     >>> limited_amounts({"cpu": 8000, "memory": 1.7976931348623157e308})
     {'cpu': 8000, 'memory': None}
@@ -31,7 +31,7 @@ def limited_amounts(vector: Mapping[str, float] | None) -> dict[str, float | Non
 
 
 def bounded(given: Any) -> Any:
-    """Return the same data with None for every number that stands for no limit.
+    """Return the same data with None for every number that means no limit.
 
     >>> bounded([{"round": 1, "remaining": {"cpu": 1.7976931348623157e308}}])
     [{'round': 1, 'remaining': {'cpu': None}}]

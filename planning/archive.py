@@ -1,4 +1,4 @@
-"""How do the files of an import travel to the worker that reads them? As one archive, piece by piece."""
+"""Archives of an import's files, written and read piece by piece, for the worker that reads them."""
 
 import io
 import tarfile

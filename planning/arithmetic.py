@@ -1,4 +1,4 @@
-"""What does a field come to that holds arithmetic: ``+10%``, ``2x``, ``1/3 of root``?
+"""Arithmetic in fields: ``+10%``, ``2x``, ``1/3 of root``.
 
 Pages and API read it by this one grammar. ``+10%`` and ``-10%`` change the present value, ``2x`` multiplies
 it; ``1/3 of root``, ``40% of parent`` take a part of another value of the same field. None of these texts is
@@ -21,15 +21,15 @@ _ROUND_FROM, _ROUND_TO = 2**30, 2**20
 
 
 class NotComputable(ValueError):
-    """Arithmetic that comes to nothing; the message says why."""
+    """Arithmetic without a value; the message says why."""
 
 
 Whole = Callable[[str], Fraction | None]
-"""From ``root`` or ``parent`` to its value of the same field, None when it has none."""
+"""Returns the value of the same field of ``root`` or ``parent``, None if it has none."""
 
 
 def is_arithmetic(text: object) -> bool:
-    """Return whether a field holds arithmetic and not a value.
+    """Return whether a field contains arithmetic instead of a value.
 
     >>> [is_arithmetic(text) for text in ("+10%", "2x", "x 1.5", "1/3 of root", "50% of parent")]
     [True, True, True, True, True]
@@ -41,7 +41,7 @@ def is_arithmetic(text: object) -> bool:
 
 
 def computed(text: str, present: Fraction | None, whole: Whole) -> Fraction:
-    """Return what arithmetic comes to; `present` is the field's value, None when it is not set.
+    """Return the value of arithmetic; `present` is the field's value, None if it is not set.
 
     Raises NotComputable when what it starts from is not set, or a part is divided by nothing.
 
@@ -64,7 +64,7 @@ def computed(text: str, present: Fraction | None, whole: Whole) -> Fraction:
 
 
 def computed_quantity(text: str, resource: str, present: str | None, whole: Whole) -> str:
-    """Return the quantity that arithmetic comes to, as Kubernetes writes it.
+    """Return the quantity of arithmetic, as Kubernetes writes it.
 
     Bytes are rounded to MiB from 1 GiB on, pods to whole pods, everything else to thousandths.
 
@@ -83,7 +83,7 @@ def computed_quantity(text: str, resource: str, present: str | None, whole: Whol
 
 
 def computed_whole(text: str, present: int | None, whole: Whole) -> int:
-    """Return the nearest whole number that arithmetic comes to, at least 1 where the value was.
+    """Return the nearest whole number, at least 1 if the value was.
 
     >>> computed_whole("+10%", 4, lambda _: None), computed_whole("1.5x", 3, lambda _: None)
     (4, 5)

@@ -1,4 +1,4 @@
-"""What is left of kept objects without what may hold secrets? The very same when there is nothing of it."""
+"""Stored objects without possible secrets; objects without any are returned unchanged."""
 
 import json
 from collections.abc import Collection
@@ -10,7 +10,7 @@ from planning.queues import Queue, QueueFields, queue_manifest, queue_row
 from planning.states import KINDS, QUEUES
 
 Kept = Collection[str]
-"""Annotations that stay besides Volcano's own."""
+"""Annotations that are kept besides Volcano's own."""
 
 
 def bare_input(content: bytes, keep: Kept) -> bytes:
@@ -35,7 +35,7 @@ def bare_copy(content: bytes, keep: Kept) -> bytes:
 
 
 def bare_change(kind: str, field: str, value: Any, keep: Kept) -> Any:
-    """Return one side of a change; a field that somebody set by hand stays."""
+    """Return one side of a change; a field that a user set is kept."""
     if field or value is None:
         return value
     if kind == QUEUES:
@@ -44,7 +44,7 @@ def bare_change(kind: str, field: str, value: Any, keep: Kept) -> Any:
 
 
 def bare_queue(row: QueueFields, keep: Kept) -> Queue | None:
-    """Return the bare queue, None when there was nothing."""
+    """Return the bare queue, None if it has no possible secrets."""
     manifest = queue_manifest(row)
     bare = manifests.stripped_object(QUEUES, manifest, keep)
     return None if bare is manifest else queue_row(bare)

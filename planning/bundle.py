@@ -1,4 +1,4 @@
-"""How does a run travel to another installation, whole? As one zip whose bytes depend on the run alone."""
+"""Bundles: a run as one zip file, for another installation. Equal runs give equal bytes."""
 
 import hashlib
 import io
@@ -15,12 +15,12 @@ from planning.rows import Problem
 
 FORMAT = 1
 LARGEST = 400 * 2**20
-"""What one bundle may hold, unpacked."""
+"""The most that a bundle may contain, unpacked."""
 
 _ABOUT, INPUT, _RESULT, _CONF = "bundle.json", "input.json", "result.json", "volcano-scheduler.conf"
 _LARGEST_ABOUT = 65_536
 _LARGEST_LIST = 65_536
-"""Bytes of the list of files at a zip's end."""
+"""The size of the directory at a zip's end."""
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_BYTES_SHORTEST, _END_BYTES = 22, 22 + 20 + 65_535
 _UNREADABLE = (
@@ -30,7 +30,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class NoBundle(Exception):
-    """The bytes are no bundle of a run, or not a whole one; the problems say why."""
+    """The bytes are not a complete bundle; the problems say why."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
@@ -39,7 +39,7 @@ class NoBundle(Exception):
 
 @dataclass(frozen=True)
 class About:
-    """What stands about a run beside its bytes."""
+    """The description of a run in its bundle."""
 
     name: str
     scenario_revision: int
@@ -51,7 +51,7 @@ class About:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A run: what it read, and what the core answered."""
+    """A run: its input, and the core's result."""
 
     about: About
     input: bytes
@@ -75,7 +75,7 @@ class Bundle:
 
 
 def unpacked_bytes(file: IO[bytes]) -> int:
-    """Return how many bytes a zip says that it holds, or raise NoBundle; leave the file at its beginning."""
+    """Return the unpacked size that a zip declares, or raise NoBundle; leave the file at its start."""
     try:
         with _archive(file) as archive:
             return sum(part.file_size for part in archive.infolist())
@@ -84,7 +84,7 @@ def unpacked_bytes(file: IO[bytes]) -> int:
 
 
 def unpacked(file: IO[bytes]) -> tuple[About, bytes]:
-    """Return what a bundle says about its run, and the input, or raise NoBundle."""
+    """Return the description and the input of a bundle, or raise NoBundle."""
     with _archive(file) as archive:
         if sum(part.file_size for part in archive.infolist()) > LARGEST:
             raise _broken(f"The bundle is larger than {LARGEST // 2**20} MiB when unpacked.")
@@ -114,7 +114,7 @@ def _digest(archive: zipfile.ZipFile, name: str) -> "hashlib._Hash":
 
 
 def _archive(file: IO[bytes]) -> zipfile.ZipFile:
-    """Open a zip, unless its list of files alone would take more memory than a bundle."""
+    """Open a zip, unless its directory alone would take more memory than a bundle."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - _END_BYTES))
     tail = file.read()
@@ -132,7 +132,7 @@ def _archive(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 def about_of(about: Any) -> About:
-    """Return what a bundle says about its run, or raise NoBundle with everything that cannot be kept."""
+    """Return the description of a bundle, or raise NoBundle with everything that is invalid in it."""
     if not isinstance(about, dict):
         raise _broken(f"{_ABOUT} holds no JSON object.")
     if about.get("format") != FORMAT:
@@ -158,7 +158,7 @@ def _is_sha256(value: Any) -> bool:
 
 
 _UNTEXTUAL = re.compile("[\x00\ud800-\udfff]")
-"""What no database keeps."""
+"""Characters that databases cannot store."""
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "name": (_is_text(253), "a text of 1 to 253 characters, without NUL"),

@@ -1,4 +1,4 @@
-"""How is a change of a scenario written in words?"""
+"""Descriptions of a scenario's changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def change_said(change: Difference) -> str:
 
 
 def about_said(change: Difference) -> str:
-    """Return what a change is about.
+    """Return the object of a change.
 
     >>> about_said(Edit("queues", "vision", "weight", 8, 2)), about_said(Edit("conf"))
     ('queue vision: weight', 'scheduler configuration')
@@ -73,7 +73,7 @@ def value_text(value: Any) -> str:
 
 
 def net_changes(changes: Iterable[Difference]) -> list[Edit]:
-    """Return what changes made one after the other come to, leaving out what ended as it began.
+    """Return the total of consecutive changes, without those that cancel out.
 
     >>> first, second = Edit("queues", "a", "weight", 1, 2), Edit("queues", "a", "weight", 2, 4)
     >>> net_changes([first, second])

@@ -1,4 +1,4 @@
-"""How is Python's collector kept from looking through a whole cluster several times in each simulation?"""
+"""A higher threshold of the garbage collector during simulations, which keep most objects alive."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from threading import Lock
 
 COLLECTED_AFTER = 10_000
-"""Python's collector looks at what a simulation leaves behind after so many objects, not after 700."""
+"""The number of new objects after which the collector runs, instead of 700."""
 _lock = Lock()
 _before: list[tuple[int, int, int]] = []
-"""What was set before, once for each thread that simulates: the thresholds are those of the process."""
+"""The previous thresholds, once for each thread that simulates: thresholds belong to the process."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Can this text be read as a scheduler configuration, and how does an edit change it?"""
+"""Validation of a scheduler configuration's text, and edits of it."""
 
 from dataclasses import asdict
 from typing import Any
@@ -8,14 +8,14 @@ from planning.rows import Problem
 
 
 def conf_problems(text: str) -> list[Problem]:
-    """Return what is wrong with the form of volcano-scheduler.conf; empty is fine: Volcano's default."""
+    """Return the errors in the form of volcano-scheduler.conf; an empty text is Volcano's default."""
     if not text.strip():
         return []
     return [Problem(**asdict(found)) for found in manifests.conf_problems(text)]
 
 
 def conf_edited(text: str, operations: Any) -> tuple[str, list[Problem]]:
-    """Return a configuration's text after a JSON patch, or why it cannot be edited; then it stays as it is.
+    """Return a configuration's text after a JSON patch, or the unchanged text and why the patch fails.
 
     Lines that the patch does not touch stay byte for byte.
     """

@@ -1,4 +1,4 @@
-"""Which edits of a configuration's text does a typed form make?"""
+"""Conversion of form fields to edits of a configuration's text."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from scheduler_core.lint.arguments import ACTION_ARGUMENTS, ARGUMENTS, Kind, arg
 
 
 def entry_operations(text: str, path: str, typed: Mapping[str, str]) -> tuple[list[Operation], list[Problem]]:
-    """Return the patch that the fields of a plugin or of an action's arguments make, and what is wrong.
+    """Return the patch of the fields of a plugin or of an action's arguments, and their problems.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def entry_operations(text: str, path: str, typed: Mapping[str, str]) -> tuple[li
 
 
 def with_typed(structure: Mapping[str, Any], typed: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return a configuration whose entry at `path` says what was typed, be it a value or not."""
+    """Return a configuration with the entered texts at `path`, valid or not."""
     structure = copy.deepcopy(structure)
     entry = value_at(structure, typed["path"])
     if isinstance(entry, dict):
@@ -74,7 +74,7 @@ def _switch_operations(entry: Mapping[str, Any], path: str, typed: Mapping[str, 
 def _arguments_typed(
     entry: Mapping[str, Any], path: str, typed: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return all arguments as they shall be, and what cannot be one."""
+    """Return all arguments in their desired state, and the problems of invalid ones."""
     written = as_mapping(entry.get("arguments"))
     known = (ARGUMENTS if path.startswith("/tiers/") else ACTION_ARGUMENTS).get(str(entry.get("name")), {})
     texts = {
@@ -111,7 +111,7 @@ def _arguments_typed(
 
 
 def _value(text: str, kind: Kind | None) -> Any:
-    """Return what a text means as a value of a type. Raises ValueError when it means none."""
+    """Return the value of a text for a type. Raises ValueError if it has none."""
     if kind in (Kind.TEXT, Kind.DURATION):
         return text
     if kind is Kind.TEXTS:

@@ -1,4 +1,4 @@
-"""Which fields and buttons edit a scheduler configuration? Each button holds the JSON patch that it makes."""
+"""The form of a scheduler configuration: fields, and buttons that hold their JSON patch."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from scheduler_core.lint.arguments import ACTION_ARGUMENTS, ARGUMENTS, Argument,
 
 
 def conf_form(text: str, refused: Mapping[str, str] | None = None) -> ConfForm | None:
-    """Return the form of a configuration's text, None when the text has to be mended first.
+    """Return the form of a configuration's text, None if the text has errors.
 
     Of an empty text it offers to write Volcano's default down, and nothing else. What was typed and refused,
     named as in `entry_operations` beside the `path` of its entry, stays in its fields.
@@ -83,7 +83,7 @@ def _reordered(structure: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _key(names: Sequence[str], place: int) -> str:
-    """Return what tells one from others of its name, and stays with it when it moves past other names."""
+    """Return a key that is unique among entries of its name, and does not change when they are reordered."""
     return f"{names[place]}-{list(names[:place]).count(names[place])}"
 
 
@@ -142,7 +142,7 @@ def _plugin(tiers: Sequence[Mapping[str, Any]], tier: int, place: int) -> Plugin
 
 
 def _takes(tiers: Sequence[Mapping[str, Any]], number: int) -> bool:
-    """Is there a tier of this number, with a list that a plugin can be moved to?"""
+    """Return whether there is a tier of this number with a list that a plugin can be moved to."""
     return 0 <= number < len(tiers) and isinstance(tiers[number].get("plugins"), list)
 
 

@@ -1,4 +1,4 @@
-"""What stands in a configuration's text, whatever its types are?"""
+"""Access to the parsed text of a configuration, whatever its types are."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ Operation = Mapping[str, Any]
 
 
 def parsed_conf(text: str) -> Mapping[str, Any] | None:
-    """Return the configuration as it was parsed, None when it cannot be."""
+    """Return the parsed configuration, None if it cannot be parsed."""
     try:
         return manifests.parse_conf(text)
     except manifests.Unreadable:
@@ -23,12 +23,12 @@ def as_mapping(value: object) -> Mapping[str, Any]:
 
 
 def as_mappings(value: object) -> list[Mapping[str, Any]]:
-    """Return the elements of a list in their places; what is no mapping says nothing."""
+    """Return the mappings of a list in their places; other elements become empty mappings."""
     return [as_mapping(element) for element in value] if isinstance(value, list) else []
 
 
 def value_at(value: Any, path: str) -> Any:
-    """Return what stands at a JSON pointer, None when nothing does."""
+    """Return the value at a JSON pointer, None if there is none."""
     for part in path.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):
@@ -39,7 +39,7 @@ def value_at(value: Any, path: str) -> Any:
 
 
 def as_words(value: object) -> str:
-    """Return a value as a field shows it."""
+    """Return the text of a value in a field."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(element, str) for element in value):

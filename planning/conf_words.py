@@ -1,4 +1,4 @@
-"""Which words can stand in a scheduler configuration? An editor completes them."""
+"""The words of a scheduler configuration, for completion in editors."""
 
 from collections.abc import Iterable
 from typing import TypedDict

@@ -1,4 +1,4 @@
-"""What is in a snapshot, what in a scenario on it, and which document does a run of that compute on?"""
+"""The objects of a snapshot and of a scenario on it, and the document of its runs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -12,7 +12,7 @@ _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 """The annotation by which a pod without a podgroup, or a namespace, names its queue."""
 
 MOST_CYCLES = 1_000
-"""So many scheduling cycles one run simulates."""
+"""The most scheduling cycles of one run."""
 
 Overlay = Mapping[ObjectKey, Mapping[str, Any] | None]
 
@@ -47,12 +47,12 @@ class Content:
         }
 
     def seen(self, kind: str, key: str, renamed: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Return an object of the snapshot under the new names of queues, None when it has no such."""
+        """Return an object of the snapshot with the new names of queues, None if there is none."""
         manifest = self.objects[kind].get(key)
         return None if manifest is None else following(kind, manifest, renamed)
 
     def settle(self, state: State) -> None:
-        """Forget what a state says of objects that are as they are in the snapshot."""
+        """Remove objects from a state that equal those of the snapshot."""
         renamed = renamed_queues(state.queues.values())
         for kind, key in list(state.objects):
             if state.objects[kind, key] == self.seen(kind, key, renamed):
@@ -60,7 +60,7 @@ class Content:
 
 
 class Objects:
-    """The objects of one state of a scenario: the snapshot's, with the state's changes laid over them."""
+    """The objects of a state: the snapshot's, overlaid with the state's changes."""
 
     def __init__(self, content: Content, state: State) -> None:
         self.content = content
@@ -68,7 +68,7 @@ class Objects:
         self.renamed = renamed_queues(state.queues.values())
 
     def get(self, kind: str, key: str) -> Mapping[str, Any] | None:
-        """Return an object, None when there is no such."""
+        """Return an object, None if there is none."""
         if (kind, key) in self.state.objects:
             return self.state.objects[kind, key]
         return self.content.seen(kind, key, self.renamed)
@@ -84,7 +84,7 @@ class Objects:
         return {key: manifest for key, manifest in both.items() if manifest is not None}
 
     def origin(self, kind: str, key: str) -> str:
-        """Tell whether an object is `imported` as it is, `changed` or `added`."""
+        """Return whether an object is `imported` unchanged, `changed` or `added`."""
         if (kind, key) not in self.state.objects:
             return "imported"
         return "changed" if key in self.content.objects[kind] else "added"
@@ -136,14 +136,14 @@ def scenario_objects(objects: Mapping[str, Any], *, queues: Iterable[QueueFields
 
 
 def renamed_queues(queues: Iterable[QueueFields]) -> dict[str, str]:
-    """Return the new names of the snapshot's queues that have one."""
+    """Return the new names of renamed queues of the snapshot."""
     return {
         row.imported_name: row.name for row in queues if row.imported_name and row.imported_name != row.name
     }
 
 
 def following(kind: str, manifest: Mapping[str, Any], renamed: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return an object with its queue under its new name; the very same object when it has none.
+    """Return an object with the new name of its queue; the same object if the queue was not renamed.
 
     >>> following("podgroups", {"spec": {"queue": "a", "minMember": 2}}, {"a": "b"})
     {'spec': {'queue': 'b', 'minMember': 2}}

@@ -1,4 +1,4 @@
-"""By how much is a queue below what it deserves, and what do the queues below a parent add up to?"""
+"""Deficits of queues, and the figures of parents with their descendants."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,11 +8,11 @@ from planning.rows import Amounts, QueueFigures, hangs_below
 from scheduler_core.resource import MIN_RESOURCE
 
 NEGLIGIBLE = 0.001
-"""What a queue lacks of its deserved amount is not called a deficit up to this part of it."""
+"""The fraction of deserved up to which missing resources do not count as a deficit."""
 
 
 class Requesting(Protocol):
-    """A queue of a tree: what it deserves, and what its jobs request."""
+    """A queue of a tree: its deserved amount, and the requests of its jobs."""
 
     # ruff: noqa: D102
     @property
@@ -26,7 +26,7 @@ class Requesting(Protocol):
 
 
 def contested(rows: Iterable[Requesting]) -> list[str]:
-    """Return the resources that queues deserve, those first of which most is requested beyond that."""
+    """Return the deserved resources, those whose requests exceed deserved most first."""
     parents_too = list(rows)
     above = {hangs_below(row.queue, row.parent) for row in parents_too}
     leaves = [row for row in parents_too if row.queue not in above]
@@ -40,12 +40,12 @@ def contested(rows: Iterable[Requesting]) -> list[str]:
 
 
 def measured_in(row: QueueFigures, resources: Iterable[str]) -> str:
-    """Return the first of these resources that a queue deserves and requests, empty when it does of none."""
+    """Return the first of these resources that a queue deserves and requests, empty without one."""
     return next((name for name in resources if row.deserved.get(name) and row.request.get(name)), "")
 
 
 def deficit(row: QueueFigures, resource: str) -> float:
-    """Return how much of a resource a queue lacks of what it deserves, as far as it requests that much."""
+    """Return how much of its deserved amount a queue lacks, limited to its requests."""
     deserved = row.deserved.get(resource)
     if deserved is None:
         return 0.0
@@ -54,7 +54,7 @@ def deficit(row: QueueFigures, resource: str) -> float:
 
 
 def dominant(allocated: Amounts, deserved: Amounts) -> tuple[str, float | None]:
-    """Return the resource with the largest allocated ÷ deserved, and that share; 0 of 0 is no share.
+    """Return the resource with the largest allocated ÷ deserved, and that share; None for 0 of 0.
 
     >>> dominant({"cpu": 2000.0, "pods": 3.0}, {"cpu": 8000.0, "memory": 0.0})
     ('cpu', 0.25)
@@ -73,7 +73,7 @@ def dominant(allocated: Amounts, deserved: Amounts) -> tuple[str, float | None]:
 
 
 def rolled_up(rows: Sequence[QueueFigures]) -> list[QueueFigures]:
-    """Return the rows with parents that hold what the queues below them hold.
+    """Return the rows with parents that include the queues below them.
 
     Hierarchical capacity counts them so itself, root included; the other plugins ignore the hierarchy, so
     their parents get the sums of deserved, allocated and request, their own figures among them.

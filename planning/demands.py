@@ -1,4 +1,4 @@
-"""How is the demand of a cluster kept? As plain data, which says nothing but numbers to whoever reads it."""
+"""The demand of a cluster as plain data, for storage."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -16,7 +16,7 @@ __all__ = ["Demand", "counted", "demand_from", "demand_of", "plain"]
 
 
 def counted(document: Plain) -> dict[str, Any] | None:
-    """Return the demand of a document as plain data; None when it cannot be simulated."""
+    """Return the demand of a document as plain data; None if it cannot be simulated."""
     try:
         return plain(demand_of(document))
     except InputError:
@@ -33,7 +33,7 @@ def plain(demand: Demand) -> dict[str, Any]:
 
 
 def demand_from(plain: Plain) -> Demand:
-    """Return the demand that `plain` made this of."""
+    """Return the demand from its plain form."""
     queues = {name: _queue(queue) for name, queue in plain["queues"].items()}
     return Demand(_resource(plain["total"]), queues, plain["settings"])
 

@@ -1,4 +1,4 @@
-"""What is different between two states of a scenario, object by object and field by field?"""
+"""Differences between two states of a scenario, by object and field."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ _CONTEXT_LINES = 2
 
 
 def differences(base: State, present: State, content: Content) -> list[Edit]:
-    """Return what leads from `base` to `present`, both on the snapshot with this content.
+    """Return the edits that lead from `base` to `present`, both on the snapshot with this content.
 
     A queue of the snapshot is the same one under another name; what only followed a renamed queue is not a
     difference of its own.
@@ -25,7 +25,7 @@ def differences(base: State, present: State, content: Content) -> list[Edit]:
 
 
 def line_changes(before: str, after: str) -> list[str]:
-    r"""Return how one text became another, line by line, each with its sign.
+    r"""Return the diff of two texts, line by line, with signs.
 
     >>> line_changes("a: 1\nb: 2\n", "a: 1\nb: 3\n")
     ['@@ -1,2 +1,2 @@', ' a: 1', '-b: 2', '+b: 3']
@@ -35,7 +35,7 @@ def line_changes(before: str, after: str) -> list[str]:
 
 
 def field_changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the fields in which two objects differ, with both values; None says not there.
+    """Yield the fields in which two objects differ, with both values; None means absent.
 
     >>> list(field_changes({"spec": {"minMember": 1}}, {"spec": {"minMember": 2, "queue": "a"}}))
     [('spec.minMember', 1, 2), ('spec.queue', None, 'a')]
@@ -70,7 +70,7 @@ def _queue_differences(base: State, present: State) -> Iterator[Edit]:
 
 
 def _by_identity(state: State) -> dict[tuple[bool, str], Queue]:
-    """Return the queues by what they stay under any name: that of the snapshot, else their own."""
+    """Return the queues by an identity that survives renaming: the snapshot's name, else their own."""
     return {(bool(row.imported_name), row.imported_name or row.name): row for row in state.ordered_queues()}
 
 

@@ -1,4 +1,4 @@
-"""How are documents read, and written to bytes that are the same every time?"""
+"""Reading of documents, and encoding to reproducible bytes."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What does somebody apply to a cluster so that it becomes what a scenario says?"""
+"""Export of a scenario as steps that change a cluster."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 
 
 def export_of(imported: Sequence[Json], queues: Sequence[Json], imported_conf: str, conf_text: str) -> Export:
-    """Return the way from imported Queue objects and configuration to those of a scenario."""
+    """Return the steps from imported Queue objects and configuration to those of a scenario."""
     way = rollout(imported, queues)
     conf_changed = conf_text != imported_conf
     conf = manifests.conf_manifest(conf_text)

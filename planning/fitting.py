@@ -1,4 +1,4 @@
-"""Where would one more pod fit, and why not elsewhere? Answered by the core's own predicates and scores."""
+"""Where one more pod would fit, and why not elsewhere, by the core's own predicates and scores."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 
 START, END = "start", "end"
 MOMENTS = (START, END)
-"""When the pod is placed: before the scheduler acts, or once the run is over and evicted pods have left."""
+"""When the pod is placed: before the scheduler acts, or after the run, with evicted pods gone."""
 
 NAMESPACE, NAME = "queuecast", "where-it-fits"
 PLACED = ("Allocated", "Binding", "Bound", "Running")
@@ -22,18 +22,18 @@ GROUP = "scheduling.k8s.io/group-name"
 
 @dataclass(frozen=True)
 class Probe:
-    """A pod to find a place for: `requests` and `selector` in Kubernetes spelling."""
+    """A pod to find a place for: `requests` and `selector` as in Kubernetes."""
 
     queue: str
     requests: Mapping[str, str]
     selector: Mapping[str, str] = field(default_factory=dict)
     tolerates: bool = False
-    """Does it tolerate every taint?"""
+    """Whether it tolerates every taint."""
     at: str = END
 
 
 def probe_problems(probe: Probe, queues: Collection[str]) -> list[Problem]:
-    """Return why no place can be sought for a pod."""
+    """Return why the search for a place is impossible."""
     found = []
     if probe.queue not in queues:
         message = f"There is no queue {probe.queue!r}."
@@ -58,7 +58,7 @@ def probe_problems(probe: Probe, queues: Collection[str]) -> list[Problem]:
 
 
 def fitting(document: Json, probe: Probe, options: Options) -> dict[str, Any]:
-    """Return what every node says to the pod: see `scheduler_core.framework.fitting`.
+    """Return the answer of every node for the pod: see `scheduler_core.framework.fitting`.
 
     `document` is a scenario whose configuration is a structure.
     """
@@ -79,7 +79,7 @@ def fitting(document: Json, probe: Probe, options: Options) -> dict[str, Any]:
 
 
 def settled(document: Json, result: Json) -> dict[str, Any]:
-    """Return a scenario as its run leaves it: placed pods are on their nodes, evicted ones are gone."""
+    """Return a scenario after its run: placed pods are on their nodes, evicted ones are gone."""
     stands = {task["pod"]: task for job in result["cycles"][-1]["podgroups"] for task in job["tasks"]}
     return {**document, "pods": list(_settled_pods(document, stands)), "cycles": 1}
 
@@ -126,5 +126,5 @@ def _problem(path: str, message: str, fix: str, actual: Any) -> Problem:
 
 
 def probe_of(body: Json) -> Probe:
-    """Return a kept probe."""
+    """Return a stored probe."""
     return Probe(**body)

@@ -1,4 +1,4 @@
-"""How full is each node at the end of a run, pool by pool, and how many pods of one request fit where?"""
+"""How full each node is at the end of a run, by pool, and how many pods of a request fit on it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +14,9 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class NodeHeat:
-    """One node once evicted pods have left and pipelined ones run; `queues` counts its pods by queue.
+    """One node once evicted pods are gone and pipelined ones run; `queues` counts its pods by queue.
 
-    `fits` is how many pods of the chosen request its free amounts would hold, None without a request.
+    `fits` is the number of pods of the chosen request that its free amounts can hold, None without a request.
     """
 
     node: str
@@ -29,13 +29,13 @@ class NodeHeat:
     fits: int | None
 
     def part(self, resource: str) -> float | None:
-        """Return the part of a resource that is used; None where the node has none of it."""
+        """Return the used fraction of a resource; None if the node has none of it."""
         total = self.total.get(resource) or 0.0
         return (self.used.get(resource) or 0.0) / total if total else None
 
     @property
     def queue(self) -> str:
-        """Return the queue with the most pods on it, of equal ones the first by name; empty without pods."""
+        """Return the queue with the most pods on it, by name if equal; empty without pods."""
         return min(self.queues, key=lambda name: (-self.queues[name], name), default="")
 
 
@@ -56,13 +56,13 @@ class PoolHeat:
     ideal: int | None
 
     def part(self, resource: str) -> float | None:
-        """Return the part of a resource that is used; None where no node has any of it."""
+        """Return the used fraction of a resource; None if no node has any of it."""
         total = self.total.get(resource) or 0.0
         return (self.used.get(resource) or 0.0) / total if total else None
 
     @property
     def fragmentation(self) -> float | None:
-        """Return the part of the ideal pods that do not fit; None when there are none."""
+        """Return the fraction of the ideal pods that do not fit; None if there are none."""
         return None if not self.ideal or self.fits is None else 1 - self.fits / self.ideal
 
 
@@ -88,7 +88,7 @@ def heat(
 
 
 def room_for(free: Amounts, request: Mapping[str, float]) -> int:
-    """Return how many pods of a request free amounts hold; a request of nothing is held by nothing.
+    """Return how many pods of a request fit into free amounts; 0 for an empty request.
 
     Each pod is one of the pods that a node may hold.
 
@@ -106,7 +106,7 @@ def room_for(free: Amounts, request: Mapping[str, float]) -> int:
 
 
 def shape_of(node: Json) -> str:
-    """Return what a node offers, as the name of its pool where none was kept."""
+    """Return the capacity of a node, as the name of its pool if it has no other."""
     total = _sum([node["idle"], node["used"]])
     quantities = {
         name: f"{amount:.0f}{'' if name == MEMORY else 'm'}" for name, amount in total.items() if name != PODS

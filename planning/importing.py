@@ -1,4 +1,4 @@
-"""Which cluster do these files describe, and what is wrong with it? Nothing is saved here."""
+"""Reading of a cluster's files, with all problems. Nothing is saved here."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,22 +12,22 @@ from scheduler_core.lint import REFUSED, review
 
 EXPORT = manifests.EXPORT
 Files = Sequence[tuple[str, bytes]]
-"""Names and contents, as they were sent."""
+"""Names and contents, as uploaded."""
 OpenFiles = Sequence[tuple[str, IO[bytes]]]
-"""Names and open files, as they were sent."""
+"""Names and open files, as uploaded."""
 Progress = Callable[[float, str], None]
-"""Receives how far reading is, from 0 to 1, and what it is at."""
+"""Receives the progress of reading, from 0 to 1, and the current step."""
 
 _READ = 0.6
-"""The share of reading; the rest is checking what was read."""
+"""The share of reading in the progress; the rest is checking."""
 
 MAX_TEXT_BYTES = manifests.MAX_TEXT_BYTES
-"""How much text, inflated, one import may hold."""
+"""The most text, decompressed, of one import."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What was read, before anything is saved."""
+    """The contents of the files, before anything is saved."""
 
     document: Mapping[str, Any]
     """The objects as one scenario document, without the configuration."""
@@ -41,22 +41,22 @@ class Imported:
 
     @property
     def has_errors(self) -> bool:
-        """Must something be mended before this can be saved?"""
+        """Whether errors prevent saving."""
         return has_errors(self.problems)
 
     @property
     def has_conf(self) -> bool:
-        """Was there a scheduler configuration?"""
+        """Whether a scheduler configuration was read."""
         return bool(self.scheduler_conf)
 
 
 def has_errors(problems: Sequence[Problem]) -> bool:
-    """Is one of the problems an error?"""
+    """Return whether one of the problems is an error."""
     return any(problem.is_error for problem in problems)
 
 
 def holds_more(files: OpenFiles, limit: int) -> bool:
-    """Do files hold more bytes of text than `limit`, inflated where they are gzip?"""
+    """Return whether files hold more bytes of text than `limit`, decompressed if they are gzip."""
     left = limit
     for _, file in files:
         left -= manifests.text_bytes(file, at_most=left)
@@ -98,7 +98,7 @@ def read_cluster(
 
 
 def read_objects(text: str, *, keep: Collection[str] = ()) -> Imported:
-    """Read objects of any kind from a text; what they say is checked by the scenario that they come into."""
+    """Read objects of any kind from a text; the scenario that they are added to checks their contents."""
     reading = manifests.read([("documents", text.encode())])
     has_conf = "scheduler_conf" in reading.document
     found = [
@@ -133,7 +133,7 @@ def _plan_problems(reading: manifests.Reading) -> Iterator[Problem]:
 
 
 def _row_problems(manifest: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """Yield which texts of an imported Queue do not fit their columns; all else the core checks."""
+    """Yield which texts of an imported Queue exceed their columns; the core checks the rest."""
     for part, field, longest in _COLUMN_WIDTHS:
         value = (manifest.get(part) or {}).get(field)
         at = {"path": f"{path}.{part}.{field}", "queue": manifest["metadata"]["name"], "field": field}
@@ -155,14 +155,14 @@ _COLUMN_WIDTHS = (
 
 
 def _left_out(kinds: Mapping[str, int]) -> Iterator[Problem]:
-    """Name what an import leaves out, so that nothing vanishes in silence."""
+    """Report the objects that an import leaves out."""
     for kind, count in kinds.items():
         message = f"{kind}: {count} ignored; the scheduler does not read this kind."
         yield Problem("kind.left_out", "remark", message, actual=count)
 
 
 def _stripped(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Iterator[Problem]:
-    """Say of how many objects parts were left out, and which annotations a queue lost."""
+    """Report how many objects lost parts, and which annotations a queue lost."""
     if bare is document:
         return
     for name, things in bare.items():

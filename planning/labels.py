@@ -1,4 +1,4 @@
-"""May a scenario or a run be called so: its name, its note, its tags?"""
+"""Validation of labels: name, note and tags of scenarios and runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ _TAG = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
 
 
 def tags_of(text: str) -> list[str]:
-    """Return the tags of a text, separated by commas or spaces, each once, by name.
+    """Return the tags in a text, separated by commas or spaces, sorted and without duplicates.
 
     >>> tags_of("Prod, review prod")
     ['prod', 'review']
@@ -20,7 +20,7 @@ def tags_of(text: str) -> list[str]:
 
 
 def label_problems(labels: Mapping[str, Any], *, name_required: bool) -> list[Problem]:
-    """Return why these labels cannot be kept: `name`, `note` and `tags`, each only if it is there."""
+    """Return the problems of these labels: `name`, `note` and `tags`, each only if given."""
     found = []
     name = labels.get("name")
     if name is not None and name_required and not name.strip():

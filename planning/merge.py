@@ -1,4 +1,4 @@
-"""What becomes of a value that one side changed, or both?"""
+"""Three-way merge of values."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Clash:
-    """A field that both sides changed, each to something else; None says not there."""
+    """A field that both sides changed to different values; None means absent."""
 
     path: str
     base: Any
@@ -16,7 +16,7 @@ class Clash:
 
 
 def merged(base: Any, ours: Any, theirs: Any, choose: Callable[[Clash], Any], path: str = "") -> Any:
-    """Return what both sides made of `base`, field by field; `choose` returns the value of a clash.
+    """Return the merge of both sides, field by field; `choose` returns the value of a clash.
 
     Lists are compared item by item where all three are equally long, else as a whole.
 

@@ -1,4 +1,4 @@
-"""How did queues and nodes stand at a step of a cycle? Its steps are undone from the end."""
+"""The state of queues and nodes at a step of a cycle, found by undoing steps from the end."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ Json = Mapping[str, Any]
 
 
 class Moments:
-    """The steps of one cycle, which can be undone from its end, never done again.
+    """The steps of one cycle, which are undone from its end and never redone.
 
     `session` has the queues `at_open` and `at_end`, `nodes` are the nodes at the end; `requests` says what
     pods take, `queue_of` in which queue a job is, `steps` are the decisions that came about, in their order.
@@ -38,12 +38,12 @@ class Moments:
         )
 
     def around(self, seq: int) -> tuple[Moment, Moment]:
-        """Return how things stood before and after step `seq`."""
+        """Return the state before and after step `seq`."""
         after = self.at(seq)
         return self.at(seq - 1), after
 
     def at(self, seq: int) -> Moment:
-        """Return how things stood just after step `seq`; for the one before the first, at the opening."""
+        """Return the state just after step `seq`; for the step before the first, at the session's start."""
         undone: list[Decision] = []
         while self._steps and self._steps[-1].seq > seq:
             undone.append(self._steps.pop())
@@ -54,13 +54,13 @@ class Moments:
         )
 
     def request_of(self, pod: str) -> Amounts:
-        """Return what a pod takes, about which something was decided; nothing for other pods."""
+        """Return the request of a pod that some decision is about; empty for other pods."""
         kind = self._requests["pods"].get(pod)
         amounts: Amounts = {} if kind is None else self._requests["kinds"][kind]
         return amounts
 
     def _undo(self, steps: Sequence[Decision]) -> None:
-        """Undo steps, those together that move the same amounts at the same place."""
+        """Undo steps; those that move the same amounts in the same place are undone together."""
         kinds = self._requests["pods"]
         on_nodes = Counter((step.op, step.node, kinds.get(step.pod)) for step in steps)
         in_queues = Counter(
@@ -82,13 +82,13 @@ class Moments:
         return QueueMoment(name, allocated, row["deserved"], self._share(row, allocated))
 
     def _share(self, row: Json, allocated: Mapping[str, float]) -> float:
-        """Return a queue's share; one with children keeps that of the opening, as in Volcano."""
+        """Return a queue's share; a parent keeps that of the session's start, as in Volcano."""
         if row.get("children"):
             return float(self._shares_at_open[row["name"]])
         return share_of(self._plugin, allocated, row["deserved"])
 
 
 def node_moment(name: str, amounts: Mapping[str, Any]) -> NodeMoment:
-    """Return how a node stands, from its four amounts."""
+    """Return the state of a node from its four amounts."""
     copies = {column: dict(amounts[column]) for column in ("idle", "releasing", "pipelined")}
     return NodeMoment(name, **copies, free=free(amounts))

@@ -1,4 +1,4 @@
-"""Which nodes does a scenario have, in which pools, and what does a change make of one?"""
+"""The nodes of a scenario, their pools, and changes of nodes."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 
 @dataclass(frozen=True)
 class NodeRow:
-    """One node: what it offers, who may use it, how many pods are on it, and whether it is the snapshot's."""
+    """One node: its capacity, its taints, the number of its pods, and its origin."""
 
     name: str
     pool: str
@@ -38,7 +38,7 @@ class NodeRow:
 
 @dataclass(frozen=True)
 class PoolRow:
-    """Nodes of one shape: their instance type where they name one, and what each offers."""
+    """Nodes of one shape: their instance type if they have one, and the capacity of each."""
 
     pool: str
     count: int
@@ -48,12 +48,12 @@ class PoolRow:
 
     @property
     def name(self) -> str:
-        """Return what it is called for people."""
+        """Return the name for people."""
         return pool_label(self.pool)
 
     @property
     def description(self) -> str:
-        """Return what it is called, and what each node offers."""
+        """Return the name, and the capacity of each node."""
         return pool_description(self.pool)
 
 
@@ -71,7 +71,7 @@ def node_rows(objects: Objects) -> list[NodeRow]:
 
 
 def pool_rows(nodes: Iterable[NodeRow]) -> list[PoolRow]:
-    """Return the pools of these nodes, the largest first."""
+    """Return the pools of these nodes, largest first."""
     pools: dict[str, list[NodeRow]] = {}
     for node in nodes:
         pools.setdefault(node.pool, []).append(node)
@@ -83,7 +83,7 @@ def pool_rows(nodes: Iterable[NodeRow]) -> list[PoolRow]:
 
 
 def node_of(name: str, capacity: Quantities, labels: Mapping[str, str]) -> Json:
-    """Return a new node of a typed capacity."""
+    """Return a new node of a given capacity."""
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -94,18 +94,18 @@ def node_of(name: str, capacity: Quantities, labels: Mapping[str, str]) -> Json:
 
 
 def node_patched(node: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
-    """Return a node changed by a merge patch in Kubernetes spelling."""
+    """Return a node changed by a merge patch."""
     patched: Json = merge_patch(node, patch)
     return patched
 
 
 def pool_name(node: Mapping[str, Any]) -> str:
-    """Return the name of a node's pool: its instance type, else what it offers."""
+    """Return the name of a node's pool: its instance type, else its capacity."""
     return pool_of(node).partition(": ")[0]
 
 
 def name_problems(kind: str, name: Any) -> list[Problem]:
-    """Return why this is no name of an object."""
+    """Return why a name is no valid object name."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return []
     message = f"{name!r} is not a valid Kubernetes name."
@@ -114,7 +114,7 @@ def name_problems(kind: str, name: Any) -> list[Problem]:
 
 
 def taint_patch(node: Mapping[str, Any], taint: Mapping[str, str] | None, key: str) -> Json:
-    """Return the patch that sets the taint of this key and effect; None takes all of this key away."""
+    """Return the patch that sets the taint of this key and effect; None removes all taints of the key."""
     present = (node.get("spec") or {}).get("taints") or []
     if taint is None:
         kept = [held for held in present if held.get("key") != key]
@@ -125,14 +125,14 @@ def taint_patch(node: Mapping[str, Any], taint: Mapping[str, str] | None, key: s
 
 
 def pool_of(node: Mapping[str, Any]) -> str:
-    """Return the name of a node's pool: nodes of one type that offer the same."""
+    """Return the name of a node's pool: nodes of one type with the same capacity."""
     labels, allocatable = (node.get("metadata") or {}).get("labels") or {}, _allocatable(node)
     shape = ", ".join(f"{resource} {quantity}" for resource, quantity in sorted(allocatable.items()))
     return f"{labels[INSTANCE_TYPE]}: {shape}" if labels.get(INSTANCE_TYPE) else shape
 
 
 def pool_label(pool: str) -> str:
-    """Return what a pool is called for people: the instance type, else what each of its nodes offers.
+    """Return the name of a pool for people: the instance type, else the capacity of its nodes.
 
     >>> pool_label("m5.large: cpu 2, memory 8Gi"), pool_label("cpu 32000m, memory 262144Mi, pods 110")
     ('m5.large', '32 cores, 256 GiB, 110 pods')
@@ -142,7 +142,7 @@ def pool_label(pool: str) -> str:
 
 
 def pool_description(pool: str) -> str:
-    """Return what a pool is called, and what each of its nodes offers, rounded as on every page.
+    """Return the name of a pool, and the capacity of each node, rounded as on every page.
 
     >>> pool_description("m5.large: cpu 2, memory 8Gi")
     'm5.large: 2 cores, 8 GiB'
@@ -159,7 +159,7 @@ def _shape_said(shape: str) -> str:
 
 
 def offered_resources(objects: Objects) -> set[str]:
-    """Return the names of the resources that the nodes of a scenario offer."""
+    """Return the names of the resources of a scenario's nodes."""
     return {resource for node in objects.of_kind("nodes").values() for resource in _allocatable(node)}
 
 

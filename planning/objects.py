@@ -1,4 +1,4 @@
-"""Can these objects stand in a scenario? The core's own checks of form, reported by the objects' names."""
+"""Validation of objects by the core's own checks, reported by the objects' names."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ _PLACE = re.compile(r"^(\w+)\[(\d+)\]")
 
 
 def object_problems(wanted: Mapping[ObjectKey, Mapping[str, Any]]) -> list[Problem]:
-    """Return why these objects cannot stand in a scenario; a path begins like `nodes.n1.spec`."""
+    """Return the problems of these objects in a scenario; a path begins like `nodes.n1.spec`."""
     listed: dict[str, list[Mapping[str, Any]]] = {}
     keys: dict[str, list[str]] = {}
     for (kind, key), manifest in wanted.items():
@@ -31,7 +31,7 @@ def object_problems(wanted: Mapping[ObjectKey, Mapping[str, Any]]) -> list[Probl
 
 
 def bare_objects(wanted: Wanted, keep: Collection[str]) -> Wanted:
-    """Return objects without what may hold secrets; None stands for one that is removed."""
+    """Return objects without possible secrets; None stands for a removed one."""
     return {
         (kind, key): thing and manifests.stripped_object(kind, thing, keep)
         for (kind, key), thing in wanted.items()
@@ -39,7 +39,7 @@ def bare_objects(wanted: Wanted, keep: Collection[str]) -> Wanted:
 
 
 def _named(problem: Problem, keys: Mapping[str, list[str]]) -> Problem:
-    """Return a problem whose path names its object in place of its position."""
+    """Return a problem whose path has the object's name instead of its index."""
     place = _PLACE.match(problem.path or "")
     assert place is not None, "only problems of objects come here"
     kind, number = place[1], int(place[2])

@@ -1,4 +1,4 @@
-"""How does the core's result become the rows that pages and scripts filter on?"""
+"""Conversion of the core's result to the rows that pages and scripts filter."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ class Rows:
     counts: RunCounts
 
     def write(self, target: IO[bytes]) -> None:
-        """Write the rows as a line of JSON, and behind it what the parts hold."""
+        """Write the rows as a line of JSON, followed by the contents of the parts."""
         listed = [(part.part, part.key, len(part.packed), part.size) for part in self.parts]
         line = {
             "queues": self.queues,
@@ -52,7 +52,7 @@ class Rows:
 
 
 def rows_of(result: Json, document: Json) -> Rows:
-    """Return the rows of `result`, which the core made of the scenario `document`."""
+    """Return the rows of the core's `result` for the scenario `document`."""
     cycles = result["cycles"]
     steps = [(cycle["cycle"], step) for cycle in cycles for step in cycle["decisions"]]
     who = _Belongings(cycles)
@@ -85,7 +85,7 @@ def rows_of(result: Json, document: Json) -> Rows:
 
 
 class _Belongings:
-    """Which job does a pod belong to, and which queue a job? For which gang was a victim chosen?"""
+    """The job of each pod, the queue of each job, and the gang that each victim was chosen for."""
 
     def __init__(self, cycles: Sequence[Json]) -> None:
         victims = [victim for cycle in cycles for victim in cycle.get("explain", {}).get("victims", ())]
@@ -117,7 +117,7 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[Columns
             allocated=limited_amounts(last.get("allocated")),
             allocated_at_open=limited_amounts(first.get("allocated")),
             request=limited_amounts(last.get("request")),
-            # An empty capability is recorded as zeros; what the queue's own spec leaves out has no limit.
+            # The core records an empty capability as zeros; resources missing in the queue's spec are unlimited.
             capability=limited_amounts(last.get("capability") if spec.get("capability") else None),
             real_capability=limited_amounts(last.get("realCapability")),
             guarantee=limited_amounts(last.get("guarantee")),

@@ -1,4 +1,4 @@
-"""Which fields of which queues does a block from a spreadsheet set?
+"""Edits of queues in a block pasted from a spreadsheet.
 
 The first line names the columns: ``Queue``, ``Weight``, ``Deserved`` or ``Deserved cpu``; without it the
 columns are a queue's name and then those of `COLUMNS`. An empty cell leaves its field, a dash unsets it.
@@ -14,7 +14,7 @@ from planning.rows import Problem
 
 MOST_ROWS = 5000
 COLUMNS = ("weight", "priority", "reclaimable", "guarantee", "deserved", "capability")
-"""The columns of a block without a heading, behind the name; amounts are those of the resource shown."""
+"""The columns of a block without a heading, after the name; amounts are of the shown resource."""
 
 _NAMES = ("queue", "name")
 _PLAIN = ("weight", "priority", "reclaimable", "parent", "state")
@@ -25,7 +25,7 @@ _FLAGS = {"yes": "true", "no": "false", "true": "true", "false": "false"}
 
 @dataclass
 class Pasted:
-    """What a block says: texts by queue and field; `places` says where each stands, for problems found later.
+    """The edits in a block: texts by queue and field; `places` has the position of each, for problems.
 
     A field is named as its path below the queue: ``weight``, ``guarantee.resource.cpu``.
     """
@@ -35,12 +35,12 @@ class Pasted:
     problems: list[Problem] = field(default_factory=list)
 
     def place(self, path: str) -> str:
-        """Return where a path of a problem stands (``row 3, column Weight``), else nothing."""
+        """Return the position of a problem's path (``row 3, column Weight``), else an empty text."""
         return self.places.get(path) or self.places.get(path.split(".")[1] if "." in path else "", "")
 
 
 def pasted(text: str, *, resource: str, known: Sequence[str]) -> Pasted:
-    r"""Return what a block sets in the queues `known`, with every problem by row and column.
+    r"""Return the edits of the queues `known` in a block, with every problem by row and column.
 
     >>> text = "Queue\tWeight\tDeserved cpu\nads\t4\t\nml\t-\t2x"
     >>> pasted(text, resource="cpu", known=["ads", "ml"]).texts
@@ -76,7 +76,7 @@ def _read(
     columns: tuple[Sequence[str], Sequence[str | None]],
     known: Sequence[str],
 ) -> Iterator[Problem]:
-    """Take one row into `found`; yield what is wrong with it."""
+    """Read one row into `found`; yield its problems."""
     heads, fields = columns
     name = cells[0]
     if len(cells) > len(heads):

@@ -1,4 +1,4 @@
-"""What do the pods of a document take, and how much work is lost when one is evicted?"""
+"""Requests of the pods of a document, and the run time that they lose when they are evicted."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ Json = Mapping[str, Any]
 
 
 def requests_of(document: Json, wanted: Collection[str]) -> dict[str, dict[str, float]]:
-    """Return what the `wanted` pods of a scenario take, in the scheduler's units.
+    """Return the requests of the `wanted` pods of a scenario, in the scheduler's units.
 
     Those that controllers make are among them.
     """
@@ -34,7 +34,7 @@ def pod_key(pod: Json) -> str:
 
 
 class PodClock:
-    """When did the pods of a scenario begin to run, and what time is it in a cycle?"""
+    """The start times of a scenario's pods, and the clock of its cycles."""
 
     def __init__(self, document: Json, steps: Iterable[tuple[int, Json]]) -> None:
         self._now = document.get("now") or _newest(document)
@@ -43,7 +43,7 @@ class PodClock:
         self._bound = {step["pod"]: cycle for cycle, step in steps if step["op"] == "bind"}
 
     def ran_seconds(self, pod: str, cycle: int) -> float | None:
-        """Return for how long `pod` had run when a cycle evicted it; None when nothing tells its start."""
+        """Return how long `pod` had run when a cycle evicted it; None if its start is unknown."""
         if pod in self._bound:
             return (cycle - self._bound[pod]) * self._cycle_seconds
         began = _began(self._pods.get(pod, {}))
@@ -53,13 +53,13 @@ class PodClock:
 
 
 def _began(pod: Json) -> str | None:
-    """Return the start that the kubelet wrote, else when the pod was made."""
+    """Return the start that the kubelet wrote, else the creation time."""
     began: str | None = (pod.get("status") or {}).get("startTime") or _made(pod)
     return began
 
 
 def _newest(document: Json) -> str | None:
-    """Return the clock of a scenario that tells none, as the core reads it."""
+    """Return the default clock of a scenario, as the core reads it."""
     things = [thing for kind in ("pods", "podgroups") for thing in items(document.get(kind))]
     return max((made for made in map(_made, things) if made), key=parse_time, default=None)
 

@@ -1,4 +1,4 @@
-"""What does each queue of a scenario get, as the scenario stands now? The core's answer without a run."""
+"""Preview of a scenario's queues: the core's figures without a run."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ class QueueAnswer:
 
 @dataclass(frozen=True)
 class Preview:
-    """What the queues of a scenario get when a session opens.
+    """The figures of the queues when a session opens.
 
     `plugin` is the one that divides, empty when none does; `obstacle` says why capacity would place nothing,
     `error` why the scenario cannot be simulated. `without_effect` gives the reason why a field is not read.
@@ -55,7 +55,7 @@ class Preview:
 def queue_preview(
     queues: Sequence[QueueFields], conf_text: str, release: Release, demand_of_queues: Callable[[], Demand]
 ) -> Preview:
-    """Return what these queues get under a configuration and a release, given the demand of their jobs."""
+    """Return the figures of queues under a configuration and a release, given the demand of their jobs."""
     conf, fault = _conf(conf_text, release)
     try:
         demand = demand_of_queues()
@@ -84,20 +84,20 @@ def queue_preview(
 
 
 def preview_from(plain: Json) -> Preview:
-    """Return a preview from its plain form (`dataclasses.asdict`), in which it is kept."""
+    """Return a preview from its plain form (`dataclasses.asdict`), in which it is cached."""
     queues = {name: QueueAnswer(**answer) for name, answer in plain["queues"].items()}
     return Preview(**{**plain, "queues": queues})
 
 
 def renamed_demand(demand: Demand, renamed: Mapping[str, str]) -> Demand:
-    """Return a snapshot's demand by the present names of its queues."""
+    """Return a snapshot's demand by the current names of its queues."""
     if not renamed:
         return demand
     return replace(demand, queues={renamed.get(name, name): held for name, held in demand.queues.items()})
 
 
 def under_release(demand: Demand, release: str) -> Demand:
-    """Return a demand that the release of a scenario reads; empty: the snapshot's."""
+    """Return the demand as the release of a scenario reads it; empty: the snapshot's release."""
     return replace(demand, settings={**demand.settings, "release": release}) if release else demand
 
 
@@ -114,7 +114,7 @@ def _conf(text: str, release: Release) -> tuple[Json | None, Json]:
 def _answer(
     name: str, found: Json | None, reach: Json | None, demand: QueueDemand | None, sums: "_Sums"
 ) -> QueueAnswer:
-    """Return the answer of a queue; one that takes no part has nothing but what it could reach."""
+    """Return the figures of a queue; one that takes no part only has what it could reach."""
     opened: Json = found or {"realCapability": reach}
     return QueueAnswer(
         name,
@@ -133,7 +133,7 @@ def _answer(
 
 
 class _Sums:
-    """What the children of each queue are guaranteed and deserve together, as they state it."""
+    """The sums of guarantee and deserved of each queue's children, as specified."""
 
     def __init__(self, queues: Iterable[QueueFields]) -> None:
         self.guarantee: dict[str, dict[str, float | None]] = {}

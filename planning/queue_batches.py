@@ -1,4 +1,4 @@
-"""What do edits of several queues come to, arithmetic included, and what is wrong with them?"""
+"""Edits of several queues, with arithmetic, and their problems."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from scheduler_core.quantity import QuantityError, parse_quantity
 
 Json = dict[str, Any]
 Patches = Mapping[str, Mapping[str, Any]]
-"""A queue's name to the merge patch of its fields, in the spelling of the CRD."""
+"""A queue's name to the merge patch of its fields, named as in the CRD."""
 
 _QUANTITIES = ("guarantee", "deserved", "capability")
 _COUNTS = ("weight", "priority")
@@ -28,7 +28,7 @@ _FIX = "Write +10%, 2x, 1/3 of root or 40% of parent, or a plain value."
 
 @dataclass(frozen=True)
 class Batch:
-    """Queues after edits that are not saved yet; with problems, those without fault are edited all the same.
+    """Queues after unsaved edits; if some have problems, the valid edits are made all the same.
 
     `edited` holds the fields of each edited queue before and after, in the spelling of the CRD.
     """
@@ -39,7 +39,7 @@ class Batch:
 
 
 def edit_queues(queues: Sequence[Queue], patches: Patches, total: Callable[[], Amounts]) -> Batch:
-    """Apply merge patches to queues, in which arithmetic may stand for a weight, priority or quantity.
+    """Apply merge patches to queues; weights, priorities and quantities may be arithmetic.
 
     Parts are taken of the values before the edits: of root, what the cluster's nodes have together (`total`);
     of parent, what the parent states in the same field. An unknown name is a new queue.
@@ -66,7 +66,7 @@ def edit_queues(queues: Sequence[Queue], patches: Patches, total: Callable[[], A
 def resolved_patch(
     name: str, patch: Mapping[str, Any], specs: Mapping[str, Json], total: Callable[[], Amounts]
 ) -> tuple[Json, list[Problem]]:
-    """Return a patch of the queue `name` with its arithmetic computed, and why some of it cannot be.
+    """Return a patch of the queue `name` with its arithmetic evaluated, and its problems.
 
     `specs` holds the fields of all queues before the edit.
     """
@@ -88,7 +88,7 @@ def resolved_patch(
 
 
 def _arithmetic(patch: Mapping[str, Any]) -> Iterator[tuple[list[str], str]]:
-    """Yield the place of each field of a patch that holds arithmetic, and its text."""
+    """Yield the path and text of each field of a patch that contains arithmetic."""
     for field in _COUNTS:
         if is_arithmetic(patch.get(field)):
             yield [field], patch[field]

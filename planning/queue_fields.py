@@ -1,4 +1,4 @@
-"""May a queue of this tree be written, or removed? The core's answer."""
+"""Validation of queues in their tree, by the core's checks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -10,12 +10,12 @@ from scheduler_core import queue_edits
 
 
 def queue_problems(name: str, spec: Mapping[str, Any], parents: Mapping[str, str]) -> list[Problem]:
-    """Return why a queue of this tree cannot have these fields; `name` is its present one, empty when new."""
+    """Return why a queue of this tree cannot have these fields; `name` is its current one, empty if new."""
     return [_row(found) for found in queue_edits.queue_problems(name, spec, parents)]
 
 
 def tree_problems(spec: Mapping[str, Any], parents: Mapping[str, str]) -> list[Problem]:
-    """Return why a queue that was removed does not fit into this tree any more."""
+    """Return why a removed queue no longer fits into this tree."""
     return [_row(found) for found in queue_edits.tree_problems("", spec, parents)]
 
 
@@ -25,7 +25,7 @@ def removal_problems(name: str, leaving: Sequence[str], *, subtree: bool) -> lis
 
 
 def names_below(name: str, parents: Mapping[str, str]) -> list[str]:
-    """Return the queues below one, parents first."""
+    """Return the descendants of a queue, parents first."""
     return queue_edits.below(name, parents)
 
 

@@ -1,4 +1,4 @@
-"""How does a Queue object become a row, an editable spec, and an object again, with nothing lost?"""
+"""Lossless conversion between Queue objects, rows and editable specs."""
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 class QueueFields(Protocol):
-    """The fields of a queue, whether a row of the database holds them or a planned queue."""
+    """The fields of a queue, of a database row or a planned queue."""
 
     # ruff: noqa: D102
     @property
@@ -52,7 +52,7 @@ class QueueFields(Protocol):
 
 @dataclass(eq=False)
 class Queue:
-    """One queue of a planned state, field by field as in Volcano's Queue. None or empty says: not set."""
+    """One queue of a planned state, with the fields of Volcano's Queue. None or empty means not set."""
 
     name: str
     imported_name: str = ""
@@ -74,22 +74,22 @@ class Queue:
     extra: dict[str, Any] = dataclass_field(default_factory=dict)
     """The rest of the object, so that nothing is lost."""
     position: int = 0
-    """Its place in the imported list."""
+    """Its position in the imported list."""
     id: UUID | None = None
-    """The row that holds it, None while none does."""
+    """Its database row, None while it has none."""
 
 
 QUEUE_FIELDS = tuple(one.name for one in fields(Queue) if one.name != "id")
 
 
 def planned_queue(row: QueueFields, id: UUID | None = None) -> Queue:
-    """Return a queue of the same fields that is edited without its row."""
+    """Return a queue with the same fields, to edit without its row."""
     return Queue(**{name: getattr(row, name) for name in QUEUE_FIELDS}, id=id)
 
 
 @dataclass(frozen=True)
 class SpecField:
-    """A field of a Queue's spec that has a column of its own.
+    """A field of a Queue's spec with a column of its own.
 
     `read` makes the column's value of what stands in the spec, None where nothing does; `longest` is how many
     characters a text may have, None where it is no text.
@@ -101,13 +101,13 @@ class SpecField:
     longest: int | None = None
 
     def shown(self, row: QueueFields) -> Any:
-        """Return the value as an edited spec has it: an empty text says that it is not set."""
+        """Return the value in an edited spec; an empty text means not set."""
         value = getattr(row, self.column)
         return value or None if self.longest else value
 
 
 def _as_texts(quantities: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return quantities as texts; YAML and JSON numbers are legal quantities, too."""
+    """Return quantities as texts; numbers in YAML and JSON are legal quantities, too."""
     return {resource: str(quantity) for resource, quantity in (quantities or {}).items()}
 
 
@@ -133,14 +133,14 @@ SPEC_FIELDS = (
     SpecField("dequeueStrategy", "dequeue_strategy", _text, longest=30),
     SpecField("affinity", "affinity", _mapping),
 )
-"""All but guarantee, whose amounts stand one level deeper."""
+"""All but guarantee, whose amounts are one level deeper."""
 
 UNREAD_FIELDS = ("type", "extendClusters")
 """Fields of a Queue's spec that the scheduler does not read; they have no columns."""
 
 
 def queue_row(manifest: Mapping[str, Any]) -> Queue:
-    """Return the fields of a Queue object; what has no column of its own goes to `extra`."""
+    """Return the fields of a Queue object; fields without a column go to `extra`."""
     rest = copy.deepcopy(dict(manifest))
     metadata: Json = rest.get("metadata") or {}
     spec: Json = rest.get("spec") or {}
@@ -160,7 +160,7 @@ def queue_row(manifest: Mapping[str, Any]) -> Queue:
 
 
 def queues_of(manifests: Iterable[Mapping[str, Any]]) -> list[Queue]:
-    """Return the queues that a scenario on a snapshot with these Queue objects begins with.
+    """Return the first queues of a scenario on a snapshot with these Queue objects.
 
     Of two objects of one name the last one counts.
     """
@@ -173,14 +173,14 @@ def queues_of(manifests: Iterable[Mapping[str, Any]]) -> list[Queue]:
 
 
 def duplicate_row(row: QueueFields) -> Queue:
-    """Return a queue of the same spec, that nothing ran in and no cluster has made yet."""
+    """Return a queue with the same spec, without status and cluster metadata."""
     manifest = queue_manifest(row)
     named = {"name": row.name, **_set_only({"labels": row.labels, "annotations": row.annotations})}
     return queue_row({**manifest, "metadata": named, "status": _set_only({"state": row.state})})
 
 
 def queue_manifest(row: QueueFields) -> Json:
-    """Return the Queue object of a row, in the spelling of its CRD; fields that are not set are left out."""
+    """Return the Queue object of a row, with the field names of its CRD; unset fields are left out."""
     manifest: Json = copy.deepcopy(row.extra)
     manifest["metadata"] = {
         "name": row.name,
@@ -196,7 +196,7 @@ def queue_manifest(row: QueueFields) -> Json:
 
 
 def queue_spec(row: QueueFields) -> Json:
-    """Return the editable fields of a queue in CRD spelling; every field is there, null when not set."""
+    """Return the editable fields of a queue, named as in its CRD; unset ones are null."""
     return {
         "name": row.name,
         **{field.name: field.shown(row) for field in SPEC_FIELDS},

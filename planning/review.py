@@ -1,4 +1,4 @@
-"""What is there to say against a scenario as it stands, or for knowing about it?"""
+"""The problems of a scenario."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -44,7 +44,7 @@ def problems_of(
 
 
 def conf_findings(text: str, release: Release) -> list[ConfFinding]:
-    """Return all that is wrong with a configuration that a release reads, with lines; errors first."""
+    """Return all problems of a configuration for a release, with lines; errors first."""
     structure, of_text = conf_structure(text)
     findings = [ConfFinding(**asdict(problem)) for problem in of_text]
     if structure is None and of_text:
@@ -59,14 +59,14 @@ def conf_findings(text: str, release: Release) -> list[ConfFinding]:
 
 
 def conf_questions(text: str, release: Release) -> list[Question]:
-    """Return which plugins a session calls under a configuration; nothing where the release rejects it."""
+    """Return which plugins a session calls under a configuration; empty if the release rejects it."""
     structure, of_text = conf_structure(text)
     conf = None if any(problem.is_error for problem in of_text) else conf_of(structure, release)
     return [] if conf is None else questions(conf)
 
 
 def conf_structure(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:
-    """Return what a configuration says, None for Volcano's default, and what is wrong with its form."""
+    """Return the parsed configuration, None for Volcano's default, and its formal errors."""
     if not text.strip():
         return None, []
     found = [Problem(**asdict(problem)) for problem in manifests.conf_problems(text)]
@@ -76,7 +76,7 @@ def conf_structure(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:
 
 
 def _placed_in_conf(problems: Sequence[Problem], text: str) -> list[Problem]:
-    """Return problems, those about the configuration with the lines of its text."""
+    """Return problems, those about the configuration with line numbers."""
     if not text.strip():
         return list(problems)
     of_conf = [place for place, one in enumerate(problems) if (one.path or "").startswith(CONF_PATH)]

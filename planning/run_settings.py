@@ -1,4 +1,4 @@
-"""What were runs given that they do not have in common?"""
+"""Settings in which runs differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 def differing_settings(
     settings: Mapping[str, Sequence[Any]], documents: Sequence[Json] = ()
 ) -> Iterator[Difference]:
-    """Yield the settings whose values differ, then what the runs' documents do not say alike.
+    """Yield the settings whose values differ, then the differences of the runs' documents.
 
     `settings` holds one value per run under each name; without `documents` the runs have the same.
 

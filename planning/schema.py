@@ -1,4 +1,4 @@
-"""What is wrong with a text that a JSON schema describes, in words that name place and fix?"""
+"""Validation against a JSON schema, with messages that name path and fix."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _TYPES = {
 
 
 class Fault(NamedTuple):
-    """Where something is wrong, which rule it breaks, in words, and how it is fixed; empty: nobody knows."""
+    """The path, the violated rule, the message, and the fix; empty if unknown."""
 
     steps: Steps
     rule: str
@@ -30,13 +30,13 @@ class Fault(NamedTuple):
 
 
 def faults(validator: Draft202012Validator, value: Any) -> Iterator[Fault]:
-    """Yield everything that is wrong with a value, by place."""
+    """Yield all violations of a value, by path."""
     for error in sorted(validator.iter_errors(value), key=lambda one: list(map(str, one.path))):
         yield from _faults(error)
 
 
 def _faults(error: ValidationError) -> Iterator[Fault]:
-    """Yield what a fault of the schema means."""
+    """Yield the problem of a schema violation."""
     steps, message, wanted = tuple(error.absolute_path), _subject(error), error.validator_value
     match error.validator:
         case "additionalProperties":
@@ -96,7 +96,7 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
 
 
 def _deepest(errors: Sequence[ValidationError]) -> ValidationError | None:
-    """Return the fault of the alternative that came furthest: it is the one that was meant."""
+    """Return the violation of the alternative that matches best: the one that was meant."""
     return max(errors, key=lambda one: (len(one.absolute_path), one.validator != "type"), default=None)
 
 

@@ -1,4 +1,4 @@
-"""What would make a waiting job run, and why did no action evict anybody for it? Answered by simulations."""
+"""Simulations that find what would make a waiting job run, and why no action evicted pods for it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -47,7 +47,7 @@ def search(
 
 
 def changed_objects(document: Json, changes: Iterable[Json]) -> dict[tuple[str, str], Json | None]:
-    """Return what the objects that some changes name become, by kind and key; None: removed."""
+    """Return the objects after some changes, by kind and key; None: removed."""
     named = [Change(**change) for change in changes]
     parts = applied(document, named)
     return {
@@ -66,5 +66,5 @@ _CLUSTER_WIDE = ("nodes", "priorityclasses", "namespaces")
 
 
 def conf_text(conf: Any) -> str:
-    """Return a scheduler configuration as text; one that is a text already stays it."""
+    """Return a scheduler configuration as text; a text is returned unchanged."""
     return conf if isinstance(conf, str) else manifests.dump(conf)

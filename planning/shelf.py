@@ -1,4 +1,4 @@
-"""What stays unpacked in this process? As much as fits, for as long as somebody asks for it."""
+"""A cache of unpacked values in this process, bounded by size."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ IDLE_SECONDS = 900.0
 
 
 class Shelf(Generic[Value]):
-    """Values by key, bounded by their size together; what was not read lately goes first."""
+    """Values by key, bounded by their total size; the least recently used goes first."""
 
     def __init__(self, most: int, size_of: Callable[[Value], int]) -> None:
         self._most = most
@@ -21,7 +21,7 @@ class Shelf(Generic[Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return a value; one that is made anew stays in any case until another one needs its place."""
+        """Return a value; a new one stays at least until another one needs its space."""
         with self._lock:
             found = self._held.get(key)
             if found is not None:

@@ -1,4 +1,4 @@
-"""How does a node or a pod stand at the end of a run, in one sentence?"""
+"""The state of a node or a pod at the end of a run, in one sentence."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from scheduler_core.explain.standing import PodOutcome, node_standing, pod_stand
 
 
 def node_said(stands: NodeMoment, steps: Mapping[str, int]) -> Reason:
-    """Return what a node has left and how many pods came and went; `steps` counts those on it by kind."""
+    """Return the free resources of a node and the decisions on it; `steps` counts pods by kind of step."""
     counts = {op: steps.get(op, 0) for op in ("bind", "pipeline", "evict")}
     return Reason(**node_standing(stands.node, stands.idle, stands.releasing, counts))
 

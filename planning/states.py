@@ -1,4 +1,4 @@
-"""What does a scenario say at one revision, and what does it say once a change is made or taken back?"""
+"""States of a scenario at a revision, and edits of them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,17 +8,17 @@ from planning.queues import Queue, QueueFields, apply_spec, queue_manifest, queu
 
 Json = dict[str, Any]
 ObjectKey = tuple[str, str]
-"""The list of the scenario document, and the object's name below its namespace."""
+"""The list of the scenario document, and the object's name with its namespace."""
 
 QUEUES, CONF, RELEASE = "queues", "conf", "release"
 CLUSTER_KINDS = ("nodes", "priorityclasses", "namespaces")
 """Lists whose objects have no namespace."""
 KINDS = (*CLUSTER_KINDS, "jobs", "podgroups", "pods", "resourcequotas", "poddisruptionbudgets")
-"""Lists of the scenario document that an overlay may change, besides queues."""
+"""Lists of the scenario document that a scenario can change, besides queues."""
 
 
 class Difference(Protocol):
-    """One object or field, before and after: a kept change, or one about to be made."""
+    """One object or field, before and after: a stored change, or one to make."""
 
     @property
     def kind(self) -> str: ...  # noqa: D102
@@ -34,7 +34,7 @@ class Difference(Protocol):
 
 @dataclass(frozen=True)
 class Edit:
-    """What an edit does to one object of a scenario, or to a field of it; null says: not there."""
+    """The effect of an edit on one object of a scenario, or one field; null means absent."""
 
     kind: str
     key: str = ""
@@ -44,7 +44,7 @@ class Edit:
 
 
 def inverses(changes: Iterable[Difference]) -> list[Edit]:
-    """Return the edits that take the changes of one revision back, in their order.
+    """Return the edits that undo the changes of one revision, in order.
 
     All edits of a revision name a queue as it was called before; a renamed one thus by its later name here.
     """
@@ -63,19 +63,19 @@ def inverses(changes: Iterable[Difference]) -> list[Edit]:
 
 
 def kept_queue(row: QueueFields) -> Json:
-    """Return a whole queue for a change: its object, and what it needs to come back as it was."""
+    """Return a whole queue for a change: its object, and what is needed to restore it."""
     return {"object": queue_manifest(row), "imported_name": row.imported_name, "position": row.position}
 
 
 def queue_of(kept: Mapping[str, Any]) -> Queue:
-    """Return a kept queue."""
+    """Return a stored queue."""
     row = queue_row(kept["object"])
     row.imported_name, row.position = kept["imported_name"], kept["position"]
     return row
 
 
 def object_key(kind: str, manifest: Mapping[str, Any]) -> str:
-    """Return what an object is called in changes: its name, below its namespace where it has one.
+    """Return the name of an object in changes: its name, with its namespace if it has one.
 
     >>> object_key("pods", {"metadata": {"name": "a", "namespace": "ml"}})
     'ml/a'
@@ -88,7 +88,7 @@ def object_key(kind: str, manifest: Mapping[str, Any]) -> str:
 
 @dataclass
 class State:
-    """A scenario at one revision: its configuration, release, queues, and objects unlike the snapshot's."""
+    """A scenario at one revision: configuration, release, queues, objects unlike the snapshot's."""
 
     conf_text: str
     queues: dict[str, Queue] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class State:
 
     @classmethod
     def of(cls, copied: Mapping[str, Any]) -> "State":
-        """Return the state that `as_copy` wrote down."""
+        """Return the state from the data of `as_copy`."""
         return cls(
             conf_text=copied["conf"],
             queues={row.name: row for row in map(queue_of, copied["queues"])},
@@ -122,12 +122,12 @@ class State:
         return sorted(self.queues.values(), key=lambda row: (row.position, row.name))
 
     def make(self, changes: Iterable[Difference]) -> None:
-        """Make the changes of one revision; a queue gets its new name when all else about it is done."""
+        """Make the changes of one revision; queues are renamed last."""
         for change in sorted(changes, key=_renames):
             self._make(change)
 
     def take_back(self, changes: Iterable[Difference]) -> None:
-        """Take back the changes of one revision."""
+        """Undo the changes of one revision."""
         self.make(inverses(changes))
 
     def _make(self, change: Difference) -> None:

@@ -1,4 +1,4 @@
-"""Which parts of a result do the pages that say why need, so that none reads the whole of it?"""
+"""The parts of a result that pages with explanations read, so that none reads the whole result."""
 
 import json
 import zlib
@@ -40,7 +40,7 @@ _SESSION = ("queue_plugin", "queues", "total_resource")
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a result, compressed; `key` names the object that it is about, where it is one."""
+    """One part of a result, compressed; `key` names the object that it is about, if it is one."""
 
     part: str
     key: str
@@ -61,7 +61,7 @@ def payload_of(packed: bytes | memoryview) -> Any:
 
 
 def holds(packed: bytes | memoryview, words: str) -> bool:
-    """Return whether a text, in lower case, is somewhere in a part.
+    """Return whether a text, in lower case, occurs in a part.
 
     >>> holds(Part.of(PODS, {"ml/Train": []}).packed, "train")
     True
@@ -70,12 +70,12 @@ def holds(packed: bytes | memoryview, words: str) -> bool:
 
 
 def preemptor_key(pod: str, job: str) -> str:
-    """Return the key of what was decided for a pod, or for a whole gang when there is no pod."""
+    """Return the key of decisions for a pod, or for a whole gang if there is no pod."""
     return pod or f"gang {job}"
 
 
 def parts_of(result: Json, document: Json) -> Iterator[Part]:
-    """Return the parts of a result, which the core made of the scenario `document`.
+    """Return the parts of the core's result for the scenario `document`.
 
     Those of its explanations are missing when it holds none.
     """
@@ -96,7 +96,7 @@ def parts_of(result: Json, document: Json) -> Iterator[Part]:
 
 
 def packed_decisions(decisions: Iterable[Decision]) -> Iterator[Part]:
-    """Yield the parts that hold the decisions of a run, so many each, keyed in their order."""
+    """Yield the parts with the decisions of a run, in order and of fixed size."""
     taken = iter(decisions)
     for number in count():
         some = list(islice(taken, DECISIONS_IN_A_PART))
@@ -106,7 +106,7 @@ def packed_decisions(decisions: Iterable[Decision]) -> Iterator[Part]:
 
 
 def _loops(result: Json, document: Json) -> list[dict[str, Any]]:
-    """Return the eviction loops, with what was found to end them."""
+    """Return the eviction loops, with the changes that end them."""
     pairs = zip(loops(document, result), result["loops"], strict=True)
     return [{"changes": [], "complete": False, **story, **found} for story, found in pairs]
 
@@ -119,7 +119,7 @@ def _session(cycle: Json) -> dict[str, Any]:
 
 
 def _pods(cycle: Json) -> dict[str, list[list[str]]]:
-    """Return, by job, where its pods stand at the end of a cycle: pod, status, node, why it waits."""
+    """Return, by job, its pods at the end of a cycle: pod, status, node, why it waits."""
     return {
         job["name"]: [
             [
@@ -143,7 +143,7 @@ def _pools(document: Json) -> dict[str, list[str]]:
 
 
 def _requests(cycles: Sequence[Json], document: Json) -> dict[str, Any]:
-    """Return what the pods take about which something was decided: kinds of requests, and a kind per pod."""
+    """Return the requests of pods that decisions are about: kinds of requests, and a kind per pod."""
     decided = {step["pod"] for cycle in cycles for step in cycle["decisions"] if step.get("pod")}
     kinds: dict[str, int] = {}
     pods = {
@@ -154,17 +154,17 @@ def _requests(cycles: Sequence[Json], document: Json) -> dict[str, Any]:
 
 
 def _deserved(picture: CycleView) -> dict[str, Any]:
-    """Return how each queue came to what it deserves."""
+    """Return how each queue's deserved amount was calculated."""
     return {queue: derived(picture, queue) for queue in picture.explain["deserved"]}
 
 
 def _pending(picture: CycleView) -> dict[str, Any]:
-    """Return what stopped each job that waits."""
+    """Return the first obstacle of each waiting job."""
     return {job: found for job in picture.jobs if (found := diagnosis(picture, job)) is not None}
 
 
 def _victims(pictures: Sequence[CycleView]) -> Iterator[dict[str, Any]]:
-    """Return the stories of all victims, each under its place among the decisions of all cycles."""
+    """Return the stories of all victims, by their position among the decisions of all cycles."""
     before = 0
     for picture in pictures:
         for story in victim_stories(picture):
@@ -173,7 +173,7 @@ def _victims(pictures: Sequence[CycleView]) -> Iterator[dict[str, Any]]:
 
 
 def _spared(pictures: Sequence[CycleView]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Return the candidates that were spared, by whom room was sought for, see `preemptor_key`."""
+    """Return the spared candidates, by the preemptor (see `preemptor_key`)."""
     spared: dict[str, list[dict[str, Any]]] = {}
     for picture in pictures:
         for entry in spared_candidates(picture):

@@ -1,4 +1,4 @@
-"""In which unit, and in how few characters, does an amount read best?"""
+"""Units in which amounts are readable and short."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _WHOLE_BELOW = 10_000
 
 
 def resource_label(resource: str) -> str:
-    """Return the name of a resource at the head of a column or sentence; inside one it is `named`.
+    """Return the name of a resource at the start of a column or sentence; elsewhere use `named`.
 
     >>> resource_label("cpu"), resource_label("memory"), resource_label("nvidia.com/gpu")
     ('CPU', 'Memory', 'nvidia.com/gpu')
@@ -21,7 +21,7 @@ def resource_label(resource: str) -> str:
 
 
 def request_resources(names: Iterable[str]) -> list[str]:
-    """Return what a pod is described by: cpu, memory, and the devices among the resources of some nodes.
+    """Return the resources of a pod's request: cpu, memory, and the devices among those of some nodes.
 
     >>> request_resources({"pods", "memory", "nvidia.com/gpu", "hugepages-2Mi"})
     ['cpu', 'memory', 'nvidia.com/gpu']
@@ -30,7 +30,7 @@ def request_resources(names: Iterable[str]) -> list[str]:
 
 
 def compact(number: float) -> str:
-    """Return a number with three figures and the letter of its size; below 10,000 with two decimals at most.
+    """Return a number with three digits and the letter of its magnitude; below 10,000 at most two decimals.
 
     >>> compact(2_003_662), compact(125_514), compact(9_999), compact(1.5), compact(0), compact(0.00625)
     ('2.0 M', '126 k', '9,999', '1.5', '0', '0.00625')
@@ -49,7 +49,7 @@ def compact(number: float) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """A unit for people: `size` of the scheduler's units make one of it."""
+    """A unit for people, equal to `size` of the scheduler's units."""
 
     size: float
     one: str
@@ -66,7 +66,7 @@ class Scale:
 
 
 def scale_of(resource: str, largest: float) -> Scale:
-    """Return the unit in which amounts up to `largest` of a resource read best."""
+    """Return the best unit for amounts up to `largest` of a resource."""
     if resource == "cpu":
         return Scale(1000, "core", "cores")
     if resource == "pods":
@@ -78,7 +78,7 @@ def scale_of(resource: str, largest: float) -> Scale:
 
 
 def _binary(largest: float, *, byte: int) -> Scale:
-    """Return the largest binary unit that is not above `largest`; a byte counts `byte` scheduler's units."""
+    """Return the largest binary unit not above `largest`; a byte is `byte` scheduler's units."""
     if not largest:
         return Scale(byte * 2**30, "GiB", "GiB")
     size, power = float(byte), 0
@@ -88,7 +88,7 @@ def _binary(largest: float, *, byte: int) -> Scale:
 
 
 def written(number: float) -> str:
-    """Return a number with as many decimals as help: two, or three figures when it is small.
+    """Return a number with useful decimals: two, or three digits if it is small.
 
     >>> written(94384.0), written(1.5), written(2 / 3), written(0.00625)
     ('94,384', '1.5', '0.67', '0.00625')
@@ -99,7 +99,7 @@ def written(number: float) -> str:
 
 
 def part_said(resource: str, part: float, whole: float) -> str:
-    """Return one amount as a part of another, in the unit of the larger one.
+    """Return two amounts as "a of b", in the unit of the larger one.
 
     >>> part_said("nvidia.com/gpu", 30_000, 50_000), part_said("memory", 2**39, 2**40)
     ('30 of 50 GPUs', '0.5 of 1 TiB')

@@ -1,4 +1,4 @@
-"""What would another release of Volcano decide in a scenario?"""
+"""The decisions of another release of Volcano in a scenario."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _USUAL_SIMULATIONS = 2 + len(Rule)
 
 
 def upgrade_report(document: Mapping[str, Any], old: str, new: str, options: Options) -> dict[str, Any]:
-    """Return what a scenario decides differently under another release, with the rules that cause it.
+    """Return the decisions that differ under another release, with the rules that cause them.
 
     Besides the data: a sentence (`verdict`) and a report for a change ticket (`markdown`).
     """

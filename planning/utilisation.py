@@ -1,4 +1,4 @@
-"""How full are the nodes of each pool at the end of a run, and can what is free be used?"""
+"""How full the nodes of each pool are at the end of a run, and whether the free resources can be used."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class ResourceUse:
 
     @property
     def part(self) -> float:
-        """Return the part that is used."""
+        """Return the used fraction."""
         return self.used / self.total if self.total else 0.0
 
 
@@ -44,7 +44,7 @@ class PoolUse:
 
 
 def pool_uses(document: Json, cycle: Json) -> list[PoolUse]:
-    """Return how full all nodes are together, then each pool, the largest first, at the end of a cycle."""
+    """Return the usage of all nodes, then of each pool, largest first, at the end of a cycle."""
     pools = {node["metadata"]["name"]: pool_of(node) for node in items(document.get("nodes"))}
     waiting = _waiting(document, cycle)
     by_pool: dict[str, list[Json]] = {}
@@ -55,7 +55,7 @@ def pool_uses(document: Json, cycle: Json) -> list[PoolUse]:
 
 
 def _waiting(document: Json, cycle: Json) -> list[Vector]:
-    """Return the different requests of the pods that wait."""
+    """Return the distinct requests of the waiting pods."""
     pods = {task["pod"] for job in cycle["podgroups"] for task in job["tasks"] if task["status"] == "Pending"}
     kinds = {tuple(sorted(request.items())) for request in requests_of(document, pods).values()}
     return [dict(kind) for kind in sorted(kinds)]
@@ -85,7 +85,7 @@ def _resource_use(
 
 
 def _free(node: Json) -> dict[str, float]:
-    """Return what a node has free once evicted pods are gone and pipelined ones run."""
+    """Return the free resources of a node once evicted pods are gone and pipelined ones run."""
     return {
         name: amount + node["releasing"].get(name, 0.0) - node["pipelined"].get(name, 0.0)
         for name, amount in node["idle"].items()

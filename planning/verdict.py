@@ -1,4 +1,4 @@
-"""What came of a run, in numbers? The figures that its page names first."""
+"""The verdict on a run, in figures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 
 COMMITTED = "committed"
 MOST_NAMED = 50
-"""A verdict names so many queues or jobs of a kind; it counts all of them."""
+"""The most queues or jobs of a kind that a verdict lists; it counts all of them."""
 
 NEVER = {
     "not_offered": "no node offers a resource that it requests",
@@ -43,7 +43,7 @@ class StarvedQueue:
 
 @dataclass(frozen=True)
 class MovedQueue:
-    """A queue that a run took across its deserved amount of a resource; `evicted` counts pods."""
+    """A queue that a run moved across its deserved amount of a resource; `evicted` counts pods."""
 
     queue: str
     resource: str
@@ -70,13 +70,13 @@ class Evictions:
 
     @property
     def excess(self) -> int:
-        """Return how many evictions were not needed; at most so many where `needed` is a lower bound."""
+        """Return how many evictions were not needed; an upper bound if `needed` is a lower one."""
         return self.evictions - self.needed
 
 
 @dataclass(frozen=True)
 class StuckJob:
-    """A job that can never run as things are, and why (see NEVER)."""
+    """A job that can never run in this cluster, and why (see NEVER)."""
 
     job: str
     queue: str
@@ -85,7 +85,7 @@ class StuckJob:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The figures of a run; lists name the worst first, `counts` has how many there are of each."""
+    """The figures of a run; lists name the worst first, `counts` has the number of each."""
 
     divided: bool
     starved: Sequence[StarvedQueue]
@@ -116,7 +116,7 @@ def verdict_of(
     loops: Sequence[Json],
     pools: Sequence[PoolUse],
 ) -> Verdict:
-    """Return the verdict on a result, given the rows that are kept of it.
+    """Return the verdict on a result, given its stored rows.
 
     `stories` says of each eviction why it happened, None where the run kept no explanations; `loops` are the
     eviction loops.
@@ -150,7 +150,7 @@ def verdict_of(
 
 
 def never_runs(job: Json) -> str:
-    """Return why a waiting job can never run as things are, empty where it might; see NEVER.
+    """Return why a waiting job can never run in this cluster, empty if it might; see NEVER.
 
     What stops one pod stops the job only where it needs all of its pods.
 
@@ -172,7 +172,7 @@ def never_runs(job: Json) -> str:
 
 
 def _is_beyond_limit(pending: Json) -> bool:
-    """Does a job request more than its queue may ever hold? Quotas and overcommit do not count."""
+    """Return whether a job requests more than its queue may ever use. Quotas and overcommit do not count."""
     if "factor" in pending or pending.get("quota") or pending.get("bound") == "deserved":
         return False
     limits, short = pending.get("limit") or {}, pending.get("short") or {}
@@ -204,7 +204,7 @@ def _starved(figures: Sequence[QueueFigures], waiting: Sequence[Json]) -> list[S
 def _moved(
     figures: Sequence[QueueFigures], victims: Sequence[Json]
 ) -> tuple[list[MovedQueue], list[MovedQueue]]:
-    """Return the queues that evictions took below what they deserve, and those that ended above it."""
+    """Return the queues that evictions moved below their deserved amount, and those that ended above it."""
     parents = {hangs_below(row.queue, row.parent) for row in figures}
     resources = contested(figures)
     pushed, lifted = [], []
@@ -239,7 +239,7 @@ def _is_made(victim: Json) -> bool:
 
 
 def _evictions(victims: Sequence[Json], stories: Sequence[Json] | None) -> Evictions | None:
-    """Return what evictions took and were needed for, None where the run kept no explanations of them."""
+    """Return the counts of evictions and how many were needed, None without explanations in the run."""
     made = [victim for victim in victims if _is_made(victim)]
     completed = [story for story in stories or () if _is_made(story)]
     if len(completed) != len(made):
@@ -279,7 +279,7 @@ def kept(verdict: Verdict) -> dict[str, Any]:
 
 
 def verdict_kept(entry: Json) -> Verdict:
-    """Return the verdict that `kept` wrote down."""
+    """Return the verdict from the data of `kept`."""
     return Verdict(**{**entry, **dict(_read(entry))})
 
 

@@ -1,4 +1,4 @@
-"""What came of a run, in sentences, and how is it unlike the run of the unchanged snapshot?"""
+"""The verdict on a run in sentences, compared with its baseline."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scheduler_core.explain.wording import agreed, listed
 from traces.text import counted
 
 NAMED = 3
-"""A sentence names so many queues or jobs."""
+"""The most queues or jobs in a sentence."""
 GOOD, BAD, WARN, INFO = "good", "bad", "warn", "info"
 
 
@@ -154,7 +154,7 @@ def _held(amounts: Amounts) -> str:
 
 
 def _by_kind(resource: str) -> tuple[bool, str]:
-    """Return where a resource is named: devices first, they are what is scarce."""
+    """Return the rank of a resource: devices first, as they are scarce."""
     return resource in ("cpu", "memory", "ephemeral-storage"), resource
 
 

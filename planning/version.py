@@ -1,4 +1,4 @@
-"""Which engine computes here? Its sources say so, so that no change of the core can keep an old name."""
+"""The version of the engine, which depends on its sources, so that every change of the core changes it."""
 
 import hashlib
 from pathlib import Path
@@ -8,11 +8,11 @@ import numpy
 import scheduler_core
 
 RELEASE = "1.15.1"
-"""Of Volcano, the newest one that the core follows."""
+"""The newest release of Volcano that the core implements."""
 
 
 def engine_version(package: Path) -> str:
-    """Return the release, and a hash of every source file of the core and of the arrays' library.
+    """Return the release, and a hash of every source file of the core and of numpy.
 
     What is stored under one version was made by the same rules; no two versions share a result.
     """
@@ -25,4 +25,4 @@ def engine_version(package: Path) -> str:
 
 
 ENGINE_VERSION = engine_version(Path(scheduler_core.__file__).parent)
-"""Read once, as the core is: a process that goes on after an upgrade still computes by the old rules."""
+"""Read once, with the core: a process that continues after an upgrade still computes by the old rules."""

@@ -1,4 +1,4 @@
-"""Which fields of a workload can be changed, and what do they become in its objects?"""
+"""Editable fields of a workload, and their effect on its objects."""
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ FIELDS = ("queue", "priorityClassName", "minMember", "replicas", "requests")
 DEFAULT = "default"
 QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 MOST_OBJECTS = 10_000
-"""How many objects one edit may add."""
+"""The most objects that one edit may add."""
 SERVER_MADE = ("uid", "resourceVersion", "generation", "selfLink", "managedFields", "generateName")
 
 
 def job_of(fields: Mapping[str, Any], now: str | None) -> Json:
-    """Return the vcjob that the fields of a form describe."""
+    """Return the vcjob with the fields of a form."""
     requests = dict(fields.get("requests") or {})
     replicas = int(fields["replicas"])
     container = {"name": "main", "image": "busybox", "resources": {"requests": requests}}
@@ -44,7 +44,7 @@ def job_of(fields: Mapping[str, Any], now: str | None) -> Json:
 
 
 def requests_of(spec: Mapping[str, Any]) -> Quantities:
-    """Return what one pod of a specification asks for: as written, or the sum over its containers."""
+    """Return the request of one pod of a specification: as written, or the sum over its containers."""
     containers = spec.get("containers") or []
     if len(containers) == 1 and not spec.get("initContainers"):
         requests = (containers[0].get("resources") or {}).get("requests") or {}
@@ -56,7 +56,7 @@ def requests_of(spec: Mapping[str, Any]) -> Quantities:
 
 
 def field_problems(where: str, fields: Mapping[str, Any]) -> list[Problem]:
-    """Return what is wrong with the fields of a workload, each with its path below `where`."""
+    """Return the problems of a workload's fields, each with its path below `where`."""
     return [
         Problem(rule, "error", message, path=f"{where}.{path}", actual=actual, fix=fix)
         for name, value in fields.items()
@@ -104,7 +104,7 @@ def _quantity_complaints(value: Any) -> Iterator[tuple[str, str, str, Any, str]]
 
 
 def usage(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what one pod of this spec requests, with the scheduler's defaults."""
+    """Return the request of one pod of this spec, with the scheduler's defaults."""
     return effective(spec, lambda container: container_requests(container, default_requests=True))
 
 
@@ -118,7 +118,7 @@ def renamed(text: str, name: str, new_name: str) -> str:
 
 
 def changed_manifest(kind: str, manifest: Mapping[str, Any], fields: Mapping[str, Any]) -> Json:
-    """Return a copy of one object of a workload with the fields that are given."""
+    """Return a copy of one object of a workload with the given fields."""
     changed: Json = copy.deepcopy(dict(manifest))
     spec = changed.setdefault("spec", {})
     if "priorityClassName" in fields:
@@ -147,7 +147,7 @@ def _move(kind: str, changed: Json, queue: str | None) -> None:
 
 
 def _tasks_changed(tasks: Sequence[Json], fields: Mapping[str, Any]) -> None:
-    """Give the first task other replicas and requests: a job of one task is the common one."""
+    """Set replicas and requests of the first task; most jobs have only one."""
     for task in tasks[:1]:
         if "replicas" in fields:
             others = sum(int(other.get("replicas") or 0) for other in tasks[1:])
@@ -157,7 +157,7 @@ def _tasks_changed(tasks: Sequence[Json], fields: Mapping[str, Any]) -> None:
 
 
 def _ask(spec: Json, requests: Mapping[str, Any]) -> None:
-    """Let the first container ask for these amounts; a limit of the same resource follows."""
+    """Set these requests in the first container; a limit of the same resource follows."""
     for container in (spec.get("containers") or [])[:1]:
         resources = container.setdefault("resources", {})
         requested, limits = resources.setdefault("requests", {}), resources.get("limits") or {}

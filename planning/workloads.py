@@ -1,4 +1,4 @@
-"""Which jobs does a scenario have, as a run would see them, and what does a change make of one?
+"""The workloads of a scenario, as a run would see them, and edits of them.
 
 A workload is a vcjob with its podgroup and pods, a podgroup with its pods, or a pod that has no podgroup.
 """
@@ -82,7 +82,7 @@ class Workloads:
         ]
 
     def row(self, kind: str, key: str) -> WorkloadRow | None:
-        """Return one workload, None when there is no such."""
+        """Return one workload, None if there is none."""
         if kind == JOBS and key in self.jobs:
             return self._job_row(key, self.jobs[key])
         if kind == PODGROUPS and key in self.podgroups:
@@ -90,7 +90,7 @@ class Workloads:
         return self._pod_row(key) if kind == PODS and key in self.pods else None
 
     def parts(self, kind: str, key: str) -> Iterator[ObjectKey]:
-        """Yield the objects that a workload is made of."""
+        """Yield the objects of a workload."""
         yield kind, key
         group = self._group(kind, key)
         if group and kind == JOBS:
@@ -99,11 +99,11 @@ class Workloads:
             yield from ((PODS, pod) for pod in self._members.get(group, ()))
 
     def removed(self, kind: str, key: str) -> Wanted:
-        """Return what takes a workload away with all its objects."""
+        """Return the edit that removes a workload with all its objects."""
         return dict.fromkeys(self.parts(kind, key))
 
     def copied(self, kind: str, key: str, count: int) -> Wanted:
-        """Return what adds so many like it, that wait: on no node, not yet begun."""
+        """Return the edit that adds waiting copies: on no node, not yet started."""
         wanted: Wanted = {}
         parts = list(self.parts(kind, key))
         for name in self._free_names(kind, key, count):
@@ -113,7 +113,7 @@ class Workloads:
         return wanted
 
     def changed(self, kind: str, key: str, fields: Mapping[str, Any]) -> Wanted:
-        """Return what gives a workload other fields, all its objects with them."""
+        """Return the edit that changes fields of a workload in all its objects."""
         wanted: Wanted = {}
         for part_kind, part in self.parts(kind, key):
             before = self._objects.get(part_kind, part)
@@ -228,7 +228,7 @@ class Workloads:
         return names
 
     def _twin(self, kind: str, key: str, name: str, new_name: str) -> Json:
-        """Return a waiting copy of an object, in which the workload's name is another one."""
+        """Return a waiting copy of an object with another name of the workload."""
         given = self._objects.get(kind, key)
         twin: Json = copy.deepcopy(dict(given or {}))
         metadata = {part: value for part, value in twin["metadata"].items() if part not in SERVER_MADE}
@@ -250,7 +250,7 @@ class Workloads:
         return twin
 
     def _resize(self, wanted: Wanted, group: str, replicas: int) -> None:
-        """Add waiting pods like the first one, or take pods away, those that wait first."""
+        """Add waiting pods like the first one, or remove pods, waiting ones first."""
         members = [key for key in self._members.get(group, ()) if not self._is_over(key)]
         waiting_last = sorted(members, key=lambda key: not (self.pods[key].get("spec") or {}).get("nodeName"))
         wanted.update(((PODS, key), None) for key in waiting_last[replicas:])
@@ -273,7 +273,7 @@ class Workloads:
         return (self.pods[key].get("status") or {}).get("phase") in _OVER
 
     def _least(self, wanted: Wanted, group: str) -> None:
-        """Let minResources say again what the gang asks for, where the podgroup says it."""
+        """Recalculate minResources from the gang's requests, if the PodGroup has it."""
         podgroup = wanted.get((PODGROUPS, group))
         spec = (podgroup or {}).get("spec") or {}
         members = [key for key in self._members.get(group, ()) if wanted.get((PODS, key))]

@@ -1,1 +1,1 @@
-"""What do many settings of one cluster come to, and which smallest change reaches a goal?"""
+"""Experiments: the figures of many settings of one cluster, and the smallest change that reaches goals."""

@@ -1,4 +1,4 @@
-"""What does a cluster come to at each chosen combination of settings?
+"""Cells of an experiment: the figures of a cluster at each selected combination of settings.
 
 Each cell is a run here, a forecast in `planning.experiments.forecast_cells`.
 """
@@ -27,7 +27,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination, and what the simulation of it came to.
+    """One combination and its outcome.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Cell:
 
     @cached_property
     def intervals(self) -> tuple[tuple[float, float], ...]:
-        """Return the ends of the 95 % interval of each mean; with less than two seeds the figure itself."""
+        """Return the ends of the 95 % interval of each mean; with fewer than two seeds the figure itself."""
         if len(self.over) < 2:
             return tuple((value, value) for value in self.figures)
         found = (interval(values, least=0.0) for values in zip(*self.over, strict=True))
@@ -80,7 +80,7 @@ def intervals_written(cell: Cell, figures: Sequence[Figure]) -> dict[str, dict[s
 
 
 class Grid(Space):
-    """The space of some settings of one cluster, and the cluster, of which each combination can be simulated.
+    """The settings of an experiment and its cluster, of which each combination can be simulated.
 
     Parameters
     ----------
@@ -108,11 +108,11 @@ class Grid(Space):
         return prepare(self.document)
 
     def kindred(self, combinations: Iterable[Combination]) -> list[Combination]:
-        """Return combinations in the order in which to measure them: together what shares work."""
+        """Return combinations in an order in which consecutive ones share work."""
         return list(combinations)
 
     def parts(self, combination: Combination) -> dict[str, Any]:
-        """Return the parts of the document that differ at a combination, whole lists under their names."""
+        """Return the changed parts of the document at a combination, whole lists by name."""
         return changes(self.document, self.settings, self.chosen(combination))
 
     def changed(self, combination: Combination) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Grid(Space):
 
 
 def front(cells: Sequence[Cell], directions: Sequence[int]) -> list[Cell]:
-    """Return the cells that no other one beats: nowhere worse, and somewhere better.
+    """Return the Pareto front: cells that no other cell dominates.
 
     Parameters
     ----------

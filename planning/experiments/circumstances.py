@@ -1,4 +1,4 @@
-"""What comes to the cluster of a forecast, and may differ from cell to cell: how much work, and which?"""
+"""Settings of a forecast's workload: its factors, and the seed that draws it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class WorkSetting(Setting):
     now: float | None
 
     def present(self, document: Json) -> Any:
-        """Return what the forecast of the experiment says."""
+        """Return the value in the experiment's forecast."""
         return self.now
 
     def levels(self, document: Json) -> list[Level]:
-        """Return the levels; a factor that is none is refused."""
+        """Return the levels; reject an invalid factor."""
         for value in self.values:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if self.option == "seed" and not (isinstance(value, int) and is_number and value >= 0):
@@ -48,5 +48,5 @@ class WorkSetting(Setting):
 
     @property
     def is_circumstance(self) -> bool:
-        """Return True: nobody reaches a goal by choosing which work comes."""
+        """Return True: no goal can be reached by choosing the workload."""
         return True

@@ -1,4 +1,4 @@
-"""Which number of a simulation does an experiment look at? Amounts are in the scheduler's units.
+"""Figures of a simulation that an experiment measures, in the scheduler's units.
 
 Those of a forecast are in `planning.experiments.forecast_figures`.
 """
@@ -15,12 +15,12 @@ from planning.forecasts.clock import duration
 Json = Mapping[str, Any]
 _WAITING = ("Pending", "Pipelined")
 WAITS = ("wait_p50", "wait_p95")
-"""Figures of a forecast in seconds, whose ends may be written as lengths of time."""
+"""Figures of a forecast in seconds, whose limits may be written as durations."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number of a result: of one queue or of all, of one resource where it is an amount.
+    """A number of a result: of one queue or all queues, of one resource for an amount.
 
     Attributes
     ----------
@@ -41,17 +41,17 @@ class Figure:
 
     @property
     def reads(self) -> frozenset[str]:
-        """Return the parts of a cycle that the figure is made of."""
+        """Return the parts of a cycle that the figure needs."""
         return PARTS[self.kind]
 
     def of(self, result: Json) -> float:
-        """Return the number that a result of the core has; 0 for a queue that is in no session."""
+        """Return the number from a result of the core; 0 for a queue that is in no session."""
         return MEASURES[self.kind](self, result)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a figure must be: at most `most` or at least `least`, None where that end is open."""
+    """A limit of a figure: at most `most` or at least `least`; None means no limit."""
 
     figure: Figure
     most: float | None = None
@@ -62,7 +62,7 @@ class Goal:
         return f"{self.figure} {' and '.join(f'{word} {end:.12g}' for word, end in ends if end is not None)}"
 
     def missed_by(self, value: float) -> float:
-        """Return how far a value is from the goal, in the figure's unit; 0 when it is reached.
+        """Return how far a value is from the goal, in the figure's unit; 0 if it is reached.
 
         >>> Goal(Figure("evictions"), most=2).missed_by(5)
         3
@@ -128,7 +128,7 @@ def _share(figure: Figure, result: Json) -> float:
 
 
 def _deficit(figure: Figure, result: Json) -> float:
-    """Sum what queues lack of what they deserve and request."""
+    """Sum the deficits of the queues."""
     return sum(
         max(
             0.0,
@@ -140,7 +140,7 @@ def _deficit(figure: Figure, result: Json) -> float:
 
 
 def _utilisation(figure: Figure, result: Json) -> float:
-    """Return which part of the nodes is used, from 0 to 1."""
+    """Return the used fraction of the nodes."""
     nodes = result["cycles"][-1]["nodes"]
     used, idle = (sum(node[part].get(figure.resource, 0.0) for node in nodes) for part in ("used", "idle"))
     return float(used / (used + idle)) if used + idle else 0.0
@@ -166,7 +166,7 @@ PARTS: Mapping[str, frozenset[str]] = {
     "evictions": frozenset({"decisions", "podgroups"}),
     "utilisation": frozenset({"nodes"}),
 }
-"""Which parts of a cycle each is made of; see `scheduler_core.result.BRIEF_PARTS`."""
+"""The parts of a cycle that each figure needs; see `scheduler_core.result.BRIEF_PARTS`."""
 
 
 def _jobs(figure: Figure, result: Json) -> Iterator[Json]:
@@ -177,7 +177,7 @@ def _queues(figure: Figure, result: Json) -> Iterator[Json]:
     queues = result["cycles"][-1]["at_end"].get("queues") or ()
     if figure.queue:
         return (queue for queue in queues if queue["name"] == figure.queue)
-    # A parent's figures hold those of its children.
+    # The figures of a parent include those of its children.
     parents = {queue.get("parent") for queue in queues}
     return (queue for queue in queues if queue["name"] not in parents)
 

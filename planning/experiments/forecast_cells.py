@@ -1,4 +1,4 @@
-"""What does a forecast of a cluster come to at each chosen combination of settings?
+"""Cells of an experiment that are forecasts of a cluster at a combination of settings.
 
 Cells whose settings first differ at a time share what was replayed until then. That is sound: until the first
 event at which two documents differ both replays have handed out the same events, and wait for further ones at
@@ -32,13 +32,13 @@ from scheduler_core.replay import Replay
 from traces import Trace, Unreadable, read_trace
 
 KEPT_PREFIXES = 4
-"""So many frozen states are kept: a few megabytes each, of the families that were met last."""
+"""The most frozen states, a few megabytes each, of the families met last."""
 KEPT_TRACES = 32
 
 
 @dataclass(frozen=True)
 class Alone:
-    """What a forecast is requested with that is a cell under one seed."""
+    """The parameters of the forecast of a cell under one seed."""
 
     scenario: Json
     workload: str
@@ -46,7 +46,7 @@ class Alone:
 
 
 class ForecastGrid(Grid):
-    """A grid of which each cell is a forecast, or with seeds one for each of them.
+    """A grid whose cells are forecasts, with seeds one per seed.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ForecastGrid(Grid):
         return self.over(combination, figures, self.seeds(combination))
 
     def over(self, combination: Combination, figures: Sequence[Figure], seeds: Sequence[int | None]) -> Cell:
-        """Forecast a combination under the work of each seed; its figures are the means."""
+        """Forecast a combination under the workload of each seed; its figures are the means."""
         found, price = list[tuple[float, ...]](), self.price(combination)
         most = list[tuple[float, ...]]()
         for seed in seeds:
@@ -93,17 +93,17 @@ class ForecastGrid(Grid):
         )
 
     def seeds(self, combination: Combination) -> Sequence[int | None]:
-        """Return the seeds that a cell is measured on; None: the trace as it is."""
+        """Return the seeds of a cell; None: the trace itself."""
         moved = seed_of(moved_options(self.settings, self.chosen(combination)))
         return (moved,) if moved is not None else self.work.seeds or (None,)
 
     def alone(self, combination: Combination, seed: int | None) -> Alone:
-        """Return the forecast that a cell is under a seed."""
+        """Return the forecast of a cell under a seed."""
         text, options = self._drawn(seed)[0], self._options(combination, seed)
         return Alone(self.changed(combination), text, options)
 
     def record(self, combination: Combination, seed: int | None, *, jobs_only: bool = False) -> Record:
-        """Return what the forecast of a cell under a seed records, or of its jobs only.
+        """Return the record of the forecast of a cell under a seed, or of its jobs only.
 
         Raises NoForecast and UnusableSetting.
         """
@@ -120,14 +120,14 @@ class ForecastGrid(Grid):
         options.pop("seed", None)
         changes = timed_moves(self.changed(combination), self.settings, levels)
         if seed is not None and not self.work.patterns:
-            # A queue of the trace may have no job among those that are drawn.
+            # A queue of the trace may have none of the drawn jobs.
             there = self._drawn(seed)[1].queues()
             options["queues"] = {name: to for name, to in options["queues"].items() if name in there}
             options["window_begin_seconds"] = 0.0
         return {**options, "changes": [*options["changes"], *changes]}
 
     def _drawn(self, seed: int | None) -> tuple[str, Trace]:
-        """Return the work that a seed draws, as text and read."""
+        """Return the workload that a seed draws, as text and parsed."""
         if seed not in self._traces:
             given = None if seed is None or self.work.patterns else self._drawn(None)[1]
             text = self.work.drawn(given, seed)
@@ -142,7 +142,7 @@ class ForecastGrid(Grid):
     # prefixes
 
     def kindred(self, combinations: Iterable[Combination]) -> list[Combination]:
-        """Return combinations with those one after the other that share what was replayed until a time."""
+        """Return combinations in an order in which consecutive ones share a replayed prefix."""
 
         def common(combination: Combination) -> list[tuple[int, int]]:
             timed = [
@@ -154,7 +154,7 @@ class ForecastGrid(Grid):
         return sorted(combinations, key=common)
 
     def _family(self, combination: Combination, seed: int | None) -> tuple[Hashable, float]:
-        """Return what cells have in common that differ from a time on only, and this time; 0 for none.
+        """Return the key of cells that differ only from a time on, and this time; 0 for none.
 
         Their documents have the same events until then, and events at the same times from then on.
         """
@@ -180,7 +180,7 @@ class ForecastGrid(Grid):
             return replay_of(document, shared=self._shared).run()
 
         def watch(replay: Replay) -> None:
-            """Keep the state before the first session that may find a difference."""
+            """Save the state before the first session that may find a difference."""
             if family not in self._prefixes and (replay.next_time is None or replay.next_time >= until):
                 self._prefixes[family] = encoded(replay.freeze())
 

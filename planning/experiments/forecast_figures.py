@@ -1,4 +1,4 @@
-"""Which number of a forecast does an experiment look at?
+"""Figures of a forecast that an experiment measures.
 
 Each is what the page and the calls of the same forecast show: waits in seconds, lost run time in hours of
 pods, amounts in the scheduler's units on average over time, costs in the currency of the prices.
@@ -27,7 +27,7 @@ def figure_of_forecast(figure: Figure, record: Record, prices: Prices) -> float:
 
 
 def highest(figure: Figure, record: Record, value: float) -> float:
-    """Return how large a wait is if jobs that had not started by the end never do; else `value`."""
+    """Return the wait as infinite if jobs that had not started by the end decide it; else `value`."""
     if figure.kind not in WAITS:
         return value
     rows = _rows(figure, record)
@@ -66,7 +66,7 @@ def _lost_hours(figure: Figure, record: Record, prices: Prices) -> float:
 
 
 def _deficit(figure: Figure, record: Record, prices: Prices) -> float:
-    """Sum what queues lack of what they deserve and request, on average over time."""
+    """Sum the deficits of the queues, on average over time."""
     queues = [figure.queue] if figure.queue else record.leaves
     return sum(_lacks(record, queue, figure.resource) for queue in queues)
 
@@ -104,4 +104,4 @@ FORECAST_MEASURES: Mapping[str, Callable[[Figure, Record, Prices], float]] = {
 }
 """Every kind of figure of a forecast; waits and waiting jobs are of jobs submitted during it."""
 OF_JOBS = frozenset({"wait_p50", "wait_p95", "waiting_jobs", "evictions", "lost_hours"})
-"""Figures that read nothing but the jobs of a record."""
+"""Figures that need only the jobs of a record."""

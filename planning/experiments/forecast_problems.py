@@ -1,4 +1,4 @@
-"""Can the cells of an experiment be forecast as it is written? Every problem, with its place and its fix."""
+"""Validation of experiments whose cells are forecasts: all problems, with path and fix."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from planning.forecasts.options import option_problems
 from planning.forecasts.workload import leaf_queues
 
 Found = tuple[str, tuple[str | int, ...], str, str]
-"""Rule, place, what is wrong, and what would do."""
+"""Rule, path, message and fix."""
 
 
 def kind_problems(written: Json) -> Iterator[Found]:
-    """Yield figures that a run or a forecast does not have, and ends of waits that are no length of time."""
+    """Yield figures that a run or a forecast does not have, and limits of waits that are no duration."""
     is_forecast = "forecast" in written
     known = FORECAST_MEASURES if is_forecast else MEASURES
     of = "a forecast" if is_forecast else "a run"
@@ -54,7 +54,7 @@ def _kinds(written: Json) -> set[str]:
 def forecast_problems(
     document: Json, settings: Sequence[Setting], written: Json, workload: str
 ) -> Iterator[Found]:
-    """Yield why cells cannot be forecast: work, options, timed settings, what a search may not move."""
+    """Yield why cells cannot be forecast: workload, options, timed settings, settings of a search."""
     forecast = written["forecast"]
     work = Work.of(forecast, workload)
     yield from _options(document, work)
@@ -87,7 +87,7 @@ def _options(document: Json, work: Work) -> Iterator[Found]:
 
 
 def _trace_queues(work: Work) -> tuple[Collection[str] | None, list[Found]]:
-    """Return the queues of the work, or None and why it cannot be read."""
+    """Return the queues of the workload, or None and why it cannot be read."""
     at: tuple[str | int, ...] = ("forecast", "trace")
     text = work.text
     if work.patterns:

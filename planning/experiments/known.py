@@ -1,4 +1,4 @@
-"""Which cells of an experiment has another one measured already? Equal cells are computed once."""
+"""Reuse of cells that another experiment has measured."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,11 +9,11 @@ from planning.experiments.space import Combination, Space
 from planning.experiments.written import Definition
 
 _ONLY_HERE = ("name", "values", "range", "price")
-"""What says how a setting is tried, not what it is."""
+"""Keys that say how a setting is tried, not what it is."""
 
 
 class KnownCells:
-    """The cells of an experiment by what they change, whatever the order of settings and levels."""
+    """The cells of an experiment by their changes, whatever the order of settings and levels."""
 
     def __init__(self, written: Mapping[str, Any], space: Space) -> None:
         self.definition, self.space = Definition.of(written), space
@@ -25,14 +25,14 @@ class KnownCells:
         ]
 
     def key(self, combination: Combination) -> frozenset[tuple[str, str]]:
-        """Return what a cell changes: each setting that moves, with its value."""
+        """Return the changes of a cell: each moved setting with its value."""
         levels = zip(self.settings, self.space.chosen(combination), strict=True)
         return frozenset(
             (setting, json.dumps(level.value)) for setting, level in levels if not level.is_present
         )
 
     def is_like(self, other: "KnownCells") -> bool:
-        """Do both measure the same figures, for as long, against the same goals?"""
+        """Return whether both measure the same figures over the same time against the same goals."""
         ours, theirs = self.definition, other.definition
         return (ours.figures, ours.goals, self.cycles, self.forecast) == (
             theirs.figures, theirs.goals, other.cycles, other.forecast,
@@ -41,7 +41,7 @@ class KnownCells:
     def shared(
         self, cells: Iterable[Combination], other: "KnownCells", entries: Mapping[Combination, Entry]
     ) -> dict[Combination, Entry]:
-        """Return the entries of the cells that another experiment knows; errors are tried again."""
+        """Return the entries of the cells that another experiment has measured; errors are retried."""
         if not self.is_like(other):
             return {}
         known = {

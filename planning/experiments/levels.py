@@ -1,4 +1,4 @@
-"""What is a setting that an experiment moves, and at which price does it move?
+"""Settings of an experiment, their levels and prices.
 
 A setting has levels: the present one, which changes nothing, and those that were listed. The price of a level
 grows with the distance from the present one, counted in listed levels.
@@ -16,11 +16,11 @@ from scheduler_core.quantity import QuantityError, parse_quantity
 
 Json = Mapping[str, Any]
 Parts = dict[str, Any]
-"""Whole lists of a scenario document, under their names, that take the place of those that are there."""
+"""Whole lists of a scenario document, by name, that replace the present ones."""
 
 
 class UnusableSetting(Exception):
-    """A setting of which this cluster has nothing.
+    """A setting of an object that this cluster does not have.
 
     Attributes
     ----------
@@ -38,14 +38,14 @@ class UnusableSetting(Exception):
 
 @dataclass(frozen=True)
 class Level:
-    """One value of a setting, and what it costs to move there; None is what the cluster has today."""
+    """One value of a setting and its price; None is the cluster's present value."""
 
     value: Any
     price: float
 
     @property
     def is_present(self) -> bool:
-        """Is nothing changed at this level?"""
+        """Return whether this level changes nothing."""
         return self.value is None
 
 
@@ -54,7 +54,7 @@ PRESENT = Level(None, 0.0)
 
 @dataclass(frozen=True)
 class Setting(ABC):
-    """Something that an experiment moves.
+    """A setting that an experiment moves.
 
     Attributes
     ----------
@@ -76,27 +76,27 @@ class Setting(ABC):
 
     @abstractmethod
     def present(self, document: Json) -> Any:
-        """Return the value that the document has, None for none, or raise UnusableSetting."""
+        """Return the document's value, None without one, or raise UnusableSetting."""
 
     def moved(self, document: Json, value: Any) -> Parts:
-        """Return the parts of the document that differ when the setting has this value."""
+        """Return the changed parts of the document for a value of this setting."""
         return {}
 
     def options(self, value: Any) -> Json:
-        """Return the options of a forecast that differ when the setting has this value."""
+        """Return the changed options of a forecast for a value of this setting."""
         return {}
 
     def timed(self, document: Json, value: Any) -> Json:
-        """Return the timed change of a forecast that gives the setting this value; `at` is added to it."""
+        """Return the timed change of a forecast that sets this value; the caller adds `at`."""
         raise UnusableSetting("at", f"{self.name} cannot move at a time", "remove at")
 
     @property
     def is_circumstance(self) -> bool:
-        """Does it say what comes to the cluster, rather than what somebody could change?"""
+        """Return whether it describes the workload instead of something that a user could change."""
         return False
 
     def levels(self, document: Json) -> list[Level]:
-        """Return the present level and the listed ones, by rising price; equal prices as listed.
+        """Return the present level and the listed ones, in order of price; equal prices as listed.
 
         What is listed twice, or is the present value, is one level.
         """
@@ -116,7 +116,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _amount(value: Any) -> Fraction | None:
-    """Return a number or quantity as one that compares; None for what is neither."""
+    """Return a comparable number for a number or quantity; None for other values."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -126,10 +126,10 @@ def _amount(value: Any) -> Fraction | None:
 
 
 def _ranks(values: Sequence[Any]) -> list[int]:
-    """Return the place of each value among all; what does not compare is one step from the last."""
+    """Return the position of each value among all; incomparable ones are one step from the last."""
     amounts = [_amount(value) for value in values]
     if amounts[-1] is None and all(amount is not None for amount in amounts[:-1]):
-        # What is not set lies before everything that can be set.
+        # Unset values come before all that can be set.
         amounts[-1] = min((amount for amount in amounts[:-1] if amount is not None), default=Fraction()) - 1
     if any(amount is None for amount in amounts):
         return [*([1] * (len(values) - 1)), 0]

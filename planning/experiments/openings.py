@@ -1,4 +1,4 @@
-"""Which variants of a cluster open the same session, so that one simulation answers for all of them?"""
+"""Variants of a cluster that open the same session, so that one simulation answers for all of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WEIGHT = "weight"
 
 
 class Openings:
-    """What tells the sessions of a grid's variants apart, where that is less than their settings.
+    """The key of variants with equal sessions in a grid, if it is smaller than their settings.
 
     A weight is read where proportion divides, at the opening of a session, and nowhere else but by an
     extender: two variants of one session each that differ in weights alone, and open with the same accounts,
@@ -39,7 +39,7 @@ class Openings:
         self.document, self.settings = document, settings
 
     def key(self, combination: Combination, parts: Json) -> str:
-        """Return what a variant has in common with those that decide alike; empty: nothing is known.
+        """Return the key that a variant shares with those that decide alike; empty if unknown.
 
         `parts` are the lists of the document that differ at the combination.
         """
@@ -59,7 +59,7 @@ class Openings:
 
     @cached_property
     def _may_be_alike(self) -> bool:
-        """Return whether weights move, the jobs and nodes stay, and nothing else reads a weight."""
+        """Return whether weights move, jobs and nodes stay, and nothing else reads a weight."""
         if self.document.get("cycles", 1) != 1 or not any(map(_is_weight, self.settings)):
             return False
         known = (QueueSetting, ActionsSetting, ArgumentSetting)

@@ -1,4 +1,4 @@
-"""How is what cells came to kept, and when is a search decided?
+"""Stored outcomes of cells, and the decision of a search.
 
 An entry is what is kept of one cell: the list of its figures, null for an amount without limit;
 ``{"error": …}`` where there is no outcome; else ``{"figures": …}`` with ``refused`` where every goal is
@@ -24,7 +24,7 @@ Entry = list[float | None] | dict[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """A cell, and why it is not proposed though it reaches every goal; empty where it may be, or misses one.
+    """A cell, and why it is not proposed although it reaches every goal; empty otherwise.
 
     The webhook would refuse its change, or jobs that had not started leave a goal open.
     """
@@ -34,7 +34,7 @@ class Outcome:
 
 
 class Measurer:
-    """Measures cells of a grid one after the other, and gives the entries that are kept of them."""
+    """Measures cells of a grid one after the other, and returns their entries."""
 
     def __init__(self, grid: Grid, definition: Definition) -> None:
         self.grid, self.definition = grid, definition
@@ -51,21 +51,21 @@ class Measurer:
         return {"figures": figures, **more} if more else figures
 
     def verification(self, combination: Combination) -> dict[str, Any]:
-        """Forecast a proposal under the seeds that no cell is measured on; return what is kept of that."""
+        """Forecast a proposal under unseen seeds; return the verification to store."""
         assert isinstance(self.grid, ForecastGrid), "runs have no seeds"
         figures, unseen = self.definition.figures, self.grid.work.unseen
         cell = self.grid.over(combination, figures, unseen)
         return verified(cell, self.definition.goals, figures, len(unseen)).to_keep(figures)
 
     def refused(self, cell: Cell) -> str:
-        """Return why a cell that reaches every goal is not proposed; empty where it may be, or misses one."""
+        """Return why a cell that reaches every goal is not proposed, empty if it is or misses a goal."""
         goals, figures = self.definition.goals, self.definition.figures
         if not goals or missed_goals(cell, goals, figures):
             return ""
         return left_open(cell, goals, figures) or self._new_error(cell.combination)
 
     def _new_error(self, combination: Combination) -> str:
-        """Return why the webhook would refuse a change, or which error is new; empty: it takes it."""
+        """Return why the webhook would reject a change, or which error is new; empty if none."""
         after = self.grid.changed(combination)
         new = [one for one in review(after) if one.severity == "error" and _identity(one) not in self._known]
         return new[0].message if new else ""
@@ -80,12 +80,12 @@ def _finite(figures: Sequence[float]) -> list[float | None]:
 
 
 def _identity(problem: Any) -> tuple[str, str, str]:
-    """Return what tells problems apart, whatever the place of their object in its list."""
+    """Return what identifies a problem, independent of the object's place in its list."""
     return problem.rule, problem.severity, problem.message
 
 
 def outcome_of(space: Space, combination: Combination, entry: Entry) -> Outcome:
-    """Return the outcome that an entry tells."""
+    """Return the outcome of an entry."""
     price = space.price(combination)
     if isinstance(entry, Mapping) and "error" in entry:
         return Outcome(Cell(combination, price, (), entry["error"]))
@@ -100,7 +100,7 @@ def outcome_of(space: Space, combination: Combination, entry: Entry) -> Outcome:
 def decided(
     outcomes: Sequence[Outcome], definition: Definition, space: Space, *, is_over: bool
 ) -> Found | None:
-    """Return what a search came to by the outcomes of its cheapest cells, in order; None: not decided.
+    """Return the result of a search by the outcomes of its cheapest cells, in order; None: not decided.
 
     `is_over` says that there are no further cells.
     """

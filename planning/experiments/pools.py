@@ -1,4 +1,4 @@
-"""How many nodes has a pool at a level of an experiment?"""
+"""The setting for the number of nodes in a pool."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from planning.nodes import pool_name
 
 @dataclass(frozen=True)
 class PoolSetting(Setting):
-    """How many nodes a pool has; those that it loses are the last ones by name that hold no pods."""
+    """The number of nodes in a pool; removed nodes are the last by name among those without pods."""
 
     pool: str
 
     def present(self, document: Json) -> Any:
-        """Return how many nodes of the pool there are."""
+        """Return the number of nodes in the pool."""
         return len(self._members(document))
 
     def moved(self, document: Json, value: Any) -> Parts:
-        """Return the nodes with so many of the pool."""
+        """Return the nodes with this many in the pool."""
         nodes, members = list(document.get("nodes") or ()), self._members(document)
         more = self._count(value) - len(members)
         if more >= 0:
@@ -45,7 +45,7 @@ class PoolSetting(Setting):
         return {"pool": self.pool, **({"add": more} if more > 0 else {"remove": -more, "how": "drain"})}
 
     def levels(self, document: Json) -> list[Level]:
-        """Return the levels; a count that the pool cannot have is refused at once."""
+        """Return the levels; reject a count that the pool cannot have."""
         found = super().levels(document)
         for level in found:
             if not level.is_present and not self.at:

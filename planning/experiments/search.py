@@ -1,4 +1,4 @@
-"""Which change is the smallest that reaches a goal?
+"""Search for the smallest change that reaches every goal.
 
 Combinations are simulated by rising price, so that the first one that reaches every goal is the smallest of
 the grid: each cheaper one was simulated and missed. No property of the scheduler is assumed; more weight may
@@ -19,14 +19,14 @@ from planning.experiments.space import Combination, Space
 
 Status = Literal["found", "impossible", "undecided"]
 Measure = Callable[[Sequence[Combination]], Iterable[Cell]]
-"""Simulates combinations and gives their cells in the same order, by whatever means."""
+"""Simulates combinations and yields their cells in the same order."""
 Accept = Callable[[Cell], bool]
 BATCH = 16
 
 
 @dataclass(frozen=True)
 class Missed:
-    """A goal that a cell does not reach, by how much, in the figure's unit."""
+    """A missed goal and by how much, in the figure's unit."""
 
     goal: Goal
     by: float
@@ -34,7 +34,7 @@ class Missed:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to.
+    """The result of a search.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Found:
 
 
 def by_price(space: Space) -> Iterator[Combination]:
-    """Yield every combination by rising price; of equal price those with fewer moved settings first.
+    """Yield every combination in order of price; for equal prices those with fewer moved settings first.
 
     Each step moves one setting to its next level: levels are sorted by price, so that no combination is
     cheaper than the one that it was reached from, and the heap gives them in order.
@@ -70,7 +70,7 @@ def by_price(space: Space) -> Iterator[Combination]:
     while waiting:
         _, _, combination, first = heapq.heappop(waiting)
         yield combination
-        # Only later settings move on from here: each combination is reached in one way.
+        # Only later settings move on from here, so that each combination is reached in one way.
         for place in range(first, len(combination)):
             if combination[place] + 1 < len(space.axes[place].levels):
                 after = (*combination[:place], combination[place] + 1, *combination[place + 1 :])
@@ -116,7 +116,7 @@ def smallest(
 def closest(
     tried: Sequence[Cell], goals: Sequence[Goal], size: int, figures: Sequence[Figure] | None = None
 ) -> Found:
-    """Return what a search came to of which no cell reaches every goal.
+    """Return the result of a search in which no cell reaches every goal.
 
     `size` is how many combinations there are, `figures` what was measured: those of the goals without it.
     """
@@ -132,7 +132,7 @@ def closest(
 
 
 def at_the_end(space: Space, combination: Combination) -> list[str]:
-    """Return the settings that are at the last of their levels: their bounds keep a search from more."""
+    """Return the settings at the last of their levels: these bounds limit the search."""
     return [
         axis.name
         for axis, place in zip(space.axes, combination, strict=True)
@@ -148,7 +148,7 @@ def goal_figures(goals: Sequence[Goal]) -> list[Figure]:
 def missed_goals(
     cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure] | None = None
 ) -> tuple[Missed, ...]:
-    """Return the goals that a measured cell does not reach; `figures` are those of the goals without it.
+    """Return the goals that a measured cell misses; `figures` are those of the goals by default.
 
     Over seeds a goal is reached when the whole 95 % interval of the mean reaches it.
     """
@@ -158,7 +158,7 @@ def missed_goals(
 
 
 def left_open(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure] | None = None) -> str:
-    """Return why a cell of which every goal is reached may yet miss one; empty: it does not.
+    """Return why a cell that reaches every goal may still miss one; empty if it does not.
 
     A wait counts until the end of the forecast for jobs that had not started by then. A goal that such jobs
     may miss by waiting on is open, as a wait target of a forecast is.
@@ -171,7 +171,7 @@ def left_open(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure] | Non
 
 
 def _distance(missed: Sequence[Missed]) -> float:
-    """Return how far a cell is from all goals, each measured by its own end, or by 1 where that is 0."""
+    """Return how far a cell is from all goals, each relative to its limit, or to 1 for a limit of 0."""
     return sum(
         one.by / max(abs(one.goal.most if one.goal.most is not None else one.goal.least or 0), 1.0)
         for one in missed

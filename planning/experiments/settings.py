@@ -1,4 +1,4 @@
-"""Which settings may an experiment move, and what is the cluster at each of their levels?"""
+"""The settings that an experiment can move: fields of queues, actions, arguments of plugins, nodes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from planning.experiments.levels import Json, Level, Parts, Setting, UnusableSet
 from planning.experiments.pools import PoolSetting
 
 AMOUNTS = ("deserved", "capability", "guarantee")
-"""Fields of a queue that name an amount for each resource."""
+"""Fields of a queue with an amount per resource."""
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)", re.ASCII)
 
 
 @dataclass(frozen=True)
 class QueueSetting(Setting):
-    """A field of a queue; `resource` is empty for a field that is no amount."""
+    """A field of a queue; `resource` is empty for other fields than amounts."""
 
     queue: str
     field: str
@@ -36,14 +36,14 @@ class QueueSetting(Setting):
         return (self.field, self.resource) if self.resource else (self.field,)
 
     def present(self, document: Json) -> Any:
-        """Return what the queue's spec says; a field that is not set has no value."""
+        """Return the value in the queue's spec, None if it is not set."""
         value: Any = _queue(document, self.queue).get("spec") or {}
         for step in self._steps:
             value = (value or {}).get(step)
         return value
 
     def moved(self, document: Json, value: Any) -> Parts:
-        """Return the queues, one of them new."""
+        """Return the queues with one of them changed."""
         queues = list(document["queues"])
         place = queues.index(_queue(document, self.queue))
         queues[place] = copy.deepcopy(queues[place])
@@ -83,7 +83,7 @@ class ArgumentSetting(Setting):
     argument: str
 
     def present(self, document: Json) -> Any:
-        """Return what the first entry of the plugin says."""
+        """Return the value in the first entry of the plugin."""
         tier, place = self._entry(_conf(document))
         entry = _conf(document)["tiers"][tier]["plugins"][place]
         return (entry.get("arguments") or {}).get(self.argument)
@@ -108,17 +108,17 @@ class ArgumentSetting(Setting):
 
 @dataclass(frozen=True)
 class NodesSetting(Setting):
-    """How many nodes like a given one are added."""
+    """The number of added copies of a node."""
 
     like: str
 
     def present(self, document: Json) -> Any:
-        """Return 0: none is added."""
+        """Return 0: no node is added."""
         self._model(document)
         return 0
 
     def moved(self, document: Json, value: Any) -> Parts:
-        """Return the nodes with so many more."""
+        """Return the nodes with this many copies."""
         nodes, model = list(document.get("nodes") or ()), self._model(document)
         names = numbered_names(self.like, int(value), {node["metadata"]["name"] for node in nodes})
         return {"nodes": [*nodes, *(node_like(model, name) for name in names)]}
@@ -192,7 +192,7 @@ def _named(written: Json, otherwise: str) -> str:
 
 
 def ranged(written: Json) -> tuple[Any, ...]:
-    """Return the values of a range; quantities keep the suffix that all of its ends share.
+    """Return the values of a range; quantities keep the suffix that all of its limits share.
 
     >>> ranged({"from": "64Gi", "to": "192Gi", "step": "64Gi"})
     ('64Gi', '128Gi', '192Gi')

@@ -1,4 +1,4 @@
-"""Which combinations are there of the levels of some settings, and what does each of them cost?"""
+"""The combinations of the levels of some settings, and their prices."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ import numpy as np
 from planning.experiments.levels import Level, Setting
 
 Combination = tuple[int, ...]
-"""For each setting the place of its level among those of its axis; 0 is the present one."""
+"""For each setting the position of its level on its axis; 0 is the present one."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One setting that moves: what tables call it, its value today, and its levels by rising price."""
+    """One moving setting: its name in tables, its present value, and its levels in order of price."""
 
     name: str
     present: Any
     levels: tuple[Level, ...]
 
     def value(self, place: int) -> Any:
-        """Return the value at a level; the present one where nothing is changed."""
+        """Return the value at a level; the present value at level 0."""
         level = self.levels[place]
         return self.present if level.is_present else level.value
 
 
 class Space:
-    """All combinations of the levels of some axes. It knows no cluster: it is small and may be kept."""
+    """All combinations of the levels of some axes. It holds no cluster, so it is small enough to store."""
 
     def __init__(self, axes: Sequence[Axis]) -> None:
         self.axes = tuple(axes)
@@ -49,7 +49,7 @@ class Space:
 
     @staticmethod
     def kept(written: Sequence[Mapping[str, Any]]) -> Space:
-        """Return the space that `to_keep` wrote."""
+        """Return the space from the data of `to_keep`."""
         return Space(
             [
                 Axis(axis["name"], axis["present"], tuple(Level(*level) for level in axis["levels"]))
@@ -58,7 +58,7 @@ class Space:
         )
 
     def to_keep(self) -> list[dict[str, Any]]:
-        """Return all that there is to know, as JSON."""
+        """Return the space as JSON data."""
         return [
             {
                 "name": axis.name,
@@ -78,11 +78,11 @@ class Space:
         return [axis.levels[place] for axis, place in zip(self.axes, combination, strict=True)]
 
     def price(self, combination: Combination) -> float:
-        """Return what the move to a combination costs."""
+        """Return the price of a combination."""
         return sum(level.price for level in self.chosen(combination))
 
     def values(self, combination: Combination) -> list[Any]:
-        """Return the value of each setting; what the cluster has where nothing is changed."""
+        """Return the value of each setting, the present value for an unmoved one."""
         return [axis.value(place) for axis, place in zip(self.axes, combination, strict=True)]
 
     def product(self) -> Iterator[Combination]:
@@ -90,12 +90,12 @@ class Space:
         return itertools.product(*(range(len(axis.levels)) for axis in self.axes))
 
     def sample(self, count: int, seed: int) -> list[Combination]:
-        """Return so many different combinations, drawn evenly and kept in the order of the product."""
+        """Return a number of distinct combinations, drawn evenly, in the order of the product."""
         if count >= self.size:
             return list(self.product())
         shape = tuple(len(axis.levels) for axis in self.axes)
         chosen: set[int] = set()
-        # Floyd's way: as many draws as cells, whatever the size of the space.
+        # Floyd's algorithm: as many draws as cells, whatever the size of the space.
         for top in range(self.size - count, self.size):
             drawn = _drawn(seed, top) % (top + 1)
             chosen.add(top if drawn in chosen else drawn)
@@ -103,5 +103,5 @@ class Space:
 
 
 def _drawn(seed: int, number: int) -> int:
-    """Return a number that looks drawn by chance, and is the same on every machine."""
+    """Return a pseudo-random number that is the same on every machine."""
     return int.from_bytes(blake2b(f"{seed} {number}".encode(), digest_size=16).digest())

@@ -1,4 +1,4 @@
-"""Does what a search proposes hold under work that the search did not see?"""
+"""Verification of a search's proposal under workloads that the search did not use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planning.experiments.search import Missed, left_open, missed_goals
 
 @dataclass(frozen=True)
 class Verification:
-    """What a proposal came to under seeds that no cell was measured on.
+    """The outcome of a proposal under seeds that no cell was measured on.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Do the means reach every goal, whatever becomes of jobs that had not started?"""
+        """Return whether the means reach every goal, whatever happens to jobs that had not started."""
         return not (self.cell.error or self.missed or self.open)
 
     def to_keep(self, figures: Sequence[Figure]) -> dict[str, Any]:
-        """Return all of it as JSON, figures by their names; without a finite end null."""
+        """Return it as JSON data, figures by name; infinite values are null."""
         cell = self.cell
         names = [str(figure) for figure in figures]
         return {
@@ -59,7 +59,7 @@ class Verification:
 
 
 def verified(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure], seeds: int) -> Verification:
-    """Return whether a cell over so many unseen seeds reaches the goals.
+    """Return whether a cell over this many unseen seeds reaches the goals.
 
     The search wants the whole interval of the mean to reach them; here the mean itself is held against them.
     """
@@ -76,12 +76,12 @@ def verified(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure], seeds
 
 
 def not_verified(error: str, seeds: int) -> dict[str, Any]:
-    """Return what is kept of a proposal that could not be measured under unseen seeds."""
+    """Return the stored form of a proposal that could not be measured under unseen seeds."""
     return Verification(seeds, 0, Cell((), 0.0, (), error), (), "").to_keep(())
 
 
 def sentence(kept: Mapping[str, Any]) -> str:
-    """Return what a verification that is kept says, in words."""
+    """Return a stored verification in words."""
     if kept["error"]:
         return f"Not verified: {kept['error']}"
     unseen = f"{kept['seeds']} workloads that the search did not see"

@@ -1,4 +1,4 @@
-"""Under which work are the cells of an experiment forecast? A trace or patterns, options, prices, seeds."""
+"""The workload of an experiment's forecasts: a trace or patterns, options, prices, seeds."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from planning.forecasts.workload import Fitting, drawn_from
 from traces import Trace
 
 UNSEEN = 10
-"""So many further seeds a proposal is verified on, where an experiment does not say it."""
+"""The default number of further seeds for the verification of a proposal."""
 OPTIONS = tuple(name for name in DEFAULTS if name != "targets")
 
 
 @dataclass(frozen=True)
 class Work:
-    """The work of forecasts.
+    """The workload of forecasts.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Work:
         return cls(options, text, patterns, prices_of(written.get("prices") or {}), seeds, unseen)
 
     def drawn(self, trace: Trace | None, seed: int | None) -> str:
-        """Return the text of the work that a seed draws; without a seed that is the trace as it is.
+        """Return the text of the workload of a seed; without a seed the trace itself.
 
         What is drawn like a trace begins with the forecast.
         """
@@ -76,16 +76,16 @@ class Work:
 
 
 def unseen_seeds(written: Json) -> tuple[int, ...]:
-    """Return the seeds on which a proposal is verified; none where no seeds draw the work."""
+    """Return the seeds of the verification; none without seeds."""
     return Work.of(written["forecast"], "").unseen if "forecast" in written else ()
 
 
 def prices_of(written: Json) -> Prices:
-    """Return prices as a workspace or a file has them."""
+    """Return prices in the form of a workspace or a file."""
     parts = ("pools", "resources", "currency")
     return Prices(**{name: written[name] for name in parts if name in written})
 
 
 def seed_of(moved: Mapping[str, Any]) -> int | None:
-    """Return the seed that a setting moves to; None where none does."""
+    """Return the seed of a setting; None without one."""
     return moved.get("seed", WORK["seed"])  # type: ignore[no-any-return]  # a value of a JSON document

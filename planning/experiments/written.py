@@ -1,4 +1,4 @@
-"""What does an experiment ask for, as it is written? One reading for files, forms and calls."""
+"""Parsing and validation of experiments, for files, forms and API calls."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,14 +29,14 @@ from planning.schema import faults
 Json = Mapping[str, Any]
 
 LIMIT = 1000
-"""The most combinations that are simulated, where an experiment does not say it."""
+"""The default limit of simulated combinations."""
 SWEEP, SEARCH = "sweep", "search"
 DIRECTIONS = {"less": 1, "more": -1, None: 0}
 
 
 @dataclass(frozen=True)
 class Definition:
-    """What an experiment measures, and what it shall reach.
+    """What an experiment measures, and its goals.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Definition:
 
     @classmethod
     def of(cls, written: Json) -> "Definition":
-        """Return what a valid experiment requests."""
+        """Return the definition of a valid experiment."""
         goals = tuple(goal_of(goal) for goal in written.get("goals") or ())
         better = {figure: 1 if goal.most is not None else -1 for goal in goals for figure in [goal.figure]}
         for one in written.get("figures") or ():
@@ -76,7 +76,7 @@ class Definition:
         )
 
     def combinations(self, written: Json, space: Space) -> Iterator[Combination]:
-        """Yield what is simulated, in its order: a search by rising price, a sweep all or its sample."""
+        """Yield the combinations to simulate in order: a search by price, a sweep all or its sample."""
         if self.kind == SEARCH:
             return islice(by_price(space), self.limit)
         sample = written.get("sample")
@@ -93,7 +93,7 @@ def experiment_schema() -> dict[str, Any]:
 
 
 def written_problems(written: Any) -> list[Problem]:
-    """Return everything in which an experiment is not as its schema says."""
+    """Return all violations of the schema."""
     found = [
         _problem(fault.rule, fault.steps, fault.message, fault.fix)
         for fault in faults(Draft202012Validator(experiment_schema()), written)
@@ -107,7 +107,7 @@ def written_problems(written: Any) -> list[Problem]:
 
 
 def experiment_read(text: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return an experiment that is written as YAML or JSON, with every problem and its line."""
+    """Return an experiment in YAML or JSON, with every problem and its line."""
     documents = [one for one in read_documents(text) if one.value is not None or one.faults]
     if len(documents) != 1:
         message = f"the text holds {len(documents)} documents"
@@ -134,7 +134,7 @@ def _value(document: Document) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def grid_of(document: Json, written: Json, workload: str = "") -> tuple[Grid, list[Problem]]:
-    """Return the grid of a valid experiment over a scenario document, and why settings of it cannot move.
+    """Return the grid of a valid experiment over a scenario document, and why settings cannot move.
 
     The document may have its configuration as text; how long each cell is simulated is the experiment's word.
     `workload` is the text of the trace under which its cells are forecasts.
@@ -160,7 +160,7 @@ def grid_of(document: Json, written: Json, workload: str = "") -> tuple[Grid, li
 
 
 def size_problems(written: Json, definition: Definition, space: Space) -> list[Problem]:
-    """Return why a sweep is too large, if it is; a search ends at its limit instead."""
+    """Return why a sweep is too large, if it is; a search stops at its limit instead."""
     sample = written.get("sample")
     size = min(space.size, sample["count"]) if sample else space.size
     if definition.kind == SEARCH or size <= definition.limit:
@@ -171,7 +171,7 @@ def size_problems(written: Json, definition: Definition, space: Space) -> list[P
 
 
 def name_problems(document: Json, definition: Definition, space: Space) -> list[Problem]:
-    """Return the queues of figures and goals that the cluster does not have, and settings of one name."""
+    """Return the queues of figures and goals that the cluster does not have, and duplicate settings."""
     queues = {queue["metadata"]["name"] for queue in document.get("queues") or ()}
     unknown = {figure.queue for figure in definition.figures if figure.queue} - queues
     found = [
@@ -191,7 +191,7 @@ def _problem(rule: str, steps: Steps, message: str, fix: str) -> Problem:
 
 
 def figures_written(figures: Sequence[Figure], directions: Sequence[int]) -> list[dict[str, Any]]:
-    """Return figures as they are shown: their name, and which way is better."""
+    """Return the figures for display: their name, and the better direction."""
     ways = {1: "less", -1: "more", 0: None}
     return [
         {"name": str(figure), "figure": figure.kind, "queue": figure.queue, "resource": figure.resource,

@@ -1,1 +1,1 @@
-"""What do the next days bring? Workloads, verdicts, costs and comparisons of replays."""
+"""Forecasts: workloads, verdicts, costs and comparisons of replays."""

@@ -1,4 +1,4 @@
-"""How right was a forecast? Its starts beside those that really happened."""
+"""Backtests: predicted starts of jobs compared with the real ones."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from traces.kubernetes import run_seconds_of, trace_of_objects
 Json = Mapping[str, Any]
 
 WITHIN = (60.0, 600.0)
-"""Seconds by which a predicted start may differ: the two that are published of other forecasts."""
+"""Tolerances of predicted starts in seconds: those that publications on other forecasts use."""
 
 
 @dataclass(frozen=True)
 class QueueError:
-    """How far the predicted waits of a queue's jobs are off, in seconds.
+    """The errors of the predicted waits of a queue's jobs, in seconds.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Parting:
 
 @dataclass(frozen=True)
 class Backtest:
-    """A forecast beside what happened.
+    """A forecast compared with reality.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Backtest:
 
 
 def real_jobs(document: Json, begin: str) -> dict[str, RealJob]:
-    """Return what the PodGroups and pods of a later snapshot say, in seconds from the forecast's beginning.
+    """Return the jobs of a later snapshot, with times in seconds from the forecast's beginning.
 
     A job has started when minMember of its pods had.
     """
@@ -155,7 +155,7 @@ def real_work(document: Json, begin: str) -> Trace:
 
 
 def in_trace(key: str) -> str:
-    """Return the key under which a forecast has a job that was read from a snapshot as part of a trace.
+    """Return the key of a job in a forecast whose trace was read from a snapshot.
 
     >>> in_trace("ml/train-7")
     'trace/ml-train-7'
@@ -170,7 +170,7 @@ def backtest(
     later: Json | None = None,
     scenario: Json | None = None,
 ) -> Backtest:
-    """Return how far a forecast and reality agree on the jobs that had not started at its beginning.
+    """Return how far forecast and reality agree on the jobs that had not started at its beginning.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def backtest(
 
 
 def plain(found: Backtest, most: int = 100) -> dict[str, Any]:
-    """Return a backtest as JSON has it; of lists of jobs the first so many, with their number."""
+    """Return a backtest as JSON data; long lists of jobs are cut, with their length."""
     rows = {name: getattr(found, name) for name in ("only_predicted", "only_real", "unknown")}
     return {
         "says": found.says,

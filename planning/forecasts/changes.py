@@ -1,4 +1,4 @@
-"""What changes during a forecast, and when? "At 18:00 the weight of batch is 5" as events of a replay."""
+"""Timed changes of a forecast, such as "At 18:00 the weight of batch is 5", as events of a replay."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Timed:
-    """A change with its moment.
+    """A change with its time.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Timed:
 
 
 def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[list[Timed], list[Problem]]:
-    """Return changes of a scenario in their order of time, or every problem that they have.
+    """Return the changes of a scenario in order of time, or all of their problems.
 
     Each sees what those before it have made: of two changes of a queue the second keeps what the first
     has set.
@@ -126,7 +126,7 @@ def _form_problems(change: Json, place: int) -> Iterator[Problem]:
 
 
 class _State:
-    """The queues and nodes of a scenario as the changes so far have left them."""
+    """The queues and nodes of a scenario after the changes so far."""
 
     def __init__(self, document: Json) -> None:
         self._queues = {queue["metadata"]["name"]: queue for queue in items(document.get("queues"))}

@@ -1,4 +1,4 @@
-"""When is "18:00", "Tuesday 14:00" or "1h30m" in a forecast, and how is a moment of it written?"""
+"""Times of a forecast, such as "18:00", "Tuesday 14:00" or "1h30m", parsed and formatted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DAY_TIME = re.compile(r"(?:([a-z]{3,9}) ?)?(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 def duration(text: object) -> float | None:
-    """Return the seconds of a number or of a duration; None when it is neither.
+    """Return the seconds of a number or of a duration; None for other text.
 
     >>> [duration(text) for text in (90, "90", "1h30m", "2d", "0.5h", "soon", -1)]
     [90.0, 90.0, 5400.0, 172800.0, 1800.0, None, None]
@@ -33,7 +33,7 @@ def duration(text: object) -> float | None:
 
 
 def seconds_until(text: object, begin: str) -> float | None:
-    """Return when a moment is, in seconds from `begin`; None for what is no moment, or one before it.
+    """Return a time in seconds from `begin`; None for other text, or an earlier time.
 
     A time of day is the first one from `begin` on, in UTC; so is one of a weekday.
 
@@ -84,7 +84,7 @@ def instant(text: str) -> datetime | None:
 
 
 def spelled(seconds: float) -> str:
-    """Return a length of time in its two largest units.
+    """Return a duration in its two largest units.
 
     >>> [spelled(value) for value in (0, 0.5, 45, 600, 5400, 3600, 183600, 86400)]
     ['0 s', '0.5 s', '45 s', '10 min', '1 h 30 min', '1 h', '2 d 3 h', '1 d']
@@ -104,7 +104,7 @@ def spelled(seconds: float) -> str:
 
 
 def moment_of(seconds: float, begin: str) -> str:
-    """Return the moment of a forecast as people write it; without a clock how long after its beginning.
+    """Return a time of a forecast for people; without a clock the duration since its beginning.
 
     >>> moment_of(93605, "2026-11-22T12:00:00Z"), moment_of(5400, "")
     ('Mon 23 Nov 2026 14:00:05', '1 h 30 min after the beginning')

@@ -1,4 +1,4 @@
-"""Who waits longer and who shorter when the same work meets another plan? Compared job by job."""
+"""Comparison of two forecasts of the same workload, job by job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class JobPair:
-    """One job under both plans; a wait that had not ended counts until the shorter horizon.
+    """One job under both plans; a wait that has not ended counts until the shorter horizon.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class QueueComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two forecasts of the same work.
+    """Two forecasts of the same workload.
 
     Attributes
     ----------
@@ -98,12 +98,12 @@ class Comparison:
 
     @property
     def hours(self) -> float:
-        """Return how many hours all jobs together wait longer under the second plan."""
+        """Return the additional wait of all jobs together under the second plan, in hours."""
         return sum(queue.hours for queue in self.queues)
 
 
 def compared(before: Record, after: Record) -> Comparison:
-    """Return how the same jobs fare in two forecasts."""
+    """Return the comparison of the same jobs in two forecasts."""
     end = min(before.end, after.end)
     first, second = (
         dict(zip(one.jobs.names, range(len(one.jobs.names)), strict=True)) for one in (before, after)
@@ -156,7 +156,7 @@ def _queue(queue: str, pairs: Sequence[JobPair]) -> QueueComparison:
 
 
 def cost_against_benefit(found: Comparison, before: Costs | None = None, after: Costs | None = None) -> str:
-    """Return in one sentence what the second plan costs more, and what it saves of waiting.
+    """Return one sentence on what the second plan costs more, and which waits it saves.
 
     Nodes and lost run time are what a plan costs; where no prices are known the first is left out.
     """

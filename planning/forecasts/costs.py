@@ -1,4 +1,4 @@
-"""What does a forecast cost, and who pays for it? Queue by queue, in sums that equal the cost of the nodes.
+"""Costs of a forecast by queue, which add up to the cost of the nodes.
 
 A node costs its pool's price, which is divided among its resources by their relative prices, or the prices of
 its resources. A resource has one price at any moment: the average over the nodes that are there.
@@ -22,15 +22,15 @@ HOUR = 3600.0
 GIB = float(2**30)
 
 UNASSIGNED = ""
-"""No queue: what is idle and deserved by none."""
+"""No queue: idle capacity that no queue deserves."""
 
 RELATIVE_PRICES = {"cpu": 0.031611, "memory": 0.004237, "nvidia.com/gpu": 0.95}
-"""How a node's price is divided among its resources: OpenCost's default prices of a core, a GiB and a GPU."""
+"""The relative prices that divide a node's price: OpenCost's defaults of a core, a GiB and a GPU."""
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What nodes cost per hour.
+    """The prices of nodes per hour.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class QueueCost:
-    """What a queue costs over a forecast.
+    """The cost of a queue over a forecast.
 
     Attributes
     ----------
@@ -83,13 +83,13 @@ class QueueCost:
 
     @property
     def charged(self) -> float:
-        """Return what the queue pays: what it used, and what was kept for it."""
+        """Return the charge of the queue: for what it used, and what was reserved for it."""
         return self.allocated + self.idle
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What a forecast costs.
+    """The costs of a forecast.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Costs:
 
 
 def unit_of(resource: str) -> float:
-    """Return how many of the scheduler's units are a core, a GiB or a device.
+    """Return the scheduler's units of a core, a GiB or a device.
 
     >>> unit_of("cpu"), unit_of("memory"), unit_of("pods")
     (1000.0, 1073741824.0, 1.0)
@@ -119,7 +119,7 @@ def unit_of(resource: str) -> float:
 
 
 def costs(record: Record, prices: Prices) -> Costs:
-    """Return what a forecast costs, by queue."""
+    """Return the costs of a forecast, by queue."""
     ledger = _Ledger(record, prices)
     rows = ledger.rows()
     pools = {
@@ -130,7 +130,7 @@ def costs(record: Record, prices: Prices) -> Costs:
 
 
 class _Ledger:
-    """The stretches of a forecast in which nothing changes, and what each resource costs in them."""
+    """The intervals of a forecast without any change, and the price of each resource in them."""
 
     def __init__(self, record: Record, prices: Prices) -> None:
         self.record = record
@@ -150,7 +150,7 @@ class _Ledger:
         self.rates: Floats = sum(self.pool_rates, nothing)
 
     def _rates_of(self, pool: Any, prices: Prices) -> Floats:
-        """Return what each resource of a pool costs per hour, and last what no resource has a price for."""
+        """Return the price per hour of each resource of a pool, and last that of no resource."""
         offered = np.array([pool.capacity(name).at(self.times) / unit_of(name) for name in self.resources])
         rates = np.zeros((len(self.resources) + 1, len(self.times)))
         price = prices.pools.get(pool.name)
@@ -201,7 +201,7 @@ class _Ledger:
         return [*made, QueueCost(UNASSIGNED, 0.0, 0.0, 0.0, unassigned, 0.0, {})]
 
     def _of_queues(self, figure: str, resource: str) -> Floats:
-        """Return an amount of every queue (rows) in every stretch (columns)."""
+        """Return an amount of every queue (rows) in every interval (columns)."""
         amounts = [self.record.steps(name, figure, resource).at(self.times) for name in self.queues]
         return np.array(amounts).reshape(len(self.queues), len(self.times))
 
@@ -226,7 +226,7 @@ class _Ledger:
 
 
 def _price_of(jobs: Jobs, rows: Any, unit_prices: Mapping[str, Floats], places: Any) -> Floats:
-    """Return what one pod of each of these jobs costs per hour in these stretches."""
+    """Return the price per hour of one pod of each of these jobs in these intervals."""
     prices = np.zeros(len(rows))
     for resource, sizes in jobs.sizes.items():
         if resource in unit_prices and len(unit_prices[resource]):
@@ -240,7 +240,7 @@ def _mean(price: Floats, hours: Floats) -> float:
 
 
 def divided(allocated: Floats, deserved: Floats, capacity: Floats) -> dict[str, Floats]:
-    """Return how a resource is divided among queues (rows) over time (columns); all sums to the capacity.
+    """Return the division of a resource among queues (rows) over time (columns); it sums to the capacity.
 
     Where queues have more allocated than the nodes offer, each counts with its part of what they offer.
     """
@@ -274,7 +274,7 @@ COLUMNS = ("queue", "charged", "allocated", "borrowed", "lent", "idle", "lost")
 
 
 def chargeback(found: Costs) -> list[dict[str, Any]]:
-    """Return one row per queue with what it pays and how that comes about, hours by resource beside it."""
+    """Return one row per queue with its charge and the parts of it, with hours by resource."""
     resources = sorted({name for row in found.queues for name in row.resource_hours})
     return [
         {

@@ -1,4 +1,4 @@
-"""What do the jobs of a forecast request? Their pods, and what each of these requests."""
+"""The pods of the jobs of a forecast, and their requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GROUP_NAME = "scheduling.k8s.io/group-name"
 
 @dataclass(frozen=True)
 class JobSize:
-    """A job's pods, and what one of them requests on average, by resource in the scheduler's units."""
+    """The number of a job's pods, and their mean request, by resource in the scheduler's units."""
 
     pods: int
     request: Mapping[str, float]
@@ -28,7 +28,7 @@ Request = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True)
 class Demand:
-    """What the jobs of a forecast request.
+    """The requests of the jobs of a forecast.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Demand:
 
 
 def demand_of(document: Json, vcjobs: Mapping[str, Json]) -> Demand:
-    """Return what the jobs of a replay request.
+    """Return the requests of the jobs of a replay.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def demand_of(document: Json, vcjobs: Mapping[str, Json]) -> Demand:
 
 
 def pod_jobs(document: Json, vcjobs: Mapping[str, Json]) -> Callable[[str], str]:
-    """Return a function that gives a pod's job by the key of its PodGroup; empty: it has none."""
+    """Return a function from a pod to the key of its PodGroup; empty if it has none."""
     group_of = {
         key_of(pod): f"{namespace_of(pod)}/{group}"
         for pod in created(document, "pods")
@@ -86,7 +86,7 @@ def pod_jobs(document: Json, vcjobs: Mapping[str, Json]) -> Callable[[str], str]
 
 
 def _tasks(document: Json, vcjobs: Iterable[str]) -> dict[str, Sequence[Json]]:
-    """Return the tasks of Jobs; those that a CronJob or a JobFlow has created are among them."""
+    """Return the tasks of Jobs, including those that a CronJob or a JobFlow created."""
     specs = _job_specs(document)
     return {
         key: (specs.get(key) or specs.get(f"{key.rpartition('-')[0]} of cron") or {}).get("tasks") or ()
@@ -113,7 +113,7 @@ def _job_specs(document: Json) -> dict[str, Json]:
 
 
 class _Sums:
-    """Pods and what they request together, by key."""
+    """Numbers of pods and the sums of their requests, by key."""
 
     def __init__(self, shapes: ShapeTable) -> None:
         self._shapes = shapes
@@ -132,7 +132,7 @@ class _Sums:
         self._pods[key] = self._pods.get(key, 0) + count
 
     def _request_of(self, spec: Json) -> Request:
-        """Return what a pod of a specification requests, worked out once for each shape."""
+        """Return the requests of a pod of a specification, calculated once per shape."""
         shape = self._shapes.shape_of(spec)
         if shape.number not in self._requests:
             pairs = [(resource, float(amount)) for resource, amount in shape.request.items()]
@@ -140,7 +140,7 @@ class _Sums:
         return self._requests[shape.number]
 
     def sizes(self) -> dict[str, JobSize]:
-        """Return the number of pods of each key, and the mean of what they request."""
+        """Return the number of pods of each key, and the mean of their requests."""
         return {
             key: JobSize(pods, {name: amount / pods for name, amount in self._amounts[key].items()})
             for key, pods in self._pods.items()

@@ -1,4 +1,4 @@
-"""What does a forecast compute on? A scenario with its workload, its clock and what changes when."""
+"""The document of a forecast: a scenario with its workload, its clock and its timed changes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a forecast computes on.
+    """The input of a forecast.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """The work of a forecast as it arrives.
+    """The workload of a forecast as it arrives.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Arrivals:
 
 
 def arrivals_of(trace: Trace, times: Times) -> Arrivals:
-    """Return what arrives of a trace during a forecast; submissions after the horizon are left out."""
+    """Return the arrivals of a trace during a forecast; submissions after the horizon are left out."""
     window = cut(trace, 0.0, times.horizon)
     events, notes = events_of(window, default_run_seconds=times.default_run)
     left = len(trace.jobs) - len(window.jobs)
@@ -130,7 +130,7 @@ def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
 def forecast_of(
     document: Json, trace: Trace, times: Times, changes: Sequence[Json] = ()
 ) -> tuple[Forecast, list[Problem]]:
-    """Return `forecast_with` what arrives of a trace, whose queues are those of the scenario."""
+    """Return `forecast_with` the arrivals of a trace whose queues are those of the scenario."""
     return forecast_with(document, arrivals_of(trace, times), times, changes)
 
 

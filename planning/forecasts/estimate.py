@@ -1,4 +1,4 @@
-"""How long will a forecast take to compute? Said before it begins, from rates that were measured.
+"""Estimate of a forecast's computing time, from measured rates.
 
 Fitted to windows of Philly's trace from two hours to 109 days, jobs of mostly one pod, 48 to 352 nodes, in
 processor seconds of one core: 0.08 to 0.10 ms for each computed session without plugin nodeorder, 0.14 ms
@@ -19,7 +19,7 @@ from scheduler_core.conf import parse_conf
 from scheduler_core.replay import may_be_calm
 
 SESSION = {(True, False): 0.0001, (True, True): 0.00015, (False, False): 0.0002, (False, True): 0.00033}
-"""Seconds of a session: whether it may be calm, and whether plugin nodeorder scores."""
+"""Seconds per session: whether it may be calm, and whether plugin nodeorder scores."""
 SESSIONS_PER_JOB = 2.1
 JOB = 0.00012
 EVICTING = frozenset({"preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle"})
@@ -29,7 +29,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Estimate:
-    """How long a forecast will take.
+    """The expected computing time of a forecast.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Estimate:
 
 
 def estimated(document: Json) -> Estimate:
-    """Return how long the replay of a document will take; its configuration is a structure."""
+    """Return the expected computing time of a document's replay; its configuration is a structure."""
     replay = document["replay"]
     due = int(float(replay["horizon_seconds"]) / float(replay.get("period_seconds") or 1)) + 1
     jobs = sum(1 for kind in ("podgroups", "jobs") for _ in created(document, kind))

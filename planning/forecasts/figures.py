@@ -1,4 +1,4 @@
-"""Which rows and curves does a forecast's record give to pages, calls and charts?"""
+"""Rows and curves of a forecast's record, for pages, API and charts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planning.forecasts.steps import Floats, Ints, Steps
 from planning.forecasts.targets import TargetVerdict, judged, submitted_in_time, waits_of
 
 POINTS = 250
-"""So many intervals of a window keep their peaks; a chart is no wider."""
+"""How many intervals of a window keep their peaks, as many as a chart can show."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class JobRow:
 
 @dataclass(frozen=True)
 class WaitRow:
-    """What jobs of one queue met that were submitted during the forecast; waits in seconds.
+    """The waits and evictions of one queue's jobs submitted during the forecast; waits in seconds.
 
     Jobs that had not started count with their wait until the end. Evictions and lost run time are those of
     all its jobs. `target_status` is empty without a target, else as `targets.TargetVerdict` has it.
@@ -175,7 +175,7 @@ def _wait_row(record: Record, queue: str, target: TargetVerdict | None) -> WaitR
 
 
 def waiting(record: Record, queue: str) -> Steps:
-    """Return how many jobs of a queue were submitted and had not started."""
+    """Return the number of jobs of a queue that were submitted and had not started."""
     jobs = record.jobs
     rows = jobs.of_queue(queue)
     rows = rows[~np.isnan(jobs.submitted[rows])]
@@ -186,7 +186,7 @@ def waiting(record: Record, queue: str) -> Steps:
 
 
 def _counted(begins: Floats, ends: Floats) -> Steps:
-    """Return how many stretches hold at a time; one whose end is not a number never ends."""
+    """Return the number of intervals that contain a time; one whose end is not a number never ends."""
     ends = ends[~np.isnan(ends)]
     times = np.concatenate([begins, ends])
     order = np.argsort(times, kind="stable")
@@ -211,7 +211,7 @@ def eviction_rows(record: Record) -> list[EvictionRow]:
 
 
 def flow_rows(rows: Sequence[EvictionRow]) -> list[FlowRow]:
-    """Return from which queue to which one pods were evicted, the largest flow first."""
+    """Return how many pods of each queue were evicted for each other queue, the largest flow first."""
     between: dict[tuple[str, str], list[EvictionRow]] = {}
     for row in rows:
         between.setdefault((row.queue, row.for_queue), []).append(row)
@@ -240,7 +240,7 @@ def waiting_curves(record: Record, begin: float, end: float, queues: Sequence[st
 
 
 def use_curves(record: Record, resource: str, begin: float, end: float) -> list[Curve]:
-    """Return what all queues have allocated of a resource and what the nodes offer, in a window."""
+    """Return the allocated resources of all queues and the capacity of the nodes, in a window."""
     return [
         _curve("", "allocated", record.allocated(resource), begin, end),
         _curve("", "capacity", record.capacity(resource), begin, end),
@@ -248,7 +248,7 @@ def use_curves(record: Record, resource: str, begin: float, end: float) -> list[
 
 
 def room_curves(record: Record, resource: str, begin: float, end: float) -> list[Curve]:
-    """Return what is free of a resource in a window, how much of it is fragmented, and which part that is.
+    """Return the free amount of a resource in a window, and how much of it is fragmented.
 
     None where no pod requests the resource, or the forecast is of an older release.
     """

@@ -1,4 +1,4 @@
-"""Which part of what is free can the pods of a forecast not use, as they do not fit where it is?
+"""Fragmentation: free resources on nodes where pods of the forecast do not fit.
 
 The definition is that of Weng et al. ("Beware of Fragmentation", ATC 2023), for every resource: what is free
 on a node is fragmented for a pod that does not fit there, and the fragmentation of a node is the mean over
@@ -24,7 +24,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """What is free of a resource over time, on all nodes together, in the scheduler's units.
+    """The free amount of a resource over time, on all nodes together, in the scheduler's units.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class Room:
 
     @cached_property
     def part(self) -> Steps:
-        """Return which part of what is free is fragmented, from 0 to 1; 0 while nothing is free."""
+        """Return the fragmented fraction of the free amount; 0 while nothing is free."""
         return ratio(self.fragmented, self.free)
 
 
 def rooms_of(rows: Sequence[Json], kinds: Mapping[Request, int]) -> dict[str, Room]:
-    """Return the room of each resource that a pod requests, `pods` left out.
+    """Return the free amounts of each requested resource except `pods`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def rooms_of(rows: Sequence[Json], kinds: Mapping[Request, int]) -> dict[str, Ro
 
 
 def _stuck(states: Floats, wants: Floats, counts: Floats) -> Floats:
-    """Return for which part of the pods that request a resource a node in a state is too full.
+    """Return the fraction of pods requesting a resource that do not fit on a node in this state.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _stuck(states: Floats, wants: Floats, counts: Floats) -> Floats:
 
 
 def _over_nodes(times: Floats, nodes: Ints, amounts: Floats, order: Ints) -> Steps:
-    """Return the sum over nodes of an amount of which each row names the new value of one node.
+    """Return the sum over nodes of an amount whose new value of one node each row has.
 
     `order` sorts the rows by node, those of a node in order of time.
     """

@@ -1,4 +1,4 @@
-"""What does the text of a trace hold, and how does a generated trace become such a text?"""
+"""Parsing of trace texts, and the text of generated traces."""
 
 import csv
 from collections.abc import Iterable, Mapping
@@ -24,14 +24,14 @@ _MOST_JOBS = 200_000
 
 @dataclass(frozen=True)
 class Read:
-    """A trace, and the format that it came in."""
+    """A trace, and the format of its text."""
 
     trace: Trace
     format: str
 
 
 def read_workload(text: str, format_name: str = "") -> tuple[Read | None, list[Problem]]:
-    """Return what a text holds; None with every problem when it is no trace."""
+    """Return the trace of a text; None with every problem if it is invalid."""
     try:
         trace = read_trace(text, format_name)
     except Unreadable as error:
@@ -49,7 +49,7 @@ def read_workload(text: str, format_name: str = "") -> tuple[Read | None, list[P
 
 
 def generated_text(patterns: Iterable[Json], *, seconds: float, seed: int) -> tuple[str, list[Problem]]:
-    """Return a drawn trace as our own CSV, and what is wrong with its patterns."""
+    """Return a generated trace as our own CSV, and the problems of its patterns."""
     given = list(patterns)
     problems = [
         Problem(
@@ -91,7 +91,7 @@ def csv_of(trace: Trace) -> str:
 
 
 def queues_for_jobs(queues: Iterable[QueueFields]) -> list[str]:
-    """Return the queues of a scenario that may hold jobs: those without children."""
+    """Return the leaf queues of a scenario, which may have jobs."""
     rows = list(queues)
     parents = {row.parent for row in rows} | {"root"}
     return sorted({*(row.name for row in rows), "default"} - parents)

@@ -1,4 +1,4 @@
-"""What is kept of a forecast's result: its record, its decisions, waits by seed, and its figures in short?"""
+"""The stored parts of a forecast's result: its record, decisions, waits by seed, and summary."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ RECORD, LOG, SEEDS = "record", "log", "seeds"
 
 
 def parts_of(result: Json, record: Record, drawn: Sequence[SeedRow] = ()) -> Iterator[Part]:
-    """Yield the parts that are stored; `drawn` are the waits under workloads that seeds drew."""
+    """Yield the parts to store; `drawn` are the waits under drawn workloads."""
     content = packed(record)
     yield Part(RECORD, "", content, len(content))
     yield Part.of(LOG, result["log"])
@@ -26,7 +26,7 @@ def parts_of(result: Json, record: Record, drawn: Sequence[SeedRow] = ()) -> Ite
 
 
 def summary_of(result: Json, record: Record) -> dict[str, Any]:
-    """Return counts, what there is to choose from, and the hash of the whole result."""
+    """Return the summary: counts, names of queues and resources, and the hash of the whole result."""
     jobs = result["jobs"].values()
     return {
         "sessions": result["sessions"],

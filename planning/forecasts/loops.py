@@ -1,4 +1,4 @@
-"""Which pods are evicted again and again at a steady interval, and what does that cost?"""
+"""Eviction loops of a forecast: pods evicted at a steady interval, and the run time that they lose."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planning.forecasts.record import NO_JOB, Record
 from planning.forecasts.steps import Floats
 
 LEAST_TURNS = 3
-"""Evictions of one pod for jobs of one queue, at equal intervals, that make a loop."""
+"""The evictions of one pod for jobs of one queue, at equal intervals, that count as a loop."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class EvictionLoop:
 
     @property
     def lost_per_hour(self) -> float:
-        """Return the run time that is lost in an hour of the loop, in seconds."""
+        """Return the run time that the loop loses per hour, in seconds."""
         turns = (self.end - self.begin) / self.interval + 1.0
         return self.lost / turns / self.interval * 3600.0
 
@@ -70,7 +70,7 @@ class _Turns:
 
 
 def eviction_loops(record: Record) -> list[EvictionLoop]:
-    """Return the loops, the one with the most evictions first."""
+    """Return the loops, most evictions first."""
     together: dict[tuple[int, str, float], list[_Turns]] = {}
     for turns in _all_turns(record):
         victim = int(record.evictions.victims[turns.rows[0]])
@@ -90,7 +90,7 @@ def _all_turns(record: Record) -> Iterator[_Turns]:
 
 
 def _steady(record: Record, pod: str, by: str, rows: Sequence[int]) -> Iterator[_Turns]:
-    """Yield the longest stretches of a pod's evictions whose intervals are equal."""
+    """Yield the longest sequences of a pod's evictions with equal intervals."""
     times = record.evictions.times
     stretch, interval = [rows[0]], 0.0
     for before, after in pairwise(rows):

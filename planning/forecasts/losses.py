@@ -1,4 +1,4 @@
-"""Which run time was thrown away, of which queue, and by which?"""
+"""Run time lost by evictions, by the queue that lost it and the queue they were for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planning.forecasts.steps import Floats
 
 @dataclass(frozen=True)
 class Loss:
-    """Run time of one queue's pods that was thrown away.
+    """Lost run time of one queue's pods.
 
     Attributes
     ----------
@@ -38,13 +38,13 @@ class Loss:
 
 
 def preemptor_queue(record: Record, row: int) -> str:
-    """Return the queue that an eviction was for; empty where the scheduler names no job."""
+    """Return the queue that an eviction was for; empty if the scheduler names no job."""
     job = int(record.evictions.preemptors[row])
     return "" if job == NO_JOB else record.jobs.queues[job]
 
 
 def lost_by_eviction(record: Record) -> Floats:
-    """Return what each eviction threw away, in seconds of run time.
+    """Return the run time lost by each eviction, in seconds.
 
     A job's lost run time is divided among the evictions of its pods as the times that these pods had run.
     Where none of them had run, it is not an eviction that lost it.
@@ -59,7 +59,7 @@ def lost_by_eviction(record: Record) -> Floats:
 
 
 def losses(record: Record) -> list[Loss]:
-    """Return what was lost, by the queue that lost it and the one that it was lost to; the largest first."""
+    """Return the lost run time by both queues, largest first."""
     lost, evictions, jobs = lost_by_eviction(record), record.evictions, record.jobs
     rows: dict[tuple[str, str], list[int]] = {}
     for row, victim in enumerate(evictions.victims.tolist()):

@@ -1,4 +1,4 @@
-"""Which nodes does a forecast have over time, pool by pool?"""
+"""The nodes of a forecast over time, by pool."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Pool:
     offers: Mapping[str, Steps]
 
     def capacity(self, resource: str) -> Steps:
-        """Return what the pool offers of a resource."""
+        """Return the capacity of the pool for a resource."""
         return self.offers.get(resource, NOTHING)
 
 
@@ -66,7 +66,7 @@ def pools_of(document: Json, end: float) -> list[Pool]:
 
 
 def _changes(document: Json, end: float) -> Iterator[tuple[float, Json, int]]:
-    """Yield when which node comes (1) and goes (-1)."""
+    """Yield the times at which each node is added (1) and removed (-1)."""
     there: dict[str, Json] = {}
     for node in items(document.get("nodes")):
         there[node["metadata"]["name"]] = node

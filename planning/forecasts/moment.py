@@ -1,4 +1,4 @@
-"""What do queues have, and who waits, at a time of a forecast?"""
+"""The queues and jobs at a time of a forecast."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Now:
 
 
 def cluster_now(record: Record, at: float) -> Now:
-    """Return what the record says of a time."""
+    """Return the state at a time, from the record."""
     jobs = record.jobs
     there = job_rows(record, np.flatnonzero((jobs.submitted <= at) & ~(jobs.finished <= at)))
     waiting = [row for row in there if row.started is None or row.started > at]

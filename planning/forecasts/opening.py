@@ -1,4 +1,4 @@
-"""How does a forecast begin: from a scenario, a trace and options, or from where it was frozen?"""
+"""The start of a forecast: from a scenario, a trace and options, or from a frozen state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class NoForecast(Exception):
 
 @dataclass(frozen=True)
 class Opened:
-    """A forecast that is about to go on; `document` is what it replays, `notes` what its trace assumes."""
+    """A forecast ready to run; `document` is its replay, `notes` the assumptions about its trace."""
 
     replay: Replay
     document: Json
@@ -32,7 +32,7 @@ class Opened:
 def opened(
     scenario: Json, workload: str, options: Json, frozen: Json | None = None, *, seed: int = 0
 ) -> Opened:
-    """Return a forecast at its beginning, or where it was frozen. Raises NoForecast.
+    """Return a forecast at its beginning, or at its frozen state. Raises NoForecast.
 
     With a `seed` above 0 its workload is drawn like the trace.
     """
@@ -41,7 +41,7 @@ def opened(
 
 
 def replay_of(document: Json, frozen: Json | None = None, shared: Shared | None = None) -> Replay:
-    """Return the replay of a document at its beginning, or where it was frozen. Raises NoForecast."""
+    """Return the replay of a document at its beginning, or at its frozen state. Raises NoForecast."""
     inspection = Inspection(document, None if shared is None else shared.inspection)
     if shared is not None:
         shared.inspection = inspection
@@ -55,7 +55,7 @@ def replay_of(document: Json, frozen: Json | None = None, shared: Shared | None 
 def cluster_at(
     scenario: Json, workload: str, options: Json, time: float, frozen: Json | None = None
 ) -> dict[str, Any]:
-    """Return the cluster as the first session from `time` on finds it, as a scenario. Raises NoForecast.
+    """Return the cluster as the first session at or after `time` finds it, as a scenario. Raises NoForecast.
 
     `frozen` is a state from before that time.
     """
@@ -71,7 +71,7 @@ def cluster_at(
 def forecast_document(
     scenario: Json, workload: str, options: Json, *, seed: int = 0
 ) -> tuple[Json, list[str]]:
-    """Return the document of a replay, and what was assumed of its workload. Raises NoForecast."""
+    """Return the document of a replay, and the assumptions about its workload. Raises NoForecast."""
     try:
         given, fitting = read_trace(workload), _fitting(options)
     except Unreadable as error:

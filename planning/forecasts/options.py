@@ -1,4 +1,4 @@
-"""May a scenario be forecast under these options? Every problem at once, each with its place and its fix."""
+"""Validation of a forecast's options: all problems, each with its path and its fix."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ EVICTED = {
     "delete": "are lost",
     "owner": "are replaced by their controller",
 }
-"""What becomes of evicted pods, in words that follow "Evicted pods"."""
+"""What happens to evicted pods, in words that follow "Evicted pods"."""
 
 DEFAULTS: Mapping[str, Any] = {
     "period_seconds": 1.0,
@@ -45,7 +45,7 @@ _NUMBERS = [name for name, value in DEFAULTS.items() if isinstance(value, float)
 def option_problems(
     options: Json, *, trace_queues: Collection[str], queues: Collection[str]
 ) -> list[Problem]:
-    """Return what is wrong with options; `queues` are the scenario's that may hold jobs."""
+    """Return the problems of options; `queues` are the scenario's leaf queues."""
     return [
         *_numbers(options),
         *_seeds(options),

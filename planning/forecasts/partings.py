@@ -1,4 +1,4 @@
-"""Where do a forecast and reality part, queue by queue, and what do the two snapshots show of the reasons?
+"""Where a forecast and reality diverge, by queue, and possible causes shown by the two snapshots.
 
 A cause is named only with evidence: a difference that both sides show and that was there before the first
 job of the queue parted, or something that the parting jobs use and the model does not know. That it is the
@@ -23,7 +23,7 @@ from traces.text import counted
 Json = Mapping[str, Any]
 
 OFF = 60.0
-"""Seconds by which a start, a run time or a submission may differ before it counts as another one."""
+"""The tolerance of starts, run times and submissions, in seconds."""
 MOST_NAMED = 10
 CAUSES = (
     "run_time", "missing", "extra", "submitted", "queue", "nodes", "queue_spec", "configuration",
@@ -35,7 +35,7 @@ MEANINGS = {name: says for name, (_, says) in (*POD_PARTS.items(), *PODGROUP_PAR
 
 @dataclass(frozen=True)
 class RealJob:
-    """What happened to a job, in seconds from the beginning of the forecast; None: nothing yet.
+    """The life of a job, in seconds from the beginning of the forecast; None: nothing yet.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class RealJob:
 
 @dataclass(frozen=True)
 class Cause:
-    """What may be why a queue's jobs start at other times than predicted.
+    """A possible cause for a queue's jobs to start at other times than predicted.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class QueueParting:
-    """Where the jobs of a queue part.
+    """Where the jobs of a queue diverge.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def queue_partings(
     later: Json | None = None,
     scenario: Json | None = None,
 ) -> tuple[QueueParting, ...]:
-    """Return where each queue parts and what may be why, the first parting first.
+    """Return where each queue diverges and the possible causes, the first divergence first.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _first(starts: tuple[float | None, float | None]) -> float:
 
 
 def _jobs_differ(predicted: Record, real: Mapping[str, RealJob], at: float, end: float) -> Iterator[Cause]:
-    """Yield how the jobs that were there by a time differ: run times, arrivals, queues."""
+    """Yield how the jobs present at a time differ: run times, arrivals, queues."""
     jobs = predicted.jobs
     rows = {name: row for row, name in enumerate(jobs.names) if jobs.submitted[row] <= at or name in real}
     runs: dict[str, Runs] = {}
@@ -279,7 +279,7 @@ def _not_modelled(jobs: Iterable[tuple[str, RealJob]]) -> Iterator[Cause]:
 
 
 def uses_of(podgroup: Json, pods: Sequence[Json]) -> tuple[str, ...]:
-    """Return what a PodGroup and its pods use that is not modelled."""
+    """Return the unmodelled features that a PodGroup and its pods use."""
     found = [name for name, (uses, _) in POD_PARTS.items() if any(map(uses, pods))]
     return (*found, *(name for name, (uses, _) in PODGROUP_PARTS.items() if uses(podgroup)))
 

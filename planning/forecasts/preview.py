@@ -1,4 +1,4 @@
-"""What does a trace say before it is used? Counts, arrivals, sizes, run times and their origin."""
+"""Preview of a trace: counts, arrivals, sizes, run times and their origin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_BARS = 96
 
 @dataclass(frozen=True)
 class QueueWork:
-    """What arrives in one queue.
+    """The arrivals of one queue.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class QueueWork:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a trace says, in figures.
+    """The figures of a trace.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ BARS = (60.0, 300.0, 900.0, 3600.0, 3 * 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0
 
 
 def preview(trace: Trace) -> Preview:
-    """Return what a trace says, in figures."""
+    """Return the figures of a trace."""
     width = next((bar for bar in BARS if trace.span / bar < MOST_BARS), BARS[-1])
     bars = int(trace.span // width) + 1 if trace.jobs else 0
     arrivals: dict[str, list[int]] = {}

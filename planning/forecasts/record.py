@@ -1,4 +1,4 @@
-"""What is kept of a forecast? One row per job and per eviction, and of every amount its changes only.
+"""The record of a forecast: a row per job and per eviction, and the changes of every amount.
 
 Times are seconds from the beginning of the forecast, amounts in the scheduler's units.
 """
@@ -30,7 +30,7 @@ NO_JOB = -1
 
 @dataclass(frozen=True, eq=False)
 class Jobs:
-    """The jobs of a forecast, one per row; a time that did not come is not a number.
+    """The jobs of a forecast, one per row; a time that did not happen is not a number.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Jobs:
         return self.started - self.submitted
 
     def waits_at_least(self, end: float) -> Floats:
-        """Return the waits, those of jobs that have not started until they ended, else until `end`."""
+        """Return the waits; jobs that have not started count until they ended, else until `end`."""
         until = np.where(np.isnan(self.ended), end, self.ended)
         return np.where(np.isnan(self.started), until, self.started) - self.submitted
 
@@ -115,7 +115,7 @@ class Evictions:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """All that is kept of a forecast.
+    """The record of a forecast.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Record:
         return self.queues.get(queue, {}).get(figure, {}).get(resource, NOTHING)
 
     def allocated(self, resource: str) -> Steps:
-        """Return what all queues together had allocated."""
+        """Return the allocated resources of all queues together."""
         if resource not in self._allocated:
             self._allocated[resource] = total(
                 [self.steps(queue, "allocated", resource) for queue in self.leaves]
@@ -167,20 +167,20 @@ class Record:
 
     @cached_property
     def _allocated(self) -> dict[str, Steps]:
-        """The sums that were requested: those of a long forecast take long to add up."""
+        """The sums computed so far, as those of a long forecast take time."""
         return {}
 
     def capacity(self, resource: str) -> Steps:
-        """Return what all nodes together offered."""
+        """Return the capacity of all nodes together."""
         return total([pool.capacity(resource) for pool in self.pools])
 
     def resources(self) -> list[str]:
-        """Return the resources that any node offers."""
+        """Return the resources of the nodes."""
         return sorted({resource for pool in self.pools for resource in pool.offers})
 
 
 def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Record:
-    """Return what is kept of the result of a replay of a document.
+    """Return the record of a replay's result.
 
     With `jobs_only` the amounts of jobs, and of queues and nodes over time are left out: jobs have no pods
     and sizes, and there are no queues, pools and rooms, which take most of the work.
@@ -242,7 +242,7 @@ def _jobs(rows: Mapping[str, Json], sizes: Mapping[str, JobSize], ends: Mapping[
 
 
 def _evictions(log: Iterable[Json], jobs: Jobs, pods_of: Callable[[], Callable[[str], str]]) -> Evictions:
-    """Return the evictions; how long a pod had run is counted from its last bind, else from time 0.
+    """Return the evictions; the run time of a pod counts from its last bind, else from time 0.
 
     `pods_of` returns a function that gives a pod's job; it is called when anything was evicted.
     """
@@ -270,7 +270,7 @@ def _evictions(log: Iterable[Json], jobs: Jobs, pods_of: Callable[[], Callable[[
 
 
 def _queue_steps(held: Sequence[Span]) -> QueueSteps:
-    """Return a queue's amounts over time; between two stretches of rows it has and requests nothing."""
+    """Return a queue's amounts over time; between two ranges of rows they are zero."""
     found: dict[str, dict[str, Steps]] = {}
     ends = [
         span.end

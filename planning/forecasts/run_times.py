@@ -1,4 +1,4 @@
-"""How long will the jobs of a snapshot run? As they say, else as finished jobs like them, else a default."""
+"""Run times of a snapshot's jobs: declared, else of similar finished jobs, else a default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from traces.kubernetes import run_seconds_of
 
 Json = Mapping[str, Any]
 Alike = tuple[str, str, str, str]
-"""What jobs that run for a similar time have in common: kind of owner, name pattern, queue, requests."""
+"""What similar jobs have in common: kind of owner, name pattern, queue, requests."""
 
 ANNOTATION, ALIKE, QUEUE, DEFAULT, ENDLESS = "annotation", "similar_jobs", "queue", "default", "endless"
 SOURCES = {
@@ -81,7 +81,7 @@ def run_times(document: Json, default: float) -> list[RunTime]:
 
 
 def _has_group(job: Json, document: Json) -> bool:
-    """Tell whether a Job has a PodGroup, or had one: a finished Job needs no run time."""
+    """Return whether a Job has or had a PodGroup: a finished Job needs no run time."""
     ended = ((job.get("status") or {}).get("state") or {}).get("phase") in _ENDED
     name = job["metadata"]["name"]
     return ended or any(
@@ -92,7 +92,7 @@ def _has_group(job: Json, document: Json) -> bool:
 
 
 def _group_of(job: Json) -> dict[str, Any]:
-    """Return what the PodGroup of a Job will say about its run time: its queue and its pods."""
+    """Return the features of a Job's PodGroup that tell its run time: its queue and its pods."""
     tasks = (job.get("spec") or {}).get("tasks") or [{}]
     template = tasks[0].get("template") or {}
     annotations = {**_annotations({"metadata": template.get("metadata") or {}}), **_annotations(job)}
@@ -124,7 +124,7 @@ def _run_time(
 
 
 def with_run_times(document: Json, found: Iterable[RunTime]) -> dict[str, Any]:
-    """Return the document with the run times written on the PodGroups and Jobs that do not say theirs."""
+    """Return the document with the run times written to PodGroups and Jobs that do not declare them."""
     seconds = {
         entry.job: entry.seconds
         for entry in found
@@ -142,13 +142,13 @@ def with_run_times(document: Json, found: Iterable[RunTime]) -> dict[str, Any]:
 
 
 def sources_of(found: Iterable[RunTime]) -> dict[str, int]:
-    """Return how many jobs have their run time from where."""
+    """Return the number of jobs by source of their run time."""
     counts = Counter(entry.source for entry in found)
     return {source: counts[source] for source in SOURCES if counts[source]}
 
 
 def notes_of(found: Sequence[RunTime], default: float) -> list[str]:
-    """Return what was assumed about run times, as notes of a result."""
+    """Return the assumptions about run times, as notes of a result."""
     message = {
         ALIKE: "the median of finished jobs like them as run time",
         QUEUE: "the median of their queue's finished jobs as run time",
@@ -175,7 +175,7 @@ def _alike(group: Json, pods: Sequence[Json]) -> Alike:
 
 
 def name_pattern(name: str) -> str:
-    """Return what the names of similar jobs have in common.
+    """Return the pattern that the names of similar jobs share.
 
     >>> name_pattern("train-17-7c9e6679-7425-40de-944b-e07fc1f90ae7"), name_pattern("etl-2026-11-22")
     ('train-#-#', 'etl-#-#-#')

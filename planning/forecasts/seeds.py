@@ -1,4 +1,4 @@
-"""How much of a figure is chance? The same forecast under several workloads that are drawn like its trace.
+"""The same forecast under several workloads drawn like its trace, to measure chance.
 
 Each seed draws one workload (`planning.forecasts.workload.drawn_from`): arrivals at the trace's rate of each
 hour, independent of each other, and jobs like those of the trace. An interval says where the mean over all
@@ -109,7 +109,7 @@ class QueueChange:
 
 
 def seed_rows(record: Record, seed: int) -> list[SeedRow]:
-    """Return the waits of each queue that gets a job during the forecast, by name."""
+    """Return the waits of each queue with jobs during the forecast, by name."""
     rows = []
     waits = record.jobs.waits_at_least(record.end)
     for queue in sorted(set(record.jobs.queues)):
@@ -122,7 +122,7 @@ def seed_rows(record: Record, seed: int) -> list[SeedRow]:
 
 
 def interval(values: Sequence[float], least: float = -math.inf) -> Interval:
-    """Return the mean of values with its 95 % confidence interval by Student's t, no part below `least`.
+    """Return the mean of values with its 95 % confidence interval by Student's t, bounded below by `least`.
 
     >>> interval([1.0, 2.0, 3.0])
     Interval(mean=2.0, low=-0.48433820832295993, high=4.48433820832296, seeds=3)
@@ -137,7 +137,7 @@ def interval(values: Sequence[float], least: float = -math.inf) -> Interval:
 
 
 def over_seeds(rows: Sequence[SeedRow]) -> list[QueueOverSeeds]:
-    """Return the waits of each queue over the seeds under which it gets jobs, by name."""
+    """Return the waits of each queue over the seeds in which it has jobs, by name."""
     return [
         QueueOverSeeds(
             queue,
@@ -150,7 +150,7 @@ def over_seeds(rows: Sequence[SeedRow]) -> list[QueueOverSeeds]:
 
 
 def change_over_seeds(before: Sequence[SeedRow], after: Sequence[SeedRow]) -> list[QueueChange]:
-    """Return how the waits of each queue change, over the seeds under which it gets jobs in both, by name."""
+    """Return how the waits of each queue change, over the seeds in which it has jobs in both, by name."""
     first, second = _by_queue(before), _by_queue(after)
     found = []
     for queue in sorted(set(first) & set(second)):

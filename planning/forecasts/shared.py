@@ -1,4 +1,4 @@
-"""What do forecasts of variants of one scenario share? What arrives, and what was found sound of it."""
+"""Data that forecasts of variants of one scenario share: arrivals and checks of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scheduler_core.validate import Inspection
 from traces import Trace
 
 KEPT_EVENTS = 50_000
-"""Events of so many arrivals are kept, some 2 kB each, of the workloads that were met last."""
+"""The most arrivals whose events are cached, some 2 kB each, of the workloads met last."""
 
 
 class Shared:
-    """What was read for the forecasts of some variants, and holds for the next one.
+    """Data read for the forecasts of some variants that is valid for the next one.
 
     Arrivals are shared by forecasts of one trace that fit it alike. That is sound, as they follow from the
     trace, the queues that may have jobs, the fitting, the horizon and the default run time alone, and nobody
@@ -36,7 +36,7 @@ class Shared:
     def arrivals(
         self, trace: Trace, queues: Sequence[str], fitting: Fitting, times: Times
     ) -> tuple[Arrivals, list[Problem]]:
-        """Return what arrives of a trace during a forecast, or why the trace cannot be fitted.
+        """Return the arrivals of a trace during a forecast, or why the trace cannot be fitted.
 
         `queues` are those of the scenario that may have jobs.
         """
@@ -55,7 +55,7 @@ class Shared:
 
     @property
     def fitted(self) -> int:
-        """Return how many arrivals are kept."""
+        """Return the number of cached arrivals."""
         return len(self._known)
 
     def _count(self) -> int:

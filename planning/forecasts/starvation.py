@@ -1,4 +1,4 @@
-"""Which queues do not get what they deserve and request, and for how long?"""
+"""Queues that lack what they deserve and request, and for how long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planning.forecasts.steps import moments
 
 @dataclass(frozen=True)
 class Starvation:
-    """The longest stretch in which a queue lacked a resource that it deserves and requests.
+    """The longest interval in which a queue lacked a resource that it deserves and requests.
 
     Attributes
     ----------
@@ -40,13 +40,13 @@ class Starvation:
 
 
 def starvations(record: Record) -> list[Starvation]:
-    """Return the longest starvation of each queue that had any, the longest first."""
+    """Return the longest starvation of each starved queue, longest first."""
     found = [starved for queue in record.leaves if (starved := longest(record, queue)) is not None]
     return sorted(found, key=lambda starved: (-starved.seconds, starved.queue))
 
 
 def longest(record: Record, queue: str) -> Starvation | None:
-    """Return the longest starvation of a queue; None when it always had what it deserves and requests.
+    """Return the longest starvation of a queue; None if it never lacked what it deserves and requests.
 
     It lacks max(0, min(deserved, request) - allocated) of a resource; `pods` are left out.
     """

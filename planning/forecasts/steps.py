@@ -1,4 +1,4 @@
-"""How did an amount change over time? Kept as its changes only."""
+"""Step functions of time, stored as their changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Steps:
 
     @classmethod
     def from_changes(cls, times: npt.ArrayLike, values: npt.ArrayLike) -> Steps:
-        """Return the function of times in order and the value from each on, without what changes nothing."""
+        """Return the function of ordered times and values, without changes that change nothing."""
         at, to = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
         if len(at):
             last_of_time = np.append(at[1:] != at[:-1], True)
@@ -92,7 +92,7 @@ class Steps:
 
 
 def _firsts(group: Ints, holds: npt.NDArray[np.bool_]) -> Ints:
-    """Return the first place of each group, which follow each other, at which something holds."""
+    """Return the first index in each of consecutive groups at which a condition holds."""
     places = np.flatnonzero(holds)
     found: Ints = places[np.append(True, np.diff(group[places]) != 0)]
     return found
@@ -108,7 +108,7 @@ def moments(functions: Iterable[Steps], end: float) -> Floats:
 
 
 def ratio(part: Steps, whole: Steps) -> Steps:
-    """Return one function over another; 0 where the other is not above 0.
+    """Return the quotient of two functions; 0 where the divisor is not above 0.
 
     >>> ratio(Steps.of([(0, 1), (5, 3)]), Steps.of([(2, 4)])).pairs()
     [(2.0, 0.25), (5.0, 0.75)]
@@ -133,7 +133,7 @@ def total(functions: Sequence[Steps]) -> Steps:
 
 
 def _total_of_whole(functions: Sequence[Steps]) -> Steps:
-    """Return the sum of functions of whole numbers, whose differences add up without any rounding."""
+    """Return the sum of integer functions, whose differences add up without rounding."""
     times = np.concatenate([[], *(function.times for function in functions)])
     steps = np.concatenate([[], *(np.diff(function.values, prepend=0.0) for function in functions)])
     order = np.argsort(times, kind="stable")

@@ -1,4 +1,4 @@
-"""How is a forecast stored? As one compressed archive of columns, the same bytes for the same record."""
+"""Storage of a record as one compressed archive of columns; equal records give equal bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TIMES = ("submitted", "enqueued", "started", "finished", "ended", "lost")
 _COUNTS = ("evictions", "pods")
 
 Key = tuple[str, ...]
-"""Names a function of time: the figure and resource of a queue, what a pool has or offers, what is free."""
+"""The name of a function: figure and resource of a queue, what a pool has or offers, what is free."""
 
 
 def packed(record: Record) -> bytes:
@@ -65,7 +65,7 @@ def packed(record: Record) -> bytes:
 
 
 def unpacked(content: bytes) -> Record:
-    """Return the record that `packed` made these bytes of."""
+    """Return the record from its bytes."""
     with np.load(BytesIO(content), allow_pickle=False) as arrays:
         head = json.loads(_lines(arrays["head"])[0])
         jobs = Jobs(

@@ -1,4 +1,4 @@
-"""Do the jobs of a queue start as soon as its wait target says?"""
+"""Wait targets of queues, and whether jobs meet them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scheduler_core.replay.metrics import quantile
 
 Status = Literal["met", "missed", "open", "no_jobs"]
 PART = 0.95
-"""The part of a queue's jobs that must start within the target."""
+"""The fraction of a queue's jobs that must start within the target."""
 
 
 @dataclass(frozen=True)
 class Waits:
-    """How long the jobs of a queue waited.
+    """The waits of a queue's jobs.
 
     Jobs that had not started by the end count in `p50` and `p95` with their wait until then, so these are at
     least that long.
@@ -85,7 +85,7 @@ def submitted_in_time(record: Record, queue: str) -> np.ndarray:
 
 
 def waits_of(record: Record, queue: str) -> Waits:
-    """Return how long a queue's jobs waited that were submitted during the forecast."""
+    """Return the waits of a queue's jobs that were submitted during the forecast."""
     rows = submitted_in_time(record, queue)
     so_far = record.jobs.waits_at_least(record.end)[rows].tolist()
     started = ~np.isnan(record.jobs.started[rows])

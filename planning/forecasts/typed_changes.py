@@ -1,4 +1,4 @@
-"""Which timed change does a row of a form mean: when, what happens, to which queue, pool or nodes?"""
+"""Timed changes entered in form rows, and their time axis."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_TICKS = 9
 
 @dataclass(frozen=True)
 class TypedChange:
-    """A row of the form, as it was typed.
+    """A row of the form, as entered.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class TypedChange:
 
 
 def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the change that a row means, and what of it cannot be read; the rest is checked as in files.
+    """Return the change of a row, and what cannot be read; other checks are those of files.
 
     >>> change_of(TypedChange("18:00", "queue", "batch", "weight=5 capability.cpu=8"), 0)[0]
     {'at': '18:00', 'queue': 'batch', 'set': {'weight': 5, 'capability': {'cpu': '8'}}}
@@ -83,7 +83,7 @@ def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Proble
 
 
 def _patch(text: str, place: int) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the merge patch of a queue's spec that ``field=value`` words spell; an empty value removes."""
+    """Return the merge patch of a queue's spec for ``field=value`` words; an empty value removes."""
     patch: dict[str, Any] = {}
     problems = []
     for word in text.split():
@@ -117,7 +117,7 @@ def _problem(place: int, key: str, message: str, fix: str) -> Problem:
 
 @dataclass(frozen=True)
 class Mark:
-    """A place on a time axis: thousandths of its length, and what stands there."""
+    """A position on a time axis, in thousandths of its length, and its label."""
 
     place: float
     label: str

@@ -1,4 +1,4 @@
-"""How well are the nodes of a forecast used: what is allocated, and what is free but fragmented?"""
+"""Usage of the nodes of a forecast: allocated, free and fragmented resources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planning.forecasts.steps import Steps, moments, ratio
 
 @dataclass(frozen=True)
 class UseRow:
-    """How a resource of the nodes is used over a forecast; parts are from 0 to 1, times in seconds.
+    """The usage of a resource over a forecast; fractions of 1, times in seconds.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class UseRow:
 
 
 def use_rows(record: Record) -> list[UseRow]:
-    """Return how each resource that any node offers is used, by name."""
+    """Return the usage of each resource of the nodes, by name."""
     rows = [_use_row(record, resource) for resource in record.resources()]
     return [row for row in rows if row is not None]
 
@@ -61,7 +61,7 @@ def _use_row(record: Record, resource: str) -> UseRow | None:
 
 
 def highest(function: Steps, end: float) -> tuple[float, float]:
-    """Return when a function is highest until an end, the first such moment, and how high.
+    """Return the maximum of a function until an end, and the first time of it.
 
     >>> highest(Steps.of([(5, 2), (7, 1)]), 10)
     (5.0, 2.0)

@@ -1,4 +1,4 @@
-"""What does a forecast mean for the people who wait? Sentences from its figures, each with its moment."""
+"""The verdict on a forecast: sentences from its figures, each with a moment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from traces.text import counted
 Tone = Literal["harm", "safe", "neutral"]
 
 STARVES_AFTER = 600.0
-"""Seconds for which a queue lacks what it deserves before the verdict names it."""
+"""The duration of a deficit, in seconds, from which the verdict mentions it."""
 MOST_NAMED = 3
 
 
@@ -58,7 +58,7 @@ class Finding:
 def verdict(
     record: Record, targets: Mapping[str, float], *, starves_after: float = STARVES_AFTER
 ) -> list[Finding]:
-    """Return what a forecast means, harm first.
+    """Return the verdict on a forecast, harm first.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def _of_utilisation(record: Record) -> Iterator[Finding]:
 
 
 def utilisations(record: Record, until: float | None = None) -> dict[str, float]:
-    """Return by resource which part of what the nodes offered was allocated to queues, on average.
+    """Return the average allocated fraction of the nodes' capacity, by resource.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def utilisations(record: Record, until: float | None = None) -> dict[str, float]
 
 
 def last_arrival(record: Record) -> float:
-    """Return when the last job was submitted, in seconds; after it the work only drains."""
+    """Return when the last job was submitted, in seconds; afterwards the cluster only drains."""
     return float(np.nanmax(record.jobs.submitted, initial=0.0))
 
 

@@ -1,4 +1,4 @@
-"""Which work arrives during a forecast? A trace fitted to the queues of a scenario."""
+"""The workload of a forecast: a trace fitted to the queues of a scenario."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Fitting:
-    """How a trace becomes the work of a scenario.
+    """How a trace is fitted to a scenario.
 
     Attributes
     ----------
@@ -48,14 +48,14 @@ class Fitting:
 
 
 def leaf_queues(document: Json) -> list[str]:
-    """Return the queues of a scenario that may have jobs, by name."""
+    """Return the leaf queues of a scenario, by name."""
     queues = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in items(document.get("queues"))}
     parents = {spec.get("parent") for spec in queues.values()}
     return sorted({*queues, "default"} - parents - {"root"})
 
 
 def fitted_to(trace: Trace, queues: Collection[str], fitting: Fitting) -> tuple[Trace, list[Problem]]:
-    """Return a trace whose jobs are in queues of the scenario, or why it cannot be.
+    """Return a trace whose jobs are in queues of the scenario, or why it cannot be fitted.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _problem(path: str, message: str, queues: Collection[str]) -> Problem:
 
 
 def own_trace(document: Json) -> Trace:
-    """Return the work of the snapshot's own jobs that have finished."""
+    """Return the finished jobs of the snapshot as a workload."""
     whole = trace_of_objects(items(document.get("podgroups")), items(document.get("pods")))
     done = tuple(job for job in whole.jobs if job.run_seconds is not None)
     left = len(whole.jobs) - len(done)
@@ -123,7 +123,7 @@ def own_trace(document: Json) -> Trace:
 
 
 def more_of(trace: Trace, *, seconds: float, seed: int, covers: float | None = None) -> Trace:
-    """Return work of the same pattern: the rate of each hour and weekday, jobs like those of each queue.
+    """Return a workload of the same pattern: the rates of each hour and weekday, and similar jobs by queue.
 
     `covers` is how many seconds the trace covers; None: until its last submission.
     """
@@ -132,7 +132,7 @@ def more_of(trace: Trace, *, seconds: float, seed: int, covers: float | None = N
 
 
 def drawn_from(trace: Trace, fitting: Fitting, seconds: float, seed: int) -> tuple[Trace, Fitting]:
-    """Return work that a seed draws from the pattern of a window of a trace, and how it is fitted then.
+    """Return the workload that a seed draws from a window of a trace, and its fitting.
 
     The window is as long as the forecast, or what the trace has of it when that is shorter.
     """

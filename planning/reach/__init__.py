@@ -1,1 +1,1 @@
-"""What is the smallest change of each kind with which a figure of the workbench reaches an amount?"""
+"""Search for the smallest change of each kind with which a figure of the queue table reaches an amount."""

@@ -1,4 +1,4 @@
-"""How is an answer written? As plain data, the same for a server's API and for files."""
+"""Answers as plain data, the same for the API and for files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def resolved(document: Json) -> dict[str, Any]:
 
 
 def answer_to(params: Mapping[str, str], document: Json) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the answer to a question as typed, or every problem with it; one of the two is empty."""
+    """Return the answer to a question as entered, or all problems with it; one of the two is empty."""
     question, problems = question_of(params)
     if question is None:
         return {}, problems
@@ -105,7 +105,7 @@ def answer_of(answer: Reached) -> dict[str, Any]:
 
 
 def unit_of(question: Question) -> str:
-    """Return the unit of a question's amounts; of a share 1 is all of what is deserved."""
+    """Return the unit of a question's amounts; for a share, 1 is all of deserved."""
     if question.figure == DESERVED:
         return _UNITS.get(question.resource, "milliunits")
     return "of deserved" if question.figure == SHARE else "pods"

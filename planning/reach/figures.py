@@ -1,4 +1,4 @@
-"""What is a figure of the workbench now, and after a change? Each answer is the core's."""
+"""Figures of the queue table, before and after a change, calculated by the core."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Unanswered(Exception):
 
 
 class Value(NamedTuple):
-    """A figure after a change; `refused` says why nobody should make the change, empty where they may."""
+    """A figure after a change; `refused` says why the change cannot be made, empty if it can."""
 
     figure: float | None
     refused: str = ""
@@ -50,17 +50,17 @@ class Figure(Protocol):
     now: float
 
     def chain(self) -> Sequence[str]:
-        """Return the queue whose fields move, and those above it where queues form a tree."""
+        """Return the queue whose fields change, and its ancestors if queues form a tree."""
 
     def grid(self) -> Grid:
-        """Return by how much each kind moves."""
+        """Return the steps of each kind."""
 
     def after(self, kind: Kind, move: Move) -> Value:
         """Return the figure after a move."""
 
 
 def conf_of(document: Json) -> SchedulerConf:
-    """Return the configuration that decides.
+    """Return the configuration that applies.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def conf_of(document: Json) -> SchedulerConf:
 
 
 def chain_of(document: Json, queue: str, *, is_tree: bool) -> list[str]:
-    """Return a queue and, where queues form a tree, those above it, root left out."""
+    """Return a queue and, if queues form a tree, its ancestors except root."""
     parents = {
         entry["metadata"]["name"]: (entry.get("spec") or {}).get("parent") or ""
         for entry in document.get("queues") or ()
@@ -87,7 +87,7 @@ def chain_of(document: Json, queue: str, *, is_tree: bool) -> list[str]:
 
 
 class QueueFigure:
-    """What a queue deserves, or its share, when a session opens: as the page shows it.
+    """The deserved amount of a queue, or its share, when a session opens: as on the page.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class QueueFigure:
         return chain_of(self.document, self.question.queue, is_tree=is_tree)
 
     def grid(self) -> Grid:
-        """Return steps that suit what is missing of the resource."""
+        """Return steps that suit the missing amount of the resource."""
         resource, amount = self.question.resource, self.question.amount
         held = limited_amounts(self._entry.get("allocated")).get(resource) or 0.0
         deserved = limited_amounts(self._entry.get("deserved")).get(resource) or 0.0
@@ -148,7 +148,7 @@ class QueueFigure:
         return queues_at_open(demand, queues, self.document.get("scheduler_conf"))
 
     def _total_with(self, kind: Kind, count: int) -> Resource:
-        """Return the total with so many nodes more, added one by one as the core sums nodes."""
+        """Return the total with added nodes, summed one by one as in the core."""
         sums = self._sums.setdefault(kind.like, [self.demand.total])
         if len(sums) == 1:
             model = next(node for node in self.document["nodes"] if node["metadata"]["name"] == kind.like)
@@ -178,7 +178,7 @@ class QueueFigure:
             amount = deserved.get(self.question.resource, 0.0)
             return float("inf") if amount is None else amount
         if self._is_parent:
-            # Volcano leaves a parent's share out; the page shows that of its own amounts.
+            # Volcano does not calculate a parent's share; the page shows that of its own amounts.
             return dominant(limited_amounts(entry.get("allocated")), deserved)[1]
         share: float | None = entry.get("share")
         return share
@@ -200,7 +200,7 @@ class QueueFigure:
 
 
 class JobFigure:
-    """How many pods of a job have a place when one session is over: on a node, or pipelined to one.
+    """The number of a job's pods with a node after one session, bound or pipelined.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class JobFigure:
         return chain_of(self.document, self._waiting.queue, is_tree=is_tree)
 
     def grid(self) -> Grid:
-        """Return doubled steps, for amounts of what the waiting pods request together.
+        """Return doubled steps, for the sum of the waiting pods' requests.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class JobFigure:
         return Value(float(_placed(entry)))
 
     def _opens_as_before(self, parts: Json) -> bool:
-        """Return whether a session with other weights is the present one, which need not be simulated again.
+        """Return whether a session with other weights equals the present one and need not be simulated again.
 
         A weight is read where proportion divides, at the opening of a session, and nowhere else but by an
         extender: queues with the same accounts in a cluster that is otherwise the same decide alike.
@@ -289,6 +289,6 @@ def _placed(entry: Json) -> int:
 
 
 def _podgroup_of(document: Json, job: str) -> str:
-    """Return the PodGroup of this key, or the one that a controller makes of the vcjob of this key."""
+    """Return the PodGroup of this key, or the one that a controller creates for the vcjob of this key."""
     groups = {key_of(group) for group in items(document, "podgroups")}
     return job if job in groups else next(podgroup_keys(document, job), job)

@@ -1,4 +1,4 @@
-"""Which changes are there, kind by kind, and on which grid? Smallest first; a grid is what is searched."""
+"""Kinds of change and their grids, smallest change first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scheduler_core.resource import CPU, MEMORY, Resource
 
 Json = Mapping[str, Any]
 Sizes = Mapping[str, float]
-"""How much of each resource is added or taken away."""
+"""The added or removed amount of each resource."""
 
 NODES, WEIGHT = "nodes", "weight"
 AMOUNTS = ("deserved", "guarantee", "capability")
@@ -26,11 +26,11 @@ PATHS = {
     "capability": "spec.capability",
 }
 WEIGHTS = (*range(1, 101), 125, 160, 200, 250, 315, 400, 500, 630, 800, 1000)
-"""By how much a weight moves on the grid."""
+"""Steps of a weight on the grid."""
 COUNTS = (*range(1, 33), 40, 50, 63, 80, 100)
-"""How many nodes are added to a pool on the grid."""
+"""Numbers of added nodes on the grid."""
 DOUBLED = (1, 2, 4, 8, 16, 32)
-"""The coarser grid of weights and nodes where each point takes a session."""
+"""The coarser grid of weights and nodes if each point needs a session."""
 MOST_POOLS = 4
 STEPS = 32
 _DEVICE = 1000
@@ -38,7 +38,7 @@ _DEVICE = 1000
 
 @dataclass(frozen=True)
 class Grid:
-    """By how much each kind moves, the smallest first.
+    """The steps of each kind, smallest first.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Move:
-    """One change of a kind: what the field is then, as text, and as an edit.
+    """One change of a kind: the new value of the field, as text and as an edit.
 
     Attributes
     ----------
@@ -102,11 +102,11 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """Return what tells it from the other kinds of a question: field, and queue or node."""
+        """Return the key of the kind within a question: field, and queue or node."""
         return f"{self.field}:{self.queue or self.like}"
 
     def parts(self, document: Json, move: Move) -> dict[str, Any]:
-        """Return the parts of the document that differ after a move, whole lists under their names."""
+        """Return the changed parts of the document after a move, whole lists by name."""
         if not move.count:
             return applied(document, [self.change(document, move)])
         nodes = list(document.get("nodes") or ())
@@ -133,7 +133,7 @@ def queue_kinds(
     *,
     is_raised: bool,
 ) -> Iterator[Kind]:
-    """Yield the fields that can be moved of a queue and of those above it, as the configuration reads them.
+    """Yield the movable fields of a queue and its ancestors, as the configuration reads them.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def queue_kinds(
 
 
 def node_kinds(document: Json, grid: Grid) -> Iterator[Kind]:
-    """Yield the largest pools of nodes, to which nodes can be added like one that is there."""
+    """Yield the largest pools of nodes, to which copies of a node can be added."""
     pools: dict[str, list[Json]] = {}
     nodes = document.get("nodes") or ()
     for node in nodes:
@@ -178,7 +178,7 @@ def node_kinds(document: Json, grid: Grid) -> Iterator[Kind]:
 
 
 def amount_sizes(resource: str, gap: float, limit: float) -> list[Sizes]:
-    """Return by how much an amount of one resource moves on the grid.
+    """Return the steps of an amount of one resource on the grid.
 
     32 steps of a round unit that is no larger than a sixteenth of the gap, the gap itself and its multiples 2
     and 4, then doubled steps up to `limit`.
@@ -200,7 +200,7 @@ def amount_sizes(resource: str, gap: float, limit: float) -> list[Sizes]:
 
 
 def request_sizes(request: Sizes) -> list[Sizes]:
-    """Return by how much the amounts of a queue move for a waiting job: 1 to 16 times what it requests."""
+    """Return the steps of a queue's amounts for a waiting job: 1 to 16 times its request."""
     return [{name: amount * times for name, amount in request.items()} for times in (1, 2, 4, 8, 16)]
 
 
@@ -213,7 +213,7 @@ def _weight(queue: str, present: int, sizes: Iterable[int], *, is_raised: bool) 
 def _amounts(
     queue: str, field: str, stated: Mapping[str, Any], sizes: Sequence[Sizes], *, is_raised: bool
 ) -> Iterator[Kind]:
-    """Yield a field's kind; a capability that is not stated has no limit, and 0 cannot be lowered."""
+    """Yield a field's kind; an unset capability is unlimited, and 0 cannot be lowered."""
     present = Resource.from_list(stated)
     before = {name: str(stated[name]) for size in sizes[:1] for name in size if name in stated}
     moves: list[Move] = []
@@ -246,7 +246,7 @@ def _step(resource: str, most: float) -> float:
 
 
 def _unit(resource: str) -> int:
-    """Return the smallest step of a resource: a millicore, a MiB, a whole one of anything else."""
+    """Return the smallest step of a resource: a millicore, a MiB, a whole unit of anything else."""
     return {CPU: 1, MEMORY: 2**20, "pods": 1}.get(resource, _DEVICE)
 
 

@@ -1,4 +1,4 @@
-"""Which figure shall reach which amount? What was typed, read with all that is wrong with it."""
+"""Questions: a figure and the amount it shall reach, parsed with all problems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planning.amounts import read_amounts
 from planning.rows import Problem
 
 DESERVED, SHARE, PLACED = FIGURES = ("deserved", "share", "placed")
-"""`deserved` and `share` are of a queue when a session opens, `placed` of a job when one session is over."""
+"""`deserved` and `share` are of a queue when a session opens, `placed` of a job after one session."""
 NAMES = ("figure", "queue", "resource", "job", "at_least", "at_most")
 _SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(%?)", re.ASCII)
 _MOST_PODS = 1_000_000
@@ -44,12 +44,12 @@ class Question:
     job: str = ""
 
     def is_met_by(self, value: float) -> bool:
-        """Return whether a value of the figure is what is requested."""
+        """Return whether a value of the figure meets the question."""
         return value >= self.amount if self.is_least else value <= self.amount
 
 
 def question_of(params: Mapping[str, str]) -> tuple[Question | None, list[Problem]]:
-    """Return the question that texts ask, or every problem with them.
+    """Return the question in texts, or all problems with them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is the smallest change of each kind with which a figure reaches an amount?
+"""Search for the smallest change of each kind with which a figure reaches an amount.
 
 Every kind of change has a grid, from the smallest change on, and its points are tried in this order until the
 first that reaches the amount: each smaller one was tried and misses it. Nothing is concluded from one point
@@ -22,13 +22,13 @@ from scheduler_core.queue_fields import unread_fields
 
 Json = Mapping[str, Any]
 TURN = 6
-"""So many moves of a kind are tried in its turn: all of a job's grid, so that kinds are decided in order."""
+"""How many moves of a kind are tried in its turn: all of a job's grid, so that kinds are decided in order."""
 Status = Literal["found", "none", "undecided"]
 
 
 @dataclass
 class Found:
-    """What was found of one kind of change.
+    """The findings about one kind of change.
 
     Attributes
     ----------
@@ -54,25 +54,25 @@ class Found:
 
     @property
     def status(self) -> Status:
-        """Return whether the move is `found`, there is `none` on the grid, or time was up before."""
+        """Return whether a move is `found`, the grid has `none`, or the time was up."""
         if self.move is not None:
             return "found"
         return "none" if self.tried == len(self.kind.moves) else "undecided"
 
     @property
     def so_far(self) -> Tried:
-        """Return what a search needs to go on from here."""
+        """Return the state from which a search continues."""
         return self.tried, self.move is not None, self.value, self.refused
 
     def resume(self, so_far: Tried) -> None:
-        """Be as a search left it."""
+        """Restore the state of an earlier search."""
         self.tried, is_found, self.value, self.refused = so_far
         self.move = self.kind.moves[self.tried - 1] if is_found else None
 
 
 @dataclass(frozen=True)
 class Reached:
-    """The answer: what the figure is, and the smallest change of each kind.
+    """The answer: the current value of the figure, and the smallest change of each kind.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Reached:
 
 
 Tried = tuple[int, bool, float | None, str]
-"""What was found of a kind so far: `tried`, whether the last move tried is offered, `value`, `refused`."""
+"""The findings about a kind so far: `tried`, whether the last move is offered, `value`, `refused`."""
 
 
 def reached(
@@ -148,7 +148,7 @@ def reached(
 
 
 def kinds(document: Json, question: Question, figure: Figure) -> list[Kind]:
-    """Return the kinds of change that a question tries: what can raise the figure, or lower it.
+    """Return the kinds of change that can raise or lower the figure of a question.
 
     A queue deserves more, and a job finds more room, with more of every field and with more nodes; a share is
     larger where less is deserved.
@@ -167,7 +167,7 @@ def _search(
     found: Sequence[Found],
     is_late: Callable[[], bool],
 ) -> None:
-    """Try the kinds by turns of some moves, each from its smallest on, so that no kind takes all the time."""
+    """Try the kinds by turns of some moves, smallest first, so that no kind takes all the time."""
     open_ones, has_tried = list(found), False
     while open_ones:
         for one in open_ones:
@@ -194,7 +194,7 @@ def _try_next(document: Json, question: Question, figure: Figure, one: Found) ->
 
 
 def _refused(document: Json, kind: Kind, move: Move) -> str:
-    """Return why the webhook would refuse a move, empty where it takes it."""
+    """Return why the webhook would reject a move, empty if it accepts it."""
     if move.count:
         return ""
     return next(iter(refusals(document, [kind.change(document, move)])), "")

@@ -1,4 +1,4 @@
-"""What does a scenario say once it is carried over to a newer snapshot of its cluster?
+"""Rebase: a three-way merge of a scenario onto a newer snapshot of its cluster.
 
 Three sides meet: the snapshot that the scenario began on, what the scenario says ("ours"), the newer snapshot
 ("theirs"). What only one side changed is taken over; where both did, each conflict is decided by itself.
@@ -29,7 +29,7 @@ class Rebased:
 
 
 def rebased(base: Side, present: State, newer: Side, choices: Choices) -> Rebased:
-    """Return a scenario, begun on `base` and now saying `present`, on the `newer` snapshot."""
+    """Return the scenario that began on `base` and is now `present`, rebased onto the `newer` snapshot."""
     resolver = ConflictResolver(choices)
     queues = QueueRebase(base, present, newer, resolver)
     rows, problems = queues.rows()

@@ -1,4 +1,4 @@
-"""Between which sides are there conflicts, and who decides them?"""
+"""Conflicts between the sides of a rebase, and their choices."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ NAME_TAKEN, CIRCLE = "name_taken", "circle"
 WHATS = (BOTH_CHANGED, REMOVED_HERE, REMOVED_THERE, NAME_TAKEN, CIRCLE)
 
 ConflictId = tuple[str, str, str]
-"""Kind, key and field; a queue is named as in the older snapshot, one that the scenario added by its name."""
+"""Kind, key and field; a queue is named as in the older snapshot, an added one by its own name."""
 Choices = Mapping[ConflictId, str]
 
 
@@ -31,7 +31,7 @@ class Side:
 
     @property
     def rows(self) -> dict[str, Queue]:
-        """Return its queues, fresh each time."""
+        """Return copies of its queues."""
         return {row.name: row for row in queues_of(self.content.queues)}
 
 
@@ -56,12 +56,12 @@ class Conflict:
 
     @property
     def id(self) -> ConflictId:
-        """Return what a choice names."""
+        """Return the key of a choice."""
         return self.kind, self.key, self.field
 
 
 class ConflictResolver:
-    """Knows the choices, and remembers what there was to choose."""
+    """Holds the choices, and records the conflicts."""
 
     def __init__(self, choices: Choices) -> None:
         self._choices = choices
@@ -69,7 +69,7 @@ class ConflictResolver:
         self._conflicts: dict[ConflictId, Conflict] = {}
 
     def conflicts(self) -> list[Conflict]:
-        """Return what there was to choose: queue by queue, the configuration, object by object."""
+        """Return the conflicts: by queue, the configuration, by object."""
         order = (QUEUES, CONF, *KINDS)
         return sorted(
             self._conflicts.values(), key=lambda found: (order.index(found.kind), found.key, found.field)
@@ -87,5 +87,5 @@ class ConflictResolver:
 
 
 def changed_fields(before: Any, after: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what changed: its path and what it is afterwards."""
+    """Yield the changes: path and new value."""
     return ((path, now) for path, _, now in field_changes(before, after))

@@ -1,4 +1,4 @@
-"""Which changes of objects lie over the newer snapshot?"""
+"""Rebase of objects other than queues."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ _CLUSTER_MADE = tuple(
 
 
 class ObjectRebase:
-    """Merges objects that are no queues; those of one workload are decided as one."""
+    """Merges objects other than queues; those of one workload are decided together."""
 
     def __init__(
         self, base: Side, present: State, newer: Side, queues: QueueRebase, resolver: ConflictResolver
@@ -74,13 +74,13 @@ class ObjectRebase:
         return merged(base or {}, ours, theirs, choose)
 
     def _whole(self, what: str, kind: str, key: str, ours: Any, theirs: Any) -> bool:
-        """Tell whether ours is taken of objects that one side removed: a workload is decided as one."""
+        """Return whether ours is taken for objects that one side removed, by whole workloads."""
         of_kind, of_key = self._workload(kind, key)
         conflict = Conflict(what, of_kind, of_key, "", None, ours, theirs)
         return self._resolver.ours(conflict, (what, of_kind, of_key), f"{kind} {key}")
 
     def _workload(self, kind: str, key: str) -> ObjectKey:
-        """Return the workload that an object is part of, itself when it is none's."""
+        """Return the workload that an object is part of, otherwise the object itself."""
         namespace = key.partition("/")[0]
         if kind == "pods":
             pod = self._shown.get(kind, key) or self._base.seen(kind, key, {}) or {}
@@ -97,7 +97,7 @@ class ObjectRebase:
 
 
 def _substance(kind: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object without what the cluster writes into it all the time."""
+    """Return an object without the fields that the cluster updates all the time."""
     metadata = {
         name: value
         for name, value in manifest["metadata"].items()
@@ -111,5 +111,5 @@ def _substance(kind: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_cluster_made(kind: str, path: str) -> bool:
-    """Tell whether the cluster itself writes a field, so that its own word holds."""
+    """Return whether the cluster itself writes a field, so that its value is taken."""
     return path in _CLUSTER_MADE or (kind != "nodes" and path.partition(".")[0] == "status")

@@ -1,4 +1,4 @@
-"""Which queues has a rebased scenario, under which names and where in the tree?"""
+"""Rebase of queues: names, fields and places in the tree."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from planning.rows import Problem
 from planning.states import QUEUES, State, kept_queue, queue_of
 
 Identity = tuple[bool, str]
-"""What a queue stays under any name: whether a snapshot holds it, and its name there, else its own."""
+"""The identity of a queue under any name: whether a snapshot has it, and its name there, else its own."""
 
 
 @dataclass
 class PlacedQueue:
-    """A queue of the outcome, and what it hangs below; `other` is what it hangs below in the newer snapshot.
+    """A queue of the result, and its parent; `other` is its parent in the newer snapshot.
 
     An own queue hangs below nothing there: its `other` is its own parent.
     """
@@ -39,7 +39,7 @@ class PlacedQueue:
 
 
 class QueueRebase:
-    """Pairs the queues of three sides by identity, merges their fields and hangs them into one tree."""
+    """Matches the queues of three sides by identity, merges their fields and builds one tree."""
 
     def __init__(self, base: Side, present: State, newer: Side, resolver: ConflictResolver) -> None:
         self._base, self._newer = base.rows, newer.rows
@@ -58,7 +58,7 @@ class QueueRebase:
         self._keep_names()
 
     def rows(self) -> tuple[list[Queue], list[Problem]]:
-        """Return the queues of the outcome, and why they are no tree."""
+        """Return the queues of the result, and why they are no tree."""
         placed = {**dict(self._theirs()), **dict(self._only_ours())}
         self._final = {who: one.row.name for who, one in placed.items()}
         self._hang(placed)
@@ -69,14 +69,14 @@ class QueueRebase:
         return [one.row for one in placed.values()], list(_problems(placed.values()))
 
     def new_names(self) -> dict[str, str]:
-        """Return what queues are called since that had another name in the scenario."""
+        """Return the new names of queues that had another name in the scenario."""
         names = {row.name: self._final.get(self._alias.get(who, who)) for who, row in self._present.items()}
         return {name: final for name, final in names.items() if final and final != name}
 
-    # who is who
+    # matching of queues
 
     def _pair(self) -> None:
-        """Find the queue of the newer snapshot that each of ours is: by its name there, or by ours.
+        """Find the queue of the newer snapshot that matches each of ours: by its name there, or by ours.
 
         Under our name it is ours when somebody has made it since: what was planned here was done there.
         """
@@ -91,7 +91,7 @@ class QueueRebase:
                 self._alias[who] = (True, row.name)
 
     def _keep_names(self) -> None:
-        """Decide who has a name that was given here and, to another queue, there."""
+        """Decide who gets a name that was given here and, to another queue, there."""
         for name, row in self._taken.items():
             old = row.imported_name
             if self._resolver.ours(Conflict(NAME_TAKEN, QUEUES, old, "name", old, name, old)):
@@ -135,19 +135,19 @@ class QueueRebase:
         return self._resolver.ours(Conflict(REMOVED_HERE, QUEUES, name, "", None, None, changed))
 
     def _is_ours_elsewhere(self, child: Queue) -> bool:
-        """Tell whether a queue of the newer snapshot is removed here, or hangs elsewhere by our doing."""
+        """Return whether a queue of the newer snapshot is removed here, or was moved by the scenario."""
         if child.name in self._base and (True, child.name) not in self._present:
             return True
         pair = self._pairs.get(child.name)
         return pair is not None and self._moved(pair)
 
     def _moved(self, row: Queue) -> bool:
-        """Tell whether the scenario put a queue of its snapshot elsewhere."""
+        """Return whether the scenario moved a queue of its snapshot."""
         base = self._base.get(row.imported_name)
         return base is not None and self._of_present(row.parent) != self._of_snapshot(base.parent)
 
     def _both(self, name: str, ours: Queue, row: Queue) -> PlacedQueue:
-        """Merge a queue that is here and there into the newer snapshot's row."""
+        """Merge a queue of both sides into the newer snapshot's row."""
         base = self._base.get(ours.imported_name)
         key = ours.imported_name or ours.name
         before = {} if base is None else _fields(base)
@@ -197,7 +197,7 @@ class QueueRebase:
             yield who, PlacedQueue(row.imported_name or row.name, copy, parent, parent)
 
     def _is_kept(self, base: Queue, row: Queue) -> bool:
-        """Tell whether a queue stays that is gone there: only when something of ours hangs on it."""
+        """Return whether a queue that was removed there is kept: only if something of ours depends on it."""
         who = _identity(row)
         changed = dict(changed_fields(_fields(base), _fields(row)))
         if row.name != base.name:
@@ -228,7 +228,7 @@ class QueueRebase:
             one.row.parent = self._parent_name(one.parent)
 
     def _parent_name(self, who: Identity | None) -> str:
-        """Return the name of a parent, or of the next queue above that is still there."""
+        """Return the name of a parent, or of its nearest remaining ancestor."""
         passed: set[Identity] = set()
         while who is not None and who not in self._final and who not in passed:
             passed.add(who)
@@ -241,7 +241,7 @@ class QueueRebase:
         return self._final.get(who, "") if who else ""
 
     def _turned(self, one: PlacedQueue) -> bool:
-        """Tell whether a queue in a circle goes where the newer snapshot has it."""
+        """Return whether a queue in a cycle is moved to its place in the newer snapshot."""
         if one.parent == one.other:
             return False
         names = (self._parent_name(one.parent), self._parent_name(one.other))
@@ -253,12 +253,12 @@ def _identity(row: Queue) -> Identity:
 
 
 def _fields(row: Queue) -> dict[str, Any]:
-    """Return the fields of a queue that are merged one by one: all but its name and its place."""
+    """Return the fields of a queue that are merged one by one: all but its name and its position."""
     return {name: value for name, value in queue_spec(row).items() if name not in ("name", "parent")}
 
 
 def _circling(placed: Iterable[PlacedQueue]) -> list[PlacedQueue]:
-    """Return the queues that lie below themselves."""
+    """Return the queues in cycles."""
     by_name = {one.row.name: one for one in placed}
     circling: list[PlacedQueue] = []
     for one in by_name.values():

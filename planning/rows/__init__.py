@@ -1,4 +1,4 @@
-"""Which plain rows do pages, charts and the API share?"""
+"""Plain rows that pages, charts and the API share."""
 
 from planning.rows.amounts import Amounts, Quantities
 from planning.rows.conf_form import (

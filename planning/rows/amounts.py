@@ -1,8 +1,8 @@
-"""How are amounts and quantities kept?"""
+"""Types of amounts and quantities."""
 
 from collections.abc import Mapping
 
 Quantities = Mapping[str, str]
 """Resource name to quantity as people write it: ``{"cpu": "8", "memory": "32Gi"}``."""
 Amounts = Mapping[str, float | None]
-"""Resource name to amount in the scheduler's units; None: unlimited, a missing name: nothing is set."""
+"""Resource name to amount in the scheduler's units; None: unlimited, a missing name: not set."""

@@ -1,4 +1,4 @@
-"""Which fields and buttons has the form of a scheduler configuration?
+"""Rows of the form of a scheduler configuration.
 
 Buttons are JSON patches as texts, empty where nothing is to do.
 """
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Choices = Sequence[tuple[str, str]]
-"""Names with the JSON patch that choosing one makes."""
+"""Names with the JSON patch of each choice."""
 
 
 @dataclass(frozen=True)
 class SwitchField:
-    """One switch of a plugin: what is written, empty for nothing, and what then holds (`on` or `off`)."""
+    """One switch of a plugin: its text, empty if not set, and its effective value (`on` or `off`)."""
 
     name: str
     value: str
@@ -21,7 +21,7 @@ class SwitchField:
 
 @dataclass(frozen=True)
 class ArgumentField:
-    """One argument: what is written, its type in words, what holds without it, its meaning with its unit."""
+    """One argument: its text, its type in words, its default, its meaning with its unit."""
 
     name: str
     value: str
@@ -34,7 +34,7 @@ class ArgumentField:
 
 @dataclass(frozen=True)
 class ActionForm:
-    """An action in its place; `key` tells it from others of its name."""
+    """An action in its position; `key` is unique among entries of its name."""
 
     name: str
     key: str
@@ -55,7 +55,7 @@ class EntryForm:
 
 @dataclass(frozen=True)
 class PluginForm:
-    """A plugin in its place; `patterns` are arguments whose name has an ending of one's own."""
+    """A plugin in its position; `patterns` are arguments whose names have a free suffix."""
 
     name: str
     key: str
@@ -73,18 +73,18 @@ class PluginForm:
 
     @property
     def switches_written(self) -> int:
-        """Return how many switches do not stand at their default because something is written."""
+        """Return how many switches are set to other values than their defaults."""
         return sum(bool(switch.value) for switch in self.switches)
 
     @property
     def arguments_written(self) -> int:
-        """Return how many arguments are written."""
+        """Return how many arguments are set."""
         return sum(bool(argument.value) for argument in self.arguments)
 
 
 @dataclass(frozen=True)
 class TierForm:
-    """A tier, its number counted from 1, and the plugins that it could have, too."""
+    """A tier, numbered from 1, and the plugins that can be added to it."""
 
     number: str
     plugins: Sequence[PluginForm]
@@ -96,7 +96,7 @@ class TierForm:
 
 @dataclass(frozen=True)
 class ConfForm:
-    """A configuration as fields and buttons; only `write_default` where the text is empty."""
+    """A configuration as fields and buttons; only `write_default` if the text is empty."""
 
     actions: Sequence[ActionForm] = ()
     more_actions: Choices = ()

@@ -1,4 +1,4 @@
-"""Why did a run decide so?"""
+"""Rows of explanations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Vote:
-    """What one plugin answered about one candidate.
+    """The vote of one plugin on one candidate.
 
     `counts` is false where its tier was passed over, or Volcano started afresh after it; None where that was
     not kept.
@@ -33,7 +33,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class Spared:
-    """A candidate that stayed, and the plugin that kept it; `tier` is None where it was not kept."""
+    """A candidate that was spared, and the plugin that protected it; `tier` is None if not stored."""
 
     pod: str
     job: str
@@ -46,7 +46,7 @@ class Spared:
 
 @dataclass(frozen=True)
 class Smallest:
-    """How few of the evictable pods would have been enough; where not `exact`, at least this many."""
+    """The smallest sufficient number of evictions; a lower bound if not `exact`."""
 
     count: int
     exact: bool
@@ -98,13 +98,13 @@ class VictimStory:
 
     @property
     def spared_total(self) -> int:
-        """Return how many candidates stayed, on all nodes."""
+        """Return how many candidates were spared, on all nodes."""
         return sum(self.spared_by.values())
 
 
 @dataclass(frozen=True)
 class DerivationStep:
-    """One step towards what a queue deserves: a round of dividing, or a level of a tree."""
+    """One step of the calculation of deserved: a round of the division, or a level of a tree."""
 
     plugin: str
     number: int
@@ -116,7 +116,7 @@ class DerivationStep:
 
 @dataclass(frozen=True)
 class Derivation:
-    """How a queue came to what it deserves, and where it stands in the tree of drf where there is one."""
+    """How a queue's deserved amount was calculated, and its place in the tree of drf if there is one."""
 
     queue: str
     cycle: int
@@ -130,7 +130,7 @@ class Derivation:
 
 @dataclass(frozen=True)
 class LoopPod:
-    """A pod that a loop evicts: in which cycles of the run, and for how many cycles it runs in a turn."""
+    """A pod that a loop evicts: in which cycles of the run, and for how many cycles it runs per turn."""
 
     pod: str
     job: str
@@ -143,7 +143,7 @@ class LoopPod:
 
 @dataclass(frozen=True)
 class LoopChange:
-    """A change that ends a loop: the evictions until then, and the pods that wait at the end."""
+    """A change that ends a loop: the evictions until then, and the waiting pods at the end."""
 
     reason: Reason
     changes: Sequence[Mapping[str, Any]]
@@ -153,7 +153,7 @@ class LoopChange:
 
 @dataclass(frozen=True)
 class LoopRow:
-    """An eviction loop: who takes part, what each turn loses, why it turns and what ends it.
+    """An eviction loop: its pods, the losses of each turn, why it continues and what ends it.
 
     `turns` are those that the run saw; `complete` says whether every change was tried.
     """

@@ -1,4 +1,4 @@
-"""What came of a run?"""
+"""Rows of a run's outcome."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from planning.rows.amounts import Amounts
 
 @dataclass(frozen=True)
 class QueueFigures:
-    """What a run made of one queue. Amounts are those at the end of the last cycle unless named otherwise."""
+    """The outcome of a run for one queue. Amounts are at the end of the last cycle unless named otherwise."""
 
     queue: str
     parent: str
@@ -51,7 +51,7 @@ class RunCounts:
         jobs: Collection[Mapping[str, Any]],
         victims: Collection[Mapping[str, Any]],
     ) -> "RunCounts":
-        """Return the numbers of a run: pods that occur in several cycles count once.
+        """Return the counts of a run: pods that occur in several cycles count once.
 
         `jobs` and `victims` are the rows of its outcome.
         """
@@ -71,7 +71,7 @@ class RunCounts:
 
 @dataclass(frozen=True)
 class FlowRow:
-    """What one queue lost to another: pods evicted or kept back, and what the evicted ones held.
+    """What one queue lost to another: evicted and kept pods, and the requests of the evicted ones.
 
     A pod that is evicted in several cycles counts once in `evicted` and `amounts`, each time in `evictions`.
     """
@@ -87,7 +87,7 @@ class FlowRow:
 
 @dataclass(frozen=True)
 class PodPlace:
-    """Where a pod of a job stands at the end of a run; `why` says why it waits."""
+    """The place of a pod of a job at the end of a run; `why` says why it waits."""
 
     pod: str
     job: str
@@ -98,7 +98,7 @@ class PodPlace:
 
 @dataclass(frozen=True)
 class QueueMoment:
-    """How a queue stood at one step."""
+    """The state of a queue at one step."""
 
     queue: str
     allocated: Amounts
@@ -108,7 +108,7 @@ class QueueMoment:
 
 @dataclass(frozen=True)
 class NodeMoment:
-    """How a node stood at one step; `free` is what is idle or being released, less what is promised."""
+    """The state of a node at one step; `free` is idle plus releasing minus pipelined."""
 
     node: str
     idle: Amounts
@@ -119,14 +119,14 @@ class NodeMoment:
 
 @dataclass(frozen=True)
 class Moment:
-    """How queues and nodes stood just after one step."""
+    """The state of queues and nodes just after one step."""
 
     queues: Sequence[QueueMoment]
     nodes: Sequence[NodeMoment]
 
 
 class Decision(NamedTuple):
-    """One step that a run took, as it is kept: in this order of fields, empty where one does not apply."""
+    """One step of a run as stored: in this order of fields, empty if one does not apply."""
 
     seq: int
     cycle: int
@@ -141,5 +141,5 @@ class Decision(NamedTuple):
 
     @property
     def state_label(self) -> str:
-        """Return what became of the step, as pages say it; empty when it has no state."""
+        """Return the result of the step in words; empty if it has no state."""
         return self.state.capitalize()

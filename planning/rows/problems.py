@@ -1,4 +1,4 @@
-"""What is wrong, and how can it be mended?"""
+"""Rows of problems."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong, or worth knowing, about a plan or a text; what is not known is None."""
+    """A problem of, or a remark about, a plan or a text; unknown values are None."""
 
     rule: str
     severity: str
@@ -24,7 +24,7 @@ class Problem:
 
     @property
     def is_error(self) -> bool:
-        """Does it forbid to save or to simulate?"""
+        """Whether it prevents saving or simulating."""
         return self.severity == "error"
 
     @property
@@ -38,7 +38,7 @@ class Problem:
 
     @property
     def in_full(self) -> str:
-        """What is wrong, and what mends it.
+        """The message with its fix.
 
         >>> Problem("a", "error", "The name is empty.", fix="Write a name.").in_full
         'The name is empty. Write a name.'

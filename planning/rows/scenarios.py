@@ -1,4 +1,4 @@
-"""What do the queues of a scenario and its export consist of?"""
+"""Rows of a scenario's queues and its export."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class ExportStep:
-    """One write on the way to a scenario; `halfway` when a later one brings the queue to what it shall be."""
+    """One write on the way to a scenario; `halfway` if a later one sets the queue's final value."""
 
     verb: str
     queue: str
@@ -35,7 +35,7 @@ class ExportStep:
 
 @dataclass(frozen=True)
 class Export:
-    """How to change a cluster into the scenario.
+    """The steps that turn a cluster into the scenario.
 
     `changed` and `whole` are YAML to apply from top to bottom; `script` deletes, opens and closes queues;
     `impossible` is what Volcano's webhook accepts in no order.
@@ -52,7 +52,7 @@ class Export:
 
 
 def hangs_below(name: str, parent: str) -> str:
-    """Return under which queue `name` stands: as in Volcano, one without a parent hangs below root."""
+    """Return the parent of queue `name`: as in Volcano, one without a parent is below root."""
     return parent or ("" if name == "root" else "root")
 
 

@@ -1,4 +1,4 @@
-"""Why does a job wait, and what would let it in?"""
+"""Rows about a waiting job, and what would unblock it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from planning.rows.explanations import Reason
 
 @dataclass(frozen=True)
 class Shortage:
-    """What a gate required of one resource, what there was, and what was missing."""
+    """The required, available and missing amount of one resource at a gate."""
 
     resource: str
     required: float
@@ -19,7 +19,7 @@ class Shortage:
 
     @property
     def exceeded(self) -> float:
-        """Return by how much the limit is exceeded already, 0 where it is not."""
+        """Return by how much the limit is already exceeded, 0 if it is not."""
         return max(0.0, -self.available)
 
 
@@ -34,7 +34,7 @@ class NodesRefusing:
 
 @dataclass(frozen=True)
 class ClosestNode:
-    """The node that lacks least of what a pod asks for: what it lacks, and what of that it has free."""
+    """The node that lacks least of a pod's request: what it lacks, and what of that it has free."""
 
     node: str
     lacks: Amounts
@@ -43,7 +43,7 @@ class ClosestNode:
 
 @dataclass(frozen=True)
 class JobStory:
-    """What stopped a waiting job first; `queue` is the one that lacks room, an ancestor of its own maybe."""
+    """The first obstacle of a waiting job; `queue` is the one that lacks room, maybe an ancestor."""
 
     job: str
     gate: str
@@ -67,7 +67,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Checklist:
-    """Why an action did, or did not, evict anybody for a job; `evicted` counts the pods that it did."""
+    """Why an action did or did not evict pods for a job; `evicted` is their number."""
 
     action: str
     evicted: int
@@ -78,7 +78,7 @@ class Checklist:
 
 @dataclass(frozen=True)
 class Unblocking:
-    """A change with which a job would run, with all that it also does.
+    """A change with which a job would run, and its other effects.
 
     `members` are the job's pods placed, pipelined and pending, and its minimum; `cost` is how many pods of
     others are evicted or lose their place; `refused` is why Volcano's webhook would not take it; `changed`
