@@ -117,7 +117,7 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[Columns
             allocated=limited_amounts(last.get("allocated")),
             allocated_at_open=limited_amounts(first.get("allocated")),
             request=limited_amounts(last.get("request")),
-            # The core records an empty capability as zeros; resources missing in the queue's spec are unlimited.
+            # The core records an empty capability as zeros; resources missing in the spec are unlimited.
             capability=limited_amounts(last.get("capability") if spec.get("capability") else None),
             real_capability=limited_amounts(last.get("realCapability")),
             guarantee=limited_amounts(last.get("guarantee")),

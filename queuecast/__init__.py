@@ -1,4 +1,4 @@
-"""What would Volcano decide? A client and a command line for scripts and for CI, without Django."""
+"""The client and the command line `queuecast`, for scripts and CI, without Django."""
 
 from queuecast.client import Client
 from queuecast.local import Local

@@ -1,4 +1,4 @@
-"""What would Volcano decide? `queuecast --help` lists the commands."""
+"""The command line `queuecast`; `queuecast --help` lists the commands."""
 
 import argparse
 import json
@@ -77,7 +77,7 @@ def _desk(args: argparse.Namespace) -> Desk:
 
 
 def _names(words: list[str]) -> int:
-    """Print the names that may follow; a shell that completes a line shows no errors."""
+    """Print completions; errors are not shown while a shell completes a line."""
     args, rest = place_options().parse_known_args(words)
     with suppress(Rejected):
         sys.stdout.write("".join(f"{name}\n" for name in names_after(parser(), rest, _desk(args))))
@@ -85,7 +85,7 @@ def _names(words: list[str]) -> int:
 
 
 def _failed(error: Rejected, args: argparse.Namespace) -> int:
-    """Say why nothing was done, in the shape of the API where programs read it."""
+    """Print why nothing was done; for programs in the shape of the API."""
     if getattr(args, "output", "table") in ("json", "yaml"):
         sys.stderr.write(json.dumps(error.body, ensure_ascii=False, indent=2) + "\n")
     else:

@@ -1,4 +1,4 @@
-"""What does each command about the answers of a server's run tell: verdict, nodes, what unblocks a job?"""
+"""Commands about a server's run: verdict, nodes, and what unblocks a job."""
 
 import argparse
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which commands and options does the command line have?"""
+"""The commands and options of the command line."""
 
 import argparse
 import re
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _version() -> str:
-    """Return the version that is installed, or that of the folder of sources that this runs from."""
+    """Return the installed version, or that of the source folder."""
     try:
         return metadata.version("queuecast")
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""What do outcomes look like side by side? In the shape in which a server answers it."""
+"""Comparison of outcomes, in the shape of the API."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 def side_by_side(heads: Sequence[Json], settings: Sequence[Difference], outcomes: Sequence[Outcome]) -> Json:
-    """Return what differs between runs: settings, queues, jobs, victims, placements; differences first."""
+    """Return the differences between runs: settings, queues, jobs, victims, placements."""
     evicted = [{victim.pod: asdict(victim) for victim in outcome.victims} for outcome in outcomes]
     return {
         "runs": [

@@ -1,4 +1,4 @@
-"""May this change be merged? It is simulated against a snapshot and held to rules."""
+"""The command `check`: simulates a change against a snapshot and evaluates rules."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ PASSED, FAILED, NOT_CHECKED = 0, 1, 2
 
 
 def check(desk: Desk, args: argparse.Namespace) -> tuple[str, int]:
-    """Return the report and the exit code: 0 accepted and every rule kept, 1 not, 2 it cannot be checked.
+    """Return the report and the exit code: 0 if every rule is kept, 1 if not, 2 if it cannot be checked.
 
     Raises Rejected where the form of the report has no place for what prevents the check.
     """
@@ -27,7 +27,7 @@ def check(desk: Desk, args: argparse.Namespace) -> tuple[str, int]:
 
 
 def reported(form: str, make: Callable[[], Json]) -> tuple[str, int]:
-    """Return a report in its form with its exit code; one that cannot be made says why, where it can."""
+    """Return a report in a format with its exit code; if it cannot be made, why."""
     try:
         report = make()
     except Rejected as error:
@@ -63,7 +63,7 @@ def _forecast(args: argparse.Namespace, plan: Json) -> Record:
 
 
 def _snapshot(against: list[str], desk: Desk) -> Json:
-    """Return what the change is put over: files, or a snapshot of a server or a folder by its name."""
+    """Return the base of the change: files, or a snapshot of a server or a folder by name."""
     if len(against) == 1 and not Path(against[0]).exists() and not Path(against[0]).suffix:
         return desk.snapshot_document(against[0])
     return read([Path(name) for name in against])

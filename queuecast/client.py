@@ -1,4 +1,4 @@
-"""How does a script work with a Queuecast server?"""
+"""The Python client of a Queuecast server."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
@@ -51,7 +51,7 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return dict(self.server.get(f"snapshots/{over['snapshot']}/"))
 
     def _succeeded(self, over: Json, kind: str) -> Json:
-        """Return work that is over, or raise Failure with why it has no result."""
+        """Return finished work, or raise Failure with why it has no result."""
         if over["state"] != "succeeded":
             failure_body = {"message": over["error"] or f"The {kind} was {over['state']}."}
             raise Failure(HTTPStatus.UNPROCESSABLE_ENTITY, {**failure_body, "problems": over["problems"]})
@@ -70,12 +70,12 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return list(self.server.rows("scenarios/"))
 
     def scenario_create(self, snapshot: str, name: str) -> Json:
-        """Begin a what-if."""
+        """Create a scenario."""
         body = {"name": name, "snapshot": self._id("snapshots", snapshot)}
         return dict(self.server.call("POST", "scenarios/", body).json)
 
     def scenario_branch(self, scenario: str, name: str) -> Json:
-        """Begin a what-if where another one stands."""
+        """Create a branch of a scenario."""
         return dict(self.server.call("POST", f"{self._scenario(scenario)}branch/", {"name": name}).json)
 
     def scenario_remove(self, scenario: str) -> None:
@@ -95,11 +95,11 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return depending
 
     def scenario_document(self, scenario: str) -> Json:
-        """Return all that a scenario says, as one document."""
+        """Return a scenario as one document."""
         return dict(self.server.get(f"{self._scenario(scenario)}document/"))
 
     def scenario_write(self, name: str, snapshot: str, document: Mapping[str, Any]) -> Json:
-        """Make the scenario of this name on a snapshot say a document; begin it where there is none."""
+        """Bring the scenario of this name on a snapshot to the state of a document; create it if needed."""
         there = next(
             (one for one in self.scenarios() if (one["name"], one["snapshot"]) == (name, snapshot)), None
         )
@@ -112,12 +112,12 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return {"scenario": written, "status": status if there else "created"}
 
     def scenario_diff(self, scenario: str) -> list[Json]:
-        """Return what differs from the snapshot: kind, name, field, before, after."""
+        """Return the differences from the snapshot: kind, name, field, before, after."""
         found = self.server.get(f"{self._scenario(scenario)}diff/")["differences"]
         return [line for one in found for line in _by_field(one)]
 
     def scenario_export(self, scenario: str) -> Json:
-        """Return how the snapshot's cluster becomes the scenario: manifests, commands, what is impossible."""
+        """Return the steps from the cluster to the scenario: manifests, commands, impossible changes."""
         return dict(self.server.get(f"{self._scenario(scenario)}export/"))
 
     def scenario_problems(self, scenario: str) -> list[Json]:
@@ -125,7 +125,7 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return list(self.server.get(f"{self._scenario(scenario)}validate/")["problems"])
 
     def scenario_conflicts(self, scenario: str, snapshot: str) -> Json:
-        """Return what a scenario would say on another snapshot: conflicts, differences, its revision."""
+        """Return the rebase of a scenario onto another snapshot: conflicts, differences, its revision."""
         there = self._id("snapshots", snapshot)
         return dict(self.server.get(f"{self._scenario(scenario)}rebase/", snapshot=there))
 
@@ -138,7 +138,7 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         revision: int,
         progress: Progress | None = None,
     ) -> Json:
-        """Begin a what-if there with what the scenario at this revision changed; return it.
+        """Create a branch there with the changes of the scenario at this revision; return it.
 
         A choice is a conflict's kind, key and field, and `take`: the side that holds, `ours` or `theirs`.
         What a worker does, because the snapshots are large, is followed until then.
@@ -152,7 +152,7 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return dict(self.server.get(f"scenarios/{over['branch']}/"))
 
     def queues(self, scenario: str) -> list[Json]:
-        """Return the queues in the spelling of their CRD."""
+        """Return the queues, with the field names of their CRD."""
         return list(self.server.rows(f"{self._scenario(scenario)}queues/"))
 
     def queue_set(self, scenario: str, queue: str, patch: Mapping[str, Any]) -> Json:
@@ -167,7 +167,7 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return dict(self._edit("POST", f"{path}queues/", fields, seen_at=path))
 
     def queue_remove(self, scenario: str, queue: str, *, subtree: bool = False) -> None:
-        """Remove a queue, with `subtree` those below it, too."""
+        """Remove a queue, with `subtree` also its descendants."""
         path = self._scenario(scenario)
         below = "?subtree=1" if subtree else ""
         with self._known(path, "queue", queue):
@@ -178,11 +178,11 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return str(self.server.get(f"{self._scenario(scenario)}conf/")["text"])
 
     def conf_set(self, scenario: str, text: str) -> list[Json]:
-        """Replace the scheduler configuration; return what is worth knowing about it."""
+        """Replace the scheduler configuration; return its findings."""
         return list(self._edit("PUT", f"{self._scenario(scenario)}conf/", {"text": text})["problems"])
 
     def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
-        """Edit the scheduler configuration by a JSON patch; return what is worth knowing about it.
+        """Edit the scheduler configuration by a JSON patch; return its findings.
 
         Lines that the patch does not touch stay byte for byte.
         """
@@ -196,11 +196,11 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return [f"{one['kind']}/{one['key']}" for one in added["objects"]]
 
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
-        """Ask for a run."""
+        """Start a run."""
         return dict(self.server.call("POST", f"{self._scenario(scenario)}runs/", {"cycles": cycles}).json)
 
     def run_wait(self, run: str, progress: Progress | None = None, *, seconds: float | None = None) -> Json:
-        """Return a run once it is over, or as it is after so many seconds."""
+        """Return a run once it has finished, or as it is after some seconds."""
         return self._followed(self._run(run), progress, seconds)
 
     def runs(self, scenario: str = "") -> list[Json]:
@@ -208,28 +208,28 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return list(self.server.rows(f"{self._scenario(scenario)}runs/" if scenario else "runs/"))
 
     def run_queues(self, run: str) -> list[Json]:
-        """Return what a run made of each queue."""
+        """Return the outcome of a run for each queue."""
         return list(self.server.rows(f"{self._run(run)}queues/"))
 
     def run_jobs(self, run: str) -> list[Json]:
-        """Return what a run made of each job."""
+        """Return the outcome of a run for each job."""
         return list(self.server.rows(f"{self._run(run)}jobs/"))
 
     def run_decisions(self, run: str, **filters: str) -> list[Json]:
-        """Return the steps of a run in their order; filters are `job`, `pod`, `node`, `action`, `op`."""
+        """Return the steps of a run in order; filters are `job`, `pod`, `node`, `action`, `op`."""
         return list(self.server.rows(f"{self._run(run)}decisions/", **filters))
 
     def run_victims(self, run: str) -> list[Json]:
-        """Return which pods a run evicts."""
+        """Return the pods that a run evicts."""
         return list(self.server.rows(f"{self._run(run)}victims/"))
 
     def run_documents(self, run: str) -> tuple[Json, Json]:
-        """Return what a run read and what the core answered."""
+        """Return the input and the result of a run."""
         path = self._run(run)
         return dict(self.server.get(f"{path}input/")), dict(self.server.get(f"{path}result/"))
 
     def compare(self, runs: Sequence[str]) -> Json:
-        """Return runs side by side."""
+        """Return a comparison of runs."""
         return dict(self.server.get("comparisons/", runs=",".join(self._run_id(run) for run in runs)))
 
     def page(self, kind: str, name: str) -> str:
@@ -238,14 +238,14 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
 
 
 def on_server(desk: Desk, what: str) -> Client:
-    """Return the server that a command works on, which files cannot stand in for."""
+    """Return the server of a command that needs one."""
     if isinstance(desk, Client):
         return desk
     raise Refused(f"{what} requires a server; it does not work with --local.", code="needs_server")
 
 
 def _by_field(one: Mapping[str, Any]) -> Iterator[Json]:
-    """Yield a line for every field in which one thing differs; one line for what is new, gone, or a text."""
+    """Yield a line for every changed field of an object; one line for a new or removed object, or a text."""
     about = {"kind": one["kind"], "name": one["key"]}
     if one["fields_changed"]:
         for change in one["fields_changed"]:

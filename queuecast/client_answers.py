@@ -1,4 +1,4 @@
-"""How does a script read what came of a run, and let a server search for what lets a job run?"""
+"""Client calls about the verdict on a run and searches for what unblocks a job."""
 
 import time
 from collections.abc import Mapping
@@ -13,26 +13,26 @@ class Answers(Connection):
     """Calls about the verdict and the nodes of a run, searches, labels, clusters, imports and the server."""
 
     def run_verdict(self, run: str) -> Json:
-        """Return what came of a run in sentences and figures, beside those of the unchanged snapshot."""
+        """Return the verdict on a run, in sentences and figures, with that of its baseline."""
         return dict(self.server.get(f"{self._run(run)}verdict/"))
 
     def run_nodes(self, run: str) -> list[Json]:
-        """Return each node at the end of a run: what it has, what is used and free, and its queues."""
+        """Return each node at the end of a run: its capacity, used and free amounts, and its queues."""
         return list(self.server.rows(f"{self._run(run)}nodes/"))
 
     def unblocking_start(self, run: str, job: str) -> Json:
-        """Begin the search for the smallest changes with which a waiting job runs; return it.
+        """Start a search for the smallest changes with which a waiting job runs; return it.
 
         A job is named as the run names it. One search is made for a job of a run; it is not repeated.
         """
         return dict(self.server.call("POST", self._unblocking(run, job)).json)
 
     def unblocking(self, run: str, job: str) -> Json:
-        """Return how far that search is, and what it has found; `state` is None when none was begun."""
+        """Return the progress of that search and its findings; `state` is None without a search."""
         return dict(self.server.get(self._unblocking(run, job)))
 
     def unblocking_wait(self, run: str, job: str, progress: Progress | None = None) -> Json:
-        """Return that search once it is over."""
+        """Return that search once it has finished."""
         while True:
             found = self.unblocking(run, job)
             if progress:
@@ -59,7 +59,7 @@ class Answers(Connection):
         return dict(self.server.call("POST", f"imports/{self._id('imports', name)}/cancel/").json)
 
     def status(self) -> Json:
-        """Return how busy the installation is: what waits, what runs, which workers live."""
+        """Return the status of the installation: queued and running work, and the workers."""
         return dict(self.server.get("status/"))
 
     def _unblocking(self, run: str, job: str) -> str:

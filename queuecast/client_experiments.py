@@ -1,4 +1,4 @@
-"""How does a script begin an experiment on a server, follow it, and read its cells?"""
+"""Client calls about experiments."""
 
 import time
 from collections.abc import Mapping
@@ -9,22 +9,22 @@ from queuecast.desk import Json, Progress
 
 
 class Experiments(Connection):
-    """Calls about sweeps and searches. An experiment is named by its id, or by its name: the newest one."""
+    """Calls about sweeps and searches. An experiment is named by its id, or by its name: the newest."""
 
     def experiments(self) -> list[Json]:
         """Return the experiments, newest first."""
         return list(self.server.rows("experiments/"))
 
     def experiment_start(self, written: Mapping[str, Any]) -> Json:
-        """Queue an experiment as it is written, its scenario or snapshot by name or id; return it."""
+        """Queue an experiment, with its scenario or snapshot by name or id; return it."""
         return dict(self.server.call("POST", "experiments/", dict(written)).json)
 
     def experiment(self, experiment: str) -> Json:
-        """Return an experiment: what it requests, how far it is, what a search found."""
+        """Return an experiment: its document, its progress, the result of a search."""
         return dict(self.server.get(self._experiment(experiment)))
 
     def experiment_wait(self, experiment: str, progress: Progress | None = None) -> Json:
-        """Return an experiment once it is over."""
+        """Return an experiment once it has finished."""
         path = self._experiment(experiment)
         while True:
             body: Json = self.server.get(path)
@@ -45,17 +45,17 @@ class Experiments(Connection):
         return self.server.call("GET", path, headers={"Accept": "application/vnd.apache.parquet"}).body
 
     def experiment_cancel(self, experiment: str) -> Json:
-        """Stop an experiment; what is measured stays. Return it."""
+        """Stop an experiment and keep the measured cells; return it."""
         return dict(self.server.call("POST", f"{self._experiment(experiment)}cancel/").json)
 
     def experiment_open(self, experiment: str, number: int, name: str = "") -> Json:
-        """Begin a scenario with the settings of a cell; return it."""
+        """Create a scenario with the settings of a cell; return it."""
         body = {"name": name} if name else {}
         path = f"{self._experiment(experiment)}cells/{number}/scenario/"
         return dict(self.server.call("POST", path, body).json)
 
     def experiment_forecast(self, experiment: str, number: int) -> Json:
-        """Begin the forecast that a cell is; return its id, and those of its scenario and trace."""
+        """Start the forecast of a cell; return its id, and those of its scenario and trace."""
         path = f"{self._experiment(experiment)}cells/{number}/forecast/"
         return dict(self.server.call("POST", path).json)
 

@@ -1,4 +1,4 @@
-"""How does a script keep workload traces on a server, forecast scenarios under them, and read the answers?"""
+"""Client calls about workload traces and forecasts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,12 +20,12 @@ class Forecasting(Connection):
         return list(self.server.rows("traces/"))
 
     def trace_upload(self, file: tuple[str, bytes], *, name: str, format_name: str = "") -> Json:
-        """Keep a trace, whose file has a name and a content, plain or gzip; return it."""
+        """Store a trace, whose file has a name and a content, plain or gzip; return it."""
         fields = {"name": name, **({"format": format_name} if format_name else {})}
         return dict(self.server.upload("traces/", fields, [file], field="file").json)
 
     def trace_preview(self, trace: str) -> Json:
-        """Return what a trace brings, and when."""
+        """Return the arrivals of a trace."""
         return dict(self.server.get(f"traces/{self._id('traces', trace)}/preview/"))
 
     def trace_delete(self, trace: str) -> None:
@@ -50,7 +50,7 @@ class Forecasting(Connection):
     def forecast_wait(
         self, forecast: str, progress: Progress | None = None, *, seconds: float | None = None
     ) -> Json:
-        """Return a forecast once it is over, or as it is after so many seconds."""
+        """Return a forecast once it has finished, or as it is after some seconds."""
         return self._followed(self._forecast(forecast), progress, seconds)
 
     def forecasts(self, scenario: str = "") -> list[Json]:
@@ -74,24 +74,24 @@ class Forecasting(Connection):
         return list(self.server.rows(f"{self._forecast(forecast)}evictions/", **filters))
 
     def forecast_series(self, forecast: str, **params: Any) -> Json:
-        """Return queues over time; `resource`, `queue`, `begin`, `end` say which, and when."""
+        """Return queues over time, selected by `resource`, `queue`, `begin` and `end`."""
         return dict(self.server.get(f"{self._forecast(forecast)}series/", **params))
 
     def forecast_compare(self, before: str, after: str) -> Json:
-        """Return who waits longer and who shorter in the second forecast."""
+        """Return which jobs wait longer and shorter in the second forecast."""
         return dict(
             self.server.get(f"{self._forecast(before)}comparison/", **{"with": self._known_id(after)})
         )
 
     def forecast_cost(self, forecast: str, prices: Mapping[str, Any] | None = None) -> Json:
-        """Return what each queue costs: under these prices, else under those of the workspace."""
+        """Return the cost of each queue by these prices, otherwise by those of the workspace."""
         path = f"{self._forecast(forecast)}cost/"
         if prices is None:
             return dict(self.server.get(path))
         return dict(self.server.call("POST", path, dict(prices)).json)
 
     def forecast_moment(self, forecast: str, at: float, name: str = "") -> Json:
-        """Make a scenario of the cluster as it is at a simulated second; return it."""
+        """Create a scenario of the cluster at a simulated second; return it."""
         body = {"at": at, "name": name}
         return dict(self.server.call("POST", f"{self._forecast(forecast)}moment/", body).json)
 

@@ -1,4 +1,4 @@
-"""How does a script open the sample, and say who may work in a workspace?"""
+"""Client calls about the sample, workspaces and members."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ class Members(Connection):
     """Calls about workspaces, members and invitations; a workspace is named where the caller has several."""
 
     def sample_open(self) -> Json:
-        """Keep the sample's cluster where it is not kept yet; return its scenario."""
+        """Import the sample cluster unless it exists; return its scenario."""
         return dict(self.server.call("POST", "sample/").json)
 
     def workspaces(self) -> list[Json]:
@@ -21,11 +21,11 @@ class Members(Connection):
         return list(self.server.rows("workspaces/"))
 
     def workspace_create(self, name: str) -> Json:
-        """Make a workspace whose only member, an admin, is the caller; return it."""
+        """Create a workspace with the caller as its admin; return it."""
         return dict(self.server.call("POST", "workspaces/", {"name": name}).json)
 
     def workspace_rename(self, workspace: str, name: str) -> Json:
-        """Give a workspace another name; return it."""
+        """Rename a workspace; return it."""
         return dict(self.server.call("PATCH", self._workspace(workspace), {"name": name}).json)
 
     def workspace_history(self, workspace: str = "") -> list[Json]:
@@ -49,7 +49,7 @@ class Members(Connection):
         return list(self.server.rows(f"{self._workspace(workspace)}members/"))
 
     def member_set(self, username: str, role: str, workspace: str = "") -> Json:
-        """Give a member another role, or offer an account a membership; return it."""
+        """Change the role of a member, or invite an account; return it."""
         path = f"{self._workspace(workspace)}members/{quote(username, safe='')}/"
         return dict(self.server.call("PUT", path, {"role": role}).json)
 
@@ -62,7 +62,7 @@ class Members(Connection):
         return list(self.server.rows(f"{self._workspace(workspace)}invitations/"))
 
     def invitation_create(self, role: str, workspace: str = "") -> Json:
-        """Make a link that makes one person a member; its address is returned this once."""
+        """Create an invitation link for one person; its address is returned only once."""
         path = f"{self._workspace(workspace)}invitations/"
         return dict(self.server.call("POST", path, {"role": role}).json)
 
@@ -75,7 +75,7 @@ class Members(Connection):
         return list(self.server.rows("invitations/"))
 
     def offer_accept(self, offer: str) -> None:
-        """Become a member by an invitation that names the caller: by its id or its workspace."""
+        """Accept an invitation that names the caller, by its id or its workspace."""
         self.server.call("POST", f"{self._offer(offer)}accept/")
 
     def offer_decline(self, offer: str) -> None:
@@ -90,7 +90,7 @@ class Members(Connection):
         return f"invitations/{found}/"
 
     def _workspace(self, name: str) -> str:
-        """Return the address of a workspace: the one of this name, or the only one that there is."""
+        """Return the address of a workspace: the one of this name, or the only one."""
         if name:
             return f"workspaces/{self._id('workspaces', name)}/"
         held = self.workspaces()

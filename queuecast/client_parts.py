@@ -1,4 +1,4 @@
-"""How does a script change the nodes and jobs of a scenario on a server, and go back in its history?"""
+"""Client calls about the nodes, jobs and history of a scenario."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ class Parts(Connection):
         like: str = "",
         capacity: Mapping[str, str] | None = None,
     ) -> Json:
-        """Add so many nodes like one that is there, or of a capacity; return their `names`."""
+        """Add copies of a node, or nodes of a given capacity; return their `names`."""
         path = self._scenario(scenario)
         shape: Json = {"like": like} if like else {"capacity": dict(capacity or {})}
         body = {"count": count, "prefix": prefix, **shape}
@@ -38,7 +38,7 @@ class Parts(Connection):
             return dict(self._edit("PATCH", f"{path}nodes/{quote(node, safe='')}/", patch, seen_at=path))
 
     def nodes_remove(self, scenario: str, names: Sequence[str]) -> None:
-        """Remove nodes in one revision; their pods stay and take no room."""
+        """Remove nodes in one revision; their pods stay, but use no resources of any node."""
         path = self._scenario(scenario)
         present = [node["metadata"]["name"] for node in self.nodes(scenario)]
         for name in names:
@@ -47,7 +47,7 @@ class Parts(Connection):
         self._edit("PATCH", f"{path}document/", {"removed": {"nodes": list(names)}}, seen_at=path)
 
     def jobs(self, scenario: str) -> list[Json]:
-        """Return vcjobs, podgroups with their pods, and single pods."""
+        """Return vcjobs, PodGroups with their pods, and single pods."""
         return list(self.server.rows(f"{self._scenario(scenario)}workloads/"))
 
     def job_set(self, scenario: str, job: str, fields: Mapping[str, Any]) -> Json:
@@ -61,7 +61,7 @@ class Parts(Connection):
         self._edit("DELETE", f"{path}workloads/{self._job(scenario, job)}/", None, seen_at=path)
 
     def job_copy(self, scenario: str, job: str, count: int = 1) -> list[str]:
-        """Add so many waiting copies of a workload; return their kinds and names."""
+        """Add waiting copies of a workload; return their kinds and names."""
         path = self._scenario(scenario)
         kind, namespace, name = self._job(scenario, job).split("/")
         copy = {"kind": kind, "namespace": namespace, "name": name, "count": count}
@@ -69,7 +69,7 @@ class Parts(Connection):
         return [f"{one['kind']}/{one['key']}" for one in added["objects"]]
 
     def scenario_rename(self, scenario: str, name: str) -> Json:
-        """Give a scenario another name; return it."""
+        """Rename a scenario; return it."""
         return dict(self.server.call("PATCH", self._scenario(scenario), {"name": name}).json)
 
     def scenario_undo(self, scenario: str) -> Json:
@@ -77,7 +77,7 @@ class Parts(Connection):
         return self._step(scenario, "undo")
 
     def scenario_redo(self, scenario: str) -> Json:
-        """Make the revision again that was undone last; return the scenario."""
+        """Redo the last undone revision; return the scenario."""
         return self._step(scenario, "redo")
 
     def scenario_history(self, scenario: str) -> list[Json]:
@@ -85,16 +85,16 @@ class Parts(Connection):
         return list(self.server.rows(f"{self._scenario(scenario)}changes/"))
 
     def scenario_revert(self, scenario: str, kind: str, key: str, field: str = "") -> Json:
-        """Put one thing back as it is in the snapshot; return the scenario."""
+        """Restore one object as it is in the snapshot; return the scenario."""
         path, named = self._scenario(scenario), {"kind": kind, "key": key, "field": field}
         return dict(self._edit("POST", f"{path}diff/revert/", named, seen_at=path))
 
     def scenario_preview(self, scenario: str) -> Json:
-        """Return what each queue deserves, reaches and holds when a session opens."""
+        """Return deserved, real capability and allocated of each queue when a session opens."""
         return dict(self.server.get(f"{self._scenario(scenario)}preview/"))
 
     def scenario_reach(self, scenario: str, question: Mapping[str, str]) -> Json:
-        """Return of each kind the smallest change with which a figure reaches an amount.
+        """Return the smallest change of each kind with which a figure reaches an amount.
 
         `question` has `figure`, `queue` and `resource` or `job`, and `at_least` or `at_most`. Where the
         answer has `next`, the search goes on with that as `after` of the same question.
@@ -102,11 +102,11 @@ class Parts(Connection):
         return dict(self.server.get(f"{self._scenario(scenario)}reach/", **question))
 
     def release(self, scenario: str) -> Json:
-        """Return the release of Volcano that decides: chosen, imported, and whose rules are followed."""
+        """Return the release of Volcano: selected, imported, and the one whose rules apply."""
         return dict(self.server.get(f"{self._scenario(scenario)}release/"))
 
     def release_set(self, scenario: str, release: str) -> Json:
-        """Choose the release that decides; an empty one means the imported one."""
+        """Select the release; an empty one means the imported one."""
         return dict(self._edit("PUT", f"{self._scenario(scenario)}release/", {"release": release}))
 
     def _step(self, scenario: str, way: str) -> Json:

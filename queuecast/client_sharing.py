@@ -1,4 +1,4 @@
-"""How does a script share runs of a server, stop them, and see to its own access?"""
+"""Client calls about public links, bundles and tokens."""
 
 from urllib.parse import quote
 
@@ -11,7 +11,7 @@ class Sharing(Connection):
     """Calls about public links, bundles and tokens."""
 
     def run_cancel(self, run: str) -> Json:
-        """Cancel a queued run at once, signal a running one to stop; return it."""
+        """Cancel a queued run immediately, request a running one to stop; return it."""
         return dict(self.server.call("POST", f"{self._run(run)}cancel/").json)
 
     def links(self, run: str) -> list[Json]:
@@ -19,7 +19,7 @@ class Sharing(Connection):
         return list(self.server.rows(f"{self._run(run)}links/"))
 
     def link_create(self, run: str, *, label: str = "", days: int = 30) -> Json:
-        """Make an address under which anybody may read a run; it is returned this once."""
+        """Create a public link to a run; its address is returned only once."""
         return dict(self.server.call("POST", f"{self._run(run)}links/", {"label": label, "days": days}).json)
 
     def link_revoke(self, run: str, link: str) -> None:
@@ -35,7 +35,7 @@ class Sharing(Connection):
         return self.server.call("GET", f"{self._run(run)}bundle/", headers={"Accept": "*/*"}).body
 
     def bundle_import(self, name: str, content: bytes) -> Json:
-        """Keep a bundle's cluster and repeat its run; a large one is read by the import `imported_by`."""
+        """Store a bundle's cluster and repeat its run; a large one is read by the import `imported_by`."""
         return dict(self.server.upload("bundles/", {}, [(name, content)], field="file").json)
 
     def tokens(self) -> list[Json]:
@@ -43,12 +43,12 @@ class Sharing(Connection):
         return list(self.server.rows("tokens/"))
 
     def token_create(self, *, scope: str, name: str = "", days: int | None = None) -> Json:
-        """Make a token; its text is returned this once."""
+        """Create a token; its text is returned only once."""
         body = {"scope": scope, "name": name, **({} if days is None else {"days": days})}
         return dict(self.server.call("POST", "tokens/", body).json)
 
     def token_revoke(self, token: str) -> None:
-        """Revoke a token, and those made with it, by its id or its name."""
+        """Revoke a token, and those created with it, by its id or its name."""
         held = self.tokens()
         found = next((one["id"] for one in held if token in (one["id"], one["name"])), None)
         if found is None:

@@ -1,4 +1,4 @@
-"""What does each command about clusters, scenarios and jobs ask for, and how is its answer printed?"""
+"""Commands about clusters, scenarios and jobs."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from queuecast.shown import Output, Table, brief, problems
 from queuecast.terminal import progress_line
 
 NO = 1
-"""The exit code of a command whose answer is no: a run failed, a lint found an error, nobody decided."""
+"""The exit code of a negative answer: a failed run, an error of a lint, an undecided conflict."""
 STDIN = Path("-")
 
 
@@ -153,7 +153,7 @@ def scenario_validate(desk: Desk, args: argparse.Namespace) -> Output:
 def edited(
     desk: Desk, args: argparse.Namespace, edit: Callable[[], Json], tell: Callable[[Json], Output]
 ) -> Output:
-    """Make an edit, or only try it, and say with it which problems the scenario has since, or would have."""
+    """Make an edit or its dry run, and report the problems that it causes."""
     before = desk.scenario_problems(args.scenario)
     body = edit()
     if args.try_only and isinstance(desk, Client):
@@ -223,7 +223,7 @@ def job_add(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def scenarios(found: Json | list[Json]) -> Output:
-    """Return how a scenario, or a list of them, is printed."""
+    """Return the table of one or several scenarios."""
     rows = found if isinstance(found, list) else [found]
     table = Table(
         ("ID", "NAME", "REVISION", "SNAPSHOT", "PARENT", "UPDATED"),

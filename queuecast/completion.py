@@ -1,11 +1,11 @@
-"""Which words can follow on a shell's command line? Scripts made from the parser itself."""
+"""Completion scripts for shells, generated from the parser."""
 
 import argparse
 from collections.abc import Iterator, Mapping
 
 SHELLS = ("bash", "zsh", "fish")
 NAMES = "__names"
-"""What a shell calls for the names of scenarios, runs, queues and so on, with the words before the cursor."""
+"""The command that completes names of scenarios, runs, queues and so on, given the preceding words."""
 _PROGRAM = "queuecast"
 
 Path = tuple[str, ...]

@@ -1,4 +1,4 @@
-"""How is a server's thing named, edited at the revision that was seen, and waited for?"""
+"""Names, preconditions and waiting in calls to a server."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,11 @@ from queuecast.server import Failure, Server
 OVER = ("succeeded", "failed", "cancelled")
 POLL_SECONDS = 0.3
 _LISTS = {"queue": "queues", "node": "nodes", "job": "workloads"}
-"""Under which address of a scenario there are things of a kind."""
+"""The part of a scenario's address for each kind of object."""
 
 
 class Connection:
-    """A server, as whoever the token belongs to."""
+    """A server, with the token's account."""
 
     def __init__(
         self, address: str = "", token: str = "", *, context: str = "", dry_run: bool = False
@@ -27,10 +27,10 @@ class Connection:
         meant = meant_by(address, token, context)
         self.server = Server(meant.server, meant.token, dry_run=dry_run)
         self.notes: list[str] = []
-        """What a name was taken to mean where several things have it."""
+        """How an ambiguous name was resolved."""
 
     def _followed(self, path: str, progress: Progress | None, seconds: float | None = None) -> Json:
-        """Return a run or an import once it is over, or as it is after so many seconds."""
+        """Return a run or an import once it has finished, or as it is after some seconds."""
         end = None if seconds is None else time.monotonic() + seconds
         while True:
             body: Json = self.server.get(path)
@@ -41,7 +41,7 @@ class Connection:
             time.sleep(POLL_SECONDS)
 
     def _edit(self, method: str, path: str, body: Any, *, seen_at: str = "") -> Any:
-        """Edit what is there now: name the revision that the present state has."""
+        """Edit the current revision, which the request names."""
         seen = self.server.call("GET", seen_at or path).headers["ETag"]
         return self.server.call(method, path, body, headers={"If-Match": seen}).json
 
@@ -52,7 +52,7 @@ class Connection:
         return f"runs/{self._run_id(name)}/"
 
     def _run_id(self, name: str) -> str:
-        """Return the id of a run, or that of the newest one of a scenario that has this name."""
+        """Return the id of a run, or that of the newest run of the scenario with this name."""
         if is_id(name):
             return name
         runs = self.server.get(f"{self._scenario(name)}runs/", page_size=1)["results"]
@@ -61,7 +61,7 @@ class Connection:
         return str(runs[0]["id"])
 
     def _id(self, kind: str, name: str) -> str:
-        """Return the id of what is named by id, or the newest one of this name."""
+        """Return the id of an object by id, or of the newest one with this name."""
         if is_id(name):
             return name
         found = [row for row in self.server.rows(f"{kind}/", name=name) if row["name"] == name]
@@ -74,7 +74,7 @@ class Connection:
 
     @contextmanager
     def _known(self, path: str, what: str, name: str) -> Iterator[None]:
-        """Say of what is not found what may have been meant."""
+        """Suggest names for one that was not found."""
         try:
             yield
         except Failure as failure:
@@ -85,7 +85,7 @@ class Connection:
 
 
 def is_id(name: str) -> bool:
-    """Is it an id, and no name?"""
+    """Return whether it is an id instead of a name."""
     try:
         UUID(name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which servers is the user logged in to, and which is meant? Kept in a file that only they can read."""
+"""The servers that the user is logged in to, in a file that only the user can read."""
 
 import json
 import os
@@ -11,13 +11,13 @@ from queuecast.problems import Refused, unknown
 
 HERE = "http://127.0.0.1:8000"
 FILE = "QUEUECAST_CONFIG"
-"""The variable that names another file."""
+"""The environment variable for another file."""
 _PRIVATE_FILE, _PRIVATE_FOLDER, _OTHERS = 0o600, 0o700, 0o077
 
 
 @dataclass(frozen=True)
 class Context:
-    """A server, and the token that it gave the user."""
+    """A server with the user's token."""
 
     server: str
     token: str
@@ -25,14 +25,14 @@ class Context:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts by name, and the one that is meant when nobody says another."""
+    """The contexts by name, and the current one."""
 
     by_name: Mapping[str, Context]
     current: str = ""
 
     @classmethod
     def read(cls) -> "Contexts":
-        """Return what is stored; raise Refused for a file that others can read, or that is damaged."""
+        """Return the stored contexts; raise Refused for a file that others can read, or that is damaged."""
         path = config_path()
         if not path.exists():
             return cls({})
@@ -46,7 +46,7 @@ class Contexts:
             raise Refused(f"{path} is damaged; remove it and log in again.") from None
 
     def write(self) -> None:
-        """Store the contexts, for the user's eyes only from the first byte."""
+        """Store the contexts, readable by the user only from the start."""
         path = config_path()
         path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
         beside = path.with_name(f"{path.name}.new")
@@ -64,23 +64,23 @@ class Contexts:
         return self.by_name[name]
 
     def with_one(self, name: str, context: Context) -> "Contexts":
-        """Return them with one more, which is the current one."""
+        """Return the contexts with one more, which becomes the current one."""
         return Contexts({**self.by_name, name: context}, name)
 
     def using(self, name: str) -> "Contexts":
-        """Return them with another current one."""
+        """Return the contexts with another current one."""
         self.one(name)
         return Contexts(self.by_name, name)
 
     def without(self, name: str) -> "Contexts":
-        """Return them without one."""
+        """Return the contexts without one."""
         self.one(name)
         left = {other: context for other, context in self.by_name.items() if other != name}
         return Contexts(left, "" if self.current == name else self.current)
 
 
 def config_path() -> Path:
-    """Return where contexts are stored."""
+    """Return the path of the file."""
     if named := os.environ.get(FILE):
         return Path(named)
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
@@ -88,7 +88,7 @@ def config_path() -> Path:
 
 
 def context_name(server: str) -> str:
-    """Return the name of a context that nobody named: the server's.
+    """Return the default name of a context: the server's.
 
     >>> context_name("https://queues.example.com:8443/")
     'queues.example.com:8443'
@@ -97,7 +97,7 @@ def context_name(server: str) -> str:
 
 
 def meant_by(server: str = "", token: str = "", context: str = "") -> Context:
-    """Return the server and token that options, environment and stored contexts mean, in this order.
+    """Return server and token of the options, the environment or the stored contexts, in this order.
 
     A stored token goes to no other server than the one that gave it.
     """

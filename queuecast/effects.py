@@ -1,4 +1,4 @@
-"""What does a plan do to a cluster? Its changes, their problems, and the outcome before and after."""
+"""The effects of a plan: changes, their problems, and the outcome before and after."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,16 +16,16 @@ from queuecast.rules import Verdict
 from queuecast.shown import figures
 
 Place = Callable[[Mapping[str, Any]], Json]
-"""Gives a problem the file and line where it was written."""
+"""Adds file and line to a problem."""
 
 _OF_THE_FORM = ("apiVersion", "kind")
-"""What a manifest has and an object of a document may lack."""
+"""Keys of a manifest that an object of a document may lack."""
 _QUEUE = ("deserved", "allocated", "share")
 
 
 @dataclass(frozen=True)
 class Effects:
-    """A plan against what is there."""
+    """A plan compared with the present state."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any]
@@ -40,18 +40,18 @@ class Effects:
     def known(
         cls, before: Mapping[str, Any], after: Mapping[str, Any], result: Mapping[str, Any]
     ) -> "Effects":
-        """Take the plan's own result as it is, and simulate only what it is compared with."""
+        """Use the plan's given result, and simulate only the base."""
         cycles = {"cycles": after["cycles"]} if "cycles" in after else {}
         return cls(
             before, after, Compared(after, Outcome.of(simulate({**before, **cycles})), Outcome.of(result))
         )
 
     def with_forecast(self, record: Record) -> "Effects":
-        """Return the same with a forecast of the plan, for the rules about one."""
+        """Return the effect with a forecast of the plan, for rules about forecasts."""
         return replace(self, outcomes=replace(self.outcomes, forecast=record))
 
     def report(self, verdicts: Sequence[Verdict] = (), place: Place = lambda one: problem(**one)) -> Json:
-        """Return all of it as one JSON object, from which every form of a report is made."""
+        """Return the effect as one JSON object, from which every format of a report is made."""
         found = [place(one) for one in introduced(self.before, self.after)]
         export = exported(self.before, self.after)
         known = {(one["rule"], one["queue"]) for one in found}
@@ -74,7 +74,7 @@ class Effects:
         }
 
     def _queues(self) -> Iterator[Json]:
-        """Yield the queues whose figures differ, those of the plan's end beside those of the snapshot's."""
+        """Yield the queues whose figures differ, with those at the end of the plan and of the snapshot."""
         before, after = self.outcomes.before.queues, self.outcomes.after.queues
         for name in sorted({*before, *after}):
             sides = [held.get(name) for held in (before, after)]
@@ -91,7 +91,7 @@ class Effects:
                 }
 
     def _victims(self) -> Iterator[Json]:
-        """Yield the evictions of both, each with the side on which it happens."""
+        """Yield the evictions of both, each with its side."""
         before = {victim.pod: victim for victim in self.outcomes.before.victims}
         after = {victim.pod: victim for victim in self.outcomes.after.victims}
         for pod in sorted({*before, *after}):
@@ -111,7 +111,7 @@ class Effects:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
-    """Return what differs between two documents: kind, name, field, before, after."""
+    """Return the differences between two documents: kind, name, field, before, after."""
     found: list[Json] = []
     for one in differences([manifests.resolve(before), manifests.resolve(after)]):
         if one.kind == "scheduler_conf":
@@ -125,7 +125,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
 
 
 def _conf_changes(before: Any, after: Any) -> Iterator[Json]:
-    """Yield what differs in the configuration, value by value."""
+    """Yield the differences of the configuration, by value."""
     sides = [{} if conf is None else dict(leaves(_as_mappings(conf))) for conf in (before, after)]
     for field in dict.fromkeys(field for side in sides for field in side):
         was, now = (side.get(field) for side in sides)
@@ -134,7 +134,7 @@ def _conf_changes(before: Any, after: Any) -> Iterator[Json]:
 
 
 def _as_mappings(value: Any) -> Any:
-    """Return lists as mappings, so that each entry has a path of its own, by its name or its number."""
+    """Return lists as mappings, so that each entry has a path by its name or its index."""
     if isinstance(value, Mapping):
         return {key: _as_mappings(inner) for key, inner in value.items()}
     if isinstance(value, list):

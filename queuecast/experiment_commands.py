@@ -1,4 +1,4 @@
-"""How are `sweep` and `search` answered? A server simulates the cells, or this machine."""
+"""The commands `sweep` and `search`, simulated by a server or on this machine."""
 
 import argparse
 import os
@@ -27,7 +27,7 @@ from queuecast.shown import Output
 from queuecast.terminal import progress_line
 
 NO = 1
-"""The exit code of a search that found nothing, or whose proposal does not hold under unseen work."""
+"""The exit code of a search without a result, or with a proposal that failed its verification."""
 _of_this_process: Grid | None = None
 
 
@@ -76,7 +76,7 @@ def search(desk: Desk, args: argparse.Namespace) -> Output:
     figures = goal_figures(goals)
 
     def accepted(cell: Cell) -> bool:
-        """Is no goal left open, may the webhook take this change, and has it no new error?"""
+        """Return whether no goal is left open, the webhook accepts the change, and it causes no new error."""
         if left_open(cell, goals):
             return False
         found = introduced(grid.document, grid.changed(cell.combination))
@@ -102,7 +102,7 @@ def search(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def _answered(experiment: Experiment, verdict: Json | None, edits: Sequence[Json], more: Json) -> Output:
-    """Return the answer of a search; None: it was stopped before it was decided."""
+    """Return the result of a search; None if it was stopped before it was decided."""
     if verdict is None:
         raise Refused("The search was stopped before it was decided.", code="cancelled")
     is_found, row = verdict["status"] == "found", verdict["cell"]
@@ -122,7 +122,7 @@ def _answered(experiment: Experiment, verdict: Json | None, edits: Sequence[Json
 
 
 def _on_server(client: Client, experiment: Experiment, kind: str) -> tuple[Json, list[Json]]:
-    """Return what a server finds, and its cells; a refusal names the lines of the file."""
+    """Return the result of a server, and its cells; a refusal names the lines of the file."""
     name = experiment.written["name"]
     try:
         begun = client.experiment_start(experiment.on_server(client, kind))
@@ -154,7 +154,7 @@ def _row(grid: Grid, figures: Sequence[Figure], cell: Cell) -> Json:
 def _measuring(
     grid: Grid, figures: Sequence[Figure], processes: int | None
 ) -> Iterator[Callable[[Sequence[Combination]], Iterable[Cell]]]:
-    """Give what simulates combinations, in their order, by so many processes; each reads the cluster once."""
+    """Return an ordered simulator of combinations with several processes; each reads the cluster once."""
     count = min(processes or os.cpu_count() or 1, grid.size)
     if count == 1:
         with collected_seldom():

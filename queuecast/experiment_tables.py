@@ -1,4 +1,4 @@
-"""How are cells of an experiment, and what a search came to, shown in a terminal and kept in a file?"""
+"""Tables and files of an experiment's cells, and the result of a search."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from queuecast.shown import Table
 
 
 def verdict_parts(verdict: Json, *, is_of_forecasts: bool) -> list[Table | str]:
-    """Return what a search came to: a proposal that does not hold says so before anything else."""
+    """Return the result of a search; a failed verification comes first."""
     said, kept = [sentence(verdict, is_of_forecasts=is_of_forecasts)], verdict["verification"]
     shown = [cells_table([verdict["cell"]])] if verdict["cell"] else []
     if not kept:
@@ -22,7 +22,7 @@ def verdict_parts(verdict: Json, *, is_of_forecasts: bool) -> list[Table | str]:
 
 
 def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
-    """Return what a search found, in words, leaving aside what a verification came to."""
+    """Return the result of a search in words, without its verification."""
     status, tried, size = verdict["status"], verdict["tried"], verdict["grid_size"]
     measured = "forecast" if is_of_forecasts else "simulated"
     if status == "found":
@@ -67,12 +67,12 @@ def _number(value: float | None) -> str:
 
 
 def is_parquet(file: Path) -> bool:
-    """Does the name of a file ask for Parquet?"""
+    """Return whether the name of a file is one of Parquet."""
     return file.suffix == ".parquet"
 
 
 def write_cells(file: Path, rows: Sequence[Json], parquet: Callable[[], bytes] | None = None) -> None:
-    """Write cells to a file: as CSV, or as Parquet, which a server answers, where the name asks for it."""
+    """Write cells to a file by its extension: CSV, or Parquet from a server."""
     if is_parquet(file):
         assert parquet is not None, "who has no server is refused before"
         file.write_bytes(parquet())
@@ -102,5 +102,5 @@ def cells_csv(rows: Sequence[Json]) -> str:
 
 
 def missed_table(missed: Sequence[Json]) -> Table:
-    """Return the goals that are missed, and by how much."""
+    """Return the missed goals, and by how much."""
     return Table(("GOAL", "MISSED BY"), [(one["goal"], f"{one['by']:g}") for one in missed])

@@ -1,4 +1,4 @@
-"""What does an experiment in a file ask for, and which cluster is it about?"""
+"""Experiments in files, and their clusters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ from queuecast.sending import bare_document
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment as it is written: its document, and the folder from which its files are named."""
+    """An experiment as written: its document, and the folder that its paths are relative to."""
 
     label: str
     folder: Path
@@ -34,7 +34,7 @@ class Experiment:
 
     @property
     def written(self) -> Mapping[str, Any]:
-        """Return what the file says."""
+        """Return the definition in the file."""
         return dict(self.document.value)
 
     def grid(self, desk: Desk) -> Grid:
@@ -45,13 +45,13 @@ class Experiment:
         return grid
 
     def placed(self, problem: Mapping[str, Any]) -> Json:
-        """Return a problem of the experiment with the file and the line where it is written."""
+        """Return a problem of the experiment with its file and line."""
         steps = steps_to(self.document.value, problem.get("path") or "")
         line = self.document.place(steps).line + 1
         return {**problem, "document": self.label, "line": line}
 
     def part(self, name: str) -> Sequence[Mapping[str, Any]]:
-        """Return a list that this kind of experiment needs, or raise Refused when the file has none."""
+        """Return a list that this kind of experiment needs, or raise Refused if it is missing."""
         if name not in self.written:
             message = (f"the experiment has no {name}", f"write {name}")
             raise refusal([problem_at(self.label, self.document, (), "experiment.missing", *message)])
@@ -79,7 +79,7 @@ class Experiment:
         return bare_document(read_bytes(files))
 
     def on_server(self, client: Client, kind: str) -> Json:
-        """Return what a server needs to know; files of a cluster are imported there first."""
+        """Return the body for a server; files of a cluster are imported there first."""
         drop = "goals" if kind == SWEEP else ""
         written = {key: value for key, value in self.written.items() if key != drop}
         snapshot = written.get("snapshot")

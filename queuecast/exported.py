@@ -1,4 +1,4 @@
-"""Which manifests and commands make a cluster's queues and configuration those of a scenario?"""
+"""Export of a scenario's queues and configuration, as manifests and commands."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ _END = "END_OF_MANIFESTS"
 
 
 def exported(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
-    """Return the way from one document's queues and configuration to another's, as a server answers it."""
+    """Return the steps from one document's queues and configuration to another's, in the shape of the API."""
     queues = list(after.get("queues") or ())
     way = rollout(list(before.get("queues") or ()), queues)
     text, present = _conf(after), _conf(before)
@@ -34,7 +34,7 @@ def exported(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
 
 
 def written(export: Mapping[str, Any], form: str) -> str:
-    """Return an export in one of its forms; the script applies the manifests, too, so it is the whole way."""
+    """Return an export in one format; the script also applies the manifests."""
     if form != "script":
         return str(export[form])
     lines = str(export["script"]).splitlines()[2:]
@@ -44,7 +44,7 @@ def written(export: Mapping[str, Any], form: str) -> str:
 
 
 def missing(export: Mapping[str, Any], form: str) -> list[str]:
-    """Return what an export in this form does not do, a sentence each."""
+    """Return what an export in this format does not do, a sentence each."""
     lines = [
         f"impossible: {one['message']}: the webhook refuses it in any order" for one in export["impossible"]
     ]
@@ -60,7 +60,7 @@ def missing(export: Mapping[str, Any], form: str) -> list[str]:
 
 
 def unexported(differences: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return which differences concern no queue and no configuration: they are what-ifs, and stay here."""
+    """Return the differences outside queues and configuration, which are not exported."""
     others = dict.fromkeys(f"{one['kind']} {one['name']}" for one in differences if one["kind"] not in _KINDS)
     return [f"not exported: {other}; --plan writes it" for other in others]
 

@@ -1,4 +1,4 @@
-"""Which commands are about time: traces, forecasts, wait targets, experiments?"""
+"""Arguments of the commands about traces, forecasts, wait targets and experiments."""
 
 import argparse
 from pathlib import Path
@@ -10,7 +10,7 @@ from traces import FORMATS
 
 
 def add_forecast_commands(groups: Groups) -> None:
-    """Add all of them."""
+    """Add the commands."""
     _add_traces(groups)
     _add_targets(groups)
     _add_forecast(groups)
@@ -80,7 +80,7 @@ def _add_prices(command: argparse.ArgumentParser) -> None:
 
 
 def _add_kept(groups: Groups) -> None:
-    """Add the commands about forecasts that a server keeps."""
+    """Add the commands about forecasts on a server."""
     kept = add_group(
         groups, "forecasts", "list, show, wait, cancel, queues, jobs, evictions, compare, cost, moment"
     )
@@ -115,7 +115,7 @@ def _add_kept(groups: Groups) -> None:
 
 
 def add_workload(command: argparse.ArgumentParser) -> None:
-    """Add what says how a trace becomes the work of a scenario, and what the clock of the forecast is."""
+    """Add the options that fit a trace to a scenario, and those of the forecast's clock."""
     command.add_argument(
         "--format", choices=tuple(FORMATS), help="format of the trace (as its first line says)"
     )
@@ -149,7 +149,7 @@ def add_workload(command: argparse.ArgumentParser) -> None:
 
 
 def _factor(text: str) -> float:
-    """Return a factor; argparse names the option of one that is not above 0."""
+    """Return a factor; argparse reports one that is not above 0."""
     value = float(text)
     if not 0 < value < 1e6:
         raise argparse.ArgumentTypeError(f"{text} is not a factor above 0")
@@ -166,6 +166,6 @@ def _add_experiments(groups: Groups) -> None:
 
 
 def add_cells_file(command: argparse.ArgumentParser) -> None:
-    """Give a command that tables cells the file that it writes them to."""
+    """Add the option for the file of a command's cells."""
     written = "write the cells, too: as CSV, or as Parquet where the name ends in .parquet"
     command.add_argument("--to", type=Path, metavar="FILE", help=written)

@@ -1,4 +1,4 @@
-"""What does each command about traces and forecasts require, and how is its answer shown?"""
+"""Local commands about traces and forecasts."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -98,7 +98,7 @@ def forecast(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def requested_workload(args: argparse.Namespace, given: Read | None = None) -> Workload:
-    """Return the workload, the clock and the changes that options name; `given` stands for the trace."""
+    """Return the workload, the clock and the changes of the options; `given` stands for the trace."""
 
     def length(name: str, default: float) -> float:
         text = getattr(args, name)
@@ -196,7 +196,7 @@ def _comparison(first: str, second: str, found: Comparison, message: str) -> Ite
 def _over_seeds(
     args: argparse.Namespace, documents: Sequence[Json], work: Workload
 ) -> dict[str, list[QueueChange]]:
-    """Return each further scenario compared with the first under work that is drawn from several seeds."""
+    """Return each further scenario compared with the first under workloads of several seeds."""
     if len(args.scenarios) < 2:
         raise Refused("--seeds compares scenarios: name two or more.")
     if not 2 <= args.seeds <= MOST_SEEDS:
@@ -212,7 +212,7 @@ def _over_seeds(
 
 
 def _real_work(args: argparse.Namespace, document: Json) -> Read:
-    """Return the jobs that really came, as a workload."""
+    """Return the jobs that really arrived, as a workload."""
     if not args.real:
         raise Refused("Name a workload with --trace, or a later snapshot with --real.")
     return Read(real_work(read(args.real), _beginning(document)), "kubernetes")
@@ -254,7 +254,7 @@ def _time(value: float | None) -> str | None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: no data classes, and null for what is no number."""
+    """Return a value as JSON data: dataclasses as objects, null for what is not a number."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Which tables do forecasts have that were computed here and those of a server alike?"""
+"""Tables that local and server forecasts share."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from queuecast.shown import Table
 
 
 def use_table(rows: Sequence[Json], begin: str) -> Table:
-    """Return how the nodes are used, resource by resource; `begin` is the time of second 0."""
+    """Return the usage of the nodes by resource; `begin` is the time of second 0."""
     cells = [
         (
             row["resource"],

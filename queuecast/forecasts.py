@@ -1,4 +1,4 @@
-"""Which forecast does a scenario in files have under a workload? Computed here, without a server."""
+"""Local forecasts of scenarios in files."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,12 +23,12 @@ from queuecast.problems import Refused, refusal
 from scheduler_core.replay import Replay, replay_document
 
 MOST_BYTES = 2 * 10**9
-"""Of a trace's text: Philly's is 7 million, the largest public ones a billion."""
+"""The size limit of a trace's text: Philly's is 7 million bytes, the largest public ones a billion."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A trace with how it becomes the work of a scenario, and the clock and the changes of a forecast."""
+    """A trace with its fitting, and the clock and the changes of a forecast."""
 
     read: Read
     fitting: Fitting
@@ -60,7 +60,7 @@ class Workload:
         return replace(record, notes=(*begun.notes, *record.notes))
 
     def drawn(self, seed: int) -> "Workload":
-        """Return the same with work that a seed draws from the pattern of the trace."""
+        """Return the forecast with a workload that a seed draws from the pattern of the trace."""
         made, fitting = drawn_from(self.read.trace, self.fitting, self.times.horizon, seed)
         return replace(self, read=replace(self.read, trace=made), fitting=fitting)
 
@@ -87,7 +87,7 @@ def seconds(text: str, what: str) -> float:
 
 
 def pairs(words: Sequence[str], what: str) -> dict[str, str]:
-    """Return what ``name=value`` words spell, or raise Refused."""
+    """Return the mapping of ``name=value`` words, or raise Refused."""
     found = {}
     for word in words:
         name, equals, value = word.rpartition("=")

@@ -1,4 +1,4 @@
-"""What does each command about a scenario's history, release and first session ask for?"""
+"""Commands about a scenario's history, release and first session."""
 
 import argparse
 
@@ -8,7 +8,7 @@ from queuecast.desk import Desk, Json
 from queuecast.shown import Output, Table, amounts, brief, percent
 
 IMPORTED = "imported"
-"""How the release of the snapshot is chosen."""
+"""The option value for the release of the snapshot."""
 
 
 def scenario_rename(desk: Desk, args: argparse.Namespace) -> Output:

@@ -1,4 +1,4 @@
-"""Which Volcano Job do options describe, and of which objects is one made?"""
+"""Volcano Jobs built from options, and the objects of a job."""
 
 import argparse
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ WHAT_IF = "what-if"
 
 
 def job_manifest(args: argparse.Namespace) -> dict[str, Any]:
-    """Return a vcjob of one task: so many equal pods, all or at least `min_member` of them at once."""
+    """Return a vcjob with one task of equal pods, of which at least `min_member` run at once."""
     namespace, _, name = (args.name or WHAT_IF).rpartition("/")
     requests = {"cpu": args.cpu, "memory": args.memory, **dict(_pair(word) for word in args.request)}
     template = {
@@ -47,7 +47,7 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 def parts_of(document: Mapping[str, Any], name: str) -> dict[str, set[Key]]:
-    """Return what a vcjob or podgroup `namespace/name` is made of, by list; empty when there is no such."""
+    """Return the objects of the vcjob or PodGroup `namespace/name`, by list; empty if there is none."""
     jobs = {key_of("jobs", one): one for one in document.get("jobs") or ()}
     groups = {key_of("podgroups", one): one for one in document.get("podgroups") or ()}
     namespace, _, own = name.rpartition("/")

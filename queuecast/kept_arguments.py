@@ -1,4 +1,4 @@
-"""Which commands are about what a server keeps besides scenarios: experiments, imports, labels, prices?"""
+"""Arguments of the commands about experiments, imports, labels and prices on a server."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from queuecast.parsing import Groups, add_command, add_group
 
 
 def add_kept_commands(groups: Groups) -> None:
-    """Add all of them."""
+    """Add the commands."""
     add_command(add_group(groups, "cluster", "list"), "list", kept_commands.cluster_list)
     add_command(groups, "status", kept_commands.status)
     _add_answers(groups)

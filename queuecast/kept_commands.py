@@ -1,4 +1,4 @@
-"""What does each command about what a server keeps tell: clusters, imports, labels, audit, prices?"""
+"""Commands about clusters, imports, labels, audit and prices on a server."""
 
 import argparse
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""What does each command about the experiments that a server keeps tell?"""
+"""Commands about experiments on a server."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""What would Volcano refuse of files, or accept to their harm? The rules of pages and API, with lines."""
+"""Lint of files by the rules of pages and API, with line numbers."""
 
 import manifests
 from manifests.stream import read_documents
@@ -9,7 +9,7 @@ from scheduler_core.lint import conf_problems, review
 
 
 def conf_findings(text: str, label: str = manifests.CONF_KEY) -> list[Json]:
-    """Return all that there is to say about a configuration's text; errors first."""
+    """Return all findings about a configuration's text; errors first."""
     of_form = manifests.conf_problems(text)
     found = [as_problem(one, document=label) for one in of_form]
     if any(one.severity == "error" for one in of_form):
@@ -24,7 +24,7 @@ def conf_findings(text: str, label: str = manifests.CONF_KEY) -> list[Json]:
 
 
 def conf_file_findings(label: str, content: bytes) -> list[Json]:
-    """Return the same of a file: the configuration's own text, or the ConfigMap that holds it."""
+    """Return all findings about a file: the configuration's own text, or its ConfigMap."""
     if _is_manifest(content):
         _conf_in(label, content)
         return plan_findings([(label, content)])
@@ -37,12 +37,12 @@ def conf_text(label: str, content: bytes) -> str:
 
 
 def plan_findings(files: Files) -> list[Json]:
-    """Return all that there is to say about the plan that files hold; errors first."""
+    """Return all findings about the plan in files; errors first."""
     return findings_in(read_changes(files))
 
 
 def findings_in(reading: manifests.Reading) -> list[Json]:
-    """Return all that there is to say about a plan that was read; errors first."""
+    """Return all findings about a parsed plan; errors first."""
     return [_placed(as_problem(one), reading) for one in review(manifests.resolve(reading.document))]
 
 
@@ -52,7 +52,7 @@ def _placed(one: Json, reading: manifests.Reading) -> Json:
 
 
 def _is_manifest(content: bytes) -> bool:
-    """Tell whether a file holds Kubernetes objects rather than a configuration's own text."""
+    """Return whether a file holds Kubernetes objects instead of a configuration's own text."""
     documents = read_documents(content.decode(errors="replace"))
     return any(isinstance(one.value, dict) and "kind" in one.value for one in documents)
 

@@ -1,4 +1,4 @@
-"""What is in the cluster of the user's kubeconfig? Read by the official client, with get and list only."""
+"""Export of the cluster of the user's kubeconfig, by the official client, with get and list only."""
 
 import json
 from http import HTTPStatus
@@ -8,7 +8,7 @@ from queuecast.desk import Files
 from queuecast.problems import Refused
 
 PAGE = 500
-"""Objects in one answer of the API server."""
+"""The number of objects in one response of the API server."""
 
 READ = (
     ("api/v1", "Node", "nodes"),
@@ -22,15 +22,15 @@ READ = (
     ("apis/batch.volcano.sh/v1alpha1", "Job", "jobs"),
 )
 _VOLCANO = ("Queue", "PodGroup")
-"""Kinds without which there is no Volcano."""
+"""Kinds without which Volcano is not installed."""
 _ASK = "Request the role in docs/queuecast-reader.yaml."
 CONFIG_MAP = "volcano-system/volcano-scheduler-configmap"
 _RESTARTS = 3
-"""How often a list is begun anew whose pages expired on the way."""
+"""How often a list whose pages expired is restarted."""
 
 
 class _Expired(Exception):
-    """The rest of a list is no longer kept by the API server."""
+    """The API server has dropped the rest of a list."""
 
 
 def cluster_files(
@@ -71,7 +71,7 @@ def _listing(group: str, kind: str, items: list[dict[str, Any]]) -> bytes:
 
 
 class _Cluster:
-    """The API server that a kubeconfig names."""
+    """The API server of a kubeconfig."""
 
     def __init__(self, kubeconfig: str | None, context: str | None) -> None:
         try:
@@ -98,7 +98,7 @@ class _Cluster:
         raise Refused(f"The list {path} expired {_RESTARTS} times while it was read. Try again.")
 
     def get(self, path: str, **query: str) -> Any:
-        """Return what a path answers, None when there is nothing."""
+        """Return the response to a path, None for 404."""
         request = self._api.param_serialize(
             "GET",
             f"/{path}",
@@ -109,7 +109,7 @@ class _Cluster:
         try:
             answer = self._api.call_api(*request)
             content = answer.read()
-        except Exception as error:  # whatever the client's transport raises
+        except Exception as error:  # any exception of the client's transport
             raise Refused(f"The cluster does not respond: {error}") from None
         if answer.status == HTTPStatus.NOT_FOUND:
             return None

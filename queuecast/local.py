@@ -1,4 +1,4 @@
-"""How are scenarios made, changed and exported without a server? On files, with the same core."""
+"""Scenarios in a local folder, with the same core as the server."""
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from queuecast.sending import bare_document
 from queuecast.store import FOLDER, head
 
 _ADDED = ("jobs", "podgroups", "pods", "priorityclasses")
-"""What a text of new workloads may hold."""
+"""The lists that a text of new workloads may contain."""
 
 
 class Local(LocalRuns):
@@ -32,7 +32,7 @@ class Local(LocalRuns):
     def import_files(
         self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
     ) -> Json:
-        """Read a cluster; return the snapshot. One of the same name stays under its scenarios."""
+        """Read a cluster; return the snapshot. Snapshots of the same name stay for their scenarios."""
         reading = read_bytes(files, progress)
         snapshot = {
             "id": self._store.free_id("snapshots", name),
@@ -58,12 +58,12 @@ class Local(LocalRuns):
         return [head(scenario) for scenario in self._store.all("scenarios")]
 
     def scenario_create(self, snapshot: str, name: str) -> Json:
-        """Begin a what-if."""
+        """Create a scenario."""
         there = self._store.one("snapshots", snapshot)
         return self._begin(name, snapshot=there["id"], parent=None, document=there["document"])
 
     def scenario_branch(self, scenario: str, name: str) -> Json:
-        """Begin a what-if with all that another one says."""
+        """Create a branch of a scenario."""
         there = self._scenario(scenario)
         return self._begin(name, snapshot=there["snapshot"], parent=there["id"], document=there["document"])
 
@@ -76,11 +76,11 @@ class Local(LocalRuns):
         self._store.remove("scenarios", there["id"])
 
     def scenario_document(self, scenario: str) -> Json:
-        """Return all that a scenario says, as one document."""
+        """Return a scenario as one document."""
         return self._document("scenarios", scenario)
 
     def scenario_write(self, name: str, snapshot: str, document: Mapping[str, Any]) -> Json:
-        """Make the scenario of this name say a document on a snapshot; begin it where there is none."""
+        """Bring the scenario of this name to the state of a document on a snapshot; create it if needed."""
         base = self._store.one("snapshots", snapshot)
         there = next((one for one in self._store.all("scenarios") if one["name"] == name), None)
         if there is None:
@@ -94,7 +94,7 @@ class Local(LocalRuns):
         return {"scenario": head(there), "status": "changed"}
 
     def scenario_diff(self, scenario: str) -> list[Json]:
-        """Return what differs from the snapshot: kind, name, field, before, after."""
+        """Return the differences from the snapshot: kind, name, field, before, after."""
         there = self._scenario(scenario)
         found = differences([self._base(there), there["document"]])
         return [
@@ -104,7 +104,7 @@ class Local(LocalRuns):
         ]
 
     def scenario_export(self, scenario: str) -> Json:
-        """Return how the snapshot's cluster becomes the scenario: manifests, commands, what is impossible."""
+        """Return the steps from the cluster to the scenario: manifests, commands, impossible changes."""
         there = self._scenario(scenario)
         return exported(self._base(there), there["document"])
 
@@ -113,7 +113,7 @@ class Local(LocalRuns):
         return reviewed(self._document("scenarios", scenario))
 
     def queues(self, scenario: str) -> list[Json]:
-        """Return the queues in the spelling of their CRD."""
+        """Return the queues, with the field names of their CRD."""
         return queues_edited.listed(self._document("scenarios", scenario))
 
     def queue_set(self, scenario: str, queue: str, patch: Mapping[str, Any]) -> Json:
@@ -131,7 +131,7 @@ class Local(LocalRuns):
         return added
 
     def queue_remove(self, scenario: str, queue: str, *, subtree: bool = False) -> None:
-        """Remove a queue, with `subtree` those below it, too."""
+        """Remove a queue, with `subtree` also its descendants."""
         there = self._scenario(scenario)
         queues_edited.removed(there["document"], queue, subtree=subtree)
         self._edit(there)
@@ -142,7 +142,7 @@ class Local(LocalRuns):
         return conf if isinstance(conf, str) else manifests.dump(conf)
 
     def conf_set(self, scenario: str, text: str) -> list[Json]:
-        """Replace the scheduler configuration; return what is worth knowing about it."""
+        """Replace the scheduler configuration; return its findings."""
         there = self._scenario(scenario)
         if wrong := [as_problem(one) for one in manifests.conf_problems(text) if one.severity == "error"]:
             raise refusal(wrong)
@@ -151,7 +151,7 @@ class Local(LocalRuns):
         return conf_findings(text)
 
     def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
-        """Edit the scheduler configuration by a JSON patch; return what is worth knowing about it.
+        """Edit the scheduler configuration by a JSON patch; return its findings.
 
         Lines that the patch does not touch stay byte for byte.
         """
@@ -162,7 +162,7 @@ class Local(LocalRuns):
         return self.conf_set(scenario, text)
 
     def job_add(self, scenario: str, text: str) -> list[str]:
-        """Add the objects of a manifest, none of which may be there yet; return their kinds and names."""
+        """Add the objects of a manifest, none of which may exist; return their kinds and names."""
         there = self._scenario(scenario)
         added = {kind: held for kind, held in _read_workloads(text).items() if kind in _ADDED and held}
         if not added:
@@ -188,7 +188,7 @@ class Local(LocalRuns):
         like: str = "",
         capacity: Mapping[str, str] | None = None,
     ) -> Json:
-        """Add so many nodes like one that is there, or of a capacity; return their `names`."""
+        """Add copies of a node, or nodes of a given capacity; return their `names`."""
         there = self._scenario(scenario)
         names = nodes_added(there["document"], count=count, prefix=prefix, like=like, capacity=capacity)
         self._edit(there)
@@ -202,13 +202,13 @@ class Local(LocalRuns):
         return edited
 
     def nodes_remove(self, scenario: str, names: Sequence[str]) -> None:
-        """Remove nodes in one revision; their pods stay and take no room."""
+        """Remove nodes in one revision; their pods stay, but use no resources of any node."""
         there = self._scenario(scenario)
         nodes_removed(there["document"], names)
         self._edit(there)
 
     def job_remove(self, scenario: str, job: str) -> None:
-        """Remove a vcjob or podgroup with all that belongs to it."""
+        """Remove a vcjob or PodGroup with all that belongs to it."""
         there = self._scenario(scenario)
         job_removed(there["document"], job)
         self._edit(there)
@@ -227,7 +227,7 @@ class Local(LocalRuns):
         return head(scenario)
 
     def _edit(self, scenario: Json) -> None:
-        """Keep an edited scenario under the next revision, or refuse it with every problem of form."""
+        """Store an edited scenario as the next revision, or raise Refused with every formal problem."""
         if wrong := [one for one in faults(scenario["document"]) if not _of_conf(one)]:
             raise refusal(wrong)
         self._keep(scenario)
@@ -240,7 +240,7 @@ class Local(LocalRuns):
         return self._store.one("scenarios", name)
 
     def _base(self, scenario: Json) -> Json:
-        """Return the document of the snapshot on which a scenario was begun."""
+        """Return the document of a scenario's snapshot."""
         return dict(self._store.by_id("snapshots", scenario["snapshot"])["document"])
 
     def _document(self, kind: str, name: str) -> Json:
@@ -248,12 +248,12 @@ class Local(LocalRuns):
 
 
 def _of_conf(one: Mapping[str, Any]) -> bool:
-    """Tell whether a problem is the configuration's, which an edit of something else may leave as it is."""
+    """Return whether a problem is one of the configuration, which edits of other parts may leave."""
     return str(one["path"] or "").startswith("scheduler_conf")
 
 
 def _field(one: Difference) -> str:
-    """Return a field as a server names it: those of a queue without the part of the object they are in."""
+    """Return a field as a server names it: for queues without the part of the object."""
     return one.field.removeprefix("spec.").removeprefix("metadata.") if one.kind == "queues" else one.field
 
 

@@ -1,4 +1,4 @@
-"""How are runs started, read and compared without a server? In a folder, with the same core."""
+"""Runs in a local folder, with the same core as the server."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,7 +22,7 @@ class LocalRuns:
         self._store = Store(folder, dry_run=dry_run)
 
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
-        """Note a run; it is simulated when it is waited for."""
+        """Record a run; it is simulated when its result is requested."""
         there = self._store.one("scenarios", scenario)
         number = str(max((int(run["id"]) for run in self._store.all("runs")), default=0) + 1)
         run = {
@@ -37,7 +37,7 @@ class LocalRuns:
         return head(run)
 
     def run_wait(self, run: str, progress: Progress | None = None, *, seconds: float | None = None) -> Json:
-        """Simulate a run that was not yet, however long that takes; return it."""
+        """Simulate a run if it was not simulated yet; return it."""
         there = self._run(run)
         if there["state"] == "queued":
             there["result"] = simulate(there["document"], progress)
@@ -53,29 +53,29 @@ class LocalRuns:
         return [head(run) for run in sorted(found, key=lambda run: -int(run["id"]))]
 
     def run_queues(self, run: str) -> list[Json]:
-        """Return what a run made of each queue."""
+        """Return the outcome of a run for each queue."""
         return [{"queue": name, **held} for name, held in self._outcome(run).queues.items()]
 
     def run_jobs(self, run: str) -> list[Json]:
-        """Return what a run made of each job."""
+        """Return the outcome of a run for each job."""
         return [dict(job) for job in self._outcome(run).jobs.values()]
 
     def run_decisions(self, run: str, **filters: str) -> list[Json]:
-        """Return the steps of a run in their order; filters are `job`, `pod`, `node`, `action`, `op`."""
+        """Return the steps of a run in order; filters are `job`, `pod`, `node`, `action`, `op`."""
         steps = decisions(self._simulated(run)["result"])
         return [one for one in steps if all(one[name] == wanted for name, wanted in filters.items())]
 
     def run_victims(self, run: str) -> list[Json]:
-        """Return which pods a run evicts."""
+        """Return the pods that a run evicts."""
         return [asdict(victim) for victim in self._outcome(run).victims]
 
     def run_documents(self, run: str) -> tuple[Json, Json]:
-        """Return what a run read and what the core answered."""
+        """Return the input and the result of a run."""
         there = self._simulated(run)
         return there["document"], there["result"]
 
     def compare(self, runs: Sequence[str]) -> Json:
-        """Return two to six runs side by side."""
+        """Return a comparison of two to six runs."""
         if not _FEWEST <= len(runs) <= _MOST:
             raise Refused(f"Compare two to six runs, not {len(runs)}.")
         held = [self._simulated(run) for run in runs]

@@ -1,4 +1,4 @@
-"""Which commands are about the sample, workspaces, members and invitations of a server?"""
+"""Arguments of the commands about the sample, workspaces, members and invitations."""
 
 import argparse
 
@@ -9,7 +9,7 @@ ROLES = ("viewer", "editor", "admin")
 
 
 def add_member_commands(groups: Groups) -> None:
-    """Add all of them."""
+    """Add the commands."""
     add_command(groups, "sample", member_commands.sample, edits=True)
     _add_workspaces(groups)
     _add_members(groups)

@@ -1,4 +1,4 @@
-"""What does each command about the sample, workspaces, members and invitations tell?"""
+"""Commands about the sample, workspaces, members and invitations."""
 
 import argparse
 

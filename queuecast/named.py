@@ -1,4 +1,4 @@
-"""Which names can follow on the command line: scenarios, snapshots, runs, queues, nodes, jobs, contexts?"""
+"""Completion of names on the command line: scenarios, snapshots, runs, queues, nodes, jobs, contexts."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -13,11 +13,11 @@ _KINDS = {
     "before": "forecasts", "after": "forecasts",
     "experiment": "experiments", "queue": "queues", "node": "nodes", "nodes": "nodes", "job": "jobs",
 }  # fmt: skip
-"""What an argument of this name names."""
+"""The kind of object that an argument names."""
 
 
 def names_after(parser: argparse.ArgumentParser, words: Sequence[str], desk: Desk) -> list[str]:
-    """Return what may come after these words, sorted; nothing where no name is expected."""
+    """Return the completions after these words, sorted; empty if no name is expected."""
     chain, given, expected = _arguments(parser, words)
     if chain[:1] == ["context"]:
         return sorted(Contexts.read().by_name)
@@ -78,7 +78,7 @@ def _arguments(
 
 
 def _positional(parser: argparse.ArgumentParser, given: dict[str, str]) -> argparse.Action | None:
-    """Return the argument that the next word is; one that takes many takes all that follow."""
+    """Return the argument of the next word; one with several values takes all that follow."""
     for action in parser._actions:
         if not action.option_strings and (action.dest not in given or action.nargs in ("+", "*")):
             return action

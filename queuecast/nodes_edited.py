@@ -1,4 +1,4 @@
-"""What does a scenario document say after an edit of its nodes and jobs?"""
+"""Edits of the nodes and jobs of a scenario document."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,13 +10,13 @@ from queuecast.problems import Json, Refused, problem, refusal, unknown
 from queuecast.queues_edited import merged
 
 MOST_NODES = 20_000
-"""As many as a server takes at once."""
+"""The limit of a server."""
 
 
 def nodes_added(
     document: Json, *, count: int, prefix: str, like: str = "", capacity: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Add so many nodes like one that is there, or of a capacity; return their names."""
+    """Add copies of a node, or nodes of a given capacity; return their names."""
     nodes = _by_name(document)
     if not 1 <= count <= MOST_NODES:
         message = f"{count} is not between 1 and {MOST_NODES}"
@@ -40,7 +40,7 @@ def node_changed(document: Json, name: str, patch: Mapping[str, Any]) -> Json:
 
 
 def nodes_removed(document: Json, names: Sequence[str]) -> None:
-    """Remove nodes of the document; their pods stay and take no room."""
+    """Remove nodes of the document; their pods stay, but use no resources of any node."""
     nodes = _by_name(document)
     for name in names:
         _one(nodes, name)
@@ -48,7 +48,7 @@ def nodes_removed(document: Json, names: Sequence[str]) -> None:
 
 
 def job_removed(document: Json, name: str) -> None:
-    """Remove a vcjob or podgroup `namespace/name` of the document with all that belongs to it."""
+    """Remove a vcjob or PodGroup `namespace/name` of the document with all that belongs to it."""
     parts = parts_of(document, name)
     if not parts:
         known = (

@@ -1,4 +1,4 @@
-"""What did a simulation come to, in the few figures that rules, tables and comparisons ask about?"""
+"""The figures of a simulation that rules, tables and comparisons use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class Outcome:
     victims: tuple[Victim, ...]
     placements: Mapping[str, Mapping[str, str]]
     notes: tuple[str, ...]
-    """What the simulation leaves out and what it assumes."""
+    """What the simulation does not model and what it assumes."""
     loops: tuple[str, ...]
-    """Which pods are evicted without end, and the change that ends it with the fewest evictions."""
+    """The pods of endless evictions, and the change that ends them with the fewest evictions."""
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> "Outcome":
@@ -84,7 +84,7 @@ def _job(group: Mapping[str, Any], cycle: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decisions(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the steps of a result in the order taken, as a server answers them."""
+    """Return the steps of a result in order, in the shape of the API."""
     parts = {"for_pod": "for"} | {
         name: name for name in ("action", "op", "job", "pod", "node", "reason", "state")
     }

@@ -1,4 +1,4 @@
-"""Which options do all commands share, and how does a command come into the command line?"""
+"""Options that all commands share, and helpers that add commands."""
 
 import argparse
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Command = Callable[[Desk, argparse.Namespace], Output]
 
 
 def shared_options() -> argparse.ArgumentParser:
-    """Return the options that may come before and after every command."""
+    """Return the options that may come before or after every command."""
     options = place_options()
     options.add_argument("--output", "-o", choices=FORMS, help="output format (table)")
     options.add_argument("--query", metavar="JMESPATH", help="a part of the data, by JMESPath")
@@ -23,7 +23,7 @@ def shared_options() -> argparse.ArgumentParser:
 
 
 def place_options() -> argparse.ArgumentParser:
-    """Return the options that say where scenarios are kept."""
+    """Return the options for where scenarios are stored."""
     options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     options.add_argument("--server", metavar="URL", help=f"server address ($QUEUECAST_URL, default {HERE})")
     options.add_argument("--token", help="API token ($QUEUECAST_TOKEN)")
@@ -34,7 +34,7 @@ def place_options() -> argparse.ArgumentParser:
 
 
 def add_command(groups: Groups, name: str, do: Command, *, edits: bool = False) -> argparse.ArgumentParser:
-    """Add a command that answers with data and tables; one that edits can be tried with `--dry-run`."""
+    """Add a command that returns data and tables; edits have `--dry-run`."""
     message = (do.__doc__ or "").strip().partition("\n")[0]
     added = groups.add_parser(name, help=message, description=message, parents=[shared_options()])
     added.set_defaults(do=do)
@@ -46,6 +46,6 @@ def add_command(groups: Groups, name: str, do: Command, *, edits: bool = False) 
 
 
 def add_group(groups: Groups, name: str, message: str) -> Groups:
-    """Add a word that commands come after."""
+    """Add a word that is followed by commands."""
     added = groups.add_parser(name, help=message, description=message)
     return added.add_subparsers(dest=f"{name}_command", required=True, metavar="COMMAND")

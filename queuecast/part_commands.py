@@ -1,4 +1,4 @@
-"""What does each command about nodes and jobs of a scenario ask for, and how is its answer printed?"""
+"""Commands about nodes and jobs of a scenario."""
 
 import argparse
 import json

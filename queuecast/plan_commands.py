@@ -1,4 +1,4 @@
-"""What do `plan`, `diff` and `apply` make of a plan in a file?"""
+"""The commands `plan`, `diff` and `apply`."""
 
 import argparse
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ from queuecast.shown import Output, Table, brief
 from queuecast.terminal import progress_line
 
 NO = 1
-"""The exit code when a rule is broken, the change is not accepted, or, with --exit-code, anything differs."""
+"""The exit code if a rule is broken, the change is rejected, or, with --exit-code, anything differs."""
 
 
 def plan(desk: Desk, args: argparse.Namespace) -> Json:
-    """Return the report of a plan, without keeping anything."""
+    """Return the report of a plan, without storing anything."""
     wanted = Plan.read(args.plan)
     base = wanted.base(desk.snapshot_document)
     planned = wanted.planned(base)
@@ -65,7 +65,7 @@ def apply(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def exported_plan(desk: Desk, name: str) -> tuple[Json, list[str]]:
-    """Return a scenario as a plan, and what a plan cannot say of it."""
+    """Return a scenario as a plan, and what a plan cannot express of it."""
     scenario = _scenario(desk, name)
     assert scenario is not None, "whoever asks has found it"
     snapshot = next(one for one in desk.snapshots() if one["id"] == scenario["snapshot"])
@@ -84,7 +84,7 @@ def _run_document(planned: Planned) -> Json:
 
 
 def _kept_snapshot(desk: Desk, wanted: Plan) -> Json:
-    """Return the plan's snapshot; files are imported unless the newest of the name is what they hold."""
+    """Return the plan's snapshot; files are imported unless they equal the newest snapshot of the name."""
     files = wanted.snapshot_files()
     held = next((one for one in desk.snapshots() if wanted.snapshot_name in (one["name"], one["id"])), None)
     if not files:
@@ -99,7 +99,7 @@ def _kept_snapshot(desk: Desk, wanted: Plan) -> Json:
 
 
 def _same(kept: Json, read: Json) -> bool:
-    """Tell whether files hold what is kept, however a server writes it and whenever it was imported."""
+    """Return whether files equal a stored document, independent of format and import time."""
     return _essence(kept) == _essence(read)
 
 
@@ -123,7 +123,7 @@ def _scenario(desk: Desk, name: str) -> Json | None:
 
 
 def _run(desk: Desk, written: Json, wanted: Plan) -> Json:
-    """Return the run of the scenario as it is now: the one that is there, else a new one."""
+    """Return a run of the scenario's current revision: the existing one, else a new one."""
     scenario: dict[str, Any] = written["scenario"]
     for run in desk.runs(scenario["id"])[:1]:
         of = (run["scenario_revision"], run["options"].get("cycles", 1), run["state"])

@@ -1,4 +1,4 @@
-"""Which plan says in what a scenario differs from its snapshot?"""
+"""Export of a scenario's differences from its snapshot as a plan."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ _VERSIONS = {"scheduling.volcano.sh": "v1beta1", "batch.volcano.sh": "v1alpha1"}
 
 
 def plan_of(name: str, snapshot: str, base: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
-    """Return the plan with this name that makes one document of the other."""
+    """Return the plan with this name that turns one document into the other."""
     plan: Json = {"name": name, "snapshot": snapshot}
     sides = {kind: [_by_key(kind, document) for document in (base, after)] for kind in NAMED}
     queues = dict(_queue_patches(*sides["queues"]))
@@ -38,7 +38,7 @@ def plan_of(name: str, snapshot: str, base: Mapping[str, Any], after: Mapping[st
 
 
 def unsaid(plan: Json, base: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return what a plan does not say: in what the document that it makes differs from the scenario."""
+    """Return what a plan cannot express: the differences that remain after it is applied."""
     text = manifests.dump(plan).encode()
     try:
         made = Plan("plan", Path(), read_checked("plan", text, "plan")).planned(base).document
@@ -51,7 +51,7 @@ def unsaid(plan: Json, base: Mapping[str, Any], after: Mapping[str, Any]) -> lis
 
 
 def patch_between(before: Any, after: Any) -> Any:
-    """Return the JSON merge patch that makes one value of the other.
+    """Return the JSON merge patch that turns one value into the other.
 
     >>> patch_between({"weight": 1, "capability": {"cpu": "8"}}, {"weight": 2, "capability": {}})
     {'weight': 2, 'capability': {'cpu': None}}
@@ -93,7 +93,7 @@ def _nodes(was: Mapping[Any, Any], now: Mapping[Any, Any]) -> Json:
 
 
 def _new(kind: str, was: Mapping[Any, Any], now: Mapping[Any, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield what is new, and what is written anew because no patch names it."""
+    """Yield new objects, and those that are written as a whole because no patch can name them."""
     for key, one in now.items():
         if key not in was or (kind not in ("queues", "nodes") and one != was[key]):
             yield one

@@ -1,4 +1,4 @@
-"""Which cluster does a plan make of a snapshot? Every problem has the line of the plan or of its files."""
+"""Application of a plan to a snapshot; every problem has the line of the plan or of its files."""
 
 import copy
 import json
@@ -25,7 +25,7 @@ SnapshotOf = Callable[[str], Json]
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan as it is written: its document, and the folder from which its files are named."""
+    """A plan as written: its document, and the folder that its paths are relative to."""
 
     label: str
     folder: Path
@@ -42,7 +42,7 @@ class Plan:
 
     @property
     def written_plan(self) -> Mapping[str, Any]:
-        """Return what is written."""
+        """Return the document."""
         return dict(self.document.value)
 
     @property
@@ -52,23 +52,23 @@ class Plan:
 
     @property
     def cycles(self) -> int:
-        """Return how many cycles its run has."""
+        """Return the number of cycles of its run."""
         return int((self.written_plan.get("run") or {}).get("cycles", 1))
 
     @property
     def rules(self) -> Rules | None:
-        """Return its rules, None without any."""
+        """Return its rules, None without rules."""
         rules = self.written_plan.get("assert")
         return Rules(self.label, self.document, rules, ("assert",)) if rules else None
 
     @property
     def snapshot_name(self) -> str:
-        """Return the name of its snapshot; files without one go by the name of the plan."""
+        """Return the name of its snapshot; for files without one, the name of the plan."""
         snapshot = self.written_plan["snapshot"]
         return snapshot if isinstance(snapshot, str) else str(snapshot.get("name") or self.name)
 
     def snapshot_files(self) -> list[tuple[str, bytes]]:
-        """Return the files of its snapshot; none when it is one that is kept."""
+        """Return the files of its snapshot; empty for a stored snapshot."""
         snapshot = self.written_plan["snapshot"]
         return [] if isinstance(snapshot, str) else self._contents(snapshot["files"])
 
@@ -78,7 +78,7 @@ class Plan:
         return bare_document(read_bytes(files)) if files else kept(self.snapshot_name)
 
     def planned(self, base: Mapping[str, Any]) -> "Planned":
-        """Return what it makes of a snapshot's document, or raise Refused with every problem."""
+        """Return the plan applied to a snapshot's document, or raise Refused with every problem."""
         source = self._objects()
         document = changed(base, _applied(source))
         document["queues"] = copy.deepcopy(document.get("queues") or [])
@@ -100,7 +100,7 @@ class Plan:
         return Source(read_changes(files)) if files else None
 
     def _queues(self, document: Json) -> Iterator[Json]:
-        """Patch and remove queues; yield why one cannot be."""
+        """Patch and remove queues; yield problems."""
         for name, patch in (self.written_plan.get("queues") or {}).items():
             try:
                 if patch is None:
@@ -114,7 +114,7 @@ class Plan:
                     yield one | {"document": self.label, "line": line}
 
     def _nodes(self, document: Json) -> Iterator[Json]:
-        """Add, change and remove nodes; yield why one cannot be."""
+        """Add, change and remove nodes; yield problems."""
         written_plan = self.written_plan.get("nodes") or {}
         nodes = {node["metadata"]["name"]: node for node in document.get("nodes") or ()}
         known = list(nodes)
@@ -136,7 +136,7 @@ class Plan:
         document["nodes"] = list(nodes.values())
 
     def _jobs(self, document: Json) -> Iterator[Json]:
-        """Remove jobs with all that belongs to them; yield why one cannot be."""
+        """Remove jobs with all that belongs to them; yield problems."""
         for number, name in enumerate((self.written_plan.get("jobs") or {}).get("remove") or ()):
             parts = parts_of(document, name)
             if not parts:
@@ -151,7 +151,7 @@ class Plan:
         )
 
     def _contents(self, names: Sequence[str]) -> list[tuple[str, bytes]]:
-        """Return files that the plan names from its own folder; a folder stands for all its manifests."""
+        """Return the files of a plan, relative to its folder; a folder stands for all its manifests."""
         paths: list[Path] = []
         for name in names:
             path = self.folder / name
@@ -161,7 +161,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Planned:
-    """What a plan makes of a snapshot."""
+    """A plan applied to a snapshot."""
 
     plan: Plan
     source: Source | None
@@ -187,5 +187,5 @@ def _job_names(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _applied(source: Source | None) -> Mapping[str, Any]:
-    """Return the objects of files as a scenario keeps them, without what may hold secrets."""
+    """Return the objects of files in the form of a scenario, without possible secrets."""
     return bare_document(source.reading) if source else {}

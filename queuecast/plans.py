@@ -1,4 +1,4 @@
-"""Which cluster results when changes are put over a snapshot, and what would Volcano decide about it?"""
+"""Changes in files, applied to a snapshot and simulated."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,15 +20,15 @@ NAMED = (
 
 _PLACE = re.compile(r"^(\w+)\[(\d+)\]")
 _MADE = ("uid", "creationTimestamp", "generation", "resourceVersion", "ownerReferences")
-"""What the cluster writes into an object's metadata."""
+"""Metadata that the cluster writes into an object."""
 _DEFAULTS = {"parent": "root", "reclaimable": True, "weight": 1, "priority": 0}
-"""What the API server, the webhook and the controller write into a Queue that does not say it."""
+"""Defaults that the API server, the webhook and the controller write into a Queue."""
 Key = tuple[str, str]
 """Namespace and name."""
 
 
 def contents(paths: Sequence[Path]) -> list[tuple[str, bytes]]:
-    """Return the files, or raise Refused with the first that cannot be read."""
+    """Return the files, or raise Refused for the first that cannot be read."""
     try:
         return [(str(path), path.read_bytes()) for path in paths]
     except OSError as error:
@@ -38,13 +38,13 @@ def contents(paths: Sequence[Path]) -> list[tuple[str, bytes]]:
 def read_bytes(
     files: Sequence[tuple[str, bytes]], progress: manifests.Progress | None = None
 ) -> manifests.Reading:
-    """Return what files hold, or raise Refused with every problem and its line."""
+    """Return the contents of files, or raise Refused with every problem and its line."""
     reading = manifests.read(files, progress=progress) if progress else manifests.read(files)
     return _sound(reading)
 
 
 def read_changes(files: Sequence[tuple[str, bytes]]) -> manifests.Reading:
-    """Return the objects of a change, which may be nothing but the scheduler's configuration."""
+    """Return the objects of a change, which may be the scheduler's configuration alone."""
     reading = manifests.read(files)
     if "scheduler_conf" in reading.document:
         reading.problems = [found for found in reading.problems if found.rule != "form.empty"]
@@ -58,12 +58,12 @@ def _sound(reading: manifests.Reading) -> manifests.Reading:
 
 
 def read(paths: Sequence[Path]) -> Json:
-    """Return what the files hold as one scenario document, or raise Refused with every problem."""
+    """Return the files as one scenario document, or raise Refused with every problem."""
     return manifests.resolve(read_bytes(contents(paths)).document)
 
 
 def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
-    """Return the snapshot with the objects of `changes` in place of those of the same name, or beside them.
+    """Return the snapshot with the objects of `changes` replaced or added.
 
     >>> changed({"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 1}}]},
     ...         {"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 2}}]})
@@ -83,7 +83,7 @@ def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
 
 
 def overlay(present: Mapping[str, Any], wanted: Mapping[str, Any]) -> Json:
-    """Return which objects and which configuration make one document the other, as a server takes them.
+    """Return the objects and the configuration that turn one document into the other, for a server.
 
     >>> queue = {"metadata": {"name": "a"}}
     >>> overlay({"queues": [queue]}, {"queues": [{**queue, "spec": {"weight": 2}}], "scheduler_conf": "x"})
@@ -106,19 +106,19 @@ def overlay(present: Mapping[str, Any], wanted: Mapping[str, Any]) -> Json:
 
 @dataclass(frozen=True)
 class Source:
-    """Files in which parts of a plan were written, to say where a problem of the plan stands."""
+    """Files of a plan's parts, to locate problems."""
 
     reading: manifests.Reading
 
     def placed(self, one: Mapping[str, Any], document: Mapping[str, Any]) -> Json:
-        """Return a problem of the plan with file and line, where these files say what it is about."""
+        """Return a problem of the plan with file and line, if these files contain its object."""
         way = self._way(one.get("path") or "", document)
         found = self.reading.line_of(way) if way else None
         place = {} if found is None else {"document": found[0], "line": found[1]}
         return problem(**{**one, **place})
 
     def _way(self, path: str, document: Mapping[str, Any]) -> str:
-        """Return where an object of the plan stands among those of the files; empty when it does not."""
+        """Return the path of an object of the plan in the files; empty if they do not contain it."""
         place = _PLACE.match(path)
         if not place:
             return path if path.startswith("scheduler_conf") else ""
@@ -131,7 +131,7 @@ class Source:
 
 
 def faults(document: Mapping[str, Any]) -> list[Json]:
-    """Return every problem that forbids to simulate a plan."""
+    """Return every problem that prevents the simulation of a plan."""
     try:
         found = problems(manifests.resolve(document))
     except manifests.Unreadable as error:
@@ -140,7 +140,7 @@ def faults(document: Mapping[str, Any]) -> list[Json]:
 
 
 def reviewed(document: Mapping[str, Any]) -> list[Json]:
-    """Return all that there is to say about a plan; errors first."""
+    """Return all findings about a plan; errors first."""
     try:
         return [as_problem(one) for one in review(manifests.resolve(document))]
     except manifests.Unreadable as error:
@@ -148,19 +148,19 @@ def reviewed(document: Mapping[str, Any]) -> list[Json]:
 
 
 def introduced(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
-    """Return the problems that a plan has and the document that it began with does not."""
+    """Return the problems of a plan that its base document does not have."""
     known = {_identity(one) for one in reviewed(before)}
     return [one for one in reviewed(after) if _identity(one) not in known]
 
 
 def new_problems(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[Json]:
-    """Return the problems that were not there before."""
+    """Return the new problems."""
     known = {_identity(one) for one in before}
     return [dict(one) for one in after if _identity(one) not in known]
 
 
 def _identity(one: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what tells problems apart, whatever the place of their object in its list."""
+    """Return what identifies a problem, independent of the object's place in its list."""
     return one["rule"], one["severity"], one["message"]
 
 
@@ -183,7 +183,7 @@ def key_of(kind: str, held: Mapping[str, Any]) -> Key:
 
 
 def _over(kind: str, present: Mapping[str, Any], change: Mapping[str, Any]) -> Json:
-    """Return an object after `kubectl apply`: what the cluster wrote stays where the change is silent."""
+    """Return an object after `kubectl apply`: fields that the cluster wrote stay unless they are changed."""
     made = {field: present["metadata"][field] for field in _MADE if field in present["metadata"]}
     applied = {**change, "metadata": {**made, **change["metadata"]}}
     if kind == "queues":

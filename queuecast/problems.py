@@ -1,4 +1,4 @@
-"""What is wrong, where, and how is it fixed? One shape for client, files and server: that of the API."""
+"""Problems and failures in the shape of the API, shared by client, files and server."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -14,11 +14,11 @@ Found = Problem | manifests.ReadProblem
 KEYS = (
     "rule", "severity", "message", "path", "queue", "field", "actual", "limit", "fix", "document", "line",
 )  # fmt: skip
-"""Every problem has all of these; what is not known is None."""
+"""Every problem has all of these keys; unknown values are None."""
 
 
 class Rejected(Exception):
-    """The request cannot be carried out; `body` says why, in the shape of the API's failures."""
+    """The request cannot be carried out; `body` is an error in the shape of the API."""
 
     def __init__(
         self, message: str, problems: Sequence[Mapping[str, Any]] = (), code: str = "invalid"
@@ -29,7 +29,7 @@ class Rejected(Exception):
         super().__init__("\n".join([message, *map(line_of, self.problems)]))
 
     def in_file(self, label: str) -> "Rejected":
-        """Return the same with the user's file in place of the name that a configuration's text goes by."""
+        """Return the failure with the user's file in place of the configuration's generic name."""
         is_conf = [one["document"] == manifests.CONF_KEY for one in self.problems]
         named = [
             one | {"document": label} if conf else one
@@ -39,16 +39,16 @@ class Rejected(Exception):
 
     @property
     def body(self) -> Json:
-        """Return the failure as a server answers it."""
+        """Return the failure as a server responds."""
         return {"code": self.code, "message": self.message, "problems": self.problems}
 
 
 class Refused(Rejected):
-    """A file cannot be read, a name is not known, or a plan cannot be simulated."""
+    """A file cannot be read, a name is unknown, or a plan cannot be simulated."""
 
 
 def problem(**known: Any) -> Json:
-    """Return a problem with every key of the shape; an empty text says nothing.
+    """Return a problem with every key of the shape; an empty text is omitted.
 
     >>> problem(rule="a", message="b", queue="")["queue"] is None
     True
@@ -57,12 +57,12 @@ def problem(**known: Any) -> Json:
 
 
 def as_problem(found: Found, **more: Any) -> Json:
-    """Return what the core or the reader found as a problem."""
+    """Return a problem of the core or of the reader."""
     return problem(**(asdict(found) | more))
 
 
 def refusal(problems: Sequence[Mapping[str, Any]]) -> Refused:
-    """Return a refusal for these problems, in the words of the API."""
+    """Return a refusal with these problems, in the words of the API."""
     errors = sum(one["severity"] == "error" for one in problems)
     return Refused(f"{errors} problem{'' if errors == 1 else 's'} to fix; nothing was saved.", problems)
 
@@ -73,7 +73,7 @@ def errors_of(problems: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def line_of(one: Mapping[str, Any]) -> str:
-    """Return a problem as compilers write theirs.
+    """Return a problem in the format of compilers.
 
     >>> line_of(problem(rule="a", severity="error", message="is 0", document="q.yaml", line=3, fix="write 1"))
     'q.yaml:3: error: is 0. Fix: write 1.'
@@ -91,7 +91,7 @@ def place_of(one: Mapping[str, Any]) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> Refused:
-    """Return a refusal of a name that nothing has, with what may have been meant.
+    """Return a refusal of an unknown name, with suggestions.
 
     >>> print(unknown("queue", "reserch", ["research", "ads"], where="in the plan"))
     No queue 'reserch' in the plan. Did you mean 'research'?

@@ -1,4 +1,4 @@
-"""What does each command about queues ask for, and how is its answer printed?"""
+"""Commands about queues."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def queue_remove(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def patch_of(fields: Sequence[str]) -> Json:
-    """Return the merge patch that ``field=value`` words spell; an empty value removes the field.
+    """Return the merge patch of ``field=value`` words; an empty value removes the field.
 
     >>> patch_of(["weight=4", "capability.cpu=8", "reclaimable=false", "parent="])
     {'weight': 4, 'capability': {'cpu': '8'}, 'reclaimable': False, 'parent': None}
@@ -88,5 +88,5 @@ def _queues(found: Json | list[Json]) -> Output:
 
 
 def quantities(held: Mapping[str, Any] | None) -> str:
-    """Return quantities as they are written, ``cpu=8 memory=32Gi``."""
+    """Return quantities in the form ``cpu=8 memory=32Gi``."""
     return " ".join(f"{name}={quantity}" for name, quantity in (held or {}).items())

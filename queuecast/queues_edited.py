@@ -1,4 +1,4 @@
-"""What does a scenario document say after an edit of a queue? By the rules that a server has, too."""
+"""Edits of the queues of a scenario document, by the rules of the server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ _METADATA = ("annotations", "labels")
 
 
 def listed(document: Mapping[str, Any]) -> list[Json]:
-    """Return the queues in the spelling of their CRD, the fields of metadata and status among the others."""
+    """Return the queues, with the field names of their CRD, including metadata and status."""
     return [_fields(queue) for queue in document.get("queues") or ()]
 
 
@@ -40,7 +40,7 @@ def added(document: Json, fields: Mapping[str, Any]) -> Json:
 
 
 def removed(document: Json, name: str, *, subtree: bool) -> None:
-    """Remove a queue of the document, with `subtree` those below it, too."""
+    """Remove a queue of the document, with `subtree` also its descendants."""
     _one(document, name)
     leaving = [name, *below(name, _parents(document))]
     if wrong := list(removal_problems(name, leaving, subtree=subtree)):

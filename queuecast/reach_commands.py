@@ -1,4 +1,4 @@
-"""What makes a figure of a scenario reach an amount? The question as a command, and its answer as a table."""
+"""The command that searches for changes with which a figure reaches an amount."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ def reached(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def _answer(desk: Desk, scenario: str, question: dict[str, str]) -> Json:
-    """Return the whole answer: a server gives what one request has time for, and is asked on."""
+    """Return the complete answer: a server is asked repeatedly, as each response covers limited time."""
     if isinstance(desk, Client):
         found = desk.scenario_reach(scenario, question)
         with progress_line(f"reach {scenario}") as progress:

@@ -1,4 +1,4 @@
-"""How is what a plan does reported to people, to CI and in a pull request? One report, four forms."""
+"""Reports of a plan's effects for people, CI and pull requests."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ def text(report: Report) -> str:
 
 
 def markdown(report: Report) -> str:
-    """Return tables for a pull request: the rules first, then what the change does."""
+    """Return tables for a pull request: the rules first, then the effects of the change."""
     rows = [
         f"| {_SIGNS[rule['status']]} | {_cell(rule['rule'])} | {_cell(rule['why'] or '')} |"
         for rule in _rules(report)
@@ -47,7 +47,7 @@ def markdown(report: Report) -> str:
 
 
 def junit(report: Report) -> str:
-    """Return JUnit XML: a test for each rule and one for the change itself; all else is its output."""
+    """Return JUnit XML: a test for each rule and one for the change itself, and the report as output."""
     cases = [
         {"rule": ACCEPTED, "status": "broken" if errors else "kept", "why": "\n".join(map(line_of, errors))}
         for errors in [[one for one in report["problems"] if one["severity"] == "error"]]
@@ -83,7 +83,7 @@ FORMS: Mapping[str, Callable[[Report], str]] = {
 
 
 def refused(error: Rejected, form: str) -> str:
-    """Return the report of a check that could not be made; as text there is none."""
+    """Return the report of a check that failed; as text there is none."""
     if form == "json":
         return json.dumps(error.body, ensure_ascii=False, indent=2) + "\n"
     if form == "markdown":
@@ -102,7 +102,7 @@ def refused(error: Rejected, form: str) -> str:
 
 
 def summary(report: Report) -> str:
-    """Return in a few words whether the change may be made."""
+    """Return in a few words whether the change is acceptable."""
     rules = report["rules"]
     broken = sum(rule["status"] == "broken" for rule in rules)
     errors = sum(one["severity"] == "error" for one in report["problems"])

@@ -1,4 +1,4 @@
-"""What does each rule of a check compare, and what stands against it?"""
+"""The rules of a check: their comparisons and the facts that violate them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ Status = Literal["kept", "broken", "skipped"]
 
 @dataclass(frozen=True)
 class Compared:
-    """The plan, and its outcome beside that of the snapshot as it is."""
+    """The plan, with its outcome and that of the snapshot."""
 
     document: Mapping[str, Any]
     before: Outcome
     after: Outcome
     forecast: Record | None = None
-    """The plan under the workload of the check; None: the check has none."""
+    """The forecast of the plan under the check's workload; None without one."""
 
     @property
     def parents(self) -> dict[str, str]:
@@ -45,13 +45,13 @@ class Compared:
         }
 
     def tree(self, queue: str) -> list[str]:
-        """Return a queue and all queues below it."""
+        """Return a queue and its descendants."""
         if queue == "root":
             return sorted(self.parents)
         return [queue, *below(queue, self.parents)]
 
     def podgroup(self, job: str) -> str:
-        """Return the podgroup of a vcjob named as the job itself is; a podgroup's name stays."""
+        """Return the PodGroup of a vcjob named like the job; a PodGroup's own name is unchanged."""
         if job in self.after.ready:
             return job
         return next(podgroup_keys(self.document, job), job)
@@ -190,11 +190,11 @@ RULES: Mapping[str, Callable[[Any, Compared], Judged]] = {
     "no_loop": _no_loop,
     "lost_hours_at_most": _lost_hours_at_most,
 }
-"""Each tells whether it holds, and what stands against it."""
+"""Each returns whether it holds, and the facts against it."""
 
 
 def _deserved(queue: str, outcomes: Compared) -> Mapping[str, float] | None:
-    """Return what a queue deserves, or the queues below it together where no session counts it itself."""
+    """Return the deserved amount of a queue, summed over its descendants if no session calculates it."""
     counted = outcomes.after.queues
     if queue in counted:
         return dict(counted[queue]["deserved"])

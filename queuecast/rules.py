@@ -1,4 +1,4 @@
-"""Does an outcome keep the rules that a team wrote down?"""
+"""Evaluation of rules on an outcome."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from scheduler_core.quantity import QuantityError, parse_quantity
 
 @dataclass(frozen=True)
 class Verdict:
-    """One rule, whether it holds, and the facts when it does not or does not apply."""
+    """One rule, whether it holds, and the facts if it does not hold or does not apply."""
 
     rule: str
     status: Status = "kept"
@@ -22,13 +22,13 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Is there nothing to say against it?"""
+        """Whether there are no facts against it."""
         return self.status != "broken"
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a file, with the place of each."""
+    """The rules of a file, with the position of each."""
 
     label: str
     document: Document
@@ -37,7 +37,7 @@ class Rules:
 
     @classmethod
     def read(cls, label: str, content: bytes) -> "Rules":
-        """Return the rules that a text holds, or raise Refused with every problem and its line."""
+        """Return the rules in a text, or raise Refused with every problem and its line."""
         document = read_checked(label, content, "rules")
         found = cls(label, document, document.value)
         if wrong := found.bad_quantities():
@@ -50,7 +50,7 @@ class Rules:
         return any(name in FORECAST_RULES for rule in self.rules for name in rule)
 
     def bad_quantities(self) -> list[Json]:
-        """Return the amounts that Kubernetes could not read."""
+        """Return the amounts that are no valid quantities."""
         return [
             problem_at(
                 self.label, self.document, (*self.at, number, name, "resources", resource),
@@ -64,7 +64,7 @@ class Rules:
         ]  # fmt: skip
 
     def judged(self, outcomes: Compared) -> list[Verdict]:
-        """Return a verdict for each rule in order, or raise Refused for a queue that there is not."""
+        """Return a verdict for each rule in order, or raise Refused for an unknown queue."""
         if wrong := self._unknown_queues(outcomes):
             raise refusal(wrong)
         return [

@@ -1,4 +1,4 @@
-"""What does each command about runs ask for, and how is its answer printed?"""
+"""Commands about runs."""
 
 import argparse
 import time
@@ -28,9 +28,9 @@ from scheduler_core.explain import (
 )
 
 NO = 1
-"""The exit code of a command whose answer is no: a run failed, a check found an error, nobody decided."""
+"""The exit code of a negative answer: a failed run, an error of a check, an undecided conflict."""
 FINISHED = "finished"
-"""What `wait` waits for unless it is a state: the end, whichever."""
+"""The default of `wait`: any final state."""
 STATES = (FINISHED, *OVER)
 DECISION_FILTERS = ("job", "pod", "node", "action", "op")
 
@@ -168,7 +168,7 @@ def explain(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def job_key(desk: Desk, run: str, name: str) -> str:
-    """Return what a run calls a job: its PodGroup; a vcjob is found by its own name as well."""
+    """Return the name of a job in a run: its PodGroup; a vcjob is found by its own name as well."""
     spelled = name if "/" in name else f"default/{name}"
     known = [str(one["job"]) for one in desk.run_jobs(run)]
     if spelled in known:
@@ -181,7 +181,7 @@ def job_key(desk: Desk, run: str, name: str) -> str:
 
 
 def _names(result: Json, what: str) -> list[str]:
-    """Return how the things of a kind are called that a run tells of."""
+    """Return the names of a run's objects of a kind."""
     cycles = result.get("cycles") or [{"podgroups": (), "nodes": (), "at_end": {}}]
     groups = cycles[-1]["podgroups"]
     named = {
@@ -198,7 +198,7 @@ def _progress(what: str, *, is_watched: bool) -> AbstractContextManager[Progress
 
 
 def _notes(runs: Sequence[Json]) -> list[str]:
-    """Return what runs leave out and assume; one without a result has no notes yet."""
+    """Return what runs do not model and assume; a run without a result has no notes yet."""
     return [note for run in runs for note in run.get("notes", ())]
 
 
@@ -241,7 +241,7 @@ def _job_cell(held: Mapping[str, Any] | None) -> str:
 
 
 def _with_outcome(desk: Desk, run: Json) -> Json:
-    """Return a run with its victims and with the jobs that wait; one that failed has neither."""
+    """Return a run with its victims and waiting jobs; a failed run has neither."""
     if run["state"] != "succeeded":
         return {**run, "victims": [], "waiting": []}
     waiting = [job for job in desk.run_jobs(run["id"]) if job["pending"]]
@@ -254,4 +254,4 @@ STORIES: Mapping[str, tuple[Callable[[Json, Json, str], Json], Callable[[Json], 
     "pod": (pod_story, text.pod_lines),
     "node": (node_story, text.node_lines),
 }
-"""Of each thing that can be explained: its story, and how it is printed."""
+"""The explanation of each kind of object, and its table."""

@@ -1,4 +1,4 @@
-"""Which commands are about scenarios, their queues, configuration, jobs and nodes?"""
+"""Arguments of the commands about scenarios, their queues, configuration, jobs and nodes."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from queuecast.parsing import Groups, add_command, add_group
 
 
 def add_scenario_commands(groups: Groups) -> None:
-    """Add all of them."""
+    """Add the commands."""
     _add_scenario(groups)
     _add_queue(groups)
     _add_conf(groups)

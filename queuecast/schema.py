@@ -1,4 +1,4 @@
-"""Is a file of rules, or a plan, written as its published schema says? With the line of every problem."""
+"""Validation of rules and plans against their published schemas, with line numbers."""
 
 import json
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def schema(name: str) -> Json:
 
 @cache
 def _registry() -> Registry[Any]:
-    """Return the schemas by the names by which they refer to each other."""
+    """Return the schemas by their reference names."""
     return Registry().with_resources(
         [(f"{name}.json", Resource.from_contents(schema(name))) for name in SCHEMAS]
     )

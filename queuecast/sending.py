@@ -1,4 +1,4 @@
-"""What of a user's files is sent to a server, or kept? The objects that count, without secrets."""
+"""Preparation of a user's files for a server or for storage: relevant objects without secrets."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from manifests.reading import Origin
 from queuecast.desk import Files, Json
 
 KEEP = "QUEUECAST_KEEP_ANNOTATIONS"
-"""Annotations that stay besides Volcano's own: full names, or a prefix that ends in `*`, with commas."""
+"""Annotations that are kept besides Volcano's own: full names, or a prefix with `*`, comma-separated."""
 
 
 def kept_annotations() -> list[str]:
@@ -20,7 +20,7 @@ def kept_annotations() -> list[str]:
 
 
 def bare_document(reading: manifests.Reading) -> Json:
-    """Return what was read as one scenario document, its configuration as it was written."""
+    """Return a reading as one scenario document, with its configuration as text."""
     text = reading.scheduler_conf_text
     bare = manifests.stripped(reading.document, kept_annotations())
     return {**bare} if text is None else {**bare, "scheduler_conf": text}
@@ -70,7 +70,7 @@ def _things(document: Mapping[str, Any], reading: manifests.Reading) -> Iterator
 
 
 def _file_of(origin: Origin, names: Sequence[str]) -> str:
-    """Return the file of a document, whose label is the file's name, maybe with a number behind it."""
+    """Return the file of a document, whose label is the file's name, possibly with a number."""
     label = origin.source.label
     return label if label in names else label.rpartition("#")[0]
 

@@ -1,4 +1,4 @@
-"""How is a Queuecast server asked? HTTP with nothing but the standard library."""
+"""HTTP calls to a Queuecast server, with the standard library only."""
 
 import json
 import uuid
@@ -13,14 +13,14 @@ from urllib.request import Request, urlopen
 from queuecast.problems import Rejected
 
 PATIENCE_SECONDS = 300.0
-"""How long one answer may take; an import of many megabytes is read while its sender waits."""
+"""The timeout of a response; an import of many megabytes is read during the request."""
 
 Files = Sequence[tuple[str, bytes]]
 """Names and contents."""
 
 
 class Failure(Rejected):
-    """The server refused a call; `problems` says why, each with its rule and path."""
+    """The server rejected a call; `problems` says why, each with its rule and path."""
 
     def __init__(self, status: int, body: Mapping[str, Any]) -> None:
         self.status = status
@@ -29,7 +29,7 @@ class Failure(Rejected):
 
 
 class Unreachable(Rejected):
-    """Nobody answered, or what answered is no Queuecast."""
+    """There was no response, or not one of Queuecast."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, code="unreachable")
@@ -37,7 +37,7 @@ class Unreachable(Rejected):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """A response."""
 
     status: int
     body: bytes
@@ -45,12 +45,12 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """Return the body as JSON; nothing when it is empty."""
+        """Return the body as JSON; None if it is empty."""
         return json.loads(self.body) if self.body else None
 
 
 class Server:
-    """The API of one server, under one token; with `dry_run` nothing is saved."""
+    """The API of one server with one token; with `dry_run` nothing is saved."""
 
     def __init__(self, address: str, token: str, *, dry_run: bool = False) -> None:
         if urlsplit(address).scheme not in ("http", "https"):
@@ -64,7 +64,7 @@ class Server:
         return self.address + path
 
     def get(self, path: str, /, **query: Any) -> Any:
-        """Return what a call answers."""
+        """Return the response to a call."""
         return self.call("GET", path, query=query).json
 
     def rows(self, path: str, /, **query: Any) -> Iterator[dict[str, Any]]:
@@ -84,12 +84,12 @@ class Server:
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Send JSON and return the answer, or raise Failure or Unreachable."""
+        """Send JSON and return the response, or raise Failure or Unreachable."""
         content = None if body is None else json.dumps(body).encode()
         return self._send(method, path, content, "application/json", query or {}, headers or {})
 
     def upload(self, path: str, fields: Mapping[str, str], files: Files, *, field: str = "files") -> Answer:
-        """Send files as a form; a `field` of its own is for calls that take one file."""
+        """Upload files as a form; `field` is for calls that take one file."""
         boundary = uuid.uuid4().hex
         parts = [_part(boundary, f'name="{name}"', value.encode()) for name, value in fields.items()]
         parts += [_part(boundary, f'name="{field}"; filename="{quote(name)}"', held) for name, held in files]

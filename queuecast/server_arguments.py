@@ -1,4 +1,4 @@
-"""Which commands are about what only a server has: log-ins, history, links, bundles, tokens?"""
+"""Arguments of the commands that need a server: log-ins, history, links, bundles, tokens."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from queuecast.reach_commands import add_reach_command
 
 
 def add_server_commands(groups: Groups) -> None:
-    """Add all of them."""
+    """Add the commands."""
     _add_contexts(groups)
     _add_history(groups)
     _add_links(groups)

@@ -1,4 +1,4 @@
-"""What does each command about a server's forecasts require, and how is its answer shown?"""
+"""Commands about a server's forecasts."""
 
 import argparse
 import time
@@ -18,7 +18,7 @@ from queuecast.shown import Output, Table
 from queuecast.terminal import progress_line
 
 NO = 1
-"""The exit code of a command whose answer is no: a forecast failed, or was not over in time."""
+"""The exit code of a negative answer: a forecast failed, or did not finish in time."""
 LOCAL_ONLY = {
     "real": "--real",
     "real_until": "--real-until",
@@ -59,7 +59,7 @@ def forecast(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def _trace(client: Client, args: argparse.Namespace) -> str:
-    """Return the trace to forecast under; a file is uploaded before."""
+    """Return the trace of a forecast; a file is uploaded first."""
     path = Path(args.trace)
     if not path.is_file():
         return str(args.trace)
@@ -69,7 +69,7 @@ def _trace(client: Client, args: argparse.Namespace) -> str:
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what the command line says as options of the API."""
+    """Return the options of the command line as options of the API."""
     lengths = {
         "horizon": DAY, "period": 1.0, "start_delay": 0.0, "termination": None, "checkpoint": 0.0,
         "restore": 0.0,

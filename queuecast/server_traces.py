@@ -1,4 +1,4 @@
-"""What does each command about a server's traces and wait targets require, and how is its answer shown?"""
+"""Commands about a server's traces and wait targets."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ def trace_preview(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def preview_tables(found: Json) -> Iterator[Table]:
-    """Yield what a trace holds as tables: queues, pods of a job, run times, and where these come from."""
+    """Yield the contents of a trace as tables: queues, pods per job, run times and their source."""
     rows = [
         (one["queue"], one["jobs"], one["pods"], _time(one["run_median"]), _time(one["run_p95"]),
          round(one["pod_hours"], 1))

@@ -1,4 +1,4 @@
-"""What does each command about links, bundles and tokens ask for, and how is its answer printed?"""
+"""Commands about links, bundles and tokens."""
 
 import argparse
 from pathlib import Path

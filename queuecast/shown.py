@@ -1,4 +1,4 @@
-"""How is an answer written: as tables for people, as JSON, YAML or CSV for programs, as names for shells?"""
+"""Formats of answers: tables for people, JSON, YAML or CSV for programs, names for shells."""
 
 import csv
 import io
@@ -17,12 +17,12 @@ _UNITS = {"cpu": "millicores", "memory": "bytes", "pods": "pods"}
 
 FORMS = ("table", "wide", "json", "yaml", "csv", "name")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What makes a spreadsheet compute a text; a quote before it says that it is a text."""
+"""Characters that start a formula in a spreadsheet; a quote before them makes it a text."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns; `empty` is said when there are none. Only `-o wide` has the last `wide` columns."""
+    """A table; `empty` is printed without rows. Only `-o wide` shows the last `wide` columns."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
@@ -41,7 +41,7 @@ class Table:
         return self.aligned(len(self.columns) - self.wide)
 
     def aligned(self, count: int) -> str:
-        """Return the first so many columns as aligned text."""
+        """Return the first columns as aligned text."""
         if not self.rows:
             return self.empty
         cells = [row[:count] for row in self.cells()]
@@ -54,7 +54,7 @@ class Table:
         return [list(self.columns), *([_cell(value) for value in row] for row in self.rows)]
 
     def csv(self) -> str:
-        """Return all columns as CSV; what is not set is an empty cell.
+        """Return all columns as CSV; unset values are empty cells.
 
         >>> print(Table(("QUEUE", "WEIGHT"), [("=research", 4), ("a,b", None)]).csv(), end="")
         QUEUE,WEIGHT
@@ -68,7 +68,7 @@ class Table:
         return text.getvalue()
 
     def names(self) -> str:
-        """Return what the rows are called, a line each: the column NAME, else the first one.
+        """Return the names of the rows, a line each: the column NAME, else the first one.
 
         >>> print(Table(("ID", "NAME"), [(7, "plan")]).names(), end="")
         plan
@@ -79,7 +79,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Output:
-    """What a command answers: the data for programs, text and tables for people, and its exit code.
+    """The answer of a command: data for programs, text and tables for people, and its exit code.
 
     `notes` are what a run leaves out or assumes, for standard error.
     """
@@ -90,7 +90,7 @@ class Output:
     notes: Sequence[str] = ()
 
     def written(self, form: str, query: str = "") -> str:
-        """Return the answer in a form; of its data only what a query selects."""
+        """Return the answer in a format; of its data only what a query selects."""
         if query:
             return _written(_selected(self.data, query), "lines" if form in ("table", "wide") else form)
         if form in ("json", "yaml"):
@@ -100,7 +100,7 @@ class Output:
         return _paragraphs(self.parts, is_wide=form == "wide")
 
     def beside(self, form: str) -> str:
-        """Return what the form leaves out and the user has to know: tables after the first one."""
+        """Return what the format leaves out and the user has to know: tables after the first one."""
         return _paragraphs(self.parts[1:], is_wide=False) if form in ("csv", "name") else ""
 
     def _main(self, form: str) -> Table:
@@ -126,7 +126,7 @@ def _selected(data: Any, query: str) -> Any:
 
 
 def _written(data: Any, form: str) -> str:
-    """Return data in a form for programs; `lines` are plain values, one a line, and JSON for others.
+    """Return data in a format for programs; `lines` has plain values one per line, and other data as JSON.
 
     >>> print(_written(["a", 2, True], "lines"), end="")
     a
@@ -145,7 +145,7 @@ def _written(data: Any, form: str) -> str:
 
 
 def amounts(held: Mapping[str, Any] | None) -> str:
-    """Return amounts of the scheduler as quantities, ``cpu=8 memory=32Gi``; of a server or of the core.
+    """Return amounts of the scheduler as quantities, ``cpu=8 memory=32Gi``, from a server or the core.
 
     >>> amounts({"cpu": {"value": 1500.0, "unlimited": False}, "memory": {"value": None, "unlimited": True}})
     'cpu=1.5 memory=unlimited'
@@ -156,7 +156,7 @@ def amounts(held: Mapping[str, Any] | None) -> str:
 
 
 def figures(held: Mapping[str, Any]) -> dict[str, Any]:
-    """Return amounts of the core as a server answers them, each with its unit.
+    """Return amounts of the core in the shape of the API, each with its unit.
 
     >>> figures({"cpu": 1500})
     {'cpu': {'value': 1500.0, 'unit': 'millicores', 'unlimited': False}}
@@ -177,12 +177,12 @@ def percent(share: float | None) -> str:
 
 
 def brief(*values: Any) -> list[Any]:
-    """Return values for cells; a whole object, or a text of many lines, is only there or not."""
+    """Return values for cells; for an object or a long text, whether it is set."""
     return ["present" if isinstance(value, Mapping) or "\n" in str(value) else value for value in values]
 
 
 def problems(found: Iterable[Mapping[str, Any]]) -> Table:
-    """Return what import, lint or validation found: where, and how it is fixed."""
+    """Return the findings of import, lint or validation: place and fix."""
     rows = [[one["severity"], one["rule"], place_of(one), one["message"], one.get("fix")] for one in found]
     return Table(("SEVERITY", "RULE", "PLACE", "MESSAGE", "FIX"), rows)
 

@@ -1,4 +1,4 @@
-"""Where are snapshots, scenarios and runs kept without a server? In a folder, a JSON file each."""
+"""Local storage of snapshots, scenarios and runs, as JSON files in a folder."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ FOLDER = Path(".queuecast")
 
 
 class Store:
-    """A folder of JSON files, by kind and id; what has the same name is told apart by a number.
+    """A folder of JSON files, by kind and id; a number distinguishes equal names.
 
     With `dry_run` what is kept is kept for this process only.
     """
@@ -23,7 +23,7 @@ class Store:
         self._tried: dict[Path, Json] | None = {} if dry_run else None
 
     def one(self, kind: str, name: str) -> Json:
-        """Return the newest of this name, else what has it as its id; raise Refused where nothing has."""
+        """Return the newest with this name, else the one with this id; raise Refused if there is none."""
         everything = self.all(kind)
         for part in ("name", "id"):
             for held in everything:
@@ -33,18 +33,18 @@ class Store:
         raise unknown(kind.removesuffix("s"), name, known, where=f"in {self.folder}")
 
     def by_id(self, kind: str, name: str) -> Json:
-        """Return what another thing names as its own by id."""
+        """Return an object by the id that another object refers to."""
         return self._read(self._path(kind, name))
 
     def all(self, kind: str) -> list[Json]:
-        """Return all of a kind, last written first."""
+        """Return all of a kind, most recently written first."""
         paths = sorted(
             (self.folder / kind).glob("*.json"), key=lambda path: (-path.stat().st_mtime_ns, path.name)
         )
         return [self._read(path) for path in paths]
 
     def keep(self, kind: str, held: Mapping[str, Any]) -> None:
-        """Write one, whole or not at all."""
+        """Write one atomically."""
         path = self._path(kind, held["id"])
         if self._tried is not None:
             self._tried[path] = copy.deepcopy(dict(held))
@@ -59,11 +59,11 @@ class Store:
         self._path(kind, name).unlink()
 
     def free_id(self, kind: str, name: str) -> str:
-        """Return the name as an id, with a number behind it where others have it."""
+        """Return the name as an id, with a number if it is taken."""
         return next(free for free in _numbered(name) if not self._path(kind, free).exists())
 
     def require_free(self, kind: str, name: str) -> None:
-        """Raise Refused when something has this name already."""
+        """Raise Refused if the name is taken."""
         if any(held["name"] == name for held in self.all(kind)):
             raise Refused(f"{kind.removesuffix('s').capitalize()} {name!r} already exists.")
 
@@ -76,7 +76,7 @@ class Store:
 
 
 def head(held: Mapping[str, Any]) -> Json:
-    """Return what is known of a thing without its content."""
+    """Return the metadata of an object without its content."""
     return {key: value for key, value in held.items() if key not in ("document", "result")}
 
 

@@ -1,4 +1,4 @@
-"""How far is it? A line on a terminal that is wiped at the end, or a line for everything that changes."""
+"""Progress: a line on a terminal that is erased at the end, or a line per change."""
 
 import sys
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _WIPE = "\r\x1b[K"
 
 @contextmanager
 def progress_line(what: str) -> Iterator[Progress | None]:
-    """Give a function that draws progress on standard error; None when that is no terminal."""
+    """Return a function that draws progress on standard error; None if it is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -32,7 +32,7 @@ def progress_line(what: str) -> Iterator[Progress | None]:
 
 @contextmanager
 def watched_lines(what: str) -> Iterator[Progress]:
-    """Give a function that writes a line on standard error whenever a run begins something else."""
+    """Return a function that writes a line to standard error when a run starts another step."""
     last = ""
 
     def write(done: float, doing: str) -> None:

@@ -1,4 +1,4 @@
-"""What would an upgrade of Volcano change for this cluster?"""
+"""The report of an upgrade of Volcano for a cluster."""
 
 import argparse
 import json
