@@ -1,4 +1,4 @@
-"""How does the API read, answer, limit and describe itself?"""
+"""Settings of the API: parsing, rendering, throttling, schema."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_FILTER_BACKENDS": ["planner.api.filters.KnownFilters"],
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
     "DEFAULT_THROTTLE_CLASSES": ["planner.api.throttling.WritingCalls"],
-    # Writing calls of one account; None: as many as it likes.
+    # Limit of writing calls per account; None: unlimited.
     "DEFAULT_THROTTLE_RATES": {"writes": env.str("QUEUECAST_WRITES", default="1200/min") or None},
 }
 KNOX_TOKEN_MODEL = "knox.AuthToken"  # noqa: S105 - a name of a model

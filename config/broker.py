@@ -1,4 +1,4 @@
-"""How do notifications travel?"""
+"""Transports of notifications."""
 
 from pathlib import Path
 from time import monotonic_ns
@@ -10,7 +10,7 @@ from kombu.utils.json import dumps
 
 
 class _Unacknowledged:
-    """A channel whose messages are gone once they are delivered: a notification may be lost."""
+    """A channel that forgets messages once they are delivered: a notification may be lost."""
 
     def basic_ack(self, *_: Any, **__: Any) -> None:
         """Do nothing.
@@ -21,11 +21,11 @@ class _Unacknowledged:
 
 
 class _RedisChannel(_Unacknowledged, redis.Channel):
-    """Over Redis."""
+    """Notifications over Redis."""
 
 
 class _FilesChannel(_Unacknowledged, filesystem.Channel):
-    """Through a folder of this machine."""
+    """Notifications through a folder of this machine."""
 
     # kombu's classes disagree on the name of the second parameter.
     def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
@@ -34,7 +34,7 @@ class _FilesChannel(_Unacknowledged, filesystem.Channel):
         _write_whole(Path(self.data_folder_out) / name, payload)
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
-        """Make the table of queues whole before it is found: who reads an empty one ends.
+        """Write the table of queues before it gets its name: a reader of an empty one would exit.
 
         Two that make it at once write the same.
         """
@@ -45,7 +45,7 @@ class _FilesChannel(_Unacknowledged, filesystem.Channel):
 
 
 def _write_whole(file: Path, content: Any) -> None:
-    """Write a file, then give it the name by which it is found."""
+    """Write a file, then rename it."""
     part = file.with_name(f"{uuid4()}.part")
     part.write_text(dumps(content))
     part.rename(file)

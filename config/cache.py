@@ -1,4 +1,4 @@
-"""Where is kept what can be counted again? As JSON only: who writes into the cache runs nothing here."""
+"""The cache of recomputable values. Values are JSON, so that writing to the cache cannot execute code."""
 
 import json
 import os
@@ -16,15 +16,15 @@ from redis.exceptions import RedisError
 from redis.typing import KeyT
 
 LARGEST = 4 * 2**20
-"""No single value takes more bytes; what would is counted each time."""
+"""The size limit of a value; larger ones are computed each time."""
 
 
 class TooLarge(ValueError):
-    """The value is not worth its place."""
+    """The value is too large for the cache."""
 
 
 class JsonSerializer:
-    """Values as JSON; whole numbers stay what Redis counts with."""
+    """Serializes values as JSON; integers keep the form that Redis increments."""
 
     def dumps(self, value: Any) -> bytes:
         """Return the bytes of a value, or raise TooLarge."""
@@ -34,7 +34,7 @@ class JsonSerializer:
         return content
 
     def loads(self, content: bytes) -> Any:
-        """Return the value that bytes spell."""
+        """Return the value of bytes."""
         return json.loads(content)
 
 
@@ -70,7 +70,7 @@ class _Client(RedisCacheClient):
 
 
 class OptionalRedisCache(RedisCache):
-    """Keeps nothing while Redis is away or full, instead of failing the page."""
+    """Caches nothing while Redis is unavailable or full, instead of failing the page."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         options = {**params.get("OPTIONS", {}), "serializer": JsonSerializer()}
@@ -87,7 +87,7 @@ class JsonFileCache(FileBasedCache):
         self._serializer = JsonSerializer()
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        """Return what is kept, unless it is too old or was not written by this class."""
+        """Return the cached value, unless it has expired or has another format."""
         with (
             suppress(FileNotFoundError, ValueError),
             Path(self._key_to_file(key, version)).open("rb") as file,
@@ -99,7 +99,7 @@ class JsonFileCache(FileBasedCache):
     def set(
         self, key: Any, value: Any, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None
     ) -> None:
-        """Keep a value; one that is too large is not kept."""
+        """Cache a value unless it is too large."""
         with suppress(TooLarge):
             super().set(key, value, timeout, version)
 
@@ -111,7 +111,7 @@ class JsonFileCache(FileBasedCache):
         try:
             ends = json.loads(file.readline(100))
         except ValueError:
-            ends = 0  # another hand wrote it
+            ends = 0  # another program wrote it
         expired = ends is not None and ends < time.time()
         if expired:
             self._delete(file.name)

@@ -1,11 +1,11 @@
-"""How do messages reach the workers?"""
+"""The Celery app."""
 
 import os
 
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Django's checks import every page: a worker without them starts in two thirds of the time, and takes a
+# Django's checks import every page: without them a worker starts in two thirds of the time, and takes a
 # quarter less memory. `make models` makes them before anything is installed.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 

@@ -1,8 +1,8 @@
-"""What does the environment of a process say?"""
+"""Access to environment variables."""
 
 import environ
 
 env = environ.FileAwareEnv()
-"""A variable NAME may also be given as NAME_FILE, the file that holds its value."""
+"""The suffix of variables that name a file with the value: NAME_FILE instead of NAME."""
 PRODUCTION = env.bool("QUEUECAST_PRODUCTION", default=False)
-"""A server for others: the secret must be given, cookies travel over HTTPS only."""
+"""A server for others: the secret is required, and cookies are sent over HTTPS only."""

@@ -1,4 +1,4 @@
-"""Where does this installation write? Folders of its own, closed to everybody else."""
+"""The folders that this installation writes to, readable by their owner only."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def private_folder(path: Path) -> Path:
-    """Return a folder that only its owner reads; make it when it is missing."""
+    """Return a folder that only its owner can read; create it if it is missing."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -25,14 +25,14 @@ def private_folder(path: Path) -> Path:
 
 
 def leftovers_remove(folder: Path) -> None:
-    """Remove the folders that are named by processes which are gone."""
+    """Remove the folders of processes that have ended."""
     for path in folder.iterdir():
         if path.name.isdecimal() and not _lives(path.name):
             shutil.rmtree(path, ignore_errors=True)
 
 
 def _lives(process: str) -> bool:
-    """Does a process of this number live? One that was killed may be listed until its parent has noticed."""
+    """Return whether a process exists; a killed one may exist until its parent has reaped it."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

@@ -1,4 +1,4 @@
-"""How does the web server run, whoever starts it (`--config python:config.gunicorn`)?"""
+"""The configuration of the web server (`--config python:config.gunicorn`)."""
 
 import ctypes
 import gc
@@ -14,7 +14,7 @@ from config.folders import leftovers_remove, private_folder
 worker_class = "config.web_worker.PatientThreads"
 workers = 2
 preload_app = True
-"""All modules are read once and shared: the processes start in half the time of a processor."""
+"""All modules are imported once and shared: the processes start in half the processor time."""
 threads = 64
 """More than can work at once: most wait for slow clients, and a page must not wait behind them, not even when
 fifty of those come to the same process.
@@ -27,24 +27,24 @@ control_socket_disable = True
 
 
 def on_starting(server: Any) -> None:
-    """Remove the uploads of a server that was killed."""
+    """Remove the uploads of a killed server."""
     leftovers_remove(_uploads())
 
 
 def when_ready(server: Any) -> None:
-    """Let no process collect garbage among what all of them share: its memory would be copied for each."""
+    """Exclude shared objects from garbage collection, which would copy their memory into each process."""
     gc.collect()
     gc.freeze()
 
 
 def post_worker_init(worker: Any) -> None:
-    """Let each process keep its uploads apart, and give back the memory that it no longer needs."""
+    """Give each process a folder for uploads, and let it return unused memory."""
     _limit_malloc_arenas()
     settings.FILE_UPLOAD_TEMP_DIR = private_folder(_uploads() / str(worker.pid))
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """Remove the uploads of a process that ended, however it did."""
+    """Remove the uploads of a process that has ended."""
     shutil.rmtree(_uploads() / str(worker.pid), ignore_errors=True)
 
 

@@ -1,11 +1,11 @@
-"""Where do log lines go, and in which form?"""
+"""The configuration of logging."""
 
 import structlog
 
 from config.environment import PRODUCTION, env
 
 LOG_JSON = env.bool("QUEUECAST_LOG_JSON", default=PRODUCTION)
-"""One JSON object a line, for a collector; else lines for eyes."""
+"""One JSON object per line for collectors, otherwise lines for people."""
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -1,4 +1,4 @@
-"""Which secret signs sessions when nobody set one? A random one, made once, kept outside the code."""
+"""The secret key, generated once if none is set, and stored outside the code."""
 
 import os
 import secrets
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def secret_kept_in(path: Path) -> str:
-    """Return the secret in `path`; make it on the first call, readable by its owner only.
+    """Return the secret in `path`; create it on the first call, readable by its owner only.
 
     Several processes may start at once: the file appears complete, and the first one wins.
     """

@@ -1,4 +1,4 @@
-"""Which settings are in force? Everything that differs between machines comes from the environment."""
+"""The Django settings; everything that differs between machines comes from the environment."""
 
 import os
 from pathlib import Path

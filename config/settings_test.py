@@ -1,4 +1,4 @@
-"""What do tests change? A private folder, quick passwords, short leases, no broker."""
+"""The settings of tests: a private folder, fast password hashing, short leases, no broker."""
 
 import atexit
 import os

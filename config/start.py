@@ -1,4 +1,4 @@
-"""Why can this installation not start? In one line, with the place and the fix."""
+"""One-line messages for installations that cannot start, with place and fix."""
 
 import errno
 
@@ -12,7 +12,7 @@ _UNUSABLE = ("unable to open database file", "readonly database", "disk I/O erro
 
 
 def obstacle(error: Exception) -> str | None:
-    """Return what stands in the way of a start; None for what is a fault of the program."""
+    """Return what prevents the start; None for an error of the program."""
     if isinstance(error, ImproperlyConfigured):
         return str(error)
     if isinstance(error, DatabaseError):

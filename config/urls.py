@@ -1,4 +1,4 @@
-"""Which address leads where?"""
+"""The root URLs."""
 
 from django.urls import include, path
 

@@ -1,3 +1,3 @@
-"""Which version of the product is this? The package, pages, API and client show it."""
+"""The version of the product, shown by package, pages, API and client."""
 
 VERSION = "0.1.0"

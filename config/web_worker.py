@@ -1,4 +1,4 @@
-"""How long may a client take to send a request and to take its answer?"""
+"""Gunicorn workers with limits for slow clients."""
 
 import json
 import socket
@@ -11,7 +11,7 @@ from gunicorn.util import write_nonblock
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 PATIENCE_SECONDS = 10.0
-"""For what a client may let a thread wait, all pauses of a request together."""
+"""The longest total time of a request for which a client may block a thread."""
 _TOO_LARGE: dict[type[Exception], tuple[HTTPStatus, str, str]] = {
     LimitRequestLine: (
         HTTPStatus.REQUEST_URI_TOO_LONG,
@@ -24,22 +24,22 @@ _TOO_LARGE: dict[type[Exception], tuple[HTTPStatus, str, str]] = {
         "There are more than 60 headers, or one is longer than 8,190 bytes.",
     ),
 }
-"""What ends a request before Django reads it, and how that is answered: in the shape of all failures."""
+"""Errors that end a request before Django reads it, and their responses in the API's shape."""
 SLOWEST = 10_000
-"""Bytes in a second: who sends or takes so many may go on for ever."""
+"""Bytes per second; a client that is at least this fast may continue without limit."""
 
 
 class PatientSocket(socket.socket):
-    """A connection that ends when its client keeps a thread waiting for too long."""
+    """A connection that is closed if its client blocks a thread for too long."""
 
     _left = PATIENCE_SECONDS
 
     def renew(self) -> None:
-        """Begin to wait anew: the next request comes."""
+        """Reset the time for the next request."""
         self._left = PATIENCE_SECONDS
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        """Return what was sent, or raise ConnectionResetError when the client's time is over."""
+        """Return received data, or raise ConnectionResetError if the client's time is over."""
         before, began = self.gettimeout(), time.monotonic()
         self.settimeout(max(0.001, min(self._left, before or self._left)))
         try:
@@ -55,7 +55,7 @@ class PatientSocket(socket.socket):
         return data
 
     def sendall(self, data: Any, flags: int = 0) -> None:
-        """Send everything, as long as the client takes it."""
+        """Send everything, unless the client is too slow."""
         before = self.gettimeout()
         self.settimeout(PATIENCE_SECONDS + len(data) / SLOWEST)
         try:
@@ -67,17 +67,17 @@ class PatientSocket(socket.socket):
 
 
 class PatientThreads(ThreadWorker):  # type: ignore[misc]  # gunicorn comes without types
-    """Gunicorn's threads, none of which a slow client holds for long."""
+    """Gunicorn's threads, which slow clients cannot block for long."""
 
     def enqueue_req(self, conn: TConn) -> None:
-        """Give a connection to a thread."""
+        """Pass a connection to a thread."""
         if not isinstance(conn.sock, PatientSocket):
             conn.sock = PatientSocket(fileno=conn.sock.detach())
         conn.sock.renew()
         super().enqueue_req(conn)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
-        """Answer a request that cannot be read; one that is too large as the API answers all failures."""
+        """Answer an unreadable request; one that is too large in the API's shape."""
         if type(exc) not in _TOO_LARGE:
             super().handle_error(req, client, addr, exc)
             return

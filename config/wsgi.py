@@ -1,4 +1,4 @@
-"""What does a WSGI server such as gunicorn call?"""
+"""The WSGI application."""
 
 import os
 from importlib import import_module

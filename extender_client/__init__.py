@@ -1,4 +1,4 @@
-"""How is an extender called over HTTP, and which hosts may be called at all?"""
+"""HTTP calls to extenders, restricted to allowed hosts."""
 
 from extender_client.client import ExtenderClient, ExtenderError
 from extender_client.hosts import AllowedHosts

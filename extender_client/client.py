@@ -1,4 +1,4 @@
-"""How is one question put to an extender, and one answer taken, within limits of time, size and reach?"""
+"""POST requests to extenders, with limits of time, size and hosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHUNK = 65536
 
 
 class ExtenderError(OSError):
-    """There is no answer with status 200.
+    """There is no response with status 200.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class ExtenderError(OSError):
 
 
 class ExtenderClient:
-    """Posts JSON to the extenders that are allowed, and keeps their connections for the next question.
+    """Posts JSON to allowed extenders, and keeps their connections alive.
 
     The name of a host is resolved once per connection, and the connection goes to the very address that was
     found. Redirects are not followed and proxies are not used, so that only an allowed host is ever reached.
@@ -59,13 +59,13 @@ class ExtenderClient:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that were kept."""
+        """Close the open connections."""
         for connection in self._kept.values():
             connection.close()
         self._kept.clear()
 
     def post(self, url: str, body: bytes, timeout: float | None) -> bytes:
-        """Send JSON and return the body of the answer, of a longer one the first 10 MiB and one byte.
+        """Send JSON and return the body of the response, truncated to 10 MiB and one byte.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class _Connection:
 
     def __init__(self, target: Target, deadline: Deadline) -> None:
         self._http = http.client.HTTPConnection(target.host, target.port)
-        self._http.auto_open = 0  # a new connection is made by `_connected` alone
+        self._http.auto_open = 0  # only `_connected` opens new connections
         self._socket = DeadlineSocket(_connected(target, deadline))
         self._http.sock = self._socket
 
@@ -129,7 +129,7 @@ class _Connection:
         self._http.close()
 
     def exchange(self, target: Target, body: bytes, deadline: Deadline) -> tuple[int, bytes, bool]:
-        """Return status and body of the answer, and whether the connection can be used again."""
+        """Return status and body of the response, and whether the connection can be reused."""
         self._socket.deadline = deadline
         headers = {
             "Content-Type": "application/json",
@@ -155,7 +155,7 @@ def _at_most(response: http.client.HTTPResponse, limit: int) -> bytes:
 
 
 def _connected(target: Target, deadline: Deadline) -> Any:
-    """Return a socket connected to the first of the host's addresses that takes it."""
+    """Return a socket connected to the first of the host's addresses that accepts it."""
     failure: OSError | None = None
     addresses = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     for family, kind, protocol, _name, address in addresses:

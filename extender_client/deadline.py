@@ -1,4 +1,4 @@
-"""How does one deadline hold for a whole exchange, however slowly it drips in?"""
+"""A deadline for a whole exchange, however slowly data arrives."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 
 class Deadline:
-    """A moment after which nothing is waited for any more; without seconds it never comes."""
+    """A time at which all waiting ends; without seconds there is none."""
 
     def __init__(self, seconds: float | None) -> None:
         self._at = None if seconds is None else time.monotonic() + seconds
 
     def left(self) -> float | None:
-        """Return the seconds that are left, None: for ever; raises TimeoutError when there are none."""
+        """Return the remaining seconds, None: unlimited; raise TimeoutError if there are none."""
         if self._at is None:
             return None
         left = self._at - time.monotonic()
@@ -25,7 +25,7 @@ class Deadline:
 
 
 class DeadlineSocket:
-    """A connected socket whose every operation ends at the deadline of the present exchange.
+    """A connected socket all of whose operations end at the deadline of the current exchange.
 
     Like a socket it stays open until the last reader is done, too.
     """
@@ -42,7 +42,7 @@ class DeadlineSocket:
         self._socket.sendall(data)
 
     def makefile(self, mode: str = "rb", buffering: int = -1) -> io.BufferedReader:
-        """Return a reader of what comes in."""
+        """Return a reader of received data."""
         self._readers += 1
         return io.BufferedReader(_Incoming(self), io.DEFAULT_BUFFER_SIZE if buffering < 1 else buffering)
 
@@ -55,13 +55,13 @@ class DeadlineSocket:
             raise TimeoutError("the extender did not respond in time") from error
 
     def close(self) -> None:
-        """Close the connection once nobody reads from it any more."""
+        """Close the connection once no reader uses it."""
         self._is_done = True
         if self._readers == 0:
             self._socket.close()
 
     def reader_closed(self) -> None:
-        """Say that a reader is done."""
+        """Release a reader."""
         self._readers -= 1
         if self._is_done:
             self.close()

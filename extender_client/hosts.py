@@ -1,4 +1,4 @@
-"""Which hosts may be called? Those that the administrator names, and no others."""
+"""The hosts that may be called, as configured by the administrator."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ PORTS = {"http": 80, "https": 443}
 
 
 class HostRefused(OSError):
-    """The URL is none that may be called."""
+    """The URL may not be called."""
 
 
 class Target(NamedTuple):
-    """Where a request goes."""
+    """The target of a request."""
 
     scheme: str
     host: str
     port: int
     request: str
-    """Path and query as they are written."""
+    """Path and query as written."""
 
 
 class AllowedHosts:
@@ -33,7 +33,7 @@ class AllowedHosts:
         self._allowed = {_split(entry) for entry in entries}
 
     def target(self, url: str) -> Target:
-        """Return where a URL leads; raises HostRefused when it leads nowhere that is allowed."""
+        """Return the target of a URL; raise HostRefused if it is not allowed."""
         target = _target(url)
         if (target.host, target.port) not in self._allowed and (target.host, None) not in self._allowed:
             raise HostRefused(f"host {target.host}:{target.port} is not one of the allowed extender hosts")

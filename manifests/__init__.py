@@ -1,4 +1,4 @@
-"""What do Kubernetes manifests say, and on which line? Text to plain objects and back; no rule of Volcano."""
+"""Kubernetes manifests: text to plain objects with line numbers, and back; without rules of Volcano."""
 
 from manifests.conf import CONF_KEY, CONF_MAP, conf_lines, conf_manifest, conf_problems, parse_conf, resolve
 from manifests.conf_patch import conf_patched

@@ -1,4 +1,4 @@
-"""Which scheduler configuration counts when files hold one, several or none?"""
+"""Selection of the scheduler configuration, if files hold one, several or none."""
 
 from typing import Any, NamedTuple
 
@@ -11,13 +11,13 @@ from manifests.reading import Origin, Reading, Source
 
 
 class _Conf(NamedTuple):
-    """A configuration that was found."""
+    """A configuration in the files."""
 
     origin: Origin
     text: str | None
     structure: dict[str, Any] | None
     name: str
-    """Of its ConfigMap; one that stands by itself counts as the scheduler's own."""
+    """The ConfigMap's name and namespace; a bare configuration counts as the scheduler's own."""
 
 
 class Candidates:
@@ -41,12 +41,12 @@ class Candidates:
             self._findings.add_at(source, steps, "form.type", "error", message, fix=fix)
 
     def take_document(self, source: Source) -> None:
-        """Take a document that is a configuration and nothing else."""
+        """Add a document that is a bare configuration."""
         document = source.document
         self._confs.append(_Conf(Origin(source, ()), _own_text(document), document.value, CONF_MAP))
 
     def take_config_map(self, source: Source, steps: Steps, config_map: dict[str, Any]) -> None:
-        """Take the configuration of a ConfigMap, whatever its name."""
+        """Add the configuration of a ConfigMap, whatever its name."""
         metadata = config_map.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None
         way = (*steps, "data", CONF_KEY)
@@ -63,7 +63,7 @@ class Candidates:
         self._confs.append(_Conf(Origin(source, steps, inner), text, inner.value, name))
 
     def choose(self, reading: Reading) -> None:
-        """Write the scheduler's own configuration into a reading, or another one if there is no such."""
+        """Write the scheduler's own configuration into a reading, otherwise another one."""
         own = [conf for conf in self._confs if conf.name == CONF_MAP]
         candidates = own or self._confs
         if not candidates:
@@ -106,12 +106,12 @@ def holds_conf(config_map: dict[str, Any]) -> bool:
 
 
 def is_conf(value: Any) -> bool:
-    """Return whether a document is a configuration and nothing else."""
+    """Return whether a document is a bare configuration."""
     return isinstance(value, dict) and "kind" not in value and ("tiers" in value or "actions" in value)
 
 
 def _own_text(document: Document) -> str:
-    """Return the text of a document without its marker, as it was written, comments above it too."""
+    """Return the text of a document without its marker, as written, with the comments above it."""
     start, end = document.whole.start, document.whole.end
     is_marked = document.text.startswith("---", start)
     return document.text[start + 3 if is_marked else 0 : end].lstrip("\r\n")

@@ -1,4 +1,4 @@
-"""What does a scheduler configuration's text say? Form only: what Volcano makes of it, the core knows."""
+"""Parsing of a scheduler configuration's text; the core checks its meaning."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -17,10 +17,10 @@ MAX_CHARACTERS = 2**18
 MAX_TIERS = 50
 MAX_PLUGINS = 100
 MAX_KEYS = 1000
-"""A configuration of Volcano has some twenty plugins in two or three tiers; beyond this none is read."""
+"""The size limit: a real configuration has some twenty plugins in two or three tiers."""
 
 _HARMLESS = frozenset(["yaml.duplicate", "json.duplicate"])
-"""Volcano reads on and takes the last value."""
+"""Volcano continues and takes the last value."""
 
 
 def conf_manifest(text: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def conf_document(text: str) -> Document:
 
 
 def _amounts(structure: Mapping[str, Any]) -> Iterator[tuple[int, int, Steps]]:
-    """Yield how much a configuration holds, how much it may, and where."""
+    """Yield the sizes of a configuration's parts, their limits and their paths."""
     tiers = structure.get("tiers")
     tiers = tiers if isinstance(tiers, list) else []
     yield len(tiers), MAX_TIERS, ("tiers",)
@@ -89,12 +89,12 @@ def _too_much(what: str, limit: int, line: int, steps: Steps = ()) -> Fault:
 
 
 def conf_severity(fault: Fault) -> Severity:
-    """Return how bad a fault is in a configuration."""
+    """Return the severity of an error in a configuration."""
     return "warning" if fault.rule in _HARMLESS else "error"
 
 
 def conf_problems(text: str) -> list[ReadProblem]:
-    """Return what is wrong with the form of a configuration, with the lines of its text."""
+    """Return the errors in the form of a configuration, with the lines of its text."""
     return _problems(conf_document(text))
 
 
@@ -114,7 +114,7 @@ def _problems(document: Document) -> list[ReadProblem]:
 
 
 def conf_lines(text: str, paths: Iterable[str]) -> list[int]:
-    """Return the lines, the first is 1, of keys named as in ``tiers[0].plugins[2].arguments``."""
+    """Return the lines, from 1, of keys named as in ``tiers[0].plugins[2].arguments``."""
     document = conf_document(text)
     return [document.place(steps_to(document.value, path)).line + 1 for path in paths]
 
@@ -136,7 +136,7 @@ def parse_conf(text: str) -> dict[str, Any]:
 
 
 def conf_text_in(config_map: Mapping[str, Any]) -> str | None:
-    """Return the configuration that a ConfigMap holds, None when it holds none."""
+    """Return the configuration in a ConfigMap, None without one."""
     data = config_map.get("data")
     text = data.get(CONF_KEY) if isinstance(data, dict) else None
     return text if isinstance(text, str) else None

@@ -1,4 +1,4 @@
-"""What does a scheduler configuration say after a JSON patch, and why can it not be patched?"""
+"""JSON patches of a scheduler configuration's text."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _NEEDED = {
 
 
 def conf_patched(text: str, operations: Any) -> str:
-    """Return a configuration's text after a JSON patch; lines that it does not touch stay byte for byte.
+    """Return a configuration's text after a JSON patch; untouched lines stay byte for byte.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def conf_patched(text: str, operations: Any) -> str:
 
 
 def _problems(operations: Any) -> list[ReadProblem]:
-    """Return what keeps a value from being a JSON patch of a configuration, all of it."""
+    """Return all reasons why a value is no JSON patch of a configuration."""
     if not isinstance(operations, list):
         return [_problem("conf.operation", "", "expected a list of operations", "Send a list.")]
     if len(operations) > MOST_OPERATIONS:

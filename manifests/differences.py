@@ -1,4 +1,4 @@
-"""In what do scenario documents differ? Object by object, field by field."""
+"""Differences of scenario documents, by object and field."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _TOLD_ELSEWHERE = ("name", "cycles")
 
 @dataclass(frozen=True)
 class Difference:
-    """What not all documents say alike.
+    """A value that differs between documents.
 
     A field of an object; an empty `field` is the whole object, whose value is None where it is not there.
     """
@@ -23,7 +23,7 @@ class Difference:
 
 
 def differences(documents: Sequence[Json]) -> list[Difference]:
-    """Return what differs, the configuration and the queues first.
+    """Return the differences, those of the configuration and the queues first.
 
     >>> def queue(name, **spec):
     ...     return {"metadata": {"name": name}, "spec": spec}
@@ -66,12 +66,12 @@ def _of_objects(kind: str, held: Sequence[Mapping[str, Json]]) -> Iterator[Diffe
 
 
 def _holds_objects(value: Any) -> bool:
-    """Is this a list of objects, a Kubernetes List of them, or nothing?"""
+    """Return whether this is a list of objects, a Kubernetes List of them, or None."""
     return value is None or isinstance(value, list) or (isinstance(value, Mapping) and "items" in value)
 
 
 def _by_name(value: Any) -> dict[str, Json]:
-    """Return objects under `namespace/name`, or their name alone where there is no namespace."""
+    """Return objects by `namespace/name`, or by name if they have no namespace."""
     named = {}
     for held in (value.get("items") if isinstance(value, Mapping) else value) or ():
         metadata = held.get("metadata") or {}
@@ -80,7 +80,7 @@ def _by_name(value: Any) -> dict[str, Json]:
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value that is no object with its dotted path."""
+    """Yield every value that is not a mapping, with its dotted path."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from leaves(inner, f"{path}.{key}" if path else str(key))

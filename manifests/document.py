@@ -1,11 +1,11 @@
-"""What is one document of a text: its value, its faults, and where its parts stand?"""
+"""A document of a text: its value, its errors, and the places of its parts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 MAX_DEPTH = 100
-"""How deep values may nest. Kubernetes objects stay far below."""
+"""The limit of nesting. Kubernetes objects stay far below."""
 
 Step = str | int
 """A key of a mapping or an index of a list."""
@@ -13,36 +13,36 @@ Steps = tuple[Step, ...]
 
 
 class Span(NamedTuple):
-    """Where a value stands in its text."""
+    """The place of a value in its text."""
 
     start: int
     """Index of its first character."""
     column: int
-    """Characters before it on its line."""
+    """The number of characters before it on its line."""
     line: int
-    """Its line, the first is 0."""
+    """Its line, from 0."""
     end: int
-    """Index behind its last character."""
+    """Index after its last character."""
 
 
 class Fault(NamedTuple):
-    """Something wrong with the form of a text."""
+    """An error in the form of a text."""
 
     rule: str
     message: str
     line: int
-    """The first is 0."""
+    """From 0."""
     fix: str
     steps: Steps = ()
 
 
 class Place(NamedTuple):
-    """Where a key stands, and where the lines of its text begin when it holds one."""
+    """The place of a key, and where the lines of its text begin if its value is a text."""
 
     line: int
-    """The first is 0."""
+    """From 0."""
     text_line: int | None = None
-    """Line of the first line of a literal text (`key: |`); None when its lines are not those of the file."""
+    """Line of the first line of a literal text (`key: |`); None if its lines are not those of the file."""
 
 
 @dataclass(slots=True)
@@ -50,21 +50,21 @@ class Document:
     """One document of a text."""
 
     text: str
-    """The whole text that it stands in."""
+    """The whole text that contains it."""
     whole: Span
     value: Any
     find: "Callable[[Document, Steps], Place]"
     """Return the place of a key of this document; the deepest part that exists counts."""
     faults: list[Fault] = field(default_factory=list)
     spans: dict[Steps, Span] = field(default_factory=dict)
-    """The elements of its outer lists, so that a key is looked for in one element only."""
+    """The elements of its outer lists, so that only one element is searched for a key."""
 
     def place(self, steps: Steps) -> Place:
-        """Return where a key stands."""
+        """Return the place of a key."""
         return self.find(self, steps)
 
     def nearest_span(self, steps: Steps) -> tuple[Span, Steps]:
-        """Return the smallest known part that holds a key, and the way on from there."""
+        """Return the smallest known part with a key, and the rest of its path."""
         for taken in range(len(steps), 0, -1):
             if steps[:taken] in self.spans:
                 return self.spans[steps[:taken]], steps[taken:]

@@ -1,4 +1,4 @@
-"""How is an object written as YAML, so that every Kubernetes tool reads the same object back?"""
+"""Writing of objects as YAML that every Kubernetes tool reads as the same object."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _TEXT = "tag:yaml.org,2002:str"
 
 
 class _Dumper(CSafeDumper):
-    """Quotes every text that some reader of YAML would take for something else; never repeats by alias."""
+    """Quotes every text that some YAML reader would take for another type; never uses aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

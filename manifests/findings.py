@@ -1,4 +1,4 @@
-"""What was found wrong so far, and in which order is it reported?"""
+"""The problems found, and their order in reports."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from manifests.problem import ReadProblem, Severity
 from manifests.reading import Source
 
 MAX_PROBLEMS = 1000
-"""How many are reported; looking up the lines of more would cost more than it helps."""
+"""The most reported problems; looking up the lines of more takes too long."""
 
 
 class Findings:
-    """Problems in the order of files and lines; of too many, the rest is counted."""
+    """Problems in the order of files and lines; beyond the limit they are counted."""
 
     def __init__(self) -> None:
         self._problems: list[ReadProblem] = []
@@ -23,11 +23,11 @@ class Findings:
 
     @property
     def are_many(self) -> bool:
-        """Whether further ones are only counted, so that looking up their places would be in vain."""
+        """Whether further ones are only counted, so that their places need not be looked up."""
         return len(self._problems) >= MAX_PROBLEMS
 
     def expect(self, label: str) -> None:
-        """Give a file or document its place in the order."""
+        """Register a file or document for the order."""
         self._labels.setdefault(label, len(self._labels))
 
     def add(
@@ -41,7 +41,7 @@ class Findings:
         path: str = "",
         fix: str = "",
     ) -> None:
-        """Add a problem of which everything is known."""
+        """Add a complete problem."""
         if self.are_many:
             self._left_out[severity] += 1
         else:
@@ -58,18 +58,18 @@ class Findings:
         fix: str = "",
         path: str | None = None,
     ) -> None:
-        """Add a problem with a key of a document; `path` is given where the key has another way by now."""
+        """Add a problem of a document's key; `path` is given if the key has moved."""
         line = None if self.are_many else source.document.place(steps).line + 1
         path = spell(steps) if path is None else path
         self.add(rule, severity, message, document=source.label, line=line, path=path, fix=fix)
 
     def add_complaints(self, source: Source, complaints: Iterable[Complaint]) -> None:
-        """Add what keeps objects of a document from being taken."""
+        """Add the problems that make objects of a document unusable."""
         for found in complaints:
             self.add_at(source, found.steps, found.rule, "error", found.message, fix=found.fix)
 
     def add_fault(self, source: Source, fault: Fault, severity: Severity = "error") -> None:
-        """Add a fault of a document's form."""
+        """Add an error in a document's form."""
         line, path = fault.line + 1, spell(fault.steps)
         self.add(
             fault.rule, severity, fault.message, document=source.label, line=line, path=path, fix=fault.fix

@@ -1,4 +1,4 @@
-"""Is an object formed as every Kubernetes object is? What its fields mean is the core's to check."""
+"""Validation of the common form of Kubernetes objects; the core checks their fields."""
 
 import re
 from collections.abc import Iterator
@@ -8,26 +8,26 @@ from manifests.document import Steps
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _NAME = re.compile(rf"{_LABEL}(\.{_LABEL})*")
-"""DNS-1123 subdomain: of all objects that the scheduler reads but namespaces."""
+"""DNS-1123 subdomain: the name of any object that the scheduler reads, except namespaces."""
 _NAMESPACE = re.compile(_LABEL)
 _LONGEST_NAME, _LONGEST_NAMESPACE = 253, 63
 _REPLACED = "\ufffd"
-"""What a character is read as that is not allowed in YAML; that is reported already."""
+"""The replacement for a character that YAML does not allow, which is reported already."""
 _ADVICE = "use lower-case letters, digits, - and ., with a letter or digit at each end of every part"
 
 
 class Complaint(NamedTuple):
-    """What is wrong with a key of an object."""
+    """A problem of an object's key."""
 
     rule: str
     message: str
     fix: str
     steps: Steps
-    """The way to it in the document."""
+    """Its path in the document."""
 
 
 def form_complaints(value: Any, steps: Steps, what: str, *, imagined: bool = False) -> Iterator[Complaint]:
-    """Yield what keeps an object from having an identity; `what` names its kind.
+    """Yield the problems that leave an object without an identity; `what` names its kind.
 
     An imagined object, of a scenario, may have capital letters in its name.
     """
@@ -87,7 +87,7 @@ def _shown(name: str) -> str:
 
 
 def type_name(value: Any) -> str:
-    """Return a value's type as a reader of YAML calls it."""
+    """Return the name of a value's type in YAML."""
     if value is None:
         return "empty"
     names = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false"}

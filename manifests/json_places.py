@@ -1,4 +1,4 @@
-"""On which line of a JSON text does a key stand? The C parser skips what lies before it."""
+"""Lines of keys in a JSON text, found with the C parser."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from manifests.document import Document, Place, Span, Step, Steps
 
 _SPAN_DEPTH = 2
-"""Lists no deeper than this keep the places of all elements once one is requested."""
+"""Lists up to this depth keep the places of all elements once one is requested."""
 _GAP = re.compile(r"[ \t\r\n]*")
 _SKIP = JSONDecoder()
 
@@ -24,7 +24,7 @@ def find_in_json(document: Document, steps: Steps) -> Place:
 
 
 def _keep_elements(document: Document, steps: Steps) -> None:
-    """Note where the elements of a list stand, so that the next question is quick."""
+    """Store the places of a list's elements, to speed up the next lookup."""
     text = document.text
     span, rest = document.nearest_span(steps)
     _, position = _walk(text, span.start, rest)
@@ -36,7 +36,7 @@ def _keep_elements(document: Document, steps: Steps) -> None:
 
 
 def _walk(text: str, start: int, steps: Steps) -> tuple[int, int]:
-    """Return where the key or element begins that the steps lead to, and where its value does."""
+    """Return where the key or element at the end of the path begins, and where its value does."""
     at = value = start
     for step in steps:
         for found, begun, inner in _children(text, value):
@@ -49,7 +49,7 @@ def _walk(text: str, start: int, steps: Steps) -> tuple[int, int]:
 
 
 def _children(text: str, start: int) -> Iterator[tuple[Step, int, int]]:
-    """Yield name or index of each child, where its key and where its value begins, until the text breaks."""
+    """Yield name or index, and where key and value begin, of each child until the text is invalid."""
     is_mapping = text.startswith("{", start)
     if not is_mapping and not text.startswith("[", start):
         return
@@ -66,7 +66,7 @@ def _children(text: str, start: int) -> Iterator[tuple[Step, int, int]]:
             position = _behind_gap(text, _SKIP.raw_decode(text, value)[1])
             index += 1
     except (ValueError, IndexError, RecursionError):
-        return  # what was found so far is the answer
+        return  # use what was found so far
 
 
 def _behind_gap(text: str, position: int) -> int:

@@ -1,4 +1,4 @@
-"""What does a JSON document hold? The C parser reads it; only one with a fault is read again, with care."""
+"""JSON documents, read by the C parser; a document with an error is read again by a detailed parser."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from manifests.json_places import find_in_json
 
 _TOKEN = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^ \t\r\n{}\[\],:"]+)', re.DOTALL)
 _SUSPECT_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
-"""May make a character that cannot be stored: NUL, or half of a surrogate pair."""
+"""Characters that cannot be stored: NUL, or half of a surrogate pair."""
 _MAX_DIGITS = 1000
 
 _FIX = "check the quotes, commas and brackets around this line"
@@ -25,11 +25,11 @@ _FIXES = {
 
 
 class _Suspect(ValueError):
-    """The C parser met something odd and cannot say where."""
+    """The C parser found an error that it cannot locate."""
 
 
 def read_json(text: str, start: int, line: int) -> tuple[Document, int]:
-    """Return the document that begins at a place, and where it ends or cannot be read further."""
+    """Return the document that begins at an index, and where it ends or cannot be read further."""
     faults: list[Fault] = []
     try:
         value, end = _decoded(text, start)
@@ -46,7 +46,7 @@ _ODD = object()
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int]:
-    """Return the value and its end; an odd one is left to the careful reader."""
+    """Return the value and its end; errors are left to the detailed parser."""
     try:
         value, end = _STRICT.raw_decode(text, start)
     except JSONDecodeError:
@@ -57,7 +57,7 @@ def _decoded(text: str, start: int) -> tuple[Any, int]:
 
 
 def _read_with_care(document: Document) -> tuple[Any, int]:
-    """Put every fault of a document on record; return what can be used of it, and where it ends."""
+    """Record every error of a document; return the usable part, and where it ends."""
     document.faults, stopped = _faults(document.text, document.whole)
     rules = {fault.rule for fault in document.faults}
     if "json.depth" in rules:
@@ -120,12 +120,12 @@ def _is_deep(value: Any) -> bool:
     return True
 
 
-# The careful reader
+# The detailed parser
 
 
 @dataclass
 class _Open:
-    """A container whose end has not been read yet."""
+    """A container that is still open."""
 
     is_mapping: bool
     keys: set[str] = field(default_factory=set)
@@ -135,7 +135,7 @@ class _Open:
 
 
 def _faults(text: str, whole: Span) -> tuple[list[Fault], int]:
-    """Return what the C parser cannot place, and where the document ends or cannot be read further."""
+    """Return the errors that the C parser cannot locate, and the index where the document ends."""
     faults: list[Fault] = []
     stack: list[_Open] = []
     position, line = whole.start, whole.line
@@ -155,7 +155,7 @@ def _faults(text: str, whole: Span) -> tuple[list[Fault], int]:
 
 
 def _word_faults(word: str, stack: list[_Open]) -> Iterator[tuple[str, str, str]]:
-    """Take one token; yield rule, message and fix of what is wrong with it."""
+    """Read one token; yield rule, message and fix of its errors."""
     inner = stack[-1] if stack else None
     if word in ("{", "["):
         stack.append(_Open(is_mapping=word == "{"))
@@ -180,14 +180,14 @@ def _is_unusable_number(word: str) -> bool:
     try:
         return _usable(word) is None
     except ValueError:
-        return False  # no number at all: a fault of form, which the parser reports
+        return False  # not a number: an error that the parser reports
 
 
 def _text_faults(word: str, inner: _Open | None) -> Iterator[tuple[str, str, str]]:
     try:
         content = json.loads(word, strict=False)
     except ValueError:
-        return  # a fault of form
+        return  # an error that the parser reports
     if not _is_storable(content):
         yield "json.character", "the text contains NUL or an unpaired surrogate", "remove the character"
     if inner and inner.is_mapping and inner.awaits_key:

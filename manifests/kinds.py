@@ -1,10 +1,10 @@
-"""Which kinds of objects does the scheduler read, and in which list of a scenario do they stand?"""
+"""The kinds of objects that the scheduler reads, and their lists in a scenario."""
 
 from typing import Any, NamedTuple
 
 
 class Kind(NamedTuple):
-    """A kind of object as Kubernetes names it."""
+    """A kind of object in Kubernetes."""
 
     group: str
     name: str
@@ -22,34 +22,34 @@ LISTS = {
     "namespaces": Kind("", "Namespace", namespaced=False),
     "poddisruptionbudgets": Kind("policy", "PodDisruptionBudget", namespaced=True),
 }
-"""The lists of a scenario, in its order."""
+"""The lists of a scenario, in order."""
 
 EXPORT = (
     "kubectl get nodes,queues,podgroups,pods,priorityclasses,jobs.batch.volcano.sh,"
     "resourcequotas,namespaces,pdb -A -o yaml"
 )
-"""What prints all of them, from any cluster."""
+"""The command that prints all of them, from any cluster."""
 
 _LIST_OF = {(kind.group, kind.name): name for name, kind in LISTS.items()}
 
 
 def group_of(api_version: str) -> str:
-    """Return the API group: `v1` has the empty one."""
+    """Return the API group; that of `v1` is empty."""
     return api_version.rpartition("/")[0]
 
 
 def list_of(api_version: str, kind: str) -> str | None:
-    """Return the scenario list of a kind, None when the scheduler does not read it."""
+    """Return the scenario list of a kind, None if the scheduler does not read it."""
     return _LIST_OF.get((group_of(api_version), kind))
 
 
 def is_namespaced(list_name: str) -> bool:
-    """Tell whether the objects of a list lie in namespaces."""
+    """Return whether the objects of a list are namespaced."""
     return LISTS[list_name].namespaced
 
 
 def full_name(list_name: str, item: Any) -> tuple[str, str]:
-    """Return namespace and name of an object with sound metadata; no namespace means `default`."""
+    """Return namespace and name of an object with valid metadata; the default namespace is `default`."""
     metadata = item["metadata"]
     namespace = metadata.get("namespace") or "default"
     return (namespace if LISTS[list_name].namespaced else "", metadata["name"])

@@ -1,4 +1,4 @@
-"""Which objects does a document hold: one, a List of them, or a scenario of lists?"""
+"""The objects of a document: one, a List of them, or a scenario of lists."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from manifests.kinds import LISTS
 
 
 class Item(NamedTuple):
-    """An object, and where it stands in its document."""
+    """An object, and its path in its document."""
 
     value: Any
     steps: Steps
@@ -17,7 +17,7 @@ class Item(NamedTuple):
 
 
 def scenario_in(value: Any) -> tuple[dict[str, Any], Steps] | None:
-    """Return the scenario in a document, and the way to it: a recorded one stands beside its result."""
+    """Return the scenario in a document with its path: a recorded one is beside its result."""
     if not isinstance(value, dict) or "kind" in value:
         return None
     if isinstance(value.get("scenario"), dict):
@@ -26,7 +26,7 @@ def scenario_in(value: Any) -> tuple[dict[str, Any], Steps] | None:
 
 
 def items_of(value: Any, steps: Steps = ()) -> Iterator[Item]:
-    """Yield the objects of a document; a List is taken apart, a PodList names the kind of its items."""
+    """Yield the objects of a document; a List is expanded, a PodList implies the kind of its items."""
     api_version = value.get("apiVersion") if isinstance(value, dict) else None
     kind = value.get("kind") if isinstance(value, dict) else None
     if not (

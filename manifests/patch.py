@@ -1,4 +1,4 @@
-"""What does a value say after an operation of a JSON patch (RFC 6902)?"""
+"""Operations of JSON patches (RFC 6902)."""
 
 import copy
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ VERBS: tuple[Verb, ...] = ("add", "remove", "replace", "move")
 
 
 class NoPlace(ValueError):
-    """An operation names a place that the value does not have."""
+    """An operation names a path that the value does not have."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One step of a JSON patch; `path` and `source` are JSON pointers, `source` is that of a move."""
+    """One operation of a JSON patch; `path` and `source` are JSON pointers, `source` that of a move."""
 
     verb: Verb
     path: str
@@ -26,7 +26,7 @@ class Operation:
 
 
 def pointer(*steps: Step) -> str:
-    """Return the way to a value as a JSON pointer (RFC 6901).
+    """Return a path as a JSON pointer (RFC 6901).
 
     >>> pointer("tiers", 0, "plugins", "a/b")
     '/tiers/0/plugins/a~1b'
@@ -36,7 +36,7 @@ def pointer(*steps: Step) -> str:
 
 
 def patched(value: Any, operation: Operation) -> Any:
-    """Return the value after an operation; it shares nothing with the value before.
+    """Return the value after an operation; it shares nothing with the original.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def patched(value: Any, operation: Operation) -> Any:
 
 
 def steps_of(value: Any, path: str, *, new: bool = False) -> Steps:
-    """Return the way that a pointer names in a value; with `new` its end need not be there yet.
+    """Return the path of a pointer in a value; with `new` its last part need not exist.
 
     Raises
     ------

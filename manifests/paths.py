@@ -1,4 +1,4 @@
-"""How is the way to a value spelled, and which way does a spelling mean?"""
+"""Paths of values, parsed and formatted."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ def _spelled(step: Step) -> str:
 
 
 def steps_to(value: Any, path: str) -> Steps:
-    """Return the way that a path names in a value; it ends where the value does not go on.
+    """Return the path that a text names in a value; it ends where the value does.
 
     A key may hold dots without quotes, so the longest key that fits is taken.
     """

@@ -1,4 +1,4 @@
-"""Which nodes make a pool larger by so many like one that is there?"""
+"""Copies of a node, to enlarge its pool."""
 
 import copy
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ _CORDONED = "node.kubernetes.io/unschedulable"
 
 
 def node_like(node: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a new node of the same shape, taints and labels, that nobody cordoned."""
+    """Return a new node with the same shape, taints and labels, not cordoned."""
     twin: dict[str, Any] = copy.deepcopy(dict(node))
     metadata = twin["metadata"]
     labels = dict(metadata.get("labels") or {})
@@ -24,7 +24,7 @@ def node_like(node: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def numbered_names(prefix: str, count: int, taken: Iterable[str]) -> list[str]:
-    """Return free names: the prefix and the numbers that are not taken.
+    """Return free names: the prefix with unused numbers.
 
     >>> numbered_names("gpu", 2, ["gpu-1"])
     ['gpu-2', 'gpu-3']

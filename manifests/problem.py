@@ -1,4 +1,4 @@
-"""What is wrong with a text, where exactly, and what would mend it?"""
+"""Problems of a text, with their place and fix."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ Severity = Literal["error", "warning", "remark"]
 
 @dataclass(frozen=True)
 class ReadProblem:
-    """One thing that is wrong with, or worth knowing about, a text that was read."""
+    """A problem of, or a remark about, a text."""
 
     rule: str
     severity: Severity
     message: str
     document: str
-    """The file, with `#n` behind it for its n-th document when it holds several."""
+    """The file, with `#n` for its n-th document if it has several."""
     line: int | None
-    """Line in the file, the first is 1; None when the problem concerns the file as a whole."""
+    """Line in the file, from 1; None if the problem concerns the file as a whole."""
     path: str
-    """Where in the document that was read, or else in the text's own document; may be empty."""
+    """Path in the document, or in the text's own document; may be empty."""
     fix: str
 
 
 class Unreadable(ValueError):
-    """A text that had to be read as a whole cannot be; `problems` says why."""
+    """A text that must be read as a whole cannot be read; `problems` says why."""
 
     def __init__(self, problems: Iterable[ReadProblem]) -> None:
         self.problems = list(problems)

@@ -1,4 +1,4 @@
-"""Which scenario do these files make? Every problem at once, nothing guessed, nothing dropped in silence."""
+"""Reading of files into a scenario, with every problem; nothing is guessed or dropped silently."""
 
 import gc
 from collections import Counter
@@ -22,12 +22,12 @@ from manifests.stream import read_documents
 from manifests.unpack import NoText, decoded, unpacked
 
 Progress = Callable[[float, str], None]
-"""Receives how much of all files was read, from 0 to 1, and the name of the present one."""
+"""Receives the read fraction of all files, from 0 to 1, and the name of the current one."""
 
 MAX_TEXT_BYTES = 200_000_000
-"""How much text all files of one reading may hold, inflated."""
+"""The most text of all files of one reading, decompressed."""
 MAX_DOCUMENTS = 500_000
-"""How many documents they may hold; a List counts as one."""
+"""The most documents; a List counts as one."""
 
 _ALWAYS = ("nodes", "queues", "podgroups", "pods")
 """Lists that every scenario has, empty or not."""
@@ -39,7 +39,7 @@ def read(
     limit: int = MAX_TEXT_BYTES,
     progress: Progress = lambda done, name: None,
 ) -> Reading:
-    """Return what files hold, given as names and bytes.
+    """Return the contents of files, given as names and bytes.
 
     Each is YAML or JSON, plain or gzip, with any number of documents: objects, Lists of them, the scheduler's
     ConfigMap or its bare configuration; or all of it is one scenario.
@@ -57,7 +57,7 @@ def read(
 
 @contextmanager
 def _garbage_collector_off() -> Iterator[None]:
-    """Millions of new objects without a cycle among them: looking for cycles costs more than reading."""
+    """Garbage collection is paused: millions of new objects without a cycle would be traversed in vain."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -70,7 +70,7 @@ def _garbage_collector_off() -> Iterator[None]:
 def _sources(
     files: Sequence[tuple[str, bytes]], limit: int, findings: Findings, progress: Progress
 ) -> Iterator[Source]:
-    """Yield the documents of all files that hold something; what cannot be read is a finding."""
+    """Yield the documents of all non-empty files; unreadable ones become findings."""
     for (name, content), tell in zip(files, _tellers(files, progress), strict=True):
         findings.expect(name)
         tell(0.0)
@@ -93,7 +93,7 @@ def _sources(
 
 
 def _tellers(files: Sequence[tuple[str, bytes]], progress: Progress) -> Iterator[Callable[[float], None]]:
-    """Yield for each file a function that makes progress of its own share, from 0 to 1, one of all files."""
+    """Yield for each file a function that reports its progress as a part of all files."""
     before, total = 0, sum(len(content) for _, content in files) or 1
     for name, content in files:
         yield partial(_tell, progress, name, before / total, len(content) / total)
@@ -105,7 +105,7 @@ def _tell(progress: Progress, name: str, before: float, share: float, done: floa
 
 
 def _labelled(name: str, documents: Iterator[Document]) -> Iterator[tuple[str, Document]]:
-    """Yield documents that hold something with their names: the file's own when there is only one."""
+    """Yield non-empty documents with their names: the file's own if there is only one."""
     numbered = (
         (number, document)
         for number, document in enumerate(documents, 1)
@@ -120,7 +120,7 @@ def _labelled(name: str, documents: Iterator[Document]) -> Iterator[tuple[str, D
 
 
 class _Gathering:
-    """The objects taken so far."""
+    """The objects read so far."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -151,7 +151,7 @@ class _Gathering:
     # Objects
 
     def take_all(self, sources: Sequence[Source]) -> None:
-        """Take documents of objects."""
+        """Add documents of objects."""
         for source in sources[:MAX_DOCUMENTS]:
             if is_conf(source.document.value):
                 self._confs.take_document(source)
@@ -213,7 +213,7 @@ class _Gathering:
     # A scenario
 
     def take_alone(self, sources: Sequence[Source]) -> None:
-        """Take the scenario among documents; whatever stands beside it is a problem."""
+        """Add the scenario among documents; anything beside it is a problem."""
         for source in sources:
             found = scenario_in(source.document.value)
             if found and not self._reading.is_scenario:
@@ -224,7 +224,7 @@ class _Gathering:
                 self._findings.add_at(source, (), "form.mixed", "error", message, fix=fix)
 
     def _take_scenario(self, source: Source, scenario: dict[str, Any], way: Steps) -> None:
-        """Take the lists of a scenario in its own order, everything else as it is."""
+        """Add the lists of a scenario in order, everything else unchanged."""
         self._reading.is_scenario = True
         document = self._reading.document = {}
         for key, value in scenario.items():

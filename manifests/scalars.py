@@ -1,4 +1,4 @@
-"""Which value does a plain YAML scalar mean to Kubernetes tools?
+"""Values of plain YAML scalars as Kubernetes tools read them.
 
 They read YAML 1.1 with their own choice of its rules: `yes` and `on` are booleans, a date stays a string,
 `1:30` is no number, `1e3` is one.
@@ -22,15 +22,15 @@ _INTEGER = re.compile(
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _BASES = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
 _MAX_DIGITS = 100
-"""More digits than any amount has; Python reads endless ones slowly or not at all."""
+"""More digits than any amount has; Python reads very long numbers slowly or not at all."""
 
 
 class NotAValue(ValueError):
-    """JSON, and so the Kubernetes API, has no word for this scalar."""
+    """JSON, and so the Kubernetes API, has no value for this scalar."""
 
 
 def plain_value(text: str) -> Scalar:
-    """Return what an unquoted scalar without a tag means.
+    """Return the value of an unquoted scalar without a tag.
 
     >>> [plain_value(text) for text in ("yes", "0755", "1e3", "2024-01-02", "1:30", "500m")]
     [True, 493, 1000.0, '2024-01-02', '1:30', '500m']
@@ -60,7 +60,7 @@ def _number(text: str) -> int | float | str:
 
 
 def key_text(value: Scalar) -> str:
-    """Return the JSON key that a scalar key becomes."""
+    """Return the JSON key of a scalar key."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -1,4 +1,4 @@
-"""Which release of Volcano do these objects run? The tag of the scheduler's image."""
+"""The release of Volcano, from the tag of the scheduler's image."""
 
 import re
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from manifests.findings import Findings
 from manifests.reading import Origin, Reading, Source
 
 REPOSITORY = "vc-scheduler"
-"""The last part of the image's name, whatever the registry."""
+"""The last part of the image's name, for any registry."""
 
 _TAG = re.compile(r"v?\d+\.\d+(\.\d+)?(-[0-9A-Za-z.-]+)?")
 _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 
 
 class _Image(NamedTuple):
-    """An image of the scheduler, and where it is named."""
+    """An image of the scheduler, and its path."""
 
     name: str
     tag: str
@@ -32,7 +32,7 @@ class SchedulerImages:
         self._images: list[_Image] = []
 
     def take(self, source: Source, steps: Steps, kind: str, value: dict[str, Any]) -> bool:
-        """Take the scheduler's image from an object; return whether it runs the scheduler."""
+        """Add the scheduler's image of an object; return whether the object runs the scheduler."""
         way: Steps = ("spec",) if kind == "Pod" else ("spec", "template", "spec")
         if kind != "Pod" and kind not in _WORKLOADS:
             return False
@@ -46,7 +46,7 @@ class SchedulerImages:
         return len(self._images) > before
 
     def choose(self, reading: Reading) -> None:
-        """Write the release into a reading that names none; say where images disagree or name no version."""
+        """Write the release into a reading without one; report images that disagree or have no version."""
         if reading.is_scenario or not self._images:
             return
         versions = [image for image in self._images if _TAG.fullmatch(image.tag)]
@@ -86,7 +86,7 @@ def _images(value: dict[str, Any], way: Steps) -> Iterator[tuple[int, str]]:
 
 
 def _split(image: str) -> tuple[str, str]:
-    """Return the last part of an image's name, and its tag; empty when it has none.
+    """Return the last part of an image's name, and its tag; empty without one.
 
     >>> _split("registry:5000/volcanosh/vc-scheduler:v1.14.4@sha256:0")
     ('vc-scheduler', 'v1.14.4')

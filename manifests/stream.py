@@ -1,4 +1,4 @@
-"""Which documents does a text hold, be it YAML, JSON or one after the other?"""
+"""The documents of a text: YAML, JSON or a mixture."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,14 +8,14 @@ from manifests.json_stream import read_json
 from manifests.yaml_stream import read_yaml
 
 MAX_BROKEN = 100
-"""How many unreadable documents a text may have: each costs a new start."""
+"""The most unreadable documents of a text: each costs a restart of the parser."""
 
 _BETWEEN = re.compile(r"(?:[ \t\r\n]+|^---[ \t]*$)*", re.MULTILINE)
 _NEXT_DOCUMENT = re.compile(r"^(?:[{\[]|---)", re.MULTILINE)
 
 
 def read_documents(text: str, progress: Callable[[float], None] = lambda share: None) -> Iterator[Document]:
-    """Yield the documents of a text; one that cannot be read costs only itself, unless there are too many.
+    """Yield the documents of a text; an unreadable one affects only itself, unless there are too many.
 
     `progress` receives now and then which share of the text was read.
     """
@@ -50,7 +50,7 @@ def _documents(text: str, progress: Callable[[int], None]) -> Iterator[Document]
 
 
 def _read_json(text: str, position: int, line: int) -> tuple[Document | None, int]:
-    """Return a JSON document and where to read on; None for one that is YAML in braces."""
+    """Return a JSON document and its end; None for YAML in braces."""
     document, stopped = read_json(text, position, line)
     if document.value is not None or not document.faults:
         return document, stopped

@@ -1,4 +1,4 @@
-"""Which parts of an object may hold secrets and decide nothing? They are left out before anything is kept.
+"""Removal of parts that may hold secrets and decide nothing, before anything is stored.
 
 Of a pod's specification and status only what the scheduler reads stays: an allow-list, so that a field that
 Kubernetes adds tomorrow stays out by itself.
@@ -12,7 +12,7 @@ from manifests.kinds import LISTS
 
 Object = Mapping[str, Any]
 Kept = Collection[str]
-"""Annotations that stay besides Volcano's own: full names, or a prefix that ends in ``*``."""
+"""Annotations that are kept besides Volcano's own: full names, or a prefix with ``*``."""
 
 READ_ANNOTATIONS = (
     "scheduling.k8s.io/group-name",
@@ -41,9 +41,9 @@ SETTINGS = (
     "release",
     "replay",
 )
-"""What a scenario document says beside its lists."""
+"""The other keys of a scenario document."""
 UNREAD_LISTS = ("hypernodes", "sharding")
-"""Lists that are only named in a result's notes: their length is all that counts."""
+"""Lists that only occur in a result's notes, by their length."""
 
 CONTAINER = ("name", "image", "resources", "restartPolicy", "ports")
 POD_SPEC = (
@@ -71,7 +71,7 @@ POD_STATUS = ("phase", "nominatedNodeName", "startTime", "conditions", "containe
 CONDITION = ("type", "status", "reason", "lastTransitionTime", "lastProbeTime")
 CONTAINER_STATUS = ("name", "ready", "state")
 TERMINATED = ("startedAt", "finishedAt", "exitCode")
-"""When a container ended says how long jobs like it run."""
+"""The end of a container tells how long similar jobs run."""
 JOB_SPEC = (
     "queue",
     "schedulerName",
@@ -110,7 +110,7 @@ JOB_STATUS = (
 
 
 def stripped(document: Object, keep: Kept = ()) -> Object:
-    """Return a scenario document without what may hold secrets; what has nothing of it is the very same.
+    """Return a scenario document without possible secrets; parts without any are the same objects.
 
     >>> stripped({"pods": [{"metadata": {"name": "p"}, "spec": {"hostname": "x", "priority": 1}}]})
     {'pods': [{'metadata': {'name': 'p'}, 'spec': {'priority': 1}}]}
@@ -125,7 +125,7 @@ def stripped(document: Object, keep: Kept = ()) -> Object:
 
 
 def _stripped_part(name: str, held: Any, keep: Kept) -> Any:
-    """Return one key of a document bare; the events of a replay create and replace objects, too."""
+    """Return one key of a document stripped, including the objects in a replay's events."""
     if name == "replay":
         lists: dict[str, Part] = {kind: partial(_stripped_list, kind, keep=keep) for kind in LISTS}
         event = partial(
@@ -136,7 +136,7 @@ def _stripped_part(name: str, held: Any, keep: Kept) -> Any:
 
 
 def stripped_object(list_name: str, thing: Any, keep: Kept = ()) -> Any:
-    """Return an object of a list without what may hold secrets; the very same when there is nothing.
+    """Return an object of a list without possible secrets; the same object if there are none.
 
     >>> stripped_object("queues", {"metadata": {"name": "q", "annotations": {"a.example/token": "x"}}})
     {'metadata': {'name': 'q'}}
@@ -148,7 +148,7 @@ def stripped_object(list_name: str, thing: Any, keep: Kept = ()) -> Any:
 
 
 def is_kept_annotation(name: str, keep: Kept = ()) -> bool:
-    """Tell whether an annotation stays.
+    """Return whether an annotation is kept.
 
     >>> [is_kept_annotation(name, ["team.example/*"])
     ...  for name in ("volcano.sh/preemptable", "scheduling.volcano.sh/queue-name", "team.example/a", "x/y")]
@@ -168,14 +168,14 @@ Part = Callable[[Any], Any]
 
 
 def _stripped_list(name: str, held: Any, keep: Kept) -> Any:
-    """Return a list bare; a Kubernetes List stays one, and what is no list stays for the reader to refuse."""
+    """Return a stripped list; a Kubernetes List stays one, and other values stay for the reader to reject."""
     if isinstance(held, Mapping):
         return _each_part(held, {"items": lambda items: _stripped_list(name, items, keep)})
     return _every(partial(stripped_object, name, keep=keep))(held)
 
 
 def _each_part(whole: Any, parts: Mapping[str, Part]) -> Any:
-    """Return a mapping with some of its parts made bare."""
+    """Return a mapping with some of its parts stripped."""
     if not isinstance(whole, Mapping):
         return whole
     bare = {name: part(whole[name]) for name, part in parts.items() if name in whole}
@@ -190,7 +190,7 @@ def _each_part(whole: Any, parts: Mapping[str, Part]) -> Any:
 
 
 def _only(names: Sequence[str]) -> Part:
-    """Return what leaves only these keys of a mapping."""
+    """Return a function that keeps only these keys of a mapping."""
     allowed = frozenset(names)
 
     def picked(whole: Any) -> Any:
@@ -202,7 +202,7 @@ def _only(names: Sequence[str]) -> Part:
 
 
 def _every(part: Part) -> Part:
-    """Return what makes each element of a list bare."""
+    """Return a function that strips each element of a list."""
 
     def each(listed: Any) -> Any:
         if not isinstance(listed, list):
@@ -218,12 +218,12 @@ def _is(one: Any, other: Any) -> bool:
 
 
 def _then(first: Part, parts: Mapping[str, Part]) -> Part:
-    """Return what picks keys of a mapping and then makes some of its parts bare."""
+    """Return a function that keeps keys of a mapping and strips some of its parts."""
     return lambda whole: _each_part(first(whole), parts)
 
 
 def _metadata(metadata: Any, keep: Kept) -> Any:
-    """Return metadata without managed fields and with the annotations that stay; None when there are none."""
+    """Return metadata without managed fields and with the kept annotations; None if there are none."""
     bare = _each_part(metadata, {"annotations": partial(_annotations, keep=keep)})
     if isinstance(bare, Mapping) and "managedFields" in bare:
         return {name: value for name, value in bare.items() if name != "managedFields"}
@@ -251,7 +251,7 @@ _volume = _then(
         "ephemeral": _ephemeral,
     },
 )
-"""A volume's name, and that it claims storage; not what a secret, a map or a driver is given."""
+"""A volume's name, and that it claims storage; without the fields of secrets, config maps and drivers."""
 _CONTAINERS = _every(_only(CONTAINER))
 _pod_spec = _then(
     _only(POD_SPEC),

@@ -1,4 +1,4 @@
-"""Which text do a file's bytes hold? gzip is inflated under the limit of size, never beyond."""
+"""The text of a file's bytes; gzip is decompressed up to the size limit."""
 
 import gzip
 import os
@@ -13,18 +13,18 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", 
 
 
 class NoText(ValueError):
-    """The bytes hold no text that may be read."""
+    """The bytes hold no readable text."""
 
     def __init__(self, rule: str, message: str, fix: str, line: int | None = None) -> None:
         super().__init__(message)
         self.rule = rule
         self.fix = fix
         self.line = line
-        """The first is 1."""
+        """From 1."""
 
 
 def unpacked(content: bytes, *, limit: int) -> bytes:
-    """Return the bytes of a file's text, inflated when it is gzip; there may be `limit` of them."""
+    """Return the bytes of a file's text, decompressed if it is gzip, up to `limit`."""
     data = _inflated(content, limit) if content.startswith(_GZIP) else content
     if len(data) > limit:
         raise _too_large(limit)
@@ -32,7 +32,7 @@ def unpacked(content: bytes, *, limit: int) -> bytes:
 
 
 def text_bytes(file: IO[bytes], *, at_most: int) -> int:
-    """Return how many bytes of text an open file holds, inflated when it is gzip; leave it at its beginning.
+    """Return the size of an open file's text, decompressed if it is gzip; leave it at its start.
 
     Counting ends above `at_most`, and where the file is broken.
     """
@@ -55,7 +55,7 @@ def _counted(file: IO[bytes], at_most: int) -> int:
 
 
 def decoded(data: bytes) -> str:
-    """Return the text that bytes spell in UTF-8, or in what a mark at their beginning says."""
+    """Return the text of bytes in UTF-8, or in the encoding of their byte order mark."""
     mark, encoding = next((marked for marked in _MARKS if data.startswith(marked[0])), (b"", "utf-8"))
     try:
         return data[len(mark) :].decode(encoding)
@@ -75,7 +75,7 @@ def _inflated(content: bytes, limit: int) -> bytes:
 
 
 def _members(content: bytes, limit: int) -> Iterator[bytes]:
-    """Yield the inflated pieces of all members of a gzip file."""
+    """Yield the decompressed pieces of all members of a gzip file."""
     left = limit
     while content.startswith(_GZIP):
         member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)

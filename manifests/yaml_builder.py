@@ -1,4 +1,4 @@
-"""Which value do the parser's events make, as Kubernetes tools understand them, and with which faults?"""
+"""Values built from the YAML parser's events as Kubernetes tools understand them, with errors."""
 
 from collections.abc import Callable
 from typing import Any, Never
@@ -19,27 +19,27 @@ from manifests.scalars import NotAValue, Scalar, key_text, plain_value
 from manifests.yaml_places import find_in_yaml
 
 MAX_ALIASED = 100_000
-"""How many values the aliases of a text may repeat."""
+"""The most values that the aliases of a text may repeat."""
 RENDER = "render the template first, for example with `helm template`"
 
 _Event = Any
-"""What the parser yields; its type does not promise the marks, the parser does."""
+"""The parser's events; their type does not promise the marks, the parser does."""
 _SPAN_DEPTH = 3
-"""Lists no deeper than this keep the places of their elements: objects of a List, lists of a scenario."""
+"""Lists up to this depth keep the places of their elements: objects of a List, lists of a scenario."""
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(f"{_TAG}{name}" for name in ("int", "float", "bool", "null"))
 _CONTAINER_TAGS = frozenset([None, "!", f"{_TAG}map", f"{_TAG}seq"])
 
 
 class _Key(str):
-    """Stands where a key has no place in the mapping; compared by identity."""
+    """Marks a key without a place in the mapping; compared by identity."""
 
     __slots__ = ()
 
 
 _MERGE = _Key("<<")
 _NO_TEXT = _Key("?")
-"""The key itself is being read, and it is no text."""
+"""A key that is not a text is being read."""
 _UNUSABLE = _Key("?")
 """The value of such a key is being read."""
 
@@ -74,14 +74,14 @@ class Builder:
         self._begin(Span(offset, 0, line, offset))
 
     def finished(self, end: int) -> Document:
-        """Return the document that was read."""
+        """Return the document."""
         whole = self._whole._replace(end=end)
         document = Document(self._text, whole, self._container[0], find_in_yaml, self._faults, self._spans)
         self._begin(Span(end, 0, whole.line, end))
         return document
 
     def broken(self, fault: Fault, end: int) -> Document:
-        """Return the document that could not be read further."""
+        """Return the document that could not be read to its end."""
         whole = self._whole._replace(end=end)
         return Document(self._text, whole, None, find_in_yaml, [*self._faults, fault])
 
@@ -89,7 +89,7 @@ class Builder:
         self._begin(self._span(event.start_mark, event.end_mark))
 
     def _begin(self, whole: Span) -> None:
-        """Forget the document before."""
+        """Reset the state for the next document."""
         self._faults: list[Fault] = []
         self._whole = whole
         self._spans: dict[Steps, Span] = {}
@@ -105,7 +105,7 @@ class Builder:
         )
 
     def _here(self) -> Steps:
-        """Return the way to the value that is being read; where a key is read, to its mapping."""
+        """Return the path of the value that is being read; for a key, of its mapping."""
         if not self._stack:
             return ()
         if type(self._container) is list:
@@ -113,10 +113,10 @@ class Builder:
         return self._steps() if self._key is None else (*self._steps(), self._key)
 
     def _steps(self) -> Steps:
-        """Return the way from the document's value to the container that is open."""
+        """Return the path of the open container."""
         return tuple(key if key is not None else len(container) for container, key, *_ in self._stack[1:])
 
-    # One method for each kind of event. A key is a scalar where a mapping waits for one.
+    # One method per kind of event. A scalar is a key where a mapping expects one.
 
     def _scalar(self, event: _Event) -> None:
         text = event.value
@@ -245,7 +245,7 @@ class Builder:
                 into.setdefault(key, value)
 
     def _copied(self, value: Any, event: _Event) -> Any:
-        """Return a value of its own for an alias, so that nothing that was read shares parts."""
+        """Return a copy for an alias, so that no parts are shared."""
         self._aliased += 1
         if self._aliased > MAX_ALIASED:
             message = f"aliases repeat more than {MAX_ALIASED} values"
@@ -256,7 +256,7 @@ class Builder:
             return [self._copied(inner, event) for inner in value]
         return value
 
-    # What is wrong
+    # Errors
 
     def _fault(self, rule: str, message: str, event: _Event, fix: str) -> None:
         self._faults.append(Fault(rule, message, event.start_mark.line + self._line, fix, self._here()))
@@ -266,7 +266,7 @@ class Builder:
         raise Broken(fault, event.start_mark.index + self._offset)
 
     def _fault_key(self, event: _Event) -> None:
-        """Say that a key is no text, and read on without it."""
+        """Report a key that is not a text, and continue without it."""
         if self._text.startswith("{{", event.start_mark.index + self._offset - 1):
             self._fault("yaml.template", "an unrendered template", event, RENDER)
         else:

@@ -1,4 +1,4 @@
-"""Which parts of a YAML text does an entry take up, and what takes their place when it changes?"""
+"""Text replacements that change one entry of a YAML text."""
 
 import json
 import re
@@ -12,15 +12,15 @@ from manifests.yaml_tree import Node, compose
 _REST_OF_LINE = re.compile(r"[ \t]*(#[^\n]*?)?(\r?\n|\Z)")
 _COLON = re.compile(r"[ \t]*:")
 _STEP = 2
-"""Spaces by which a mapping stands further in than its key, where a new one is written."""
+"""Indentation of a new mapping."""
 
 
 class NoEdit(ValueError):
-    """The text cannot be changed there alone: it has an anchor, a merged key, a shared line."""
+    """The text cannot be changed locally: it has an anchor, a merge key, a shared line."""
 
 
 class Cut(NamedTuple):
-    """What takes the place of a part of the text."""
+    """The replacement of a part of the text."""
 
     start: int
     end: int
@@ -28,13 +28,13 @@ class Cut(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """The lines of an entry of a list, as they stand, and the column of their dash."""
+    """The lines of an entry of a list, as written, and the column of their dash."""
 
     text: str
     column: int
 
     def at(self, column: int) -> str:
-        """Return them further in or out; a comment cannot go further out than the first column."""
+        """Return them with another indentation; a comment cannot be left of the first column."""
         further = column - self.column
         if further >= 0:
             return re.sub(r"(?m)^(?=[^\r\n])", " " * further, self.text)
@@ -42,7 +42,7 @@ class Lines(NamedTuple):
 
 
 class TextEdit:
-    """The ways to change one text."""
+    """The edits of one text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -50,7 +50,7 @@ class TextEdit:
         self._newline = "\r\n" if "\r\n" in text else "\n"
 
     def node(self, steps: Steps) -> Node:
-        """Return the value that a way leads to."""
+        """Return the value at a path."""
         node = self._root
         for step in steps:
             node = node and node.entries[self._position(node, step, steps)][1]
@@ -59,7 +59,7 @@ class TextEdit:
         return node
 
     def without(self, steps: Steps) -> list[Cut]:
-        """Take an entry away; of the last one an empty collection stays."""
+        """Remove an entry; the last one leaves an empty collection."""
         holder = self.node(steps[:-1])
         number = self._position(holder, steps[-1], steps)
         if len(holder.entries) == 1 and steps[:-1]:
@@ -76,7 +76,7 @@ class TextEdit:
         return [Cut(start, following, "")]
 
     def with_entry(self, steps: Steps, value: Any, lines: Lines | None = None) -> list[Cut]:
-        """Add an entry before the one at an index, a key behind all others; as `lines` where given."""
+        """Add an entry before an index, a key after all others; as `lines` if given."""
         step = steps[-1]
         if self._root is None:
             return [self._insertion(len(self._text), self._block({step: value}, 0))]
@@ -96,7 +96,7 @@ class TextEdit:
         return [Cut(self._line_start(start), self._line_start(start), block)]
 
     def with_value(self, steps: Steps, value: Any, lines: Lines | None = None) -> list[Cut]:
-        """Put a value in the place of another one."""
+        """Replace a value."""
         holder, old = self.node(steps[:-1]), self.node(steps)
         if old.kind == "shared":
             raise NoEdit(f"{pointer(*steps)} has an anchor, repeats one, or has a tag")
@@ -120,7 +120,7 @@ class TextEdit:
         return [Cut(old.start, old.end, self._spaced(old.start, _inline(value, old)))]
 
     def lines_of(self, steps: Steps) -> Lines | None:
-        """Return the lines of an element of a list that has them for itself, None of anything else."""
+        """Return the lines of an element of a list if they are its own, otherwise None."""
         holder = self.node(steps[:-1])
         if holder.kind != "list" or not holder.is_block:
             return None
@@ -159,7 +159,7 @@ class TextEdit:
         return self._text.rfind("\n", 0, index) + 1
 
     def _line_end(self, index: int) -> int:
-        """Return the index behind the line on which a value ends."""
+        """Return the index after the line on which a value ends."""
         rest = _REST_OF_LINE.match(self._text, index)
         if rest is None:
             raise NoEdit("something follows the value on its line")
@@ -174,7 +174,7 @@ class TextEdit:
     # Words
 
     def _insertion(self, index: int, block: str) -> Cut:
-        """Put whole lines at the beginning of a line, or behind a last line that does not end."""
+        """Put whole lines at the beginning of a line, or after a last line without a line end."""
         if index and self._text[index - 1] != "\n":
             block = self._newline + block.removesuffix(self._newline)
         return Cut(index, index, block)
@@ -201,7 +201,7 @@ class TextEdit:
         return "".join(" " * column + line + self._newline for line in lines)
 
     def _spaced(self, index: int, words: str) -> str:
-        """Return words that take the place of an empty value, which begins just behind its colon or dash."""
+        """Return the replacement of an empty value, which begins just after its colon or dash."""
         return words if self._text[index - 1 : index] in ("", " ", "[", "{", "\n") else f" {words}"
 
 
@@ -214,7 +214,7 @@ def _flow(value: Any) -> str:
 
 
 def _inline(value: Any, old: Node) -> str:
-    """Return a value on one line, in the quotes of the one before where it is a text."""
+    """Return a value on one line, in the quotes of the old one if it is a text."""
     if not isinstance(value, str) or "\n" in value or old.style == '"':
         return _flow(value)
     if old.style == "'":

@@ -1,4 +1,4 @@
-"""How does a YAML text change when one of its values does, so that all other lines stay byte for byte?
+"""Edits of a YAML text that keep all other lines byte for byte.
 
 An edit touches the lines of what it adds, takes away or replaces, and no others; inside brackets only the
 characters of the entry. A comment behind a value stays, those between the lines of an entry go with it, those
@@ -18,7 +18,7 @@ from manifests.yaml_cuts import Cut, NoEdit, TextEdit
 
 
 def edited(text: str, operations: Iterable[Operation]) -> str:
-    """Return a configuration's text after operations of a JSON patch, one after the other.
+    """Return a configuration's text after operations of a JSON patch, in order.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def _edited(text: str, operation: Operation) -> str:
 
 
 def _moved(text: str, before: Any, operation: Operation, wanted: Any) -> str:
-    """Carry the lines of an entry to another list as they are; elsewhere write its value anew."""
+    """Move the lines of an entry to another list unchanged; elsewhere write its value again."""
     source = steps_of(before, operation.source)
     value = _value_at(before, source)
     lines = TextEdit(text).lines_of(source)
@@ -67,7 +67,7 @@ def _moved(text: str, before: Any, operation: Operation, wanted: Any) -> str:
                 _after(rest, TextEdit(rest).with_entry(target, value, lines)), wanted, operation.path
             )
         except NoEdit:
-            pass  # it cannot stand there line by line, such as between brackets
+            pass  # it cannot be moved by lines, such as between brackets
     if lines is None or "#" in lines.text:
         _refuse_comments(text, source, operation)
     return _checked(_edited(rest, Operation("add", operation.path, value)), wanted, operation.path)
@@ -80,7 +80,7 @@ def _refuse_comments(text: str, source: Steps, operation: Operation) -> None:
 
 
 def _checked(text: str, wanted: Any, path: str) -> str:
-    """Return a text that says what is wanted; JSON tells true, 1 and 1.0 apart."""
+    """Return a text if its value is as wanted; like JSON, distinguish true, 1 and 1.0."""
     try:
         message = parse_conf(text)
     except Unreadable:

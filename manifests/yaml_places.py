@@ -1,4 +1,4 @@
-"""On which line of a YAML text does a key stand? Asked rarely: that part of the text is read again."""
+"""Lines of keys in a YAML text; rarely needed, so that part of the text is parsed again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ from manifests.document import Document, Place, Step, Steps
 from manifests.scalars import NotAValue, key_text, plain_value
 
 _Event = Any
-"""What the parser yields; its type does not promise the marks, the parser does."""
+"""The parser's events; their type does not promise the marks, the parser does."""
 
 
 def find_in_yaml(document: Document, steps: Steps) -> Place:
@@ -35,7 +35,7 @@ def find_in_yaml(document: Document, steps: Steps) -> Place:
             line, value = found
             place = Place(line, _text_line(value))
     except (StopIteration, YAMLError):
-        pass  # the text ends in this part: what was found so far is the answer
+        pass  # the text ends in this part: use what was found so far
     return Place(place.line + span.line, place.text_line and place.text_line + span.line)
 
 
@@ -51,7 +51,7 @@ def _content(text: str) -> Iterator[_Event]:
 
 
 def _child(events: Iterator[_Event], parent: _Event, step: Step) -> tuple[int, _Event] | None:
-    """Read on to a child; return the line of its key or element, and the event that begins its value."""
+    """Advance to a child; return the line of its key or element, and the first event of its value."""
     if isinstance(parent, SequenceStartEvent) and isinstance(step, int):
         return _element(events, step)
     if isinstance(parent, MappingStartEvent) and isinstance(step, str):
@@ -91,7 +91,7 @@ def _key(event: _Event) -> str | None:
 
 
 def _skip(events: Iterator[_Event], begun: _Event) -> None:
-    """Read on behind the value that an event begins."""
+    """Skip the value that an event begins."""
     depth = int(isinstance(begun, MappingStartEvent | SequenceStartEvent))
     while depth:
         event = next(events)

@@ -1,4 +1,4 @@
-"""Which documents does a YAML text hold? A document that cannot be read costs only itself."""
+"""The documents of a YAML text; an unreadable document affects only itself."""
 
 import itertools
 import re
@@ -16,12 +16,12 @@ from manifests.yaml_places import find_in_yaml
 _NEXT_DOCUMENT = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _EVENTS_A_STEP = 20_000
-"""After so many events of the parser progress is reported: several times a second."""
+"""The number of parser events between reports of progress: several times a second."""
 _MAX_FAULTS = 20
-"""Of unprintable characters; more of them say nothing new."""
+"""The most reported unprintable characters."""
 
 _NOTICED_BELOW = ("could not find expected ':'", "found unexpected end of stream")
-"""What the parser notices only behind the line that is wrong."""
+"""Errors that the parser notices only after the wrong line."""
 _FIXES = (
     ("mapping values are not allowed", "check the indentation, or quote a value that holds ': '"),
     (
@@ -40,7 +40,7 @@ _FIXES = (
 def read_yaml(
     text: str, offset: int = 0, line: int = 0, progress: Callable[[int], None] = lambda index: None
 ) -> Iterator[Document]:
-    """Yield the documents of a text from a place on; one that cannot be read costs only itself."""
+    """Yield the documents of a text from an index on; an unreadable one affects only itself."""
     if _UNPRINTABLE.search(text, offset):
         faults = list(_unprintable(text, offset, line))
         yield Document(text, Span(offset, 0, line, offset), None, find_in_yaml, faults)
@@ -57,7 +57,7 @@ def read_yaml(
 def _read_from(
     text: str, offset: int, line: int, progress: Callable[[int], None]
 ) -> Generator[Document, None, int | None]:
-    """Yield the documents from a place on; return where one cannot be read further, None at the end."""
+    """Yield the documents from an index on; return where one cannot be read further, None at the end."""
     builder = Builder(text, line=line, offset=offset)
     try:
         parser = CParser(text[offset:])
@@ -83,7 +83,7 @@ def _read_from(
 
 
 def _syntax_fault(error: MarkedYAMLError, text: str, offset: int) -> tuple[Fault, int]:
-    """Return what the parser could not read, and the index where it stopped."""
+    """Return the parser's error, and the index where it stopped."""
     problem = error.problem or "the text ends too early"
     stopped = error.problem_mark or error.context_mark
     assert stopped is not None  # the parser marks every error of form

@@ -1,4 +1,4 @@
-"""Where does each part of a YAML document begin and end, character by character?"""
+"""The first and last character of each part of a YAML document."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ from manifests.document import Step
 from manifests.scalars import key_text, plain_value
 
 _Event = Any
-"""What the parser yields; its type does not promise the marks, the parser does."""
+"""The parser's events; their type does not promise the marks, the parser does."""
 Kind = Literal["mapping", "list", "scalar", "shared"]
-"""What has an anchor or a tag, or repeats an anchor, is shared: a change of it may reach further."""
+"""Values with an anchor, a tag or an alias are shared: changing them may affect other places."""
 
 
 @dataclass(slots=True)
@@ -51,11 +51,11 @@ class Node:
 
     @property
     def is_block(self) -> bool:
-        """Is it a collection that indentation holds together?"""
+        """Return whether it is a block collection."""
         return self.style == "block"
 
     def position(self, step: Step) -> int | None:
-        """Return which entry a key or an index names; of a key that stands here twice, the last one."""
+        """Return the index of the entry with this key or index; of a duplicate key, the last one."""
         if self.kind == "list":
             return step if isinstance(step, int) and step < len(self.entries) else None
         named = [number for number, (key, _) in enumerate(self.entries) if key and _name_of(key) == step]
@@ -63,7 +63,7 @@ class Node:
 
 
 def compose(text: str) -> Node | None:
-    """Return the value of the first document of a text that can be read; None when it says nothing."""
+    """Return the value of the first readable document of a text; None if it is empty."""
     parser = CParser(text)
     events: Iterator[_Event] = iter(parser.get_event, None)
     for event in events:

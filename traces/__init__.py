@@ -1,4 +1,4 @@
-"""Workload traces: read, reshaped, generated, and made into the events of a replay."""
+"""Workload traces: read, reshaped, generated, and converted to the events of a replay."""
 
 from traces.events import PodSize, events_of
 from traces.generate import Pattern, fitted, generate

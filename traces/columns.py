@@ -1,4 +1,4 @@
-"""What do tables with one job a line say? Each format has its columns and its reader of a line."""
+"""Trace formats that are tables with one job per line: their columns and readers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _philly(row: Row) -> TraceJob | None:
 
 
 def _slurm(queue_column: str) -> Callable[[Row], TraceJob | None]:
-    """Return a reader of accounts with sums over the nodes of a job (Helios, Acme)."""
+    """Return a reader of accounting tables with sums over the nodes of a job (Helios, Acme)."""
 
     def read(row: Row) -> TraceJob | None:
         run = row.number("duration", 0.0)

@@ -1,4 +1,4 @@
-"""How does a trace arrive in a cluster? As events of a replay: a PodGroup and its pods at each submission."""
+"""Conversion of a trace to events of a replay: a PodGroup and its pods at each submission."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GROUP_NAME = "scheduling.k8s.io/group-name"
 
 @dataclass(frozen=True)
 class PodSize:
-    """What a pod requests where its trace does not say.
+    """The default requests of a pod.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class PodSize:
     memory_per_gpu_gib: int = 32
 
     def requests(self, job: TraceJob) -> dict[str, str]:
-        """Return what a pod of a job requests; what its trace says comes first."""
+        """Return the request of a pod of a job; the trace's own values come first."""
         gpus = int(job.requests.get(GPU, "0"))
         assumed = dict(self.base)
         if gpus:
@@ -53,7 +53,7 @@ def events_of(
     size: PodSize | None = None,
     default_run_seconds: float = 3600.0,
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the events of a replay, and what was assumed.
+    """Return the events of a replay, and the assumptions made.
 
     A run time that the trace does not give is the median of the queue's jobs, else `default_run_seconds`.
 
@@ -92,7 +92,7 @@ def events_of(
 
 
 def _object_names(trace: Trace) -> dict[str, str]:
-    """Return the name of each job's PodGroup; where names differ only in marks the later get a number."""
+    """Return the name of each job's PodGroup; names that would be equal get a number."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for job in trace.jobs:
@@ -133,7 +133,7 @@ def _pod(name: str, group: str, namespace: str, requests: Mapping[str, str]) -> 
 
 
 def multiplied(quantity: str, count: int) -> str:
-    """Return a Kubernetes quantity times a whole number; a text that is no quantity as it is.
+    """Return a multiple of a Kubernetes quantity; other texts are returned unchanged.
 
     >>> multiplied("500m", 3), multiplied("1.5Gi", 2), multiplied("4", 8)
     ('1500m', '3.0Gi', '32')
@@ -143,7 +143,7 @@ def multiplied(quantity: str, count: int) -> str:
 
 
 def dns_name(text: str) -> str:
-    """Return a name that Kubernetes takes.
+    """Return a valid Kubernetes name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which workload could arrive? Made from a pattern and a seed; the same seed gives the same jobs.
+"""Generated workloads, from patterns and a seed; the same seed gives the same jobs.
 
 Every number is drawn by (seed, job, purpose), so that a change of one pattern leaves the other jobs alone.
 """
@@ -19,7 +19,7 @@ DAY = 24 * HOUR
 
 @dataclass(frozen=True)
 class Pattern:
-    """The work of one queue.
+    """The workload of one queue.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Pattern:
 
 
 def generate(patterns: Sequence[Pattern], *, seconds: float, seed: int) -> Trace:
-    """Return the work of several queues over some time."""
+    """Return the workload of several queues over some time."""
     jobs = [job for pattern in patterns for job in _jobs_of(pattern, seconds, seed)]
     return ordered(jobs, notes=[f"Generated with seed {seed}."])
 
@@ -121,7 +121,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _drawn(seed: int, queue: str, number: int, purpose: str) -> float:
-    """Return a number from 0 to below 1 that depends on nothing but these."""
+    """Return a number from 0 to below 1 that depends on these arguments only."""
     digest = sha256(f"{seed}\n{queue}\n{number}\n{purpose}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2.0**64
 
@@ -157,7 +157,7 @@ def fitted(trace: Trace, queue: str, seconds: float | None = None) -> Pattern:
 
 
 def _covered(seconds: float, number: int, length: float, count: int) -> float:
-    """Return how much of the first so many seconds lies in one of `count` parts that follow each other again.
+    """Return how much of the first seconds falls into one of `count` parts that repeat in turn.
 
     >>> _covered(30 * HOUR, 2, HOUR, 24), _covered(30 * HOUR, 6, HOUR, 24)
     (7200.0, 3600.0)

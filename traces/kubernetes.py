@@ -1,4 +1,4 @@
-"""What do finished objects of a cluster say about its workload? Their times, sizes and queues."""
+"""Traces from the finished objects of a cluster: their times, sizes and queues."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def run_seconds_of(pods: Sequence[Object]) -> float | None:
 
 
 def _requests(pod: Object) -> dict[str, str]:
-    """Return the requests of a pod with one container; of several the first one's, as they are written.
+    """Return the requests of a pod's first container, as written.
 
     A pod that says nothing of CPU or memory requests none: that is known, other than in most traces.
     """

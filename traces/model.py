@@ -1,4 +1,4 @@
-"""What is a trace? Jobs with their submission, their size and their run time."""
+"""The model of a trace: jobs with submission, size and run time."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Trace:
         return self.jobs[-1].submitted if self.jobs else 0.0
 
     def queues(self) -> dict[str, int]:
-        """Return how many jobs each queue has, the largest number first."""
+        """Return the number of jobs of each queue, largest first."""
         counts: dict[str, int] = {}
         for job in self.jobs:
             counts[job.queue] = counts.get(job.queue, 0) + 1
@@ -76,7 +76,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class TraceProblem:
-    """What is wrong in a trace, and where.
+    """A problem of a trace, and its place.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class TraceProblem:
 
 
 class Unreadable(Exception):
-    """A trace cannot be read; `problems` says why, the first hundred problems at once."""
+    """A trace cannot be read; `problems` has the first hundred problems."""
 
     def __init__(self, problems: Sequence[TraceProblem]) -> None:
         super().__init__("\n".join(map(str, problems)))
@@ -109,5 +109,5 @@ class Unreadable(Exception):
 
 
 def ordered(jobs: Sequence[TraceJob], begin: str = "", notes: Sequence[str] = ()) -> Trace:
-    """Return a trace of these jobs in their order of submission."""
+    """Return a trace of these jobs, sorted by submission."""
     return Trace(tuple(sorted(jobs, key=lambda job: (job.submitted, job.name))), begin, tuple(notes))

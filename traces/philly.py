@@ -1,4 +1,4 @@
-"""What does the JSON of the Philly trace say? A list of jobs with their attempts.
+"""The JSON of the Philly trace: a list of jobs with their attempts.
 
 Source: the README of the philly-traces repository of Microsoft.
 """

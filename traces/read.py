@@ -1,4 +1,4 @@
-"""In which format is a trace written, and what does it say?"""
+"""Reading of traces in any known format."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_trace(text: str, format_name: str = "") -> Trace:
 
 
 def format_of(text: str) -> str:
-    """Return the format that a text looks like; empty when it looks like none."""
+    """Return the format that a text seems to have; empty if none."""
     start = text.lstrip("\ufeff \t\r\n")
     if start.startswith("["):
         return "philly-json"

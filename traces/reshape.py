@@ -1,4 +1,4 @@
-"""How is a trace fitted to a question? Cut to a window, mapped to queues, scaled in rate and size."""
+"""Changes of a trace: cut to a window, mapped to queues, scaled in rate and size."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cut(trace: Trace, begin: float, end: float) -> Trace:
 
 
 def mapped(trace: Trace, queues: Mapping[str, str], rest: str) -> Trace:
-    """Return a trace whose jobs are in other queues: by name, those without an entry in `rest`."""
+    """Return a trace with other queues by name; those without an entry become `rest`."""
     jobs = [replace(job, queue=queues.get(job.queue, rest)) for job in trace.jobs]
     return ordered(jobs, trace.begin, trace.notes)
 

@@ -1,4 +1,4 @@
-"""What does a file in the Standard Workload Format say?
+"""The Standard Workload Format.
 
 Source: the format's definition at the Parallel Workloads Archive, version 2.2: eighteen numbers a line, -1
 for unknown, comments behind a semicolon.

@@ -1,4 +1,4 @@
-"""How are numbers, times and JSON of a trace read, with the place of what is wrong?"""
+"""Parsing of numbers, times and JSON in traces, with the places of problems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_PROBLEMS = 100
 
 
 class Problems:
-    """The problems found so far; of more than a hundred the first hundred are kept."""
+    """The problems found so far, at most the first hundred."""
 
     def __init__(self) -> None:
         self.found: list[TraceProblem] = []
@@ -24,13 +24,13 @@ class Problems:
             self.found.append(TraceProblem(line, column, message, fix))
 
     def refuse(self) -> None:
-        """Raise Unreadable when there is any."""
+        """Raise Unreadable if there are problems."""
         if self.found:
             raise Unreadable(self.found)
 
 
 class Row:
-    """One line of a table, whose cells are read by name.
+    """One line of a table with its cells by name.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class Row:
         self._problems = problems
 
     def text(self, column: str) -> str:
-        """Return a cell; empty when there is none."""
+        """Return a cell; empty if missing."""
         return (self._cells.get(column) or "").strip()
 
     def number(self, column: str, default: float | None = None, *, least: float = 0.0) -> float:
-        """Return the number in a cell; `default` when the cell is empty, or a problem without one."""
+        """Return the number in a cell; `default` for an empty cell, or a problem without a default."""
         text = self.text(column)
         if not text and default is not None:
             return default
@@ -99,7 +99,7 @@ def loaded(text: str) -> object:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return how many there are.
+    """Return a count with its noun.
 
     Examples
     --------
