@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manifests.pools import HOSTNAME, node_like, numbered_names
+from planning.queues import merge_patch
 from queuecast.jobs import parts_of
 from queuecast.plans import key_of
 from queuecast.problems import Json, Refused, problem, refusal, unknown
-from queuecast.queues_edited import merged
 
 MOST_NODES = 20_000
 """The limit of a server."""
@@ -32,7 +32,7 @@ def nodes_added(
 def node_changed(document: Json, name: str, patch: Mapping[str, Any]) -> Json:
     """Change a node of the document by a JSON merge patch; return it."""
     nodes = _by_name(document)
-    after: Json = merged(_one(nodes, name), patch)
+    after: Json = merge_patch(_one(nodes, name), patch)
     if after["metadata"].get("name") != name:
         raise Refused("A node cannot be renamed: add one with the new name and remove this one.")
     document["nodes"] = list({**nodes, name: after}.values())

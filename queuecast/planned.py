@@ -10,6 +10,7 @@ from typing import Any
 from manifests.document import Document, Steps
 from manifests.pools import node_like, numbered_names
 from planning.near import meant
+from planning.queues import merge_patch
 from queuecast import queues_edited
 from queuecast.jobs import parts_of
 from queuecast.lint import conf_text
@@ -129,7 +130,7 @@ class Plan:
             if name not in nodes:
                 yield self._unknown(("nodes", "change", name), "node", name, known)
                 continue
-            nodes[name] = queues_edited.merged(nodes[name], patch)
+            nodes[name] = merge_patch(nodes[name], patch)
         for number, name in enumerate(written_plan.get("remove") or ()):
             if nodes.pop(name, None) is None:
                 yield self._unknown(("nodes", "remove", number), "node", name, known)

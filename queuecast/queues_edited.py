@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from planning.queues import merge_patch
 from queuecast.problems import Json, Refused, as_problem, refusal, unknown
 from scheduler_core.queue_edits import below, queue_problems, removal_problems
 
@@ -17,7 +18,7 @@ def listed(document: Mapping[str, Any]) -> list[Json]:
 def changed(document: Json, name: str, patch: Mapping[str, Any]) -> Json:
     """Change a queue of the document by a JSON merge patch; return it."""
     queue = _one(document, name)
-    after = merged(_fields(queue), patch)
+    after = merge_patch(_fields(queue), patch)
     if wrong := queue_problems(name, after, _parents(document)):
         raise refusal([as_problem(one) for one in wrong])
     if after["name"] != name:
@@ -25,13 +26,13 @@ def changed(document: Json, name: str, patch: Mapping[str, Any]) -> Json:
     for field, value in patch.items():
         if field != "name":
             part = {"state": "status"}.get(field, "metadata" if field in _METADATA else "spec")
-            queue[part] = merged(queue.get(part), {field: value})
+            queue[part] = merge_patch(queue.get(part), {field: value})
     return _fields(queue)
 
 
 def added(document: Json, fields: Mapping[str, Any]) -> Json:
     """Add a queue to the document; return it."""
-    wanted = merged({}, fields)
+    wanted = merge_patch({}, fields)
     if wrong := queue_problems("", wanted, _parents(document)):
         raise refusal([as_problem(one) for one in wrong])
     queue: Json = {"metadata": {"name": wanted["name"]}}
@@ -46,23 +47,6 @@ def removed(document: Json, name: str, *, subtree: bool) -> None:
     if wrong := list(removal_problems(name, leaving, subtree=subtree)):
         raise refusal([as_problem(one) for one in wrong])
     document["queues"] = [one for one in document["queues"] if one["metadata"]["name"] not in leaving]
-
-
-def merged(target: Any, patch: Any) -> Any:
-    """Return `target` changed by a JSON merge patch (RFC 7396).
-
-    >>> merged({"weight": 1, "capability": {"cpu": "8"}}, {"capability": {"cpu": None, "pods": "5"}})
-    {'weight': 1, 'capability': {'pods': '5'}}
-    """
-    if not isinstance(patch, Mapping):
-        return patch
-    result = dict(target) if isinstance(target, Mapping) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = merged(result.get(key), value)
-    return result
 
 
 def _one(document: Json, name: str) -> Json:

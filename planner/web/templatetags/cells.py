@@ -7,7 +7,7 @@ from django.template import RequestContext
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from planner.web.templatetags.quantities import exact
+from planner.web.templatetags.quantities import exact, soft
 from planning.rows import Amounts
 from planning.units import Scale, compact, said_compact
 
@@ -18,9 +18,9 @@ register = template.Library()
 def cell(amounts: Amounts, resource: str, scale: Scale, absent: str = "–") -> SafeString:
     """Show an amount in the unit of its column, in few characters; the tooltip has the exact value."""
     if resource not in amounts:
-        return _soft(absent)
+        return soft(absent)
     value = amounts[resource]
-    return _soft("unlimited") if value is None else in_unit(value, resource, scale)
+    return soft("unlimited") if value is None else in_unit(value, resource, scale)
 
 
 @register.simple_tag
@@ -47,7 +47,7 @@ def cell_was(now: Amounts, before: Amounts | str | None, resource: str, scale: S
 @register.simple_tag
 def in_short(value: float | None, resource: str) -> SafeString:
     """Show an amount with its unit in few characters."""
-    return _soft("–") if value is None else _data(value, resource, said_compact(resource, value))
+    return soft("–") if value is None else _data(value, resource, said_compact(resource, value))
 
 
 @register.simple_tag(takes_context=True)
@@ -79,7 +79,3 @@ def _data(value: float, resource: str, text: str) -> SafeString:
     return format_html(
         '<data value="{}" title="{}: {}">{}</data>', value, resource, exact(value, resource), text
     )
-
-
-def _soft(word: str) -> SafeString:
-    return format_html('<span class="soft">{}</span>', word)

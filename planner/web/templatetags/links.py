@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from planner.runs.models import Run
 from planner.web.glossary import GATES, OURS, VOLCANO, anchor, gate_anchor
+from planner.web.templatetags.quantities import soft
 
 register = template.Library()
 _RUN_ID = re.compile(r"(?<=run )([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
@@ -30,7 +31,7 @@ def gate_help(reason: str) -> SafeString:
 @register.simple_tag
 def queue_link(run: Run, queue: str) -> SafeString:
     """Link a queue to its page in this run."""
-    return _link(reverse("planner:run-queue", args=[run.pk, queue]), queue) if queue else _nothing()
+    return _link(reverse("planner:run-queue", args=[run.pk, queue]), queue) if queue else soft("–")
 
 
 @register.simple_tag
@@ -38,7 +39,7 @@ def job_link(run: Run, job: str) -> SafeString:
     """Link a job, ``namespace/name``, to its page in this run."""
     namespace, _, name = job.partition("/")
     if not (namespace and name):
-        return format_html("{}", job) if job else _nothing()
+        return format_html("{}", job) if job else soft("–")
     return _link(reverse("planner:run-job", args=[run.pk, namespace, name]), job)
 
 
@@ -46,13 +47,13 @@ def job_link(run: Run, job: str) -> SafeString:
 def pod_link(run: Run, pod: str) -> SafeString:
     """Link a pod, ``namespace/name``, to its page in this run."""
     namespace, _, name = pod.partition("/")
-    return _link(reverse("planner:run-pod", args=[run.pk, namespace, name]), pod) if name else _nothing()
+    return _link(reverse("planner:run-pod", args=[run.pk, namespace, name]), pod) if name else soft("–")
 
 
 @register.simple_tag
 def node_link(run: Run, node: str) -> SafeString:
     """Link a node to its page in this run."""
-    return _link(reverse("planner:run-node", args=[run.pk, node]), node) if node else _nothing()
+    return _link(reverse("planner:run-node", args=[run.pk, node]), node) if node else soft("–")
 
 
 @register.filter
@@ -82,7 +83,3 @@ def _help(fragment: str, name: str) -> SafeString:
 
 def _link(address: str, text: str) -> SafeString:
     return format_html('<a href="{}">{}</a>', address, text)
-
-
-def _nothing() -> SafeString:
-    return format_html('<span class="soft">{}</span>', "–")

@@ -13,6 +13,7 @@ from typing import Any
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from planning.change_words import about_said, change_said, value_text
 from planning.nodes import pool_label
@@ -65,7 +66,7 @@ def resource_order(names: Iterable[str]) -> list[str]:
 @register.simple_tag
 def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
     """Show one amount of a row; the tooltip has the exact value."""
-    return _said(amounts[resource], resource) if resource in amounts else _soft(absent)
+    return _said(amounts[resource], resource) if resource in amounts else soft(absent)
 
 
 @register.simple_tag
@@ -79,18 +80,19 @@ def node_amount(node: Any, part: str, resource: str) -> str:
 @register.simple_tag
 def amount_of(value: float | None, resource: str) -> str:
     """Show an amount of a resource, a dash without one; the tooltip has the exact value."""
-    return _soft("–") if value is None else _said(value, resource)
+    return soft("–") if value is None else _said(value, resource)
 
 
 @lru_cache(maxsize=64)
-def _soft(word: str) -> str:
-    return format_html('<span class="soft">{}</span>', word)
+def soft(text: str) -> SafeString:
+    """Return a text in a muted colour."""
+    return format_html('<span class="soft">{}</span>', text)
 
 
 @lru_cache(maxsize=8192, typed=True)
 def _said(value: float | None, resource: str) -> str:
     if value is None:
-        return _soft("unlimited")
+        return soft("unlimited")
     return format_html(
         '<data value="{}" title="{}">{}</data>',
         value,
@@ -154,7 +156,7 @@ def share(part: float | None) -> str:
 def number(count: int | None, word: str = "") -> str:
     """Show a number, with its noun if one is given (see `counted`), and its raw value as data."""
     if count is None:
-        return _soft("–")
+        return soft("–")
     return format_html('<data value="{}">{}</data>', count, counted(count, word) if word else f"{count:,}")
 
 

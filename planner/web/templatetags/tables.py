@@ -9,7 +9,7 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from planner.web.templatetags.quantities import counted, plain
+from planner.web.templatetags.quantities import counted, plain, soft
 from planning.rows import Amounts
 
 register = template.Library()
@@ -52,7 +52,7 @@ def more(delta: Amounts, resource: str) -> SafeString:
     """Show by how much an amount grew, with its sign; a dash if either is unlimited."""
     grown = delta.get(resource)
     if grown is None:
-        return _soft("–")
+        return soft("–")
     return _signed(grown, plain(abs(grown), resource))
 
 
@@ -60,7 +60,7 @@ def more(delta: Amounts, resource: str) -> SafeString:
 def more_share(grown: float | None) -> SafeString:
     """Show by how many percentage points a share grew."""
     if grown is None:
-        return _soft("–")
+        return soft("–")
     return _signed(grown, f"{abs(grown) * 100:.3g} pp")
 
 
@@ -72,14 +72,10 @@ def more_of(grown: int, word: str) -> SafeString:
 
 def _signed(grown: float, text: str) -> SafeString:
     if abs(grown) < NOTHING:
-        return _soft(format_html('<data value="{}">±0</data>', repr(grown)))
+        return soft(format_html('<data value="{}">±0</data>', repr(grown)))
     return format_html(
         '<strong><data value="{}">{}{}</data></strong>', repr(grown), "+" if grown > 0 else "−", text
     )
-
-
-def _soft(text: str) -> SafeString:
-    return format_html('<span class="soft">{}</span>', text)
 
 
 @register.filter
