@@ -31,7 +31,7 @@ def second(editor: User) -> Workspace:
 
 def test_a_workspace_is_made_renamed_and_left_by_page(browser: Client, editor: User) -> None:
     made = browser.post("/workspaces/", {"name": " research "}, follow=True)
-    assert "You work in research now" in text_of(made)
+    assert "You now work in research" in text_of(made)
     member = editor.memberships.get(workspace__name="research")
     assert member.role == Role.ADMIN
     at = f"/workspaces/{member.workspace_id}/"
