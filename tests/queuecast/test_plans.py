@@ -9,9 +9,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from planning.queues import merge_patch
 from queuecast.__main__ import main
 from queuecast.plan_export import patch_between
-from queuecast.queues_edited import merged
 from tests import factories
 
 PLAN = """\
@@ -192,4 +192,4 @@ TREES: Any = st.recursive(
 @given(st.dictionaries(st.sampled_from("abcd"), TREES), st.dictionaries(st.sampled_from("abcd"), TREES))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_patch_makes_one_value_of_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
-    assert merged(before, patch_between(before, after)) == after
+    assert merge_patch(before, patch_between(before, after)) == after
