@@ -1,4 +1,4 @@
-"""How does everything that an installation keeps become one file, and how is such a file checked?
+"""Backup files, and how they are checked.
 
 JSON lines in gzip: a header, a line for each row, and a seal: number and hash of the rows of each kind.
 """
@@ -44,14 +44,14 @@ class Unfit(Exception):
 
 
 class Seal:
-    """How many rows of each kind there are, and a hash of them in which their order does not count."""
+    """The number of rows of each kind, and a hash of them that ignores their order."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._sums: defaultdict[str, int] = defaultdict(int)
 
     def add(self, line: str) -> None:
-        """Count a row; raise Unfit for a document that is damaged."""
+        """Count a row; raise Unfit for a damaged document."""
         # Databases write the same number differently: 1e22 comes back from PostgreSQL as an integer.
         row = json.loads(line, parse_int=float)
         if row["model"] == "planner.blob":
@@ -62,12 +62,12 @@ class Seal:
 
     @property
     def rows(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return self._counts.total()
 
     @property
     def body(self) -> dict[str, dict[str, Any]]:
-        """Return the seal as the file has it."""
+        """Return the seal as it is written to the file."""
         return {
             name: {"rows": count, "sha256": f"{self._sums[name]:064x}"}
             for name, count in sorted(self._counts.items())
@@ -75,7 +75,7 @@ class Seal:
 
 
 def archive_write(stream: IO[str]) -> Seal:
-    """Write the state of one moment, whoever goes on writing meanwhile."""
+    """Write a consistent state, while others continue to write."""
     header = {
         "format": FORMAT,
         "created": timezone.now().isoformat(),
@@ -93,7 +93,7 @@ def archive_write(stream: IO[str]) -> Seal:
 
 
 def archive_check(file: Path) -> Seal:
-    """Read a file from beginning to end and return its seal; raise Unfit when it is not whole."""
+    """Read a file completely and return its seal; raise Unfit if it is incomplete."""
     seal, found = Seal(), None
     with _lines(file) as lines:
         _header_check(file, lines.readline())
@@ -110,11 +110,11 @@ def archive_check(file: Path) -> Seal:
 
 
 def archive_load(file: Path, *, is_sealed: bool = True, using: str = DEFAULT_DB_ALIAS) -> Seal:
-    """Fill an empty database from a file; all of it, or nothing. Return the seal of what is there then."""
+    """Load a file into an empty database, in one transaction. Return the seal of the stored rows."""
     kinds: set[type[models.Model]] = set()
     connection = connections[using]
     with transaction.atomic(using):
-        # The one that migrations made; the backup brings its own.
+        # The workspace that migrations created; the backup has its own.
         apps.get_model("planner.Workspace").objects.using(using).all().delete()
         try:
             with _lines(file) as lines, connection.constraint_checks_disabled():
@@ -136,7 +136,7 @@ def archive_load(file: Path, *, is_sealed: bool = True, using: str = DEFAULT_DB_
 
 
 def archive_try(file: Path, folder: Path) -> None:
-    """Fill a database in a folder, made for this and forgotten afterwards; raise Unfit when that fails."""
+    """Load a file into a temporary database in a folder; raise Unfit if that fails."""
     alias = "scratch"
     connections.databases[alias] = connections.configure_settings(
         {DEFAULT_DB_ALIAS: {"ENGINE": "django.db.backends.sqlite3", "NAME": folder / "scratch.sqlite3"}}
@@ -152,7 +152,7 @@ def archive_try(file: Path, folder: Path) -> None:
 
 
 def kept_lines(using: str = DEFAULT_DB_ALIAS) -> Iterator[str]:
-    """Yield every row that a backup holds."""
+    """Yield every row for a backup."""
     for app in APPS:
         for model in apps.get_app_config(app).get_models():
             if model._meta.label not in LEFT_OUT:
@@ -161,7 +161,7 @@ def kept_lines(using: str = DEFAULT_DB_ALIAS) -> Iterator[str]:
 
 
 def migrations() -> dict[str, str]:
-    """Return the last migration that this database has, by app."""
+    """Return the last applied migration of this database, by app."""
     applied = MigrationRecorder(connection).applied_migrations()
     return {app: max((name for at, name in applied if at == app), default="none") for app in APPS}
 
@@ -175,7 +175,7 @@ class _Exact(DjangoJSONEncoder):
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """Read one state of the database. On SQLite no lock is taken: writers need not wait."""
+    """Read one state of the database. On SQLite no lock is taken, so that writers need not wait."""
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -191,7 +191,7 @@ def _one_moment() -> Iterator[None]:
 
 @contextmanager
 def _lines(file: Path) -> Iterator[IO[str]]:
-    """Open a file to be read; raise Unfit for what gzip or JSON cannot read."""
+    """Open a file for reading; raise Unfit for invalid gzip or JSON."""
     try:
         with gzip.open(file, "rt", encoding="utf-8") as lines:
             yield lines
@@ -219,7 +219,7 @@ def made_at(file: Path) -> dict[str, str]:
 
 
 def _rows(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the rows without header and seal; accounts of old backups have the model that they have now."""
+    """Yield the rows without header and seal; accounts of old backups get the current model."""
     for line in lines:
         if not line.startswith(('{"format"', '{"seal"')):
             yield _OLD_ACCOUNT.sub('{"model": "planner.user"', line)

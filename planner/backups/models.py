@@ -1,4 +1,4 @@
-"""When was everything backed up?"""
+"""Backups of the installation."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from planner.accounts.models.workspace import Identified
 
 
 class Backup(Identified):
-    """A backup that was begun; it counts when it is `verified`."""
+    """A backup that was started; only a `verified` one counts."""
 
     began = models.DateTimeField(auto_now_add=True, db_index=True)
     ended = models.DateTimeField(null=True, help_text="When it was verified, or failed.")

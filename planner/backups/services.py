@@ -1,4 +1,4 @@
-"""How is a verified backup made, when is one due, and how many are kept?
+"""Verified backups: creation, schedule and retention.
 
 Verified: the file was restored into an empty database of its own, which then had the same rows.
 """
@@ -32,18 +32,18 @@ logger = logging.getLogger(__name__)
 SUFFIX = ".jsonl.gz"
 DRAFT = ".queuecast-draft-"
 TRIED_AGAIN = timedelta(hours=1)
-"""So long after a failure a scheduled backup is tried again."""
+"""The delay before a scheduled backup is retried after a failure."""
 GIVEN_UP = timedelta(hours=6)
-"""One that is under way for longer died."""
+"""A backup that runs for longer is considered dead."""
 
 
 def backup_make(*, file: Path) -> Backup:
-    """Write everything into a file and verify it; all of it, or no file. Raises Unfit."""
+    """Write a file with everything and verify it; on failure no file is left. Raises Unfit."""
     return _made(Backup.objects.create(file=str(file)))
 
 
 def scheduled_backup_make() -> Backup | None:
-    """Write a backup into the folder when one is due, and remove those beyond the number that is kept."""
+    """Write a backup into the folder if one is due, and remove the oldest beyond the limit."""
     row = _claimed()
     if row is None:
         return None
@@ -56,7 +56,7 @@ def scheduled_backup_make() -> Backup | None:
 
 
 def scheduled_backup_begin() -> "subprocess.Popen[bytes]":
-    """Begin a scheduled backup in a process of its own."""
+    """Start a scheduled backup in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "django", "backup", "--if-due"],
         cwd=settings.BASE_DIR,
@@ -65,7 +65,7 @@ def scheduled_backup_begin() -> "subprocess.Popen[bytes]":
 
 
 def is_backup_due() -> bool:
-    """Are backups scheduled, and was the last one long enough ago? (1 query)"""
+    """Return whether backups are scheduled and one is due (1 query)."""
     if not settings.BACKUP_DIR:
         return False
     now = timezone.now()
@@ -83,8 +83,8 @@ def is_backup_due() -> bool:
 
 @transaction.atomic
 def _claimed() -> Backup | None:
-    """Return the row of a backup that is due, which nobody else makes meanwhile."""
-    # The count's row is locked until this transaction ends: others look after it.
+    """Return the row of a due backup, claimed for this process."""
+    # The counter's row is locked until this transaction ends, so that others check afterwards.
     tally(Tally.BACKUPS, 1)
     if not is_backup_due():
         transaction.set_rollback(True)
@@ -116,7 +116,7 @@ def _made(row: Backup) -> Backup:
 
 
 def _reason(error: Unfit | OSError, folder: Path) -> str:
-    """Return why it failed, without where the server keeps files: every member reads it."""
+    """Return the reason of a failure without paths of the server, as every member can read it."""
     if isinstance(error, OSError):
         return error.strerror or "an error of the file system"
     return str(error).replace(f"{folder}/", "")
@@ -124,7 +124,7 @@ def _reason(error: Unfit | OSError, folder: Path) -> str:
 
 @contextmanager
 def _draft(file: Path) -> Iterator[Path]:
-    """Give a private file beside the other one, which is gone at the end."""
+    """Yield a private file beside the other one, which is removed at the end."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     number, name = tempfile.mkstemp(prefix=DRAFT, suffix=SUFFIX, dir=file.parent)
     os.close(number)
@@ -135,7 +135,7 @@ def _draft(file: Path) -> Iterator[Path]:
 
 
 def _leftovers_remove(folder: Path) -> None:
-    """Remove drafts whose process was killed a day ago or longer."""
+    """Remove drafts of processes that were killed a day ago or longer."""
     for path in folder.glob(f"{DRAFT}*"):
         if path.stat().st_mtime < time.time() - 86_400:
             if path.is_dir():

@@ -1,4 +1,4 @@
-"""What does every command of an installation do without?"""
+"""Base class of commands without Django's checks."""
 
 from django.core.management.base import BaseCommand
 

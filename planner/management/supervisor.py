@@ -1,4 +1,4 @@
-"""How do several processes live and die together?
+"""A supervisor of several processes that run and stop together.
 
 One thread, one loop: it passes on what the processes print, starts again what died, and ends all of them in
 order. Every process has a session of its own, so that Ctrl-C reaches only the supervisor.
@@ -17,7 +17,7 @@ from functools import partial
 from typing import IO, Any
 
 ESCALATION = ((0.0, signal.SIGTERM), (5.0, signal.SIGQUIT), (8.0, signal.SIGKILL))
-"""Which signal follows how many seconds after the wish to stop."""
+"""The signals after a request to stop, with their delays in seconds."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds until a program that died is started again; the pause doubles while it keeps dying young."""
 LOOK_SECONDS = 0.1

@@ -1,4 +1,4 @@
-"""What is kept?"""
+"""All models of the app `planner`."""
 
 from planner.accounts.models.access import Event, Identity, Invitation, TokenDetails
 from planner.accounts.models.logins import LoginGuesses

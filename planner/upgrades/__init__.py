@@ -1,1 +1,1 @@
-"""What would another release of Volcano decide on the input of a run?"""
+"""The impact of an upgrade: the decisions of another release of Volcano on the input of a run."""

@@ -1,4 +1,4 @@
-"""What does an upgrade change, for scripts?"""
+"""API calls about the impact of an upgrade."""
 
 from typing import Any
 from uuid import UUID
@@ -25,7 +25,7 @@ class Releases(Body):
     to = serializers.CharField(max_length=_LONGEST, help_text="The release to upgrade to, such as v1.15.1.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Add `from`, which is no name in Python."""
+        """Add `from`, which is a Python keyword."""
         before = serializers.CharField(
             max_length=_LONGEST, required=False, help_text="The present release; default: the run's."
         )
@@ -33,7 +33,7 @@ class Releases(Body):
 
 
 class CauseSerializer(serializers.Serializer[Any]):
-    """A rule in which the two releases differ, and that changes something here."""
+    """A rule that differs between the two releases and changes something here."""
 
     id = serializers.CharField()
     part = serializers.CharField(help_text="The plugin or action that it concerns.")
@@ -44,7 +44,7 @@ class CauseSerializer(serializers.Serializer[Any]):
 
 
 class ChangedSerializer(serializers.Serializer[Any]):
-    """What the two releases say differently of one thing."""
+    """The values of one object under the two releases."""
 
     kind = serializers.ChoiceField(choices=["scenario", "pod", "job", "queue"])
     name = serializers.CharField(allow_blank=True)
@@ -58,7 +58,7 @@ class ChangedSerializer(serializers.Serializer[Any]):
 
 
 class ImpactSerializer(serializers.Serializer[Any]):
-    """What an upgrade changes; what is not known yet is null, everything until it was requested."""
+    """The impact of an upgrade; unknown values are null, all of them before it was requested."""
 
     id = serializers.UUIDField(source="pk", allow_null=True)
     state = serializers.ChoiceField(choices=Run.State.choices, allow_null=True)
@@ -71,7 +71,7 @@ class ImpactSerializer(serializers.Serializer[Any]):
     markdown = serializers.CharField(allow_null=True, help_text="A report for a change ticket.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Add `from`, which is no name in Python."""
+        """Add `from`, which is a Python keyword."""
         return {"from": serializers.CharField(source="old_release"), **super().get_fields()}
 
 
@@ -88,13 +88,13 @@ def _body(impact: Run) -> Any:
 
 
 def _nothing(old: str, new: str) -> Any:
-    """Return the answer before anything was requested."""
+    """Return the response before an impact was requested."""
     unknown = dict.fromkeys((*_FACTS, *_FOUND)) | {"progress": 0.0, "error": ""}
     return ImpactSerializer({**unknown, "old_release": old, "new_release": new}).data
 
 
 class RunUpgrade(WorkspaceView):
-    """What an upgrade of Volcano changes for the input of a run."""
+    """The impact of an upgrade of Volcano on the input of a run."""
 
     parameters = ("from", "to")
 
@@ -106,7 +106,7 @@ class RunUpgrade(WorkspaceView):
         ],
     )
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Return what an upgrade changes, or how far that question is."""
+        """Return the impact of an upgrade, or the progress of its simulation."""
         run = self.run()
         old = request.query_params.get("from") or release_of_run(run)
         new = request.query_params.get("to") or usual_target(old)
@@ -120,7 +120,7 @@ class RunUpgrade(WorkspaceView):
     )
     @once
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Request what an upgrade changes; what is running or known is not repeated."""
+        """Request the impact of an upgrade; a running or known one is not repeated."""
         run = self.run()
         serializer = Releases(data=request.data)
         serializer.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""What does an upgrade change for the input of a run?"""
+"""The impact of an upgrade on the input of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from planner.runs.models import Run
 from planning.releases import DEFAULT, known_releases, release_of_name
 
 KINDS = {"scenario": "Whole scenario", "pod": "Pods", "job": "Jobs", "queue": "Queue figures"}
-"""What can differ, in the order shown."""
+"""The kinds of differences, in display order."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A rule in which two releases differ, and that changes something here."""
+    """A rule that differs between two releases and changes something here."""
 
     id: str
     part: str
@@ -50,7 +50,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class UpgradeImpact:
-    """What an upgrade changes, in one sentence (`verdict`), by cause and by thing; `markdown`: a report."""
+    """The impact of an upgrade: one sentence (`verdict`), causes, differences, and a report (`markdown`)."""
 
     verdict: str
     causes: Sequence[Cause]
@@ -59,7 +59,7 @@ class UpgradeImpact:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many rows there are of each kind that has any, by its title."""
+        """The number of rows of each kind that has any, by its title."""
         return {
             title: count
             for kind, title in KINDS.items()
@@ -68,12 +68,12 @@ class UpgradeImpact:
 
 
 def impact_of(run: Run, old: str, new: str) -> Run | None:
-    """Return the newest question about an upgrade of a run's input, None when there was none (1 query)."""
+    """Return the newest request for an upgrade's impact on a run's input, None without one (1 query)."""
     return run.searches.filter(old_release=old, new_release=new).order_by("-created").first()
 
 
 def impact_found(impact: Run) -> UpgradeImpact | None:
-    """Return what an upgrade changes; None until that is known (1 query)."""
+    """Return the impact of an upgrade; None until it is known (1 query)."""
     if impact.state != Run.State.SUCCEEDED or impact.result is None:
         return None
     data = impact.result.document()
@@ -92,13 +92,13 @@ def impact_address(impact: Run) -> str:
 
 
 def release_of_run(run: Run) -> str:
-    """Return the release that decided in a run (1 query)."""
+    """Return the release whose rules a run followed (1 query)."""
     name = run.input.document().get("release")
     return name if isinstance(name, str) else DEFAULT
 
 
 def usual_target(old: str) -> str:
-    """Return the release to which an upgrade from another one usually leads: the next known one."""
+    """Return the usual target of an upgrade from a release: the next known one."""
     names = known_releases()
     later = names[names.index(release_of_name(old).name) + 1 :]
     return later[0] if later else DEFAULT

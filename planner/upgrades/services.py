@@ -1,4 +1,4 @@
-"""How is the impact of an upgrade requested?"""
+"""Requests for the impact of an upgrade."""
 
 from django.db import transaction
 

@@ -1,4 +1,4 @@
-"""Which address leads to which page about upgrades?"""
+"""The URLs of the pages of upgrades."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""How is the impact of an upgrade requested and shown?"""
+"""The pages of an upgrade's impact."""
 
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ from planning.releases import known_releases
 @login_required
 @require_POST
 def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Run the scenario's present revision, and request what the next release changes for it."""
+    """Run the scenario's current revision, and request the impact of the next release on it."""
     run = run_create(scenario=scenario_or_404(request, scenario_id), user=caller(request))
     old = release_of_run(run)
     impact = impact_create(run=run, old=old, new=usual_target(old), user=caller(request))
@@ -39,7 +39,7 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def upgrade(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Request what an upgrade changes, or show it."""
+    """Request the impact of an upgrade, or show it."""
     run = run_or_404(request, run_id)
     chosen = request.POST if request.method == "POST" else request.GET
     old = chosen.get("from") or release_of_run(run)

@@ -11,7 +11,7 @@ from planner.management.installed import InstalledCommand
 
 
 class Command(InstalledCommand):
-    """The file fits every database, whichever the other side uses."""
+    """The file can be restored into any supported database."""
 
     help = (
         f"Write accounts, tokens (hashed), scenarios, runs and results to FILE, which ends in {SUFFIX},"
@@ -19,7 +19,7 @@ class Command(InstalledCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file, or make the one that is due."""
+        """Add the arguments."""
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("file", type=Path, nargs="?")
         which.add_argument("--if-due", action="store_true", help="into QUEUECAST_BACKUP_DIR, as workers do")

@@ -1,4 +1,4 @@
-"""`manage.py import_cluster FILE…`: keep a cluster as a snapshot with its first scenario."""
+"""`manage.py import_cluster FILE…`: import a cluster as a snapshot with its first scenario."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ from planning.rows import Problem
 
 
 class Command(InstalledCommand):
-    """Import a cluster from files, however large the importer allows."""
+    """Import a cluster from files of any size."""
 
     help = (
         f"Import what `{EXPORT}` (or json) prints, "
@@ -27,7 +27,7 @@ class Command(InstalledCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the files, and what to call them."""
+        """Add the arguments."""
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
         parser.add_argument("--name", help="name of snapshot and scenario (default: the first file's name)")
         parser.add_argument("--workspace", help="by name or id (default: the oldest)")
@@ -35,7 +35,7 @@ class Command(InstalledCommand):
     def handle(
         self, *, files: Sequence[Path], name: str | None, workspace: str | None, **options: Any
     ) -> None:
-        """Print what was read and what is wrong with it; keep it unless something must be mended."""
+        """Print counts and problems; save the cluster unless there are errors."""
         into = workspace_named(workspace)
         if into is None:
             raise CommandError(f"No workspace {workspace!r}.")
@@ -63,7 +63,7 @@ def _contents(paths: Sequence[Path]) -> Files:
 
 
 def _line(problem: Problem) -> str:
-    """Return a problem as compilers write theirs: ``cluster.yaml:17: error: …``."""
+    """Return a problem in the format of compilers: ``cluster.yaml:17: error: …``."""
     where = "".join(f"{part}:" for part in (problem.document, problem.line) if part)
     path = f" ({problem.path})" if problem.path else ""
     fix = f" Fix: {problem.fix}." if problem.fix else ""

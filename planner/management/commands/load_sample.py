@@ -1,4 +1,4 @@
-"""`manage.py load_sample`: make the sample cluster and its scenario, unless they are there."""
+"""`manage.py load_sample`: create the sample cluster and its scenario, unless they exist."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class Command(InstalledCommand):
     help = "Load the sample cluster into the default workspace; a second call changes nothing."
 
     def handle(self, *, verbosity: int, **options: Any) -> None:
-        """Load it and say which scenario it is."""
+        """Load it and print its scenario."""
         scenario = sample_load(workspace=default_workspace())
         if verbosity:
             self.stdout.write(f"Scenario {scenario.pk}: {scenario.name}")

@@ -18,7 +18,7 @@ class Command(InstalledCommand):
     help = "Give an account a role in a workspace: viewers read, editors change, admins manage members."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the account, its role, and where."""
+        """Add the arguments."""
         parser.add_argument("username")
         parser.add_argument("role", choices=Role.values)
         parser.add_argument(
@@ -30,7 +30,7 @@ class Command(InstalledCommand):
     def handle(
         self, *, username: str, role: str, workspace: str | None, email: str | None, **options: Any
     ) -> None:
-        """Set the role, the address where one is given, and say so."""
+        """Set the role, and the e-mail address if given."""
         into = workspace_named(workspace) or Workspace.objects.create(name=workspace or Workspace.DEFAULT)
         try:
             member = member_set(workspace=into, username=username, role=Role(role))

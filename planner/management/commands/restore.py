@@ -14,12 +14,12 @@ from planner.management.installed import InstalledCommand
 
 
 class Command(InstalledCommand):
-    """All of the file, or nothing; what is stored afterwards is compared with it."""
+    """Loads the whole file or nothing; the stored rows are compared with it."""
 
     help = "Check a file that `backup` wrote, make the tables, and fill an empty installation from it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file."""
+        """Add the arguments."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--check", action="store_true", help="only check the file, and restore nothing")
         parser.add_argument(
@@ -27,7 +27,7 @@ class Command(InstalledCommand):
         )
 
     def handle(self, *, file: Path, check: bool, without_seal: bool, **options: Any) -> None:
-        """Read it, and say what is there now."""
+        """Check or restore the file, and print what was stored."""
         try:
             if not without_seal:
                 seal = archive_check(file)

@@ -1,4 +1,4 @@
-"""`manage.py second_factor USER --remove`: let in somebody who lost authenticator and recovery codes."""
+"""`manage.py second_factor USER --remove`: help a user without authenticator and recovery codes."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from planner.management.installed import InstalledCommand
 
 
 class Command(InstalledCommand):
-    """Says whether an account has a second factor; switches it off."""
+    """Shows whether an account has a second factor, or disables it."""
 
     help = "Say whether an account logs in with a second factor, and switch it off with --remove."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the account, and what to do."""
+        """Add the arguments."""
         parser.add_argument("username")
         parser.add_argument("--remove", action="store_true", help="switch it off")
 
     def handle(self, *, username: str, remove: bool, **options: Any) -> None:
-        """Do it and say so."""
+        """Disable it if requested, and print the state."""
         account = User.objects.filter(username=username).first()
         if account is None:
             raise CommandError(f"There is no account {username!r}.")

@@ -1,4 +1,4 @@
-"""`manage.py strip`: remove what may hold secrets from objects that an older version imported."""
+"""`manage.py strip`: remove possible secrets from objects that an older version imported."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from planner.management.installed import InstalledCommand
 
 
 class Command(InstalledCommand):
-    """Needed once, after an upgrade from a version that kept objects whole."""
+    """Needed once, after an upgrade from a version that stored whole objects."""
 
     help = "Rewrite kept objects without environment, arguments, volumes and unknown annotations."
 
     def handle(self, **options: Any) -> None:
-        """Rewrite them, and say how many rows changed."""
+        """Rewrite them, and print how many rows changed."""
         for kind, count in stored_strip().items():
             self.stdout.write(f"{count:8} {kind}")

@@ -1,4 +1,4 @@
-"""`manage.py tidy`: remove old runs and what nothing refers to any more."""
+"""`manage.py tidy`: remove old runs and unreferenced rows."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from planner.management.installed import InstalledCommand
 
 
 class Command(InstalledCommand):
-    """What workers do every hour, at once."""
+    """What workers do every hour, immediately."""
 
     help = (
         "Remove runs (each scenario keeps its last) and imports that ended long ago, bytes without owner, "
@@ -19,7 +19,7 @@ class Command(InstalledCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take how long runs are kept."""
+        """Add the argument."""
         parser.add_argument(
             "--days",
             type=float,
@@ -28,7 +28,7 @@ class Command(InstalledCommand):
         )
 
     def handle(self, *, days: float, **options: Any) -> None:
-        """Remove, and say how much went."""
+        """Remove old data, and print how much was removed."""
         removed = old_runs_remove(keep=timedelta(days=days))
         self.stdout.write(
             f"Removed {removed.runs} runs, {removed.forecasts} forecasts, "

@@ -17,7 +17,7 @@ class Command(InstalledCommand):
     help = "Print a new API token of an account, to be sent as `Authorization: Token …`."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the account, what the token may do, and for how long."""
+        """Add the arguments."""
         parser.add_argument("username")
         parser.add_argument(
             "--scope",

@@ -1,4 +1,4 @@
-"""`manage.py up`: everything that a first look needs, in one terminal, until Ctrl-C."""
+"""`manage.py up`: run web and worker in one terminal, until Ctrl-C."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ from planner.work.workers import worker_name
 
 WORKER = "worker"
 HOST = "127.0.0.1"
-"""Loopback only: a server for others stands behind a proxy, see docker-compose.yml."""
+"""Loopback only: a server for others runs behind a proxy, see docker-compose.yml."""
 
 
 class Command(InstalledCommand):
@@ -32,7 +32,7 @@ class Command(InstalledCommand):
     help = "Start web and worker on this machine; PORT chooses the port (8000)."
 
     def handle(self, **options: Any) -> None:
-        """Prepare, then supervise until a signal stops it; children find the project from anywhere."""
+        """Prepare the database, then supervise the processes until a signal."""
         os.chdir(settings.BASE_DIR)
         with _listening(_requested_port()) as door:
             try:
@@ -56,14 +56,14 @@ class Command(InstalledCommand):
         self._say("Queuecast has stopped.")
 
     def _say(self, line: str) -> None:
-        # A terminal that was closed takes no more words; the processes still have to be ended.
+        # A closed terminal accepts no output; the processes still have to be stopped.
         with suppress(OSError):
             self.stdout.write(line)
             self.stdout.flush()
 
 
 class _Announcement:
-    """Says the address once, as soon as somebody answers there."""
+    """Prints the address once, as soon as the server responds."""
 
     def __init__(self, port: int, say: Callable[[str], None]) -> None:
         self._address = f"http://{HOST}:{port}/"

@@ -1,4 +1,4 @@
-"""`manage.py worker_alive`: exit 0 when a worker of this machine was seen lately, else 1."""
+"""`manage.py worker_alive`: exit 0 if a worker of this machine has reported lately, else 1."""
 
 import socket
 import sys
@@ -14,7 +14,7 @@ class Command(InstalledCommand):
     help = "Exit with 0 if a worker on this machine was seen recently."
 
     def handle(self, **options: Any) -> None:
-        """Look, and say so."""
+        """Check and print the result."""
         if not is_worker_alive(socket.gethostname()):
             self.stderr.write("No worker on this machine was seen recently.")
             sys.exit(1)
