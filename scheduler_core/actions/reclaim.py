@@ -11,17 +11,22 @@ from scheduler_core.decision import Why
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.lines import InLine, Line
 from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.worklist import (
-    Tasks,
+    Jobs,
     Watcher,
     WorkList,
     active_waiting_jobs,
+    first_jobs,
+    is_active,
+    jobs_apart,
     nobody_watches,
     pending_tasks,
     task_heap,
+    waiting_jobs,
     who_answers_for_all,
 )
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -38,6 +43,7 @@ from scheduler_core.victims.retry import Attempt, FailedAttempts
 
 NAME = "reclaim"
 RUNNING = TaskStatus.RUNNING
+POINTS_OF_EQUAL_JOBS = Point.JOB_VALID, Point.JOB_STARVING, Point.PREEMPTIVE, Point.RECLAIMABLE
 
 
 def execute(session: Session) -> None:
@@ -50,43 +56,77 @@ def execute(session: Session) -> None:
 
 
 class Reclaim:
-    """One execution of the action: who starves.
+    """One execution of the action: the jobs that starve, by queue.
 
     Attributes
     ----------
     evicts : bool
-        Whether anybody might evict; else nothing more is known.
+        Whether any job might evict; if not, nothing else is set.
+    leaves_out : bool
+        Whether turns without effect can be left out: nothing reports them.
 
     """
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.tasks: dict[str, Tasks] = {}
         # the last answer for a queue and a shape, and after how many changes of nodes
         self._refused: dict[tuple[str, int], tuple[int, Why | None]] = {}
+        # after how many changes of nodes a job of a line last reclaimed nothing
+        self._failed: dict[Line, int] = {}
         self.rolls_back = session.release.follows(Rule.RECLAIM_ROLLBACK)
         self.attempts = FailedAttempts(session, Point.RECLAIMABLE)
         self.evicts = session.reasons or self._might_evict()
         if not self.evicts:
             return
+        self.leaves_out = not session.reasons and session.has_sound_parents
         self.work = WorkList(session, settled=False)
-        active = active_waiting_jobs(session)
-        for job in active:
-            if session.job_starving(job):
-                self.work.add_job(job)
-                self.tasks[job.key] = task_heap(session, pending_tasks(job))
+        active = self._add_lines() or self._add_jobs()
         for queue in self._queues(active):
             self.work.add_queue(queue)
 
-    def _queues(self, active: Iterable[JobInfo]) -> Iterable[str]:
-        """Return the queues that have active jobs, or only the one that has jobs that starve.
+    def _add_jobs(self) -> Iterable[JobInfo]:
+        """Add the jobs that starve one by one; return the active ones."""
+        active = active_waiting_jobs(self.session)
+        for job in active:
+            if self.session.job_starving(job):
+                self.work.add_job(job)
+        return active
 
-        Sound, as turns of the others do nothing, and one queue alone needs no order.
+    def _add_lines(self) -> Iterable[JobInfo] | None:
+        """Add the jobs that starve in lines of equal ones; return the active ones.
+
+        Sound, as a job keeps its place in the order of jobs until its turn unless it loses a task: None, and
+        nothing is added, if one that starves has any to lose.
         """
-        session = self.session
-        if len(self.work.jobs) == 1 and not session.reasons and session.has_sound_parents:
-            return list(self.work.jobs)
-        return session.snapshot.index.queues_of(active)
+        session, tasks = self.session, self.session.snapshot.tasks
+        if not self.leaves_out or not session.registry.same_for_equal_jobs(*POINTS_OF_EQUAL_JOBS):
+            return None
+        apart = [job for job in jobs_apart(session, tasks.touched) if self._starves(job)]
+        if any(job.ready_count for job in apart):
+            return None
+        not_in_lines = {**tasks.touched, **tasks.counted}
+        self.work.take_lines(not_in_lines)
+        for job in apart:
+            self.work.add_job(job)
+        for line, job in first_jobs(session, not_in_lines):
+            if self._starves(job):
+                self.work.add_line(job.queue, line)
+        return (job for job in waiting_jobs(session) if is_active(session, job))
+
+    def _starves(self, job: JobInfo) -> bool:
+        return is_active(self.session, job) and self.session.job_starving(job)
+
+    def _queues(self, active: Iterable[JobInfo]) -> Iterable[str]:
+        """Return the queues that have active jobs, or only those that have jobs that starve.
+
+        Sound where these are no more than two, as turns of the others do nothing: a heap returns queues that
+        have a key in their order until something moves, and one queue alone needs no order.
+        """
+        if self.leaves_out:
+            most = 1 if self.session.orders.queue_key() is None else 2
+            if len(self.work.jobs) <= most:
+                return list(self.work.jobs)
+        return self.session.snapshot.index.queues_of(active)
 
     @property
     def bound(self) -> Bound:
@@ -94,30 +134,60 @@ class Reclaim:
         return self.session.view(reclaim_bound)
 
     def run(self, watch: Watcher = nobody_watches) -> None:
-        """Give every starving job its turn, queue by queue."""
-        queues = self.work.queues
-        while queues:
+        """Give every starving job its turn, queue by queue.
+
+        A queue is pushed again for each job that follows. Where turns can be left out it is not if at most
+        one other queue is still to be served, as that one needs no order.
+        """
+        queues, unserved = self.work.queues, set(self.work.jobs)
+        while queues and (unserved or not self.leaves_out):
             queue = queues.pop()
+            unserved.discard(queue.name)
             if self.session.overused(queue):
                 watch(queue, None)
                 continue
+            is_pushed_again = len(unserved) > 1 or not self.leaves_out
             while (jobs := self.work.waiting(queue)) is not None:
                 job = jobs.pop()
                 watch(queue, job)
-                self.take_turn(queue, job)
-                if jobs:
+                if not self._fails_as_equals_did(jobs):
+                    self.take_turn(queue, job, jobs)
+                if jobs and is_pushed_again:
                     queues.push(queue)
 
-    def take_turn(self, queue: QueueInfo, job: JobInfo) -> None:
+    def take_turn(self, queue: QueueInfo, job: JobInfo, jobs: Jobs) -> None:
         """Let a job's tasks reclaim one after the other; the job is pipelined whole or not at all."""
-        session, tasks = self.session, self.tasks[job.key]
-        statement = Statement(session)
+        session, tasks = self.session, task_heap(self.session, pending_tasks(job))
+        statement, changes = Statement(session), len(session.nodes.changes)
         while tasks and session.job_starving(job):
             self.attempt(statement, queue, tasks.pop())
         if session.job_pipelined(job):
             statement.commit()
         else:
             statement.discard()
+        moved = changes != len(session.nodes.changes)
+        if isinstance(jobs, InLine) and not moved and self._is_typical(queue, job):
+            self._failed[jobs.line] = changes
+
+    def _fails_as_equals_did(self, jobs: Jobs) -> bool:
+        """Return whether the turn of the job taken last can be left out, as an equal one reclaimed nothing.
+
+        Sound as long as nothing moves, as the same is answered about equal jobs and their tasks, and none of
+        them has been tried elsewhere in this session.
+        """
+        return isinstance(jobs, InLine) and self._failed.get(jobs.line) == len(self.session.nodes.changes)
+
+    def _is_typical(self, queue: QueueInfo, job: JobInfo) -> bool:
+        """Return whether a job that reclaimed nothing answers for those that are equal to it.
+
+        Not where a node is nominated: preempt relies on what the pre-predicates saw.
+        """
+        return all(
+            never_evicts(task)
+            or self._refusal(queue, task) is not None
+            or (not task.nominated and self.session.placement.is_local(task))
+            for task in job.samples()
+        )
 
     def _might_evict(self) -> bool:
         """Return whether the action might move anything."""

@@ -14,9 +14,10 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 def numbered(things: Iterable[Thing]) -> tuple[list[Thing], list[int]]:
     """Return the different things in order of first sight, and the position of each one among them."""
-    positions: dict[Thing, int] = {}
-    numbers = [positions.setdefault(thing, len(positions)) for thing in things]
-    return list(positions), numbers
+    things = list(things)
+    different = list(dict.fromkeys(things))
+    positions = dict(zip(different, range(len(different)), strict=True))
+    return different, [positions[thing] for thing in things]
 
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Numbers]:

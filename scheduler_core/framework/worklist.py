@@ -127,16 +127,12 @@ def who_answers_for_all(session: Session, *points: Point) -> list[JobInfo]:
 
 def active_waiting_jobs(session: Session) -> list[JobInfo]:
     """Return those of them that have been enqueued and are valid; invalid ones are reported."""
-    return [
-        job for job in waiting_jobs(session) if not job.is_pending and not stopped_as_invalid(session, job)
-    ]
+    return [job for job in waiting_jobs(session) if is_active(session, job)]
 
 
 def active_jobs(session: Session) -> list[JobInfo]:
     """Return the jobs that have been enqueued and are valid, by key; invalid ones are reported."""
-    return [
-        job for job in session.jobs.values() if not job.is_pending and not stopped_as_invalid(session, job)
-    ]
+    return [job for job in session.jobs.values() if is_active(session, job)]
 
 
 def is_left_out(session: Session, job: JobInfo, left: Collection[str]) -> bool:
@@ -148,6 +144,11 @@ def is_left_out(session: Session, job: JobInfo, left: Collection[str]) -> bool:
     if not job.is_pending or "enqueue" in left or "enqueue" not in session.conf.actions:
         return False
     return job.status_counts().keys() == {TaskStatus.PENDING}
+
+
+def is_active(session: Session, job: JobInfo) -> bool:
+    """Return whether a job has been enqueued and is valid; an invalid one is reported."""
+    return not job.is_pending and not stopped_as_invalid(session, job)
 
 
 def stopped_as_invalid(session: Session, job: JobInfo) -> bool:

@@ -5,7 +5,7 @@ Most pods run, and their amounts are known as sums: of tens of thousands of task
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,15 +197,13 @@ class TaskTable:
             self.leaving = np.concatenate([self.leaving, zeros.astype(np.bool_)])
         return number
 
-    def are_in(self, statuses: Collection[TaskStatus], numbers: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return which of some tasks have any of the statuses on their nodes now, (K,)."""
-        wanted = np.zeros(max(TaskStatus) + 1, dtype=np.bool_)
-        wanted[list(statuses)] = True
-        are_in = wanted[self.statuses[numbers]]
+    def statuses_on_nodes(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the statuses that some tasks have on their nodes now, (K,)."""
+        statuses = self.statuses[numbers]
         for position, task in enumerate(map(self._tasks.__getitem__, numbers.tolist())):
             if task is not None:
-                are_in[position] = task.node_status in statuses
-        return are_in
+                statuses[position] = task.node_status
+        return statuses
 
     def totals_of_job(self, numbers: Iterable[int]) -> JobTotals:
         """Return the totals over some tasks, computed once for equal tasks."""

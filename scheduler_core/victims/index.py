@@ -24,6 +24,9 @@ from scheduler_core.model.task_table import TaskTable
 Mask = NDArray[np.bool_]
 Amounts = NDArray[np.float64]
 
+IS_PREEMPTABLE: Mask = np.isin(np.arange(max(TaskStatus) + 1), list(PREEMPTABLE_STATUSES))
+"""By status."""
+
 
 class Move(NamedTuple):
     """A task came, left or changed its status; its job and the task itself may not be in the index."""
@@ -79,10 +82,12 @@ class TaskIndex(LivingView):
         self.jobs = [jobs[position] for position in positions.tolist()]
         self.node_of = table.node_of[self._numbers]
         stops = np.cumsum(np.bincount(self.job_of, minlength=len(self.jobs))).tolist()
-        self.rows_of_job = [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
-        self.queues: dict[str, slice] = {}
-        for job, rows in zip(self.jobs, self.rows_of_job, strict=True):
-            self.queues[job.queue] = slice(self.queues.get(job.queue, rows).start, rows.stop)
+        starts = [0, *stops[:-1]] if stops else []
+        self.rows_of_job = [*map(slice, starts, stops)]
+        queues = [job.queue for job in self.jobs]
+        first_of = dict(zip(reversed(queues), reversed(starts), strict=True))
+        last_of = dict(zip(queues, stops, strict=True))
+        self.queues = {queue: slice(first_of[queue], stop) for queue, stop in last_of.items()}
         shapes, self.shape_of = distinct(table.shape_numbers[self._numbers])
         self.shapes = [table.shapes[number] for number in shapes.tolist()]
         requests = np.array(
@@ -93,8 +98,9 @@ class TaskIndex(LivingView):
         is_first[1:] = (self.job_of[1:] != self.job_of[:-1]) | (self.node_of[1:] != self.node_of[:-1])
         self._group = np.cumsum(is_first) - 1
         self._starts = is_first.nonzero()[0]
-        self.evictable = table.are_in(PREEMPTABLE_STATUSES, self._numbers)
-        self.running = table.are_in({TaskStatus.RUNNING}, self._numbers)
+        statuses = table.statuses_on_nodes(self._numbers)
+        self.evictable = IS_PREEMPTABLE[statuses]
+        self.running: Mask = statuses == TaskStatus.RUNNING
         self.count = self._renewed_at = 0
         self._moves: dict[Move, int] = {}
         self._facts: dict[Fact, Mask] = {}
@@ -158,11 +164,11 @@ class TaskIndex(LivingView):
 
     @cached_property
     def _rows(self) -> dict[int, int]:
-        return {number: row for row, number in enumerate(self._numbers.tolist())}
+        return dict(zip(self._numbers.tolist(), range(len(self)), strict=True))
 
     @cached_property
     def _positions(self) -> dict[JobInfo | None, int]:
-        return {job: position for position, job in enumerate(self.jobs)}
+        return dict(zip(self.jobs, range(len(self.jobs)), strict=True))
 
     def row_of(self, task: TaskInfo) -> int | None:
         """Return the row of a task, None when it is not among them."""
@@ -228,12 +234,11 @@ class TaskIndex(LivingView):
         return ranks
 
     @cached_property
-    def crowds(self) -> list[int]:
-        """Return how many tasks of each job are on the node where most of them are."""
-        sizes = np.bincount(self._group)
+    def crowds(self) -> Numbers:
+        """Return how many tasks of each job are on the node where most of them are, (J,)."""
         crowds = np.zeros(len(self.jobs), dtype=np.intp)
-        np.maximum.at(crowds, self.job_of[self._starts], sizes)
-        return [int(crowd) for crowd in crowds]
+        np.maximum.at(crowds, self.job_of[self._starts], np.bincount(self._group))
+        return crowds
 
     @cached_property
     def are_alone(self) -> bool:
@@ -245,10 +250,10 @@ def _found(table: TaskTable, jobs: Sequence[JobInfo]) -> tuple[Numbers, Numbers]
     """Return the tasks of some jobs that might be evicted, in order, and whose they are, (P,)."""
     members = [job.members for job in jobs]
     numbers = np.fromiter(chain.from_iterable(members), dtype=np.intp)
-    owners = np.repeat(np.arange(len(jobs)), [len(of_job) for of_job in members])
+    owners = np.repeat(np.arange(len(jobs)), [*map(len, members)])
     preemptable = np.array([kind.preemptable for kind in table.kinds], dtype=np.bool_)
     might = preemptable[table.kind_numbers[numbers]] & (table.node_of[numbers] != NO_NODE)
-    might &= np.isin(table.statuses[numbers], list(PREEMPTABLE_STATUSES))
+    might &= IS_PREEMPTABLE[table.statuses[numbers]]
     numbers, owners = numbers[might], owners[might]
     node_of = table.node_of[numbers]
     order = np.argsort(owners * (node_of.max(initial=0) + 1) + node_of, kind="stable")

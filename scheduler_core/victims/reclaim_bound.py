@@ -84,19 +84,22 @@ class ReclaimBound(Bound, LivingView):
             len(tier) <= 2 and not any(isinstance(bound, PerShapeBound) for bound in tier) for tier in tiers
         ]
         self._queues = {name: rows for name, rows in index.queues.items() if session.queues[name].reclaimable}
-        shapes = {name: distinct(index.shape_of[rows]) for name, rows in self._queues.items()}
-        self._shape_of = {name: which for name, (_, which) in shapes.items()}
+        self._shapes_of = {
+            name: np.bincount(index.shape_of[rows]).nonzero()[0] for name, rows in self._queues.items()
+        }
         self._shapes = {
-            name: tuple([index.shapes[shape] for shape in different.tolist()])
-            for name, (different, _) in shapes.items()
+            name: tuple([index.shapes[shape] for shape in shapes.tolist()])
+            for name, shapes in self._shapes_of.items()
         }
         self._accepted: dict[str, list[list[list[bool]]]] = {}
         self._allowed: Mask = np.zeros((len(tiers), len(index)), dtype=np.bool_)
-        self._limits: list[list[float]] = [[] for _ in index.jobs]
-        self._chosen: Mask = np.zeros((1 + len(tiers), len(index)), dtype=np.bool_)
-        for name, rows in self._queues.items():
+        self._limits: Amounts = np.zeros((len(tiers), len(index.jobs)))
+        for name in self._queues:
             self._allow(name)
-            self._chosen[:, rows] = self._judged(rows)
+        self._chosen = self._judged(slice(0, len(index)))
+        for name, rows in index.queues.items():
+            if name not in self._queues:
+                self._chosen[:, rows] = False
         sums = np.array(
             [
                 [
@@ -249,11 +252,12 @@ class ReclaimBound(Bound, LivingView):
         if self._accepted.get(queue) == answers:
             return False
         self._accepted[queue] = answers
-        rows = self._queues[queue]
+        rows, by_shape = self._queues[queue], np.zeros(len(self._index.shapes), dtype=np.bool_)
         for allowed, tier, accepted in zip(self._allowed, self._tiers, answers, strict=True):
             allowed[rows] = True
             for of_shapes in accepted:
-                allowed[rows] &= np.array(of_shapes)[self._shape_of[queue]]
+                by_shape[self._shapes_of[queue]] = of_shapes
+                allowed[rows] &= by_shape[self._index.shape_of[rows]]
             for bound in tier:
                 if isinstance(bound, StaticBound):
                     allowed[rows] &= self._index.each(bound.fact)[rows]
@@ -261,28 +265,32 @@ class ReclaimBound(Bound, LivingView):
 
     def _limits_of(self, number: int) -> list[float]:
         """Return how many tasks of a job might be victims on one node, by tier; no more than there are."""
-        job, crowd = self._index.jobs[number], self._index.crowds[number]
+        job, crowd = self._index.jobs[number], self._index.crowds.item(number)
         return [min([crowd, *[most(job, None) for most in of_tier]]) for of_tier in self._most]
 
     def _judged(self, rows: slice) -> Mask:
-        """Return which tasks of a queue belong in which sum, (S, P)."""
+        """Return which tasks of a queue, or of all queues, belong in which sum, (S, P)."""
         index, running = self._index, self._index.running
-        jobs = index.job_of[rows]
-        first, last = int(jobs[0]), int(jobs[-1]) + 1
-        self._limits[first:last] = limits = [self._limits_of(number) for number in range(first, last)]
+        owners = index.job_of[rows]
+        if len(owners):
+            jobs = slice(owners.item(0), owners.item(-1) + 1)
+            for limits, of_tier in zip(self._limits, self._most, strict=True):
+                limits[jobs] = index.crowds[jobs]
+                for most in of_tier:
+                    np.minimum(limits[jobs], [most(job, None) for job in index.jobs[jobs]], out=limits[jobs])
         ranks = 0 if index.are_alone else index.ranks(rows, running)
-        chosen = np.ones((1 + len(self._tiers), len(jobs)), dtype=np.bool_)
-        chosen[1:] = self._allowed[:, rows] & (np.array(limits).T.take(jobs - first, axis=1) > ranks)
+        chosen = np.ones((1 + len(self._tiers), len(owners)), dtype=np.bool_)
+        chosen[1:] = self._allowed[:, rows] & (self._limits.take(owners, axis=1) > ranks)
         return chosen & running[rows]
 
     def _judge_job(self, number: int, moved: Sequence[int]) -> None:
         """Judge those tasks of a job again of which anything may be said anew, as some of them moved."""
         index, rows = self._index, self._index.rows_of_job[number]
         limits = self._limits_of(number)
-        if limits != self._limits[number]:
-            self._limits[number] = limits
+        if limits != self._limits[:, number].tolist():
+            self._limits[:, number] = limits
             self._judge_tasks(range(rows.start, rows.stop), limits)
-        elif index.crowds[number] == 1:
+        elif index.crowds.item(number) == 1:
             self._judge_tasks(dict.fromkeys(moved), limits)
         elif moved:
             nodes = {index.node_of.item(row) for row in moved}
