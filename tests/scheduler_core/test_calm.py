@@ -70,6 +70,17 @@ def test_the_same_is_decided_where_no_plugin_has_jobs_be_placed_whole(seed: int)
     compare(document)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("plugins", [["priority"], ["priority", "gang"]])
+def test_the_same_is_decided_where_jobs_can_do_without_any_pod(seed: int, plugins: list[str]) -> None:
+    document = crowded_replay(seed)
+    document["scheduler_conf"] = conf("enqueue, allocate, backfill", plugins, ["predicates", "capacity"])
+    for event in document["replay"]["events"]:
+        for podgroup in event.get("create", {}).get("podgroups", ()):
+            podgroup["spec"]["minMember"] -= podgroup["spec"]["minMember"] == 1
+    compare(document)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [seed for seed in range(400) if seed not in SEEDS])
 def test_the_same_is_decided_and_recorded_by_many_more(seed: int) -> None:

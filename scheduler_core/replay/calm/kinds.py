@@ -149,11 +149,14 @@ class JobKinds:
 
 
 def _waits_simply(job: JobInfo) -> bool:
-    """Return whether a job is pending, and all of its pods wait for all of them to be placed."""
+    """Return whether a job is pending, and all of its pods wait for all of them to be placed.
+
+    A job that can do without any pod is Completed after the session that enqueues it, though its pods wait.
+    """
     tasks = job.by_status[TaskStatus.PENDING].values()
     return (
         job.is_pending
-        and len(tasks) == job.size == max(job.min_available, 1)
+        and len(tasks) == job.size == job.min_available
         and not job.task_min_available
         and not any(task.shape.gated or task.shape.best_effort or task.nominated for task in tasks)
     )
