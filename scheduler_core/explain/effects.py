@@ -199,7 +199,12 @@ def _counts(entries: Sequence[Mapping[str, Any]], losing: set[str]) -> Iterator[
     for entry in entries[:_MOST_NAMED]:
         job, placed, pipelined = entry["job"], entry["placed"], entry["pipelined"]
         before, after = placed["before"], placed["after"]
-        if before == after:
+        if _is_exchanged(entry):
+            yield (
+                f"{job} has {after} placed and {counted(pipelined['after'], 'pipelined pod')} instead of "
+                f"{before} and {pipelined['before']}"
+            )
+        elif before == after:
             yield f"{job} has {counted(pipelined['after'], 'pipelined pod')} instead of {pipelined['before']}"
         elif job in losing and after < before:
             yield f"{job} keeps {after} of its {before} pods"
@@ -208,6 +213,13 @@ def _counts(entries: Sequence[Mapping[str, Any]], losing: set[str]) -> Iterator[
     rest = entries[_MOST_NAMED:]
     if rest:
         yield f"{counted(len(rest), 'other job')} {agreed(len(rest), 'gets', 'get')} more or fewer pods"
+
+
+def _is_exchanged(entry: Mapping[str, Any]) -> bool:
+    """Are pods placed that were pipelined, or the other way round?"""
+    placed, pipelined = entry["placed"], entry["pipelined"]
+    more = placed["after"] - placed["before"]
+    return bool(more * (pipelined["after"] - pipelined["before"]) < 0)
 
 
 def _elsewhere(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from scheduler_core.explain import REASONS
+from scheduler_core.explain.effects import effect_text
 from scheduler_core.explain.reasons import reason
 from tests.shared import ROOT
 
@@ -23,3 +24,11 @@ def test_the_glossary_has_a_row_for_every_reason_and_for_no_other() -> None:
 def test_a_reason_outside_the_vocabulary_is_a_fault() -> None:
     with pytest.raises(AssertionError):
         reason("gate.nonsense", "No.")
+
+
+def test_pods_that_are_placed_instead_of_pipelined_are_not_said_to_be_more() -> None:
+    unchanged = {"before": "Inqueue", "after": "Inqueue"}
+    placed, pipelined = {"before": 0, "after": 8}, {"before": 8, "after": 0}
+    entry = {"job": "a/b", "placed": placed, "pipelined": pipelined, "elsewhere": 0, "phase": unchanged}
+    said = effect_text({"evicted": [], "spared": [], "changed": [entry]})
+    assert said == "a/b has 8 placed and 0 pipelined pods instead of 0 and 8"
