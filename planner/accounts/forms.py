@@ -5,21 +5,36 @@ from collections.abc import Mapping
 from django import forms
 
 from planner.accounts.models import Role, User, Workspace
-from planner.accounts.services.tokens import LONGEST_DAYS
 from planner.web.forms import TypedForm
 
-SCOPES = ((Role.VIEWER, "read"), (Role.EDITOR, "read and edit"), (Role.ADMIN, "same as your role"))
+SCOPES = (
+    (Role.VIEWER, "viewer: read"),
+    (Role.EDITOR, "editor: read and edit"),
+    (Role.ADMIN, "admin: same as your role"),
+)
+DAYS = (7, 30, 90, 365)
 LONGEST_CODE = 40
 _LONGEST_NAME = Workspace._meta.get_field("name").max_length
 _LONGEST_USERNAME = User._meta.get_field("username").max_length
 
 
-class TokenForm(forms.Form):
+class TokenForm(TypedForm):
     """The name, scope and lifetime of a token; by default read-only, for the shortest time."""
 
     name = forms.CharField(max_length=100, required=False)
-    scope = forms.ChoiceField(choices=SCOPES, required=False)
-    days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS, required=False)
+    name.widget.attrs["placeholder"] = "nightly report"
+    scope = forms.TypedChoiceField(
+        label="scope", choices=SCOPES, coerce=Role, empty_value=Role.VIEWER, required=False
+    )
+    days = forms.TypedChoiceField(
+        label="expires after",
+        choices=[(days, f"{days} days") for days in DAYS],
+        coerce=int,
+        empty_value=min(DAYS),
+        initial=90,
+        required=False,
+        error_messages={"invalid_choice": "Choose 7, 30, 90 or 365 days."},
+    )
 
 
 class WorkspaceForm(TypedForm):

@@ -12,6 +12,17 @@ from django.db import models
 
 ORIGIN = "origin"
 """The session key for the time and origin of the log-in: `began`, `address`, `agent`."""
+# By the first product or platform that a user agent mentions: Edge also mentions Chrome, and Chrome Safari.
+_BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
+_SYSTEMS = {
+    "Windows": "Windows",
+    "Android": "Android",
+    "iPhone": "iOS",
+    "iPad": "iOS",
+    "Mac OS": "macOS",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
 
 
 class Session(AbstractBaseSession):
@@ -36,6 +47,15 @@ class Session(AbstractBaseSession):
     def name(self) -> str:
         """Return a name for lists, as the key itself would grant access."""
         return session_name(self.session_key)
+
+    @property
+    def browser(self) -> str:
+        """Return the browser and the system of the user agent, the user agent itself if it names neither."""
+        found = [
+            next((name for token, name in names.items() if token in self.agent), "")
+            for names in (_BROWSERS, _SYSTEMS)
+        ]
+        return " on ".join(filter(None, found)) or self.agent
 
 
 class SessionStore(DatabaseStore):

@@ -9,16 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from planner.accounts.forms import SCOPES, TokenForm, WorkspaceForm
-from planner.accounts.models import Role
+from planner.accounts.forms import TokenForm, WorkspaceForm
 from planner.accounts.selectors.workspaces import memberships, offers, tokens
 from planner.accounts.services.invitations import invitation_decline, offer_accept
 from planner.accounts.services.tokens import token_make, token_revoke
 from planner.errors import Invalid
 from planner.web.views.pages import INVALID, caller, warn
 from planner.web.views.workspace import present_membership
-
-DAYS = (7, 30, 90, 365)
 
 
 @login_required
@@ -32,15 +29,15 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_POST
 def token_create(request: HttpRequest) -> HttpResponse:
     """Create a token and show it, this one time."""
-    form = TokenForm(request.POST)
+    form = TokenForm(request.POST, auto_id="token-%s")
     if not form.is_valid():
         return account_page(request, form=form, status=INVALID)
     typed = form.cleaned_data
     _, text = token_make(
         user=caller(request),
         name=typed["name"],
-        scope=Role(typed["scope"] or Role.VIEWER),
-        days=typed["days"] or min(DAYS),
+        scope=typed["scope"],
+        days=typed["days"],
     )
     return account_page(request, new=text)
 
@@ -80,8 +77,7 @@ def account_page(request: HttpRequest, *, status: int = 200, **more: Any) -> Htt
         "memberships": mine,
         "offers": offers(user),
         "here": present_membership(request, mine),
-        "scopes": SCOPES,
-        "days": DAYS,
+        "form": TokenForm(auto_id="token-%s"),
         "workspace": WorkspaceForm(auto_id="workspace-%s"),
         "place": "account",
         **more,
