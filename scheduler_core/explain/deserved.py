@@ -56,7 +56,7 @@ def _summary(view: CycleView, queue: str, steps: Sequence[Object]) -> Reason:
     if not steps:
         return reason(
             "deserved.unknown",
-            f"Nothing was worked out for queue {queue}: "
+            f"Queue {queue} has no deserved amount: "
             + ("it has no job in this session." if view.queue_plugin else "no plugin divides the cluster."),
         )
     if view.queue_plugin == "proportion":

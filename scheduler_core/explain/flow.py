@@ -51,8 +51,8 @@ def _link(giver: str, taker: str, action: str, evictions: Sequence[Eviction]) ->
     pods = len(freed)
     often = f" {times(len(happened))} in all" if len(happened) > pods else ""
     text = (
-        f"Action {action} evicted {counted(pods, 'pod')} of queue {giver} for queue {taker or 'nobody'}"
-        f"{often}: {quantities(amounts)}."
+        f"Action {action} evicted {counted(pods, 'pod')} of queue {giver}"
+        f"{f' for queue {taker}' if taker else ', for no other queue'}{often}: {quantities(amounts)}."
     )
     numbers = {"pods": pods, "evictions": len(happened), "amounts": amounts}
     return {

@@ -245,11 +245,11 @@ def _why_spared(entry: Object, later: Mapping[str, str]) -> Reason:
 
     A candidate that is spared for one pod may be evicted `later` for another.
     """
-    plugin = entry["plugin"]
+    plugin, pod = entry["plugin"], entry["pod"]
     before = passed_over(entry.get("ballots", ()))
     text = f"{plugin}: {entry['why'] or 'refuses it'}" + (f" ({before})" if before else "")
-    if entry["pod"] in later:
-        text += f"; evicted later for {later[entry['pod']] or 'nobody'}"
+    if pod in later:
+        text += f"; evicted later{f' for {later[pod]}' if later[pod] else ''}"
     return reason(f"vote.{plugin}.refuse", text, entry["numbers"])
 
 
