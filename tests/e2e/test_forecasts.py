@@ -135,7 +135,7 @@ def test_changes_in_time_are_drawn_while_they_are_typed(page: Page) -> None:
     page.get_by_role("link", name="Traces", exact=True).click()
     page.get_by_label("Queue", exact=True).fill("analytics")
     page.get_by_label("Name").last.fill("drawn")
-    page.get_by_role("button", name=re.compile("^Draw")).click()
+    page.get_by_role("button", name=re.compile("^Generate")).click()
     expect(page.get_by_role("heading", name="drawn", level=1)).to_be_visible()
     page.goto(f"{scenario}forecasts/")
     page.get_by_label("When change 1 happens").fill("2h")
