@@ -30,7 +30,6 @@ class TokenForm(TypedForm):
         label="expires after",
         choices=[(days, f"{days} days") for days in DAYS],
         coerce=int,
-        empty_value=min(DAYS),
         initial=90,
         required=False,
         error_messages={"invalid_choice": "Choose 7, 30, 90 or 365 days."},

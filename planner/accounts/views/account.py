@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from planner.accounts.forms import TokenForm, WorkspaceForm
+from planner.accounts.forms import DAYS, TokenForm, WorkspaceForm
 from planner.accounts.selectors.workspaces import memberships, offers, tokens
 from planner.accounts.services.invitations import invitation_decline, offer_accept
 from planner.accounts.services.tokens import token_make, token_revoke
@@ -37,7 +37,7 @@ def token_create(request: HttpRequest) -> HttpResponse:
         user=caller(request),
         name=typed["name"],
         scope=typed["scope"],
-        days=typed["days"],
+        days=typed["days"] or min(DAYS),
     )
     return account_page(request, new=text)
 
