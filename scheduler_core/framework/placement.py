@@ -166,6 +166,8 @@ class Placement:
         row = self._row(task)
         if not row.is_local:
             return False
+        if not len(self.nodes):
+            return True
         if self._fits_at_once(task):
             return False
         if self.nodes.releasing_or_pipelined:
