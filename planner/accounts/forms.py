@@ -23,11 +23,9 @@ class TokenForm(TypedForm):
 
     name = forms.CharField(max_length=100, required=False)
     name.widget.attrs["placeholder"] = "nightly report"
-    scope = forms.TypedChoiceField(
-        label="scope", choices=SCOPES, coerce=Role, empty_value=Role.VIEWER, required=False
-    )
+    scope = forms.TypedChoiceField(choices=SCOPES, coerce=Role, empty_value=Role.VIEWER, required=False)
     days = forms.TypedChoiceField(
-        label="expires after",
+        label="Expires after",
         choices=[(days, f"{days} days") for days in DAYS],
         coerce=int,
         initial=90,
