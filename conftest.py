@@ -1,4 +1,4 @@
-"""Which modules are read for examples? Those that hold some: to look through all others takes seconds."""
+"""Doctests are collected only from modules with examples, as looking through all others takes seconds."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who gets the idle resources?
+"""The action allocate: gives idle resources to waiting jobs.
 
 Source: volcano ``pkg/scheduler/actions/allocate/allocate.go`` at v1.15.1.
 """

@@ -1,4 +1,4 @@
-"""Which queue gives back what another one deserves?
+"""The action reclaim: evicts pods of other queues for queues below their deserved amounts.
 
 Source: volcano ``pkg/scheduler/actions/reclaim/reclaim.go`` at v1.15.1.
 """

@@ -216,7 +216,7 @@ def _counts(entries: Sequence[Mapping[str, Any]], losing: set[str]) -> Iterator[
 
 
 def _is_exchanged(entry: Mapping[str, Any]) -> bool:
-    """Are pods placed that were pipelined, or the other way round?"""
+    """Return whether pods are placed that were pipelined, or the other way round."""
     placed, pipelined = entry["placed"], entry["pipelined"]
     more = placed["after"] - placed["before"]
     return bool(more * (pipelined["after"] - pipelined["before"]) < 0)

@@ -1,4 +1,4 @@
-"""What may a plugin say at once of all tasks of a queue, where pods to evict are searched?
+"""Bounds that plugins give for all tasks of a queue at once in the search for victims.
 
 Each kind of bound accepts at least the tasks that the plugin accepts on a node where all of them are offered
 together. With a bound from every plugin the nodes where evictions cannot help are known without a look at

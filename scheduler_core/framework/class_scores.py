@@ -1,4 +1,4 @@
-"""Where can each class of tasks be allocated at once? Nodes that changed are judged for all classes together.
+"""Scores per class of tasks on nodes with enough idle; changed nodes are scored for all classes together.
 
 Nodes that hold the same are answered alike, so that what was once worked out for one serves the next.
 """

@@ -1,4 +1,4 @@
-"""What is written down when a session ends?
+"""The end of a session: statuses, phases and conditions to write.
 
 Source: volcano ``pkg/scheduler/framework/session.go`` (closeSession), ``framework/job_updater.go`` at
 v1.15.1.

@@ -1,4 +1,4 @@
-"""Would a task fit a node after some evictions, tried out without touching the session?
+"""Dry runs: whether a task fits a node after some evictions, without touching the session.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (Simulate*) at v1.15.1.
 """

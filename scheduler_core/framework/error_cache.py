@@ -1,4 +1,4 @@
-"""What were tasks of the same job and role refused earlier in one turn of an action?"""
+"""Refusals of earlier tasks of the same job and role within one turn of an action."""
 
 from __future__ import annotations
 

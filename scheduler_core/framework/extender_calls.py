@@ -1,4 +1,4 @@
-"""How does the core reach an extender without doing any I/O itself, and what of it failed?"""
+"""Calls to extenders, through a function of the caller as the core does no I/O, and their failures."""
 
 from __future__ import annotations
 

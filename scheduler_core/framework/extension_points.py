@@ -1,4 +1,4 @@
-"""Which questions can a plugin answer, and which switch turns each answer off?
+"""The extension points of plugins, and the switch that turns each one off.
 
 A plugin registers its functions with the session's `registry.Registry`, one ``add_...`` method for each
 point; the session combines the answers of all tiers. ``why`` is None when no explanation is collected;

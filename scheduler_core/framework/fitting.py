@@ -1,4 +1,4 @@
-"""On which nodes would a task be placed as a session finds them, and why not on the others?"""
+"""The nodes on which a task fits as a session finds them, and the reasons of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order do waiting things come out? Go's binary heap, step by step.
+"""Priority queues that return elements as Go's binary heap does, step by step.
 
 Keys change while elements wait and nothing re-sorts them, so the array layout decides real outcomes. Every
 push and pop here makes the same comparisons and ends with the same array as Go's ``container/heap``.

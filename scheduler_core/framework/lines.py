@@ -1,4 +1,4 @@
-"""Which waiting jobs are equal, so that the first of them answers for all?
+"""Lines of equal waiting jobs, of which the first one answers for all.
 
 Equal jobs of one queue stand in a line, in the order in which they are served. What a session asks of a job
 depends on its queue and on what stands in the name of its line, so that a line costs a session as much as one

@@ -1,4 +1,4 @@
-"""Which module answers for a name in a configuration? Nobody waits for those that none names."""
+"""The modules of actions and plugins by their names; only configured ones are imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is one class of tasks answered on every node, as nodes are now?"""
+"""Columns: the answers to one class of tasks on every node, kept up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which questions are there about nodes? Each one for many at once, beside its form for one alone.
+"""Queries about nodes, each for many nodes at once and for a single one.
 
 Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_helper.go`` at v1.15.1.
 """

@@ -1,4 +1,4 @@
-"""Which different things are there, and which of them is whose?"""
+"""Distinct values, and the position of each element among them."""
 
 from __future__ import annotations
 

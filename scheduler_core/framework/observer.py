@@ -1,4 +1,4 @@
-"""What does a session report while it decides? An observer that explains nothing; others record it.
+"""The reports of a deciding session, and an observer that ignores them.
 
 An observer only reads: with any of them the decisions are the same.
 """

@@ -1,4 +1,4 @@
-"""Which job, queue or task goes first, and which queue loses tasks first?
+"""The orders of jobs, queues, tasks and victims' queues.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (JobOrderFn and the others) at v1.15.1.
 """

@@ -1,4 +1,4 @@
-"""On which nodes may a task run, and which of them is the best?
+"""The nodes on which a task may run, and the best of them.
 
 What a class of tasks is answered is kept as one row over all nodes and caught up for the nodes that changed
 since.

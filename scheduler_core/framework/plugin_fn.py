@@ -1,4 +1,4 @@
-"""What is a plugin's function at an extension point, and how may its answers be kept?"""
+"""A plugin's function at an extension point, and how its answers may be cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did the plugins of a session register, and who answers each extension point?
+"""The functions that plugins register, by extension point.
 
 One method for each point; what cannot be asked is refused when it is registered, not when it is asked.
 

@@ -1,4 +1,4 @@
-"""What do the sessions of variants of one cluster find? It is made once, and put back after each of them."""
+"""State and session shared by variants of one cluster, restored after each of them."""
 
 from __future__ import annotations
 

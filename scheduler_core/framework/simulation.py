@@ -1,4 +1,4 @@
-"""What would queues hold if tasks came and went? Copies of accounts for topology-aware preemption's dry runs.
+"""Copies of queue accounts for the dry runs of topology-aware preemption.
 
 Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go``, ``plugins/capacity/capacity.go``
 (PrePredicate, SimulateAddTask, SimulateRemoveTask) at v1.15.1.

@@ -1,4 +1,4 @@
-"""What changes when a task is placed or evicted, and how is that undone?
+"""Statements: operations on tasks that are committed together, or undone.
 
 `place`, `evict` and `displace` alone put a task on a node or remove it, and call the plugins for it. A
 statement logs them: committing makes the log real, discarding undoes it backwards. Backfill and shuffle

@@ -1,4 +1,4 @@
-"""Whose turn is it? Queues and the jobs waiting in them, as heaps that read live shares."""
+"""The queues and waiting jobs of an action, as heaps that read live shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does the cluster that one session leaves become the cluster that the next one finds?
+"""The living state: turns what one session leaves into what the next one finds.
 
 The state lives from session to session: tasks and nodes as columns, jobs and queues as small objects. Between
 two sessions only `State.renew` changes it. It reads the journal, where every object that came, changed or

@@ -1,4 +1,4 @@
-"""What happens over time? Sessions on a virtual clock, with work that arrives, runs, ends and is evicted.
+"""Replays: sessions on a virtual clock, with work that arrives, runs, ends and is evicted.
 
 Every session decides as `scheduler_core.simulate_document` would; between sessions only time passes.
 """

@@ -1,4 +1,4 @@
-"""What is due next?"""
+"""The agenda: what is due, in order of time."""
 
 from __future__ import annotations
 

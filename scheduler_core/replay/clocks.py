@@ -1,4 +1,4 @@
-"""When does a plugin next decide differently although nothing but the clock has moved?
+"""The times at which plugins decide differently although only the clock has moved.
 
 A session reads the state and, through the plugins below, the clock. Between two of the times that these
 functions name, the same state gives the same session.

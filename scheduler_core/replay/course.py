@@ -1,4 +1,4 @@
-"""What happens between two sessions, and who works on what follows from it?"""
+"""The events between two sessions, each passed to the module that handles it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which actions of Jobs wait for their timeout, and which of them are not needed any more?"""
+"""Actions of Jobs that wait for their timeout, and their cancellation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does time pass? What is due happens, a session decides, what it decided is written.
+"""The loop of a replay: due events happen, a session decides, its decisions are written.
 
 A session is a function of the state and, with plugins that read the clock, of the time. One that changed
 nothing would change nothing again, until the next thing is due or such a plugin decides differently

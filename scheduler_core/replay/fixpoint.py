@@ -1,4 +1,4 @@
-"""Would the next session decide anything, as long as nothing happens before it?
+"""Whether a session that follows without any event in between would decide anything.
 
 It finds what this one left. After a session that changed nothing it finds the same, and decides the same:
 nothing. So it does after one in which all that changed is that jobs that run are now said to run.

@@ -1,4 +1,4 @@
-"""What is free on each node while time passes? A row only where it changed."""
+"""Free amounts of each node over time, with a row for each change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the Jobs of a replay, and which events wait for their controller?"""
+"""The states of the Jobs of a replay, and the events that wait for their controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the job controller do while time passes? Pods made, killed and made again; PodGroups with them.
+"""The job controller: creates, kills and recreates pods, and their PodGroups.
 
 It reacts at once to every event of its pods and PodGroups; only requests that create pods take time. Until
 nothing follows from anything any more no session runs.

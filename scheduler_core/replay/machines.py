@@ -1,4 +1,4 @@
-"""What becomes of nodes and of the pods on them: bound, drained, lost, and images that are pulled?
+"""Nodes and the pods on them: binds, drains, losses, and image pulls.
 
 A node that is lost no longer answers: after 40 s it is marked unreachable, 300 s later its pods are deleted,
 and they terminate for as long as the node object is there.

@@ -1,4 +1,4 @@
-"""What does a replay mean for the people who wait? Figures of its records, each with its definition.
+"""Metrics of a replay's records, each with its definition.
 
 All functions read the result of a replay as plain data. Times are in seconds, amounts in the scheduler's
 units. `among` names the queues that count, None for all: in a tree leave the parents out, which hold what

@@ -1,4 +1,4 @@
-"""What does a replay assume between sessions, and what does it leave out?"""
+"""Notes on what a replay assumes between sessions, and on what it leaves out."""
 
 from __future__ import annotations
 

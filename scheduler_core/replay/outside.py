@@ -1,4 +1,4 @@
-"""What do the events of a document do to the cluster?"""
+"""Applies the events of a document to the cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who replaces a plain pod that is evicted, when, and by which pod?
+"""Owners of plain pods, which replace evicted ones.
 
 Only with `evicted` "owner"; the pods of Jobs follow `replay.jobs`.
 """

@@ -1,4 +1,4 @@
-"""How far has the work of a pod come, and what of it survives when the pod stops?"""
+"""The progress of a pod's work, and what of it survives when the pod stops."""
 
 from __future__ import annotations
 

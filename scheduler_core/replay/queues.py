@@ -1,4 +1,4 @@
-"""What becomes of queues that are closed and opened?
+"""Queues that are closed and opened.
 
 Source: volcano ``pkg/controllers/queue`` at v1.15.1.
 """

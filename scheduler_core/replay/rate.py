@@ -1,4 +1,4 @@
-"""How fast may a client send requests?"""
+"""The rate limit of a client's requests."""
 
 from __future__ import annotations
 

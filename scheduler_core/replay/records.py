@@ -1,4 +1,4 @@
-"""What does a replay report? The log of decisions, the life of every job, queues and nodes over time."""
+"""The records of a replay: the log of decisions, the life of each job, queues and nodes over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a pod start, run, fail and succeed?"""
+"""The runs of pods: start, failure and success."""
 
 from __future__ import annotations
 

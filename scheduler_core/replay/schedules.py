@@ -1,4 +1,4 @@
-"""Which Jobs do CronJobs and JobFlows create while time passes?
+"""The Jobs that CronJobs and JobFlows create over time.
 
 Source: volcano ``pkg/controllers/cronjob``, ``pkg/controllers/jobflow`` at v1.15.1.
 """

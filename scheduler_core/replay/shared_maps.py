@@ -1,4 +1,4 @@
-"""How do hundreds of thousands of rows fit into memory? Equal amounts in them are one object."""
+"""Shares equal amounts between rows, so that hundreds of thousands of them fit into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a replay's result say of each queue, and from when until when?
+"""The rows of a replay's result by queue, each with its span of time.
 
 All functions read the result as plain data; times are in seconds. `among` names the queues that count, None
 for all.

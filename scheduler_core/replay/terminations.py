@@ -1,4 +1,4 @@
-"""What becomes of pods that are evicted or deleted: they terminate, are gone, and may be created again?"""
+"""Evicted and deleted pods: they terminate, disappear, and may be created again."""
 
 from __future__ import annotations
 

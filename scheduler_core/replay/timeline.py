@@ -1,4 +1,4 @@
-"""What does a document say about time? Period, horizon, delays, and what happens from outside."""
+"""The timeline of a document: period, horizon, delays and events."""
 
 from __future__ import annotations
 

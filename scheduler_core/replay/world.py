@@ -1,4 +1,4 @@
-"""What is there between two sessions: nodes, queues, PodGroups and pods, and what is due for them?
+"""The objects between two sessions (nodes, queues, PodGroups and pods), and what is due for them.
 
 Every change happens at a time of its own; the timestamps that it writes are whole seconds, rounded down.
 """

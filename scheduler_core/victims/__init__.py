@@ -1,1 +1,1 @@
-"""Whose pods are evicted to make room, and which nodes are worth a search?"""
+"""The search for victims: the pods to evict, and the nodes worth a search."""

@@ -1,4 +1,4 @@
-"""Which candidates may be evicted, and is it enough?
+"""The victims that plugins name among candidates, and whether they suffice.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (Preemptable, Reclaimable, UnifiedEvictable),
 ``util/scheduler_helper.go`` (ValidateVictims) at v1.15.1.

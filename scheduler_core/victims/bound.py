@@ -1,4 +1,4 @@
-"""On which nodes is it worth a search for victims?"""
+"""Bounds: the nodes that are worth a search for victims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a task look for room that others have? What the evicting actions have in common.
+"""What the evicting actions have in common: node search, eviction, pipelining.
 
 Source: volcano ``pkg/scheduler/actions/preempt/preempt.go``, ``actions/reclaim/reclaim.go`` at v1.15.1.
 """

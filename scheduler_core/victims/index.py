@@ -1,4 +1,4 @@
-"""Which tasks might be evicted, and which of them still can be?
+"""Index of the tasks that may be evicted.
 
 Tasks are known by their numbers, since of ten thousands of them few are ever evicted.
 """

@@ -1,4 +1,4 @@
-"""Could anybody lose a task to a job that preempts?"""
+"""Whether any job could lose a task to a preempting job."""
 
 from __future__ import annotations
 

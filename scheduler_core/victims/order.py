@@ -1,4 +1,4 @@
-"""Which victim is evicted first?
+"""The order in which victims are evicted.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (BuildVictimsPriorityQueue) at v1.15.1.
 """

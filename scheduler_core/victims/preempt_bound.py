@@ -1,4 +1,4 @@
-"""On which nodes could a job gain enough from other jobs of its queue?"""
+"""The nodes on which a job could gain enough from other jobs of its queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On which nodes could a queue gain enough from all others?"""
+"""The nodes on which a queue could gain enough from all others."""
 
 from __future__ import annotations
 

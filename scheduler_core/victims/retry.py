@@ -1,4 +1,4 @@
-"""Did the same attempt just fail?"""
+"""Attempts that just failed and need no repetition."""
 
 from __future__ import annotations
 

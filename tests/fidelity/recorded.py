@@ -1,4 +1,4 @@
-"""Which recordings of a file are read? To parse one takes as long as to judge it."""
+"""Selected recordings of a file; parsing one takes as long as comparing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sessions are calm, and what do they decide?
+"""Calm sessions, in which nothing is evicted, and their decisions.
 
 In a calm session nobody evicts anybody, and every job that waits is one of a known kind, all of whose pods
 wait: so it is in most sessions of a replay. What the session decides then follows from what queues hold, what

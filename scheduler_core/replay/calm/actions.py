@@ -1,4 +1,4 @@
-"""What do the actions decide in a calm session?"""
+"""The decisions of the actions in a calm session."""
 
 from __future__ import annotations
 

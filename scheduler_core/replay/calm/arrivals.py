@@ -1,4 +1,4 @@
-"""Is an event of the document the arrival of one job of equal pods, and of which kind is the job?
+"""Events that are the arrival of one job of equal pods, and the kind of the job.
 
 Most of what a trace brings is: a PodGroup, and pods that differ by name only. Jobs of one kind are treated
 alike by every session, so that what was once seen of one holds for the next.

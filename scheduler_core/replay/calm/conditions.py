@@ -1,4 +1,4 @@
-"""Under which configuration, and on which cluster, may a session be calm?"""
+"""The configurations and clusters under which a session may be calm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the jobs of a calm replay?"""
+"""The jobs of a calm replay: waiting, bound, running and ended."""
 
 from __future__ import annotations
 

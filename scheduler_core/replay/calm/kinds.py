@@ -1,4 +1,4 @@
-"""What do sessions make of the jobs of one kind? It is seen of one of them that is alone in the cluster."""
+"""Kinds of equal jobs, and what sessions make of one of them that is alone in the cluster."""
 
 from __future__ import annotations
 

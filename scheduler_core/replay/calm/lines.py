@@ -1,4 +1,4 @@
-"""Who waits? Equal jobs of one queue stand in one line."""
+"""Waiting jobs, in lines of equal jobs of one queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are the objects of jobs written that calm sessions have enqueued, bound and ended?"""
+"""Writes the objects of jobs that calm sessions have enqueued, bound and ended."""
 
 from __future__ import annotations
 

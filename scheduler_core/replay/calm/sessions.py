@@ -1,4 +1,4 @@
-"""When is a replay calm?"""
+"""The beginning and the end of a calm, and the sessions in it."""
 
 from __future__ import annotations
 
