@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from tests.reference.times import seconds
+
 Object = Mapping[str, Any]
 
 HIERARCHY, WEIGHTS = "volcano.sh/hierarchy", "volcano.sh/hierarchy-weights"
@@ -19,6 +21,20 @@ def items(document: Object, name: str) -> list[Object]:
     """Return a list of the scenario."""
     found = document.get(name) or []
     return found["items"] if isinstance(found, Mapping) else list(found)
+
+
+def key_of(thing: Object) -> str:
+    """Return the namespace/name of an object."""
+    return f"{thing['metadata'].get('namespace') or 'default'}/{thing['metadata']['name']}"
+
+
+def begin_of(document: Object) -> float:
+    """Return the clock of a scenario: what it says, else its newest object's creation."""
+    if document.get("now"):
+        return seconds(document["now"])
+    names = ("nodes", "queues", "podgroups", "pods")
+    things = [thing for name in names for thing in items(document, name)]
+    return max((seconds(thing["metadata"].get("creationTimestamp")) for thing in things), default=0.0)
 
 
 def conf_of(document: Object) -> Any:

@@ -18,6 +18,11 @@ UNCOVERED_PARTS = (
     *("jobs", "services", "release", "volcano_version", "controllers", "replay", "hypernodes", "sharding"),
     *("resourceclaims", "persistentvolumeclaims"),
 )
+# What is written of replays, and of their events.
+COVERED_OF_REPLAYS = {
+    *("period_seconds", "horizon_seconds", "start_delay_seconds", "termination_seconds", "evicted", "events"),
+}
+COVERED_VERBS = ("create", "replace", "delete", "drain")
 
 
 def left_out(document: Object) -> str | None:
@@ -66,3 +71,20 @@ def _of_tree(document: Object) -> Iterator[str]:
         if path[-1] in parents:
             yield "a circle of queues"
             return
+
+
+def left_out_of_replays(document: Object) -> str | None:
+    """Return why a replay is not covered, None when it is."""
+    plan = document["replay"]
+    for name in sorted({*plan} - COVERED_OF_REPLAYS):
+        return f"{name} in the replay"
+    for event in plan.get("events") or ():
+        for name in sorted({*event} - {"at", *COVERED_VERBS}):
+            return f"an event {name}"
+        for name in sorted({*(event.get("create") or ())} - {"podgroups", "pods", "nodes", "queues"}):
+            return f"an event that creates {name}"
+        if (event.get("delete") or {}).get("jobs"):
+            return "an event that deletes jobs"
+    if plan.get("evicted", "restart") not in ("restart", "resume", "restart-job", "delete"):
+        return "owners of pods"
+    return left_out({**document, "replay": None})

@@ -29,16 +29,17 @@ def after(document: Object, session: Session, number: int) -> dict[str, Any]:
     bound = {decision["pod"]: decision["node"] for decision in committed if decision["op"] == "bind"}
     evicted = {decision["pod"] for decision in committed if decision["op"] == "evict"}
     tasks = {task.key: task for job in session.cluster.jobs.values() for task in job.tasks}
-    groups = [_group(group, session) for group in items(document, "podgroups")]
+    groups = [closed_group(group, session) for group in items(document, "podgroups")]
     pods: list[Object] = []
     for pod in items(document, "pods"):
         key = f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}"
         if key in evicted:
-            pod = _evicted(pod, now, number)
+            pod = evicted_pod(pod, now)
+            pod = {**pod, "metadata": {**pod["metadata"], CLOCK: number}}
         elif key in bound:
-            pod = _bound(pod, bound[key], now)
+            pod = bound_pod(pod, bound[key], now)
         elif key in tasks:
-            pod = _nominated(pod, tasks[key])
+            pod = nominated_pod(pod, tasks[key])
         gone_after = pod["metadata"].get(CLOCK, number) + document.get("termination_cycles", 0)
         if CLOCK not in pod["metadata"] or gone_after > number:
             pods.append(pod)
@@ -47,7 +48,7 @@ def after(document: Object, session: Session, number: int) -> dict[str, Any]:
     return {**document, "podgroups": groups, "pods": pods, "now": now}
 
 
-def _group(group: Object, session: Session) -> Object:
+def closed_group(group: Object, session: Session) -> Object:
     job = session.cluster.jobs.get(
         f"{group['metadata'].get('namespace') or 'default'}/{group['metadata']['name']}"
     )
@@ -56,7 +57,7 @@ def _group(group: Object, session: Session) -> Object:
     return {**group, "status": {**(group.get("status") or {}), "phase": session.phase_after(job)}}
 
 
-def _bound(pod: Object, node: str, now: str) -> Object:
+def bound_pod(pod: Object, node: str, now: str) -> Object:
     status = {key: value for key, value in (pod.get("status") or {}).items() if key != "nominatedNodeName"}
     others = [one for one in status.get("conditions") or () if one.get("type") != "PodScheduled"]
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
@@ -64,15 +65,15 @@ def _bound(pod: Object, node: str, now: str) -> Object:
     return {**pod, "spec": {**pod["spec"], "nodeName": node}, "status": status}
 
 
-def _evicted(pod: Object, now: str, number: int) -> Object:
+def evicted_pod(pod: Object, now: str) -> Object:
     status = pod.get("status") or {}
     names = {condition["type"] for condition in EVICTED}
     others = [one for one in status.get("conditions") or () if one.get("type") not in names]
-    metadata = {**pod["metadata"], "deletionTimestamp": now, CLOCK: number}
+    metadata = {**pod["metadata"], "deletionTimestamp": now}
     return {**pod, "metadata": metadata, "status": {**status, "conditions": [*others, *EVICTED]}}
 
 
-def _nominated(pod: Object, task: Task) -> Object:
+def nominated_pod(pod: Object, task: Task) -> Object:
     node, status, evicts = task.last or (task.node, task.status, task.evicts)
     waits = task.status in ("Allocated", "Pending", "Pipelined") and not task.gated
     if not (waits and status == "Pipelined" and evicts):

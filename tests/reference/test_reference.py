@@ -6,20 +6,29 @@ What it covers is said in `coverage.left_out`; the others are skipped by that li
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from scheduler_core import Options, simulate_document
+from scheduler_core.replay import replay_document
 from tests.builders import Object
 from tests.reference import coverage
+from tests.reference.__main__ import REPLAYS
 from tests.reference.comparison import decided, difference, entries, outcome
 from tests.reference.plugins import PLUGINS
 from tests.reference.recordings import agrees, answered, recordings
+from tests.reference.replaying import replay_agrees
 from tests.reference.resources import Panic
 from tests.reference.variety import varied
 from tests.scheduler_core.clusters import clusters, configurations
+from tests.scheduler_core.replays import small_replay
+from tests.shared import SHARED
+
+RECORDED = SHARED / "golden" / "replay" / "small.jsonl.gz"
 
 # How many scenarios of each file are covered, of how many.
 COVERED = {
@@ -154,3 +163,41 @@ def _held_in(queue: str) -> Object:
     held["metadata"]["namespace"] = namespace
     conf = {"actions": "allocate", "tiers": []}
     return {"nodes": document["nodes"], "podgroups": [group], "pods": [held], "scheduler_conf": conf}
+
+
+# replays
+
+
+@pytest.mark.parametrize(
+    "number", [0, *(pytest.param(number, marks=pytest.mark.long) for number in range(1, 100))]
+)
+@pytest.mark.parametrize("make", REPLAYS)
+def test_core_and_reference_decide_the_same_in_generated_replays(
+    make: Callable[[int], Object], number: int
+) -> None:
+    document = make(number)
+    assert coverage.left_out_of_replays(document) is None
+    assert replay_agrees({"scenario": document, "result": replay_document(document)}) is None
+
+
+@pytest.mark.skipif(not RECORDED.exists(), reason=f"no recordings at {RECORDED} (QUEUECAST_SHARED)")
+@pytest.mark.parametrize(
+    "step", [pytest.param(1, marks=pytest.mark.long, id="all"), pytest.param(40, id="some")]
+)
+def test_the_reference_replays_as_the_real_scheduler_in_a_loop_did(step: int) -> None:
+    for entry in islice(entries(RECORDED), 0, None, step):
+        assert coverage.left_out_of_replays(entry["scenario"]) is None
+        assert replay_agrees(entry) is None, entry["scenario"]["name"]
+
+
+def test_another_decision_of_a_replay_is_found() -> None:
+    document = small_replay(0)
+    result = replay_document(document)
+    result["log"][-1]["decisions"][-1]["node"] = "elsewhere"
+    assert "elsewhere" in str(replay_agrees({"scenario": document, "result": result}))
+
+
+def test_what_the_reference_does_not_replay_is_named() -> None:
+    document = small_replay(0)
+    document["replay"]["events"].append({"at": 1, "lose": {"nodes": ["n0"]}})
+    assert coverage.left_out_of_replays(document) == "an event lose"

@@ -1,0 +1,158 @@
+"""A plain replay: sessions of the reference over simulated time, by the contract ``spec/replay.md``.
+
+Every session reads all objects. Only those are left out of which the contract says
+that they change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.reference.admission import conf_of
+from tests.reference.cycles import closed_group, nominated_pod
+from tests.reference.engine import decide
+from tests.reference.session import Session
+from tests.reference.world import World
+
+Object = Mapping[str, Any]
+
+CLOCKED = ("sla", "tdm", "cdp")
+KEYS = ("action", "op", "job", "pod", "node", "for")
+RECORDED = ("enqueue", "bind", "evict")
+
+
+class Replaying(World):
+    """A replay that is run to its end."""
+
+    def __init__(self, document: Object) -> None:
+        super().__init__(document)
+        self.document = document
+        self.log: list[Object] = []
+        self.sessions, self.end = 0, 0.0
+
+    def scenario(self, time: float) -> dict[str, Any]:
+        """Return what the scheduler sees."""
+        return {
+            **self.document,
+            "now": self.stamp(time),
+            "nodes": self.nodes,
+            "queues": self.queues,
+            "podgroups": list(self.groups.values()),
+            "pods": list(self.pods.values()),
+        }
+
+    def follow(self, session: Session, time: float) -> bool:
+        """Do what a session decided; returns whether it changed anything."""
+        made = [one for one in session.decisions if one["state"] == "committed" and one["op"] in RECORDED]
+        before = {key: (group.get("status") or {}).get("phase") for key, group in self.groups.items()}
+        nominations = self._nominations()
+        self.groups = {key: closed_group(group, session) for key, group in self.groups.items()}
+        after = {
+            key: group["status"].get("phase") for key, group in self.groups.items() if group.get("status")
+        }
+        for key, story in self.stories.items():
+            if story.enqueued is None and after.get(key, "Pending") not in ("", "Pending"):
+                story.enqueued = time
+        for task in [task for job in session.cluster.jobs.values() for task in job.tasks]:
+            if task.key in self.pods:
+                self.pods[task.key] = nominated_pod(self.pods[task.key], task)
+        self._move(made, time)
+        if made:
+            self.log.append({"t": time, "decisions": made})
+        kept = all((before[key] or "Pending") == (after.get(key) or "Pending") for key in before)
+        return bool(made) or not kept or nominations != self._nominations()
+
+    def _nominations(self) -> dict[str, Any]:
+        return {
+            key: node
+            for key, pod in self.pods.items()
+            if (node := (pod.get("status") or {}).get("nominatedNodeName"))
+        }
+
+    def _move(self, made: list[dict[str, str]], time: float) -> None:
+        restarting: dict[str, None] = {}
+        for decision in made:
+            key = decision.get("pod", "")
+            if decision["op"] == "bind":
+                self.bind(key, decision["node"], time)
+            elif decision["op"] == "evict":
+                self.evict(key, time)
+                restarting[self.runs[key].group] = None
+        if self.mode == "restart-job":
+            for group in restarting:
+                self.restart(group, time)
+
+    def run(self) -> Object:
+        """Run every session and return the result, without the rows of queues."""
+        period, horizon = self.plan.get("period_seconds", 1), self.plan["horizon_seconds"]
+        process: dict[str, float] = {}
+        clocked = reads_clock(self.document)
+        still = False
+        for number in _numbers(period, horizon):
+            time = number * period
+            due = self.due.next_time()
+            self.sessions, self.end = number + 1, time
+            if still and (due is None or due > time):
+                continue
+            self.advance(time)
+            still = not self.follow(decide(self.scenario(time), process), time) and not clocked
+            if still and self.due.next_time() is None:
+                break
+        return {
+            "log": self.log,
+            "jobs": {key: vars(story) for key, story in sorted(self.stories.items())},
+            "sessions": self.sessions,
+            "end_seconds": self.end,
+        }
+
+
+def _numbers(period: float, horizon: float) -> Iterator[int]:
+    number = 0
+    while number * period <= horizon:
+        yield number
+        number += 1
+
+
+def reads_clock(document: Object) -> bool:
+    """Return whether a plugin compares with the time: then equal objects may be decided differently later."""
+    tiers = conf_of(document)["tiers"]
+    return any(entry["name"] in CLOCKED for tier in tiers for entry in tier.get("plugins") or ())
+
+
+def replay_agrees(entry: Object) -> str | None:
+    """Return the first difference from a result, recorded or the core's, None when they are equal.
+
+    Rows of queues are not compared; with a plugin that reads the clock, neither is when the replay ends.
+    """
+    document, result = entry["scenario"], entry["result"]
+    mine = Replaying(document).run()
+    for left, right in zip(mine["log"], result["log"], strict=False):
+        ours = (left["t"], [_plain(decision) for decision in left["decisions"]])
+        theirs = (right["t"], [_plain(decision) for decision in right["decisions"]])
+        if ours != theirs:
+            return f"log: {ours} and {theirs}"
+    for key, story in result["jobs"].items():
+        if not _alike(mine["jobs"].get(key), story):
+            return f"{key}: {mine['jobs'].get(key)} and {story}"
+    for name in () if reads_clock(document) else ("sessions", "end_seconds"):
+        if mine[name] != result[name]:
+            return f"{name}: {mine[name]} and {result[name]}"
+    return None if len(mine["log"]) == len(result["log"]) else "one log is longer"
+
+
+def _plain(decision: Object) -> Object:
+    return {key: decision[key] for key in KEYS if decision.get(key)}
+
+
+def _alike(mine: Object | None, theirs: Object) -> bool:
+    """Return whether two say the same of a job; seconds may differ by a millionth."""
+    if mine is None or {*mine} != {*theirs}:
+        return False
+    return all(
+        left == right or _are_near(left, right) for left, right in ((mine[key], theirs[key]) for key in mine)
+    )
+
+
+def _are_near(left: Any, right: Any) -> bool:
+    return isinstance(left, float | int) and isinstance(right, float | int) and abs(left - right) < 1e-6
