@@ -19,6 +19,7 @@ from tests.reference.comparison import entries
 from tests.reference.coverage import left_out, left_out_of_replays
 from tests.reference.recordings import Entry, agrees, answered, recordings
 from tests.reference.replaying import replay_agrees
+from tests.reference.varied_replays import varied_replay
 from tests.reference.variety import varied
 from tests.scheduler_core.mutations import mutated
 from tests.scheduler_core.replays import (
@@ -31,7 +32,7 @@ from tests.scheduler_core.replays import (
 from tests.shared import SHARED
 
 MOST_PODS = 150
-REPLAYS = (small_replay, crowded_replay, storm_replay, calm_replay, clocked_replay)
+REPLAYS = (small_replay, crowded_replay, storm_replay, calm_replay, clocked_replay, varied_replay)
 
 
 def groups(options: argparse.Namespace) -> Iterator[tuple[str, Iterable[Entry]]]:

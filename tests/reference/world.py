@@ -73,7 +73,10 @@ class World:
         run = self.runs[key] = Run(metadata.get("uid") or key.replace("/", "-"), group, None)
         run.left = self._whole_run(key)
         status = pod.get("status") or {}
-        if status.get("phase") == "Running":
+        if self._leaves(key):
+            since = seconds(metadata["deletionTimestamp"]) - self.begin
+            self.due.plan(key, GONE, max(since + self._termination(pod), time))
+        elif status.get("phase") == "Running":
             run.since = seconds(status["startTime"]) - self.begin if status.get("startTime") else time
             if run.left is not None:
                 self.due.plan(key, FINISH, time + max(run.left - (time - run.since), 1.0))
@@ -141,25 +144,24 @@ class World:
     def _delete_node(self, name: str, time: float) -> None:
         self.nodes = [node for node in self.nodes if node["metadata"]["name"] != name]
         stopped = set()
-        for key in sorted(self.pods):
-            if self.pods[key]["spec"].get("nodeName") == name and self._phase(key) in ("Pending", "Running"):
-                stopped.add(self.runs[key].group)
-                self._stop(key, time)
-                self._gone(key, time)
+        for key in self._active_on(name):
+            stopped.add(self.runs[key].group)
+            self._stop(key, time)
+            self._gone(key, time)
         if self.mode == "restart-job":
             for group in sorted(stopped & set(self.groups)):
                 self.restart(group, time)
 
     def _drain(self, name: str, time: float) -> None:
-        self.nodes = [
-            {**node, "spec": {**(node.get("spec") or {}), "unschedulable": True}}
-            if node["metadata"]["name"] == name
-            else node
-            for node in self.nodes
-        ]
-        for key in sorted(self.pods):
-            if self.pods[key]["spec"].get("nodeName") == name and self._phase(key) in ("Pending", "Running"):
-                self._delete(key, time)
+        for position, node in enumerate(self.nodes):
+            if node["metadata"]["name"] == name:
+                self.nodes[position] = {**node, "spec": {**(node.get("spec") or {}), "unschedulable": True}}
+        for key in self._active_on(name):
+            self._delete(key, time)
+
+    def _active_on(self, name: str) -> list[str]:
+        on_it = [key for key, pod in self.pods.items() if pod["spec"].get("nodeName") == name]
+        return sorted([key for key in on_it if self._phase(key) in ("Pending", "Running")])
 
     def _delete(self, key: str, time: float) -> None:
         """Let a pod terminate that has not been deleted before."""
@@ -257,10 +259,13 @@ class World:
         """Let a pod terminate; `pod` is what the eviction or the deletion wrote."""
         self._stop(key, time)
         self.pods[key] = pod
+        self.due.plan(key, GONE, time + self._termination(pod))
+
+    def _termination(self, pod: Object) -> float:
         given = self.plan.get("termination_seconds")
         if given is None:
             given = pod["spec"].get("terminationGracePeriodSeconds")
-        self.due.plan(key, GONE, time + (TERMINATION if given is None else given))
+        return TERMINATION if given is None else float(given)
 
     def restart(self, group: str, time: float) -> None:
         """Let the rest of a job terminate, and come back with all that has succeeded."""
