@@ -149,19 +149,13 @@ def reviewed(document: Mapping[str, Any]) -> list[Json]:
 
 def introduced(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
     """Return the problems of a plan that its base document does not have."""
-    known = {_identity(one) for one in reviewed(before)}
-    return [one for one in reviewed(after) if _identity(one) not in known]
+    return new_problems(reviewed(before), reviewed(after))
 
 
 def new_problems(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[Json]:
-    """Return the new problems."""
-    known = {_identity(one) for one in before}
-    return [dict(one) for one in after if _identity(one) not in known]
-
-
-def _identity(one: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what identifies a problem, independent of the object's place in its list."""
-    return one["rule"], one["severity"], one["message"]
+    """Return the problems of `after` that `before` does not have, as `planning.rows.new_problems` does."""
+    known = {(one["rule"], one["severity"], one["message"]) for one in before}
+    return [dict(one) for one in after if (one["rule"], one["severity"], one["message"]) not in known]
 
 
 def simulate(document: Mapping[str, Any], progress: Callable[[float, str], None] | None = None) -> Json:

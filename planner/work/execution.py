@@ -76,11 +76,12 @@ def _execute(claim: Claim[Any], watch: Watch) -> None:
 
 
 class Watch:
-    """The link between child and row: renews the lease, and learns whether the child must stop."""
+    """The link between child and row: limits the child, renews the lease, and learns when to stop."""
 
     def __init__(self, claim: Claim[Any], stopping: threading.Event) -> None:
         self.claim = claim
         self.stopping = stopping
+        self.limits = limits()
         self._last = Heartbeat.CONTINUE
 
     def beat(self, progress: float, doing: str) -> bool:

@@ -17,6 +17,8 @@ from planning.experiments.search import Found, Status, closest, left_open, misse
 from planning.experiments.space import Combination, Space
 from planning.experiments.verification import verified
 from planning.experiments.written import Definition
+from planning.rows import new_problems
+from scheduler_core import Problem
 from scheduler_core.lint import review
 
 Entry = list[float | None] | dict[str, Any]
@@ -67,21 +69,17 @@ class Measurer:
     def _new_error(self, combination: Combination) -> str:
         """Return why the webhook would reject a change, or which error is new; empty if none."""
         after = self.grid.changed(combination)
-        new = [one for one in review(after) if one.severity == "error" and _identity(one) not in self._known]
-        return new[0].message if new else ""
+        new = new_problems(self._problems, review(after))
+        return next((one.message for one in new if one.severity == "error"), "")
 
     @cached_property
-    def _known(self) -> set[tuple[str, str, str]]:
-        return {_identity(one) for one in review(self.grid.document)}
+    def _problems(self) -> Sequence[Problem]:
+        """Return the problems of the scenario without a change."""
+        return review(self.grid.document)
 
 
 def _finite(figures: Sequence[float]) -> list[float | None]:
     return [value if math.isfinite(value) else None for value in figures]
-
-
-def _identity(problem: Any) -> tuple[str, str, str]:
-    """Return what identifies a problem, independent of the object's place in its list."""
-    return problem.rule, problem.severity, problem.message
 
 
 def outcome_of(space: Space, combination: Combination, entry: Entry) -> Outcome:

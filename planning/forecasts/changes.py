@@ -10,7 +10,7 @@ import manifests
 from planning.documents import items
 from planning.forecasts.clock import FORMS, seconds_until
 from planning.nodes import node_like, numbered_names, pool_name
-from planning.queue_fields import queue_problems
+from planning.queue_edits import queue_problems
 from planning.queues import merge_patch
 from planning.rows import Problem
 from traces.text import counted

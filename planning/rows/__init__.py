@@ -33,8 +33,8 @@ from planning.rows.outcomes import (
     QueueMoment,
     RunCounts,
 )
-from planning.rows.problems import ConfFinding, Problem
-from planning.rows.scenarios import Export, ExportStep, QueueRow, hangs_below, tree_order
+from planning.rows.problems import ConfFinding, Problem, new_problems
+from planning.rows.scenarios import Export, ExportStep, QueueRow, hangs_below, queue_rows, tree_order
 from planning.rows.waiting import (
     Check,
     Checklist,
@@ -89,5 +89,7 @@ __all__ = [
     "VictimStory",
     "Vote",
     "hangs_below",
+    "new_problems",
+    "queue_rows",
     "tree_order",
 ]

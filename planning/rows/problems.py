@@ -1,9 +1,9 @@
 """Rows of problems."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,34 @@ class Problem:
         if not self.fix:
             return self.message
         return f"{self.message}{'' if self.message.endswith('.') else ':'} {self.fix}"
+
+
+class Worded(Protocol):
+    """A problem, of the core or of a row."""
+
+    @property
+    def rule(self) -> str: ...  # noqa: D102
+    @property
+    def severity(self) -> str: ...  # noqa: D102
+    @property
+    def message(self) -> str: ...  # noqa: D102
+
+
+AnyProblem = TypeVar("AnyProblem", bound=Worded)
+
+
+def new_problems(before: Iterable[AnyProblem], after: Iterable[AnyProblem]) -> list[AnyProblem]:
+    """Return the problems of `after` that `before` does not have.
+
+    A problem is the same one if rule, severity and message are: its path changes with the object's place in
+    its list.
+
+    >>> seen, moved = Problem("a", "error", "no cpu", "jobs[1]"), Problem("a", "error", "no cpu", "jobs[0]")
+    >>> [problem.rule for problem in new_problems([seen], [moved, Problem("b", "error", "no cpu")])]
+    ['b']
+    """
+    known = {(one.rule, one.severity, one.message) for one in before}
+    return [one for one in after if (one.rule, one.severity, one.message) not in known]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """Rows of a scenario's queues and its export."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from planning.queues import QueueFields
 from planning.rows.amounts import Quantities
 from planning.rows.problems import Problem
 
@@ -49,6 +51,30 @@ class Export:
     changed: str
     whole: str
     script: str
+
+
+def queue_rows(stored: Iterable[QueueFields]) -> list[QueueRow]:
+    """Return the queues of a scenario as a tree, parents first."""
+    queues = {queue.name: queue for queue in stored}
+    parents = {name: hangs_below(name, queue.parent) for name, queue in queues.items()}
+    children = Counter(parents.values())
+    return [_queue_row(queues[name], depth, children[name]) for name, depth in tree_order(parents)]
+
+
+def _queue_row(queue: QueueFields, depth: int, children: int) -> QueueRow:
+    return QueueRow(
+        name=queue.name,
+        parent=queue.parent,
+        depth=depth,
+        children=children,
+        weight=queue.weight,
+        priority=queue.priority,
+        reclaimable=queue.reclaimable,
+        state=queue.state,
+        guarantee=queue.guarantee,
+        deserved=queue.deserved,
+        capability=queue.capability,
+    )
 
 
 def hangs_below(name: str, parent: str) -> str:

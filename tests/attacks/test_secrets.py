@@ -27,7 +27,7 @@ from planner.clusters.models import Blob, Import
 from planner.clusters.services.imports import cluster_read
 from planner.runs.models import Run
 from planner.scenarios.models import Change, ObjectChange, Scenario, ScenarioCopy
-from planner.scenarios.selectors.revisions import state_of
+from planner.scenarios.selectors.scenarios import state_of
 from planning.bundle import About, Bundle
 from planning.documents import encoded
 from queuecast.sending import bare_files

@@ -18,7 +18,7 @@ from planner.accounts.selectors.workspaces import members as members_of
 from planner.accounts.services.invitations import invitation_create, invitation_offer, invitation_revoke
 from planner.accounts.services.members import member_change, member_remove
 from planner.errors import Invalid
-from planner.scenarios.selectors.scenarios import workspace_changes
+from planner.scenarios.selectors.history import workspace_changes
 from planner.web.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller, warn

@@ -16,7 +16,7 @@ from planner.api.tables import TableList
 from planner.clusters.api.filters import ClusterFilter
 from planner.clusters.api.serializers import ClusterSerializer
 from planner.clusters.models import Cluster
-from planner.scenarios.selectors.scenarios import clusters
+from planner.clusters.selectors.snapshots import clusters
 
 
 @extend_schema_view(get=extend_schema(responses=listed(ClusterSerializer)))

@@ -27,9 +27,9 @@ from planner.clusters.api.filters import SnapshotFilter
 from planner.clusters.api.serializers import SnapshotFiles, SnapshotSerializer, SnapshotUpload
 from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.imports import imports
+from planner.clusters.selectors.snapshots import snapshots
 from planner.clusters.services.imports import cluster_read_apart, import_create, is_large, packed_files
 from planner.clusters.services.snapshots import cluster_import
-from planner.scenarios.selectors.scenarios import snapshots
 from planning.importing import OpenFiles
 
 

@@ -13,7 +13,7 @@ from planner.clusters.services.imports import ClusterRead, kept_of, moment
 from planner.clusters.services.reading_process import Read, reading
 from planner.clusters.services.snapshots import snapshot_store
 from planner.runs.services.bundles import bundle_store
-from planner.work.execution import Watch, limits, retry_on_db_error
+from planner.work.execution import Watch, retry_on_db_error
 from planner.work.lifecycle import Claim, work_end
 
 State = Import.State
@@ -31,7 +31,7 @@ def import_read(claim: Claim[Import], watch: Watch) -> None:
         now=moment(cluster_import.created),
         keep=settings.KEEP_ANNOTATIONS,
         is_bundle=cluster_import.is_bundle,
-        limits=limits(),
+        limits=watch.limits,
         beat=watch.beat,
     ) as read:
         if read.has_errors:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from planner.accounts.models import Workspace
 from planner.accounts.selectors.workspaces import memberships
-from planner.clusters.models import Cluster
+from planner.clusters.selectors.snapshots import clusters, snapshots
 from planner.clusters.selectors.usage import (
     Deletable,
     dependent_counts,
@@ -21,7 +21,6 @@ from planner.clusters.selectors.usage import (
 )
 from planner.clusters.services.deletion import thing_delete
 from planner.runs.selectors.runs import runs
-from planner.scenarios.selectors.scenarios import clusters, snapshots
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
 
@@ -35,7 +34,7 @@ def storage(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
         "mine": mine,
         "usage": usage(mine.workspace),
         "snapshots": Listing(stored_snapshots(mine.workspace), name="page", params=request.GET),
-        "clusters": Cluster.objects.filter(workspace=mine.workspace),
+        "clusters": clusters(caller(request)).filter(workspace=mine.workspace),
         "keep_days": settings.KEEP_RUNS_DAYS,
         "keep_bytes": settings.KEEP_RUNS_MB * 1e6,
         "may_delete": mine.role != "viewer",

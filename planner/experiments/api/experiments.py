@@ -26,6 +26,7 @@ from planner.api.pagination import Pages
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed, paged
 from planner.api.serializers import ScenarioSerializer
 from planner.api.tables import TableList, TableView, is_table
+from planner.clusters.selectors.snapshots import snapshots
 from planner.experiments.api.filters import ExperimentFilter
 from planner.experiments.api.serializers import (
     CellForecastSerializer,
@@ -41,7 +42,7 @@ from planner.experiments.services.cells import cell_forecast, cell_open
 from planner.experiments.services.experiments import experiment_create, experiment_delete
 from planner.experiments.services.settling import experiment_cancel
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.scenarios import scenarios, snapshots
+from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.scenarios import scenario_create
 
 FRONT = OpenApiParameter("front", OpenApiTypes.BOOL, description="Only the cells of the Pareto front.")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planning.forecasts.intake import queues_for_jobs
 
 MOST_NODES = 20

@@ -19,8 +19,8 @@ from planner.experiments.selectors.experiments import SHARED
 from planner.experiments.services.settling import experiment_settle
 from planner.experiments.services.workloads import with_prices, workload_of
 from planner.rules import row_create
-from planner.runs.services.runs import scenario_freeze
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import scenario_frozen
 from planner.work.lifecycle import work_enqueue_all
 from planning.experiments.cells import Grid
 from planning.experiments.known import KnownCells
@@ -55,7 +55,7 @@ def experiment_create(
     if problems := written_problems(with_scenario):
         raise Invalid(problems)
     workload = workload_of(with_scenario, scenario.workspace)
-    present, _, frozen = scenario_freeze(scenario)
+    present, _, frozen = scenario_frozen(scenario)
     text = workload.content().decode() if workload else ""
     grid, problems = grid_of(json.loads(frozen), with_scenario, text)
     definition = Definition.of(with_scenario)

@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection
 from planner.experiments.models import ExperimentGroup
 from planner.experiments.selectors.experiments import VERIFYING
 from planner.experiments.services.settling import experiment_settle
-from planner.work.execution import Watch, limits, retry_on_db_error
+from planner.work.execution import Watch, retry_on_db_error
 from planner.work.lifecycle import Claim, work_end, work_release
 from planner.work.subprocess_runner import (
     ChildFailed,
@@ -105,16 +105,16 @@ def _measure(group: ExperimentGroup, measuring: _Measuring) -> None:
     if len(measuring.entries) >= len(group.cells):
         return
     task = Task("The experiment", "planner.experiments.measuring")
-    experiment = group.experiment
+    experiment, limits = group.experiment, measuring.watch.limits
     given = {
         "scenario": experiment.input.document(),
         "written": experiment.written,
         "workload": experiment.workload.content().decode() if experiment.workload else "",
         "cells": group.cells[len(measuring.entries) :],
         "verifies": group.number == VERIFYING,
-        "seconds": limits().seconds / 2,
+        "seconds": limits.seconds / 2,
     }
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(encoded(given))
-        answer = run_child(task, source, result, limits(), measuring.beat, measuring.on_report)
+        answer = run_child(task, source, result, limits, measuring.beat, measuring.on_report)
     measuring.entries += answer["entries"]

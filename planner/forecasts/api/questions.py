@@ -18,6 +18,7 @@ from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, paged
 from planner.api.serializers import ScenarioSerializer
 from planner.api.tables import is_table
+from planner.clusters.selectors.snapshots import snapshots
 from planner.forecasts.api.comparison_serializers import ForecastComparisonSerializer
 from planner.forecasts.api.forecasts import OF_LISTS, PAGE, PAGE_SIZE, ForecastTable, ForecastView
 from planner.forecasts.api.judged_serializers import (
@@ -34,7 +35,6 @@ from planner.forecasts.selectors.prices import costs_of, prices_of
 from planner.forecasts.services.backtests import backtest_create
 from planner.forecasts.services.moments import moment_open
 from planner.forecasts.services.prices import prices_set
-from planner.scenarios.selectors.scenarios import snapshots
 from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Costs, Prices, costs
 

@@ -16,6 +16,7 @@ from planner.api.idempotency import once
 from planner.api.parsers import JsonBody
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
 from planner.api.tables import TableList
+from planner.clusters.selectors.snapshots import snapshots
 from planner.forecasts.api.filters import TraceFilter
 from planner.forecasts.api.trace_serializers import TracePreviewSerializer, TraceSerializer, TraceUpload
 from planner.forecasts.models import WorkloadTrace
@@ -27,7 +28,6 @@ from planner.forecasts.services.traces import (
     trace_generate,
     trace_of_snapshot,
 )
-from planner.scenarios.selectors.scenarios import snapshots
 
 
 @extend_schema_view(get=extend_schema(responses=listed(TraceSerializer)))

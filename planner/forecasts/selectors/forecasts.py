@@ -8,7 +8,7 @@ from planner.accounts.models import User
 from planner.accounts.selectors.workspaces import visible
 from planner.forecasts.models import Forecast
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import state_of
+from planner.scenarios.selectors.scenarios import state_of
 from planning.forecasts.comparison import Comparison, compared
 from planning.forecasts.intake import queues_for_jobs
 from planning.forecasts.kept import LOG, RECORD, SEEDS

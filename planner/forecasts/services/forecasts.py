@@ -12,8 +12,8 @@ from planner.clusters.models import Blob
 from planner.clusters.selectors.usage import quota_require
 from planner.errors import Invalid
 from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
-from planner.runs.services.runs import scenario_freeze
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import scenario_frozen
 from planner.work.lifecycle import work_enqueue
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import late_problems
@@ -36,7 +36,7 @@ def forecast_create(
     role_require(user=user, workspace=scenario.workspace)
     targets = {target.queue: target.seconds for target in scenario.wait_targets.all()}
     effective = {**DEFAULTS, "targets": targets, **(options or {})}
-    present, state, frozen = scenario_freeze(scenario)
+    present, state, frozen = scenario_frozen(scenario)
     queues = queues_for_jobs(state.ordered_queues())
     problems = option_problems(effective, trace_queues=trace.queues, queues=queues)
     if effective["changes"]:

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 
 from planner.forecasts.models import Forecast, ForecastPart
-from planner.work.execution import Watch, limits, retry_on_db_error, skip_on_db_error
+from planner.work.execution import Watch, retry_on_db_error, skip_on_db_error
 from planner.work.lifecycle import Claim, work_end
 from planner.work.subprocess_runner import (
     Beat,
@@ -50,7 +50,7 @@ def forecast_replay(claim: Claim[Forecast], watch: Watch) -> None:
     def on_report(found: Any) -> None:
         skip_on_db_error(lambda: forecast_state_store(claim=claim, found=found))
 
-    with replayed(forecast, frozen=frozen, limits=limits(), beat=watch.beat, on_report=on_report) as (
+    with replayed(forecast, frozen=frozen, limits=watch.limits, beat=watch.beat, on_report=on_report) as (
         answer,
         result,
     ):

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from planner.clusters.models import Snapshot
+from planner.clusters.selectors.snapshots import snapshots
 from planner.errors import Invalid
 from planner.forecasts.services.backtests import backtest_create
 from planner.forecasts.services.prices import prices_set
 from planner.forecasts.views.forecast_page import ForecastPage
 from planner.forecasts.views.forecasts import ended_or_404
-from planner.scenarios.selectors.scenarios import snapshots
 from planner.web.views.following import seen
 from planner.web.views.pages import INVALID, caller
 

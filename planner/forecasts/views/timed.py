@@ -10,8 +10,8 @@ from django.http import QueryDict
 
 from planner.clusters.selectors.contents import content_of
 from planner.forecasts.forms.changes import ChangeForm, changes_typed
-from planner.runs.services.runs import scenario_freeze
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import document_of_scenario
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.clock import duration
 from planning.forecasts.document import late_problems
@@ -68,7 +68,7 @@ class TypedChanges:
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(scenario_freeze(self.scenario)[2])
+        document: dict[str, Any] = json.loads(document_of_scenario(self.scenario))
         return document
 
     @property

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from planner.accounts.models import Membership
 from planner.accounts.selectors.workspaces import memberships
+from planner.clusters.selectors.snapshots import snapshots
 from planner.errors import Invalid
 from planner.forecasts.charts import arrivals_figure
 from planner.forecasts.forms.traces import PatternForm, SnapshotJobsForm, TraceForm
@@ -24,7 +25,6 @@ from planner.forecasts.services.traces import (
     trace_generate,
     trace_of_snapshot,
 )
-from planner.scenarios.selectors.scenarios import snapshots
 from planner.web.forms import TypedForm
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller, found_or_404

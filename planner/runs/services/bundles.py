@@ -7,6 +7,7 @@ from django.db import transaction
 
 from planner.accounts.models import User, Workspace
 from planner.clusters.models import Blob
+from planner.clusters.selectors.usage import quota_require
 from planner.clusters.services.imports import ClusterRead, kept_of, read_by_child
 from planner.clusters.services.snapshots import cluster_import
 from planner.errors import Invalid
@@ -61,4 +62,5 @@ def bundle_store(
         owner=user,
     )
     scenario = scenario_create(snapshot=snapshot, name=about.name, owner=user)
+    quota_require(workspace=workspace)
     return run_queue(scenario=scenario, content=frozen, options=about.options, user=user)

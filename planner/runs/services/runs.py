@@ -13,15 +13,13 @@ from planner.clusters.selectors.usage import quota_require
 from planner.errors import QuotaExceeded
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import (
+from planner.scenarios.selectors.scenarios import (
     differences_on,
-    document_of,
     document_of_snapshot,
+    scenario_frozen,
     state_at,
-    state_of,
 )
 from planner.work.lifecycle import work_enqueue
-from planning.states import State
 
 logger = logging.getLogger(__name__)
 
@@ -34,28 +32,17 @@ def run_create(
     `options`: `cycles` (1) and `explain` (true).
     """
     role_require(user=user, workspace=scenario.workspace)
+    quota_require(workspace=scenario.workspace)
     effective = {"cycles": 1, "explain": True, **(options or {})}
-    present, _, frozen = scenario_freeze(scenario, effective)
-    return run_queue(scenario=present, content=Blob.of(frozen), options=effective, user=user)
-
-
-def scenario_freeze(
-    scenario: Scenario, options: Mapping[str, Any] | None = None
-) -> tuple[Scenario, State, bytes]:
-    """Return a scenario at its current revision, its state, and its document."""
-    with transaction.atomic():
-        present = Scenario.objects.select_for_update().select_related("snapshot__content").get(pk=scenario.pk)
-        state = state_of(present)
-    return present, state, document_of(present.snapshot, present.name, state, options)
+    frozen = scenario_frozen(scenario, effective)
+    return run_queue(scenario=frozen.scenario, content=Blob.of(frozen.document), options=effective, user=user)
 
 
 @transaction.atomic
 def run_queue(
     *, scenario: Scenario, content: Blob, options: Mapping[str, Any], user: User | None = None
 ) -> Run:
-    """Queue a run over an input that is already frozen."""
-    role_require(user=user, workspace=scenario.workspace)
-    quota_require(workspace=scenario.workspace)
+    """Queue a run over an input that is already frozen; the caller has checked role and quota."""
     return work_enqueue(
         Run(
             workspace=scenario.workspace,

@@ -14,7 +14,7 @@ from django.db import transaction
 from planner.clusters.models import Blob
 from planner.runs.models import JobOutcome, Outcome, QueueOutcome, Run, Trace, Victim
 from planner.runs.services.runs import baseline_create
-from planner.work.execution import Watch, limits, retry_on_db_error, skip_on_db_error
+from planner.work.execution import Watch, retry_on_db_error, skip_on_db_error
 from planner.work.lifecycle import Claim, work_end
 from planner.work.subprocess_runner import (
     Beat,
@@ -68,7 +68,7 @@ def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
     simulated = simulate(
         document,
         explain=run.options["explain"],
-        limits=limits(),
+        limits=watch.limits,
         beat=watch.beat,
         on_report=lambda found: search_progress_store(claim=claim, found=found),
         question=run.question,

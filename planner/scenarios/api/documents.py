@@ -15,13 +15,13 @@ from planner.api.access import WorkspaceView
 from planner.api.bodies import Body
 from planner.api.schema import DRY_RUN, ETAG, IF_MATCH, answers
 from planner.api.serializers import ScenarioSerializer
+from planner.clusters.selectors.snapshots import snapshots
 from planner.scenarios.api.edits import edited, editing
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.api.serializers.manifests import ManifestSerializer
 from planner.scenarios.api.serializers.scenarios import ScenarioEdited
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import document_of_scenario, document_of_snapshot
-from planner.scenarios.selectors.scenarios import snapshots
+from planner.scenarios.selectors.scenarios import document_of_scenario, document_of_snapshot
 from planner.scenarios.services.documents import Wanted, document_update
 from planning.states import CLUSTER_KINDS, KINDS, QUEUES
 

@@ -18,7 +18,7 @@ from planner.scenarios.api.serializers.history import ChangeSerializer
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import changes_since
 from planner.scenarios.selectors.review import scenario_problems
-from planning.rows import Problem
+from planning.rows import Problem, new_problems
 
 LEFT_OUT = ("plan.not_modelled", "conf.not_modelled")
 """The rules of remarks on features that the core does not model."""
@@ -48,16 +48,11 @@ class Edited:
 @contextmanager
 def editing(request: Request, scenario: Scenario, versions: Versions | None = None) -> Iterator[Edited]:
     """Make the edit in the block; roll it back in a dry run."""
-    known = {_identity(problem) for problem in scenario_problems(scenario)}
+    before = scenario_problems(scenario)
     edit = Edited()
     with reporting_staleness(scenario, versions), saved_unless_dry(request):
         yield edit
-        edit.problems = [one for one in scenario_problems(scenario) if _identity(one) not in known]
-
-
-def _identity(problem: Problem) -> tuple[str, str, str]:
-    """Return what identifies a problem, independent of the object's place in its list."""
-    return problem.rule, problem.severity, problem.message
+        edit.problems = new_problems(before, scenario_problems(scenario))
 
 
 def edited(

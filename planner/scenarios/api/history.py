@@ -29,8 +29,8 @@ from planner.scenarios.api.serializers.history import (
 )
 from planner.scenarios.api.serializers.scenarios import ScenarioEdited
 from planner.scenarios.models import Change
-from planner.scenarios.selectors.revisions import BASES, SNAPSHOT, START, differences_from
-from planner.scenarios.selectors.scenarios import changes, workspace_changes
+from planner.scenarios.selectors.history import changes, workspace_changes
+from planner.scenarios.selectors.scenarios import BASES, SNAPSHOT, START, differences_from
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
 from planning.states import Edit

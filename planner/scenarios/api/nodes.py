@@ -29,7 +29,7 @@ from planner.scenarios.api.serializers.manifests import (
     sent_manifest,
 )
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.nodes import NODES, node_create, nodes_add, nodes_remove, nodes_update
 from planning.nodes import node_like, node_of
 

@@ -18,6 +18,7 @@ from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, PREFER,
 from planner.api.serializers import ScenarioSerializer
 from planner.api.waiting import wait_until_over
 from planner.clusters.models import Snapshot
+from planner.clusters.selectors.snapshots import snapshots
 from planner.scenarios.api.edits import reporting_staleness
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.api.serializers.rebase import (
@@ -28,9 +29,7 @@ from planner.scenarios.api.serializers.rebase import (
     rebase_body,
 )
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.rebases import rebases
-from planner.scenarios.selectors.revisions import rebase_of, rebase_takes_long
-from planner.scenarios.selectors.scenarios import snapshots
+from planner.scenarios.selectors.rebases import rebase_of, rebase_takes_long, rebases
 from planner.scenarios.services.branches import scenario_rebase
 from planner.scenarios.services.rebases import rebase_create
 from planner.work.lifecycle import work_cancel

@@ -18,6 +18,7 @@ from planner.api.parsers import JsonBody, JsonPatch
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
 from planner.api.serializers import LabelsSerializer, ScenarioSerializer
 from planner.api.tables import TableList
+from planner.clusters.selectors.snapshots import snapshots
 from planner.scenarios.api.edits import Edited, edited, editing, reporting_staleness
 from planner.scenarios.api.filters import ScenarioFilter
 from planner.scenarios.api.preconditions import etag, seen_revision
@@ -31,7 +32,7 @@ from planner.scenarios.api.serializers.configuration import (
 from planner.scenarios.api.serializers.scenarios import ScenarioCreate
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.releases import release_imported, release_used
-from planner.scenarios.selectors.scenarios import scenarios, snapshots
+from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.labels import label
 from planner.scenarios.services.scenarios import (
     conf_patch,

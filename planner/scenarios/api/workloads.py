@@ -31,7 +31,7 @@ from planner.scenarios.api.serializers.workloads import (
     WorkloadSerializer,
 )
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.selectors.workloads import workload_rows
 from planner.scenarios.services.workloads import (
     job_add,

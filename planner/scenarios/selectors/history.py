@@ -1,10 +1,30 @@
-"""The changes since a revision, and the revisions to undo and redo."""
+"""The changes of scenarios, and the revisions to undo and redo."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
+from planner.accounts.models import Workspace
 from planner.scenarios.models import Change, Scenario
-from planner.scenarios.selectors.scenarios import changes
+
+LAST_CHANGES = 10
+
+
+def changes(scenario: Scenario) -> QuerySet[Change]:
+    """Return the history of a scenario, newest first (1 query)."""
+    return scenario.changes.all()
+
+
+def last_changes(scenario: Scenario) -> QuerySet[Change]:
+    """Return the newest changes, as many as are shown beside the queues (1 query)."""
+    return changes(scenario)[:LAST_CHANGES]
+
+
+def workspace_changes(workspace: Workspace) -> QuerySet[Change]:
+    """Return the changes of all scenarios of a workspace, including removed ones, newest first (1 query)."""
+    found = Change.objects.filter(scenario__workspace=workspace).select_related("scenario")
+    return found.order_by("-created", "scenario", "-revision", "kind", "key", "field")
 
 
 def changes_since(scenario: Scenario, revision: int) -> list[Change]:

@@ -13,12 +13,12 @@ from planner.clusters.selectors.contents import content_of
 from planner.clusters.selectors.demand import demand_counted, demand_key, preview_key
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.releases import release_used
-from planner.scenarios.selectors.revisions import first_queues
+from planner.scenarios.selectors.scenarios import first_queues
 from planning.amounts import limited_amounts
 from planning.contents import renamed_queues, scenario_objects
 from planning.demands import Demand
 from planning.preview import Preview, preview_from, queue_preview, renamed_demand, under_release
-from planning.queue_batches import Batch, Patches, edit_queues
+from planning.queue_edits import Batch, Patches, edit_queues
 from planning.queues import Queue as PlannedQueue
 from planning.queues import planned_queue
 from planning.releases import release_of_document

@@ -1,39 +1,35 @@
-"""Scenarios and snapshots; lists are querysets, to filter and to page."""
+"""Scenarios: those an account may see, their state at a revision, its differences, and its document."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import QuerySet
 
-from planner.accounts.models import User, Workspace
+from planner.accounts.models import User
 from planner.accounts.selectors.workspaces import visible
-from planner.clusters.models import Cluster, Snapshot
-from planner.scenarios.models import Change, Scenario
-from planning.queues import QueueFields
-from planning.rows import QueueRow, hangs_below, tree_order
+from planner.clusters.models import Snapshot
+from planner.clusters.selectors.contents import content_if_needed, content_of
+from planner.scenarios.models import Scenario
+from planning.contents import Objects, frozen_input
+from planning.differences import differences
+from planning.queues import Queue, planned_queue, queues_of
+from planning.states import Edit, State
+from planning.workloads import Workloads
 
-LAST_CHANGES = 10
-
-
-def clusters(user: User) -> QuerySet[Cluster]:
-    """Return the clusters that an account may see, by name (1 query)."""
-    return visible(Cluster.objects.all(), user)
-
-
-def snapshots(user: User) -> QuerySet[Snapshot]:
-    """Return the snapshots that an account may see, newest first, without their content."""
-    kept = Snapshot.objects.select_related("workspace", "cluster", "owner").defer("queues")
-    return visible(kept, user)
+SNAPSHOT, START = "snapshot", "start"
+BASES = (SNAPSHOT, START)
+"""The base of a comparison: the snapshot, or the first revision, for a branch the parent's."""
 
 
-def snapshots_to_carry_over_to(user: User, scenario: Scenario) -> QuerySet[Snapshot]:
-    """Return the other snapshots of a scenario's cluster that an account may see, newest first (1 query).
+class Frozen(NamedTuple):
+    """A scenario at one revision, its state, and its document."""
 
-    If the snapshot has no cluster, all other snapshots of the workspace are offered.
-    """
-    others = snapshots(user).filter(workspace=scenario.workspace_id).exclude(pk=scenario.snapshot_id)
-    cluster = scenario.snapshot.cluster_id
-    return others.filter(cluster=cluster) if cluster else others
+    scenario: Scenario
+    state: State
+    document: bytes
 
 
 def scenarios(user: User) -> QuerySet[Scenario]:
@@ -48,43 +44,98 @@ def get_scenario(user: User, scenario_id: UUID) -> Scenario:
     return scenarios(user).get(pk=scenario_id)
 
 
-def queue_rows(stored: Iterable[QueueFields]) -> list[QueueRow]:
-    """Return the queues of a scenario as a tree, parents first."""
-    queues = {queue.name: queue for queue in stored}
-    parents = {name: hangs_below(name, queue.parent) for name, queue in queues.items()}
-    children: dict[str, int] = {}
-    for parent in parents.values():
-        children[parent] = children.get(parent, 0) + 1
-    return [_queue_row(queues[name], depth, children.get(name, 0)) for name, depth in tree_order(parents)]
+def scenario_frozen(scenario: Scenario, options: Mapping[str, Any] | None = None) -> Frozen:
+    """Return a scenario at its current revision, with the document of a run with these options.
+
+    The row is locked while its state is read, so that state and revision belong together.
+    """
+    content = content_of(scenario.snapshot)
+    with transaction.atomic():
+        rows = Scenario.objects.select_for_update(of=("self",)).select_related("workspace")
+        present = rows.get(pk=scenario.pk)
+        state = state_of(present)
+    document = frozen_input(content.document, name=present.name, state=state, options=options)
+    return Frozen(present, state, document)
 
 
-def changes(scenario: Scenario) -> QuerySet[Change]:
-    """Return the history of a scenario, newest first (1 query)."""
-    return scenario.changes.all()
-
-
-def last_changes(scenario: Scenario) -> QuerySet[Change]:
-    """Return the newest changes, as many as are shown beside the queues (1 query)."""
-    return changes(scenario)[:LAST_CHANGES]
-
-
-def workspace_changes(workspace: Workspace) -> QuerySet[Change]:
-    """Return the changes of all scenarios of a workspace, including removed ones, newest first (1 query)."""
-    found = Change.objects.filter(scenario__workspace=workspace).select_related("scenario")
-    return found.order_by("-created", "scenario", "-revision", "kind", "key", "field")
-
-
-def _queue_row(queue: QueueFields, depth: int, children: int) -> QueueRow:
-    return QueueRow(
-        name=queue.name,
-        parent=queue.parent,
-        depth=depth,
-        children=children,
-        weight=queue.weight,
-        priority=queue.priority,
-        reclaimable=queue.reclaimable,
-        state=queue.state,
-        guarantee=queue.guarantee,
-        deserved=queue.deserved,
-        capability=queue.capability,
+def state_of(scenario: Scenario) -> State:
+    """Return the current state of a scenario (2 queries)."""
+    return State(
+        conf_text=scenario.conf_text,
+        queues={row.name: planned_queue(row, row.pk) for row in scenario.queues.all()},
+        objects={(row.kind, row.key): row.manifest for row in scenario.object_changes.all()},
+        release=scenario.release,
     )
+
+
+def state_at(scenario: Scenario, revision: int) -> State:
+    """Return the state at a revision: the last full copy before, with the changes since (2 or 3 queries)."""
+    copied = (
+        scenario.copies.filter(revision__lte=revision).select_related("content").order_by("revision").last()
+    )
+    if copied is None:
+        state, begin = state_of_snapshot(scenario.snapshot), 1
+    else:
+        state, begin = State.of(copied.content.document()), copied.revision
+    changes = scenario.changes.filter(revision__gt=begin, revision__lte=revision).order_by("revision")
+    for _, together in groupby(changes, key=lambda change: change.revision):
+        state.make(together)
+    content_if_needed(scenario.snapshot).settle(state)
+    return state
+
+
+def state_of_snapshot(snapshot: Snapshot) -> State:
+    """Return the first state of a scenario on a snapshot."""
+    rows = first_queues(snapshot)
+    return State(conf_text=snapshot.scheduler_conf, queues={row.name: row for row in rows})
+
+
+def objects_in(scenario: Scenario, state: State) -> Objects:
+    """Return the objects of a state, including those of the snapshot."""
+    return Objects(content_of(scenario.snapshot), state)
+
+
+def first_queues(snapshot: Snapshot) -> list[Queue]:
+    """Return the first queues of a scenario on a snapshot."""
+    return queues_of(content_of(snapshot).queues if snapshot.queues is None else snapshot.queues)
+
+
+def base_of(scenario: Scenario, base: str) -> State:
+    """Return the state that a scenario is compared with (2 queries at most)."""
+    return state_at(scenario, 1) if base == START else state_of_snapshot(scenario.snapshot)
+
+
+def differences_from(scenario: Scenario, base: str) -> list[Edit]:
+    """Return the differences of a scenario from its snapshot or its start (4 queries at most)."""
+    content = content_if_needed(scenario.snapshot)
+    return differences(base_of(scenario, base), state_of(scenario), content)
+
+
+def parts_differing(scenario: Scenario, base: str, edit: Edit) -> list[Edit]:
+    """Return the difference `edit` with those of the other objects of its workload, here or in the base."""
+    sides = [objects_in(scenario, state) for state in (state_of(scenario), base_of(scenario, base))]
+    parts = {part for side in sides for part in Workloads(side).parts(edit.kind, edit.key)}
+    return [other for other in differences_from(scenario, base) if (other.kind, other.key) in parts]
+
+
+def differences_on(snapshot: Snapshot, state: State) -> list[Edit]:
+    """Return the differences of a state from its snapshot (1 query at most)."""
+    return differences(state_of_snapshot(snapshot), state, content_if_needed(snapshot))
+
+
+def document_of_snapshot(snapshot: Snapshot, options: Mapping[str, Any] | None = None) -> bytes:
+    """Return the document of a snapshot, as a run with these options would freeze it."""
+    return document_of(snapshot, snapshot.name, state_of_snapshot(snapshot), options)
+
+
+def document_of_scenario(scenario: Scenario, revision: int | None = None) -> bytes:
+    """Return the document of a scenario at a revision, as a run would freeze it (2 or 3 queries)."""
+    state = state_of(scenario) if revision is None else state_at(scenario, revision)
+    return document_of(scenario.snapshot, scenario.name, state)
+
+
+def document_of(
+    snapshot: Snapshot, name: str, state: State, options: Mapping[str, Any] | None = None
+) -> bytes:
+    """Return the document of a state on a snapshot, as a run with these options would freeze it."""
+    return frozen_input(content_of(snapshot).document, name=name, state=state, options=options)

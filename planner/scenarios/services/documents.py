@@ -11,14 +11,14 @@ from planner.accounts.models import User
 from planner.clusters.selectors.contents import content_if_needed
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.history import queue_rows_save
 from planner.scenarios.services.objects import object_rows_save
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planning.conf import conf_problems
 from planning.importing import read_objects
 from planning.objects import bare_objects, object_problems
-from planning.queue_fields import queue_problems
+from planning.queue_edits import queue_problems
 from planning.queues import Queue, apply_spec, queue_row, queue_spec
 from planning.rows import Problem
 from planning.states import CONF, KINDS, QUEUES, Edit, ObjectKey, State, kept_queue, object_key

@@ -11,7 +11,7 @@ from planner.clusters.selectors.contents import content_if_needed
 from planner.errors import Invalid
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import steps
-from planner.scenarios.selectors.revisions import objects_in, parts_differing, state_of
+from planner.scenarios.selectors.scenarios import objects_in, parts_differing, state_of
 from planner.scenarios.services.objects import object_rows_save, objects_write
 from planner.scenarios.services.queues import queue_remove, queue_restore, queue_save, queue_update
 from planner.scenarios.services.revisions import revision_lock, revision_raise

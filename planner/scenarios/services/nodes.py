@@ -8,7 +8,7 @@ from django.db import transaction
 from planner.accounts.models import User
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.revisions import revision_lock
 from planning.contents import Objects

@@ -9,7 +9,7 @@ from django.db import transaction
 from planner.accounts.models import User
 from planner.errors import Invalid
 from planner.scenarios.models import ObjectChange, Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planning.contents import following
 from planning.objects import bare_objects, object_problems

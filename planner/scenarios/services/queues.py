@@ -17,8 +17,15 @@ from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.preview import cluster_total
 from planner.scenarios.services.objects import workloads_follow
 from planner.scenarios.services.revisions import revision_lock, revision_raise
-from planning.queue_batches import Patches, edit_queues, resolved_patch
-from planning.queue_fields import names_below, queue_problems, removal_problems, tree_problems
+from planning.queue_edits import (
+    Patches,
+    edit_queues,
+    names_below,
+    queue_problems,
+    removal_problems,
+    resolved_patch,
+    tree_problems,
+)
 from planning.queues import Queue as PlannedQueue
 from planning.queues import (
     apply_spec,

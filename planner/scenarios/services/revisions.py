@@ -9,7 +9,7 @@ from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.errors import StaleRevision
 from planner.scenarios.models import Change, Scenario, ScenarioCopy
-from planner.scenarios.selectors.revisions import state_of
+from planner.scenarios.selectors.scenarios import state_of
 from planning.documents import encoded
 from planning.states import Edit
 

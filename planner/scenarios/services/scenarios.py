@@ -15,7 +15,7 @@ from planner.experiments.services.settling import experiment_cancel
 from planner.rules import row_create
 from planner.runs.models import Run
 from planner.scenarios.models import Queue, Scenario
-from planner.scenarios.selectors.revisions import first_queues
+from planner.scenarios.selectors.scenarios import first_queues
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planner.work.lifecycle import work_cancel
 from planning.conf import conf_edited, conf_problems
@@ -71,12 +71,7 @@ def conf_update(
     problems = conf_problems(text)
     if any(problem.is_error for problem in problems):
         raise Invalid(problems)
-    if text != scenario.conf_text:
-        changes = [Edit(CONF, before=scenario.conf_text, after=text)]
-        scenario.conf_text = text
-        scenario.save(update_fields=["conf_text"])
-        revision_raise(scenario=scenario, user=user, changes=changes)
-    return scenario
+    return _replaced(scenario, CONF, "conf_text", text, user)
 
 
 @transaction.atomic
@@ -90,12 +85,7 @@ def release_update(
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     if problems := release_problems(name):
         raise Invalid(problems)
-    if name != scenario.release:
-        changes = [Edit(RELEASE, before=scenario.release, after=name)]
-        scenario.release = name
-        scenario.save(update_fields=["release"])
-        revision_raise(scenario=scenario, user=user, changes=changes)
-    return scenario
+    return _replaced(scenario, RELEASE, "release", name, user)
 
 
 @transaction.atomic
@@ -111,3 +101,14 @@ def conf_patch(
     if problems:
         raise Invalid(problems)
     return conf_update(scenario=scenario, text=text, expected_revision=expected_revision, user=user)
+
+
+def _replaced(scenario: Scenario, kind: str, field: str, text: str, user: User | None) -> Scenario:
+    """Store another text of a locked scenario as a new revision; the same text makes none."""
+    before = getattr(scenario, field)
+    if text != before:
+        setattr(scenario, field, text)
+        scenario.save(update_fields=[field])
+        changes = [Edit(kind, before=before, after=text)]
+        revision_raise(scenario=scenario, user=user, changes=changes)
+    return scenario

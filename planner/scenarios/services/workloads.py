@@ -10,7 +10,7 @@ from django.db import transaction
 from planner.accounts.models import User
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.revisions import revision_lock
 from planning.importing import read_cluster
@@ -145,7 +145,17 @@ def _write(
     ]
     if len(wanted) > MOST_OBJECTS:
         message = f"One edit adds at most {MOST_OBJECTS} objects."
-        problems.append(Problem("number.range", "error", message, path="documents", actual=len(wanted)))
+        problems.append(
+            Problem(
+                "number.range",
+                "error",
+                message,
+                path="documents",
+                actual=len(wanted),
+                limit=MOST_OBJECTS,
+                fix="Add them in several edits.",
+            )
+        )
     if problems:
         raise Invalid(problems)
     return objects_write(scenario=scenario, wanted=wanted, expected_revision=expected, user=user)

@@ -17,9 +17,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.errors import StaleRevision
 from planner.scenarios.models import Change, Scenario
-from planner.scenarios.selectors.history import steps
-from planner.scenarios.selectors.revisions import BASES, SNAPSHOT, differences_from, state_at
-from planner.scenarios.selectors.scenarios import changes, queue_rows
+from planner.scenarios.selectors.history import changes, steps
+from planner.scenarios.selectors.scenarios import BASES, SNAPSHOT, differences_from, state_at
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
 from planner.scenarios.services.scenarios import scenario_remove
@@ -30,6 +29,7 @@ from planner.web.views.pages import caller, whole_number
 from planning.change_words import AS_IMPORTED, KIND_WORDS, change_said
 from planning.differences import field_changes, line_changes
 from planning.queues import queue_spec
+from planning.rows import queue_rows
 from planning.states import CONF, QUEUES, RELEASE, Edit, queue_of
 
 WAYS: Mapping[str, Callable[..., Scenario]] = {Change.Way.UNDO: undo, Change.Way.REDO: redo}

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.scenarios.forms.objects import NODE_ACTIONS, NodeChangeForm, NodesForm
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of, state_of_snapshot
+from planner.scenarios.selectors.scenarios import objects_in, state_of, state_of_snapshot
 from planner.scenarios.services.nodes import NODES, nodes_add, nodes_remove, nodes_update
 from planner.scenarios.views.editing import edited
 from planner.scenarios.views.object_tables import ObjectTable, node_columns, node_key

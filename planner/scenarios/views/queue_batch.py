@@ -29,7 +29,7 @@ from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import INVALID, caller
 from planning.arithmetic import is_arithmetic
 from planning.pasted import Pasted, pasted
-from planning.queue_batches import Batch
+from planning.queue_edits import Batch
 from planning.queues import queue_spec
 from planning.rows import Problem
 from planning.units import scale_of
@@ -39,6 +39,7 @@ _NOTHING = Problem(
     "edit.nothing",
     "error",
     "Nothing to apply.",
+    path="queues",
     fix="Select queues and write a value (- unsets the field), or paste rows of a spreadsheet.",
 )
 

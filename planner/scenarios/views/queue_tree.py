@@ -11,7 +11,6 @@ from django.urls import reverse
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.preview import scenario_preview, snapshot_preview
 from planner.scenarios.selectors.review import scenario_problems
-from planner.scenarios.selectors.scenarios import queue_rows
 from planner.scenarios.views.queue_columns import COLUMNS, NAMED, Column, Value
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.pages import fragment_requested
@@ -19,7 +18,7 @@ from planning.amounts import read_amounts
 from planning.deficits import contested, dominant
 from planning.preview import Preview, QueueAnswer
 from planning.queues import QueueFields
-from planning.rows import Amounts, QueueRow
+from planning.rows import Amounts, QueueRow, queue_rows
 from planning.units import Scale, scale_of
 
 NAME = "name"

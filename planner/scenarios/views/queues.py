@@ -15,13 +15,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from planner.errors import Invalid, StaleRevision
 from planner.scenarios.forms.queues import merged_fields, queue_fields, typed_queue
 from planner.scenarios.models import Queue, Scenario
-from planner.scenarios.selectors.history import as_before, changes_since, steps
-from planner.scenarios.selectors.scenarios import last_changes
+from planner.scenarios.selectors.history import as_before, changes_since, last_changes, steps
 from planner.scenarios.services import history
 from planner.scenarios.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
 from planner.scenarios.views.editing import STALE, changed_since, seen_revision
 from planner.scenarios.views.queue_editor import Editor
-from planner.scenarios.views.queue_tree import scenario_tree, shown_of
+from planner.scenarios.views.queue_tree import Shown, scenario_tree, shown_of
 from planner.scenarios.views.scenarios import scenario_page
 from planner.web.views.found import queue_or_404, scenario_or_404
 from planner.web.views.pages import INVALID, caller, fragment_requested
@@ -132,24 +131,24 @@ def _save(request: HttpRequest, scenario: Scenario, stored: Queue | None = None)
     """Save the line of an existing or a new queue."""
     name, spec = (stored.name, queue_spec(stored)) if stored else ("", {})
     typed, patch = typed_queue(request.POST.dict(), spec)
-    expected = seen_revision(request)
+    expected, shown = seen_revision(request), shown_of(request)
     edit: dict[str, Any] = {"scenario": scenario, "expected_revision": expected, "user": caller(request)}
     try:
         saved = queue_update(name=name, patch=patch, **edit) if stored else queue_create(spec=patch, **edit)
     except Invalid as error:
-        tree = scenario_tree(scenario, shown_of(request))
+        tree = scenario_tree(scenario, shown)
         fields = queue_fields(spec, tree.resources) | typed
         editor = Editor(scenario, name, expected, tree, fields, problems=error.problems)
         return _line(request, editor, status=INVALID)
     except StaleRevision as error:
-        return _line(request, _stale(request, scenario, stored, typed, error), status=STALE)
+        return _line(request, _stale(scenario, shown, stored, typed, error), status=STALE)
     done = "saved" if stored else "added"
     return queues_changed(request, scenario, saved.name, f"Queue {saved.name} {done}", expected)
 
 
 def _stale(
-    request: HttpRequest,
     scenario: Scenario,
+    shown: Shown,
     stored: Queue | None,
     typed: dict[str, str],
     error: StaleRevision,
@@ -158,7 +157,7 @@ def _stale(
     present = queue_or_404(scenario, stored.name) if stored else None
     name, spec = (present.name, queue_spec(present)) if present else ("", {})
     later = changes_since(scenario, error.expected)
-    tree = scenario_tree(scenario, shown_of(request))
+    tree = scenario_tree(scenario, shown)
     now = queue_fields(spec, tree.resources)
     seen = queue_fields(as_before(spec, later, f"queues.{name}."), tree.resources)
     fields = now | merged_fields(seen=seen, typed=typed, present=now)

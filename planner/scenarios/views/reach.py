@@ -16,7 +16,7 @@ from planner.errors import Invalid
 from planner.scenarios.forms.reach import FoundChangeForm, ReachForm
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.reach import AFTER, continuation, scenario_reach
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.nodes import NODES, nodes_add
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.views.editing import edited

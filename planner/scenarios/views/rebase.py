@@ -14,9 +14,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid, StaleRevision
 from planner.scenarios.models import Rebase, Scenario
-from planner.scenarios.selectors.rebases import get_rebase, problems_of, rebases_at_work
-from planner.scenarios.selectors.revisions import differences_on, rebase_of, rebase_takes_long
-from planner.scenarios.selectors.scenarios import snapshots_to_carry_over_to
+from planner.scenarios.selectors.rebases import (
+    get_rebase,
+    problems_of,
+    rebase_of,
+    rebase_takes_long,
+    rebases_at_work,
+    snapshots_to_carry_over_to,
+)
+from planner.scenarios.selectors.scenarios import differences_on
 from planner.scenarios.services.branches import scenario_rebase
 from planner.scenarios.services.rebases import rebase_create
 from planner.scenarios.views.changes import NameForm, things

@@ -13,9 +13,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.clusters.sample import SAMPLE_NAME
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.history import steps
+from planner.scenarios.selectors.history import last_changes, steps
 from planner.scenarios.selectors.review import scenario_problems
-from planner.scenarios.selectors.scenarios import last_changes
 from planner.scenarios.services.labels import label
 from planner.scenarios.views.queue_tree import scenario_tree, shown_of
 from planner.web.selectors.home import scenario_runs

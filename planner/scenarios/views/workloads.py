@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from planner.scenarios.forms.objects import CopyForm, JobForm, ManifestsForm, WorkloadForm
 from planner.scenarios.forms.reach import ReachForm
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of, state_of_snapshot
+from planner.scenarios.selectors.scenarios import objects_in, state_of, state_of_snapshot
 from planner.scenarios.selectors.workloads import imported_workload_rows, workload_rows
 from planner.scenarios.services.workloads import (
     job_add,

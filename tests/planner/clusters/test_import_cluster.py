@@ -15,7 +15,7 @@ from planner.clusters.models import Snapshot
 from planner.clusters.services.imports import cluster_read
 from planner.clusters.services.snapshots import cluster_import
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import document_of_scenario
+from planner.scenarios.selectors.scenarios import document_of_scenario
 from planner.scenarios.services.scenarios import scenario_create
 from planning.importing import read_cluster
 from scheduler_core import encode, simulate_document

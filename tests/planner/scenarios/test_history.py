@@ -10,7 +10,7 @@ from planner.clusters.selectors.contents import content_of
 from planner.errors import Invalid, RoleTooLow, StaleRevision
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import steps
-from planner.scenarios.selectors.revisions import SNAPSHOT, START, differences_from, state_at, state_of
+from planner.scenarios.selectors.scenarios import SNAPSHOT, START, differences_from, state_at, state_of
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
 from planner.scenarios.services.objects import objects_write

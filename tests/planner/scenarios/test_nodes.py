@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from tests import factories
 from tests.planner.pages import text_of
 

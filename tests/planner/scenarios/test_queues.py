@@ -4,9 +4,9 @@ import pytest
 
 from planner.errors import Invalid, StaleRevision
 from planner.scenarios.models import Change, Scenario
-from planner.scenarios.selectors.scenarios import queue_rows
 from planner.scenarios.services.queues import queue_update
 from planning.queues import queue_manifest, queue_row, queue_spec
+from planning.rows import queue_rows
 from tests import factories
 
 

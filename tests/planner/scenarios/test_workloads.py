@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.history import undo
 from planner.scenarios.services.queues import queue_update
 from planning.workloads import WorkloadRow, Workloads

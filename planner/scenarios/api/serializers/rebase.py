@@ -10,7 +10,7 @@ from planner.api.serializers import ProblemSerializer
 from planner.clusters.models import Snapshot
 from planner.scenarios.api.serializers.history import DifferenceSerializer, difference_body
 from planner.scenarios.models import Rebase
-from planner.scenarios.selectors.revisions import differences_on
+from planner.scenarios.selectors.scenarios import differences_on
 from planning.rebase import Rebased
 from planning.rebase.conflicts import SIDES, WHATS, ConflictId
 

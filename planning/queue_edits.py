@@ -1,7 +1,7 @@
-"""Edits of several queues, with arithmetic, and their problems."""
+"""Edits of queues, with arithmetic, and their problems in the tree, which the core checks."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +11,10 @@ from planning.arithmetic import (
     computed_whole,
     is_arithmetic,
 )
-from planning.queue_fields import queue_problems
 from planning.queues import Queue, apply_spec, merge_patch, planned_queue, queue_spec
 from planning.rows import Amounts, Problem
+from scheduler_core import Problem as Found
+from scheduler_core import queue_edits
 from scheduler_core.quantity import QuantityError, parse_quantity
 
 Json = dict[str, Any]
@@ -85,6 +86,30 @@ def resolved_patch(
             value = None
         _put(resolved, way, value)
     return resolved, problems
+
+
+def queue_problems(name: str, spec: Mapping[str, Any], parents: Mapping[str, str]) -> list[Problem]:
+    """Return why a queue of this tree cannot have these fields; `name` is its current one, empty if new."""
+    return [_row(found) for found in queue_edits.queue_problems(name, spec, parents)]
+
+
+def tree_problems(spec: Mapping[str, Any], parents: Mapping[str, str]) -> list[Problem]:
+    """Return why a removed queue no longer fits into this tree."""
+    return [_row(found) for found in queue_edits.tree_problems("", spec, parents)]
+
+
+def removal_problems(name: str, leaving: Sequence[str], *, subtree: bool) -> list[Problem]:
+    """Return why queues cannot be removed."""
+    return [_row(found) for found in queue_edits.removal_problems(name, leaving, subtree=subtree)]
+
+
+def names_below(name: str, parents: Mapping[str, str]) -> list[str]:
+    """Return the descendants of a queue, parents first."""
+    return queue_edits.below(name, parents)
+
+
+def _row(found: Found) -> Problem:
+    return Problem(**asdict(found) | {"field": found.field or None})
 
 
 def _arithmetic(patch: Mapping[str, Any]) -> Iterator[tuple[list[str], str]]:
