@@ -194,4 +194,5 @@ def _wrong(
 
 
 def _broken(message: str) -> NoBundle:
-    return NoBundle([Problem("bundle.broken", "error", message)])
+    fix = "Download the bundle again from the run's page, and send it unchanged."
+    return NoBundle([Problem("bundle.broken", "error", message, path="file", fix=fix)])

@@ -44,7 +44,7 @@ def read_workload(text: str, format_name: str = "") -> tuple[Read | None, list[P
         ]  # fmt: skip
     if not trace.jobs:
         message = "The trace has no job that ran."
-        return None, [Problem("trace.empty", "error", message, fix="Send a trace with jobs.")]
+        return None, [Problem("trace.empty", "error", message, path="trace", fix="Send a trace with jobs.")]
     return Read(trace, format_name or format_of(text)), []
 
 

@@ -93,6 +93,9 @@ def test_a_full_workspace_takes_no_import_and_no_run_and_says_what_to_delete(
     refused = api.post(f"/api/v1/scenarios/{scenario.pk}/runs/", {})
     assert refused.status_code == 507
     assert refused.json()["code"] == "insufficient_storage"
+    [problem] = refused.json()["problems"]
+    assert (problem["rule"], problem["path"]) == ("storage.quota", "workspace")
+    assert problem["fix"].startswith("Delete old ")
     assert "Delete old snapshots" in refused.json()["message"]
     assert api.post("/api/v1/snapshots/", cluster).status_code == 507
     assert "Delete old snapshots" in browser.post(f"/scenarios/{scenario.pk}/runs/").content.decode()

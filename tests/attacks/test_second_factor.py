@@ -15,7 +15,12 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Event, LoginGuesses, RecoveryCode, Role, SecondFactor, Session, User
 from planner.accounts.services.events import audit
-from planner.accounts.services.second_factor import pending_secret, second_factor_begin, second_factor_confirm
+from planner.accounts.services.second_factor import (
+    WRONG_CODE,
+    pending_secret,
+    second_factor_begin,
+    second_factor_confirm,
+)
 from planner.clusters.services.retention import old_runs_remove
 from planner.runs.models import Run
 from tests import factories
@@ -104,13 +109,13 @@ def test_a_code_is_right_once(phone: Phone) -> None:
 
 def test_what_is_wrong_with_a_code_stands_at_its_field(phone: Phone) -> None:
     page = with_password().post("/login/code/", {"code": "000000"})
-    assert page.context["form"].errors == {"code": ["This code is wrong or was already used."]}
+    assert page.context["form"].errors == {"code": [WRONG_CODE.in_full]}
     page = with_password().post("/login/code/", {})
     assert (page.status_code, page.context["form"].errors.keys()) == (422, {"code"})
     browser = with_password()
     browser.post("/login/code/", {"code": phone.code()})
     page = browser.post(AT, {"do": "remove", "code": "000000"})
-    assert page.context["factor"].errors == {"code": ["This code is wrong or was already used."]}
+    assert page.context["factor"].errors == {"code": [WRONG_CODE.in_full]}
 
 
 def test_an_account_that_was_switched_off_meanwhile_stays_out(phone: Phone, owner: User) -> None:

@@ -83,7 +83,8 @@ def account_by_invitation(*, secret: str, username: str, password: str) -> User:
     """Create an account for the person with a link, under the password rules, and make it a member."""
     problems = []
     if not username or User.objects.filter(username__iexact=username).exists():
-        problems.append(Problem("account.name", "error", "This name is taken.", path="username"))
+        message, fix = "This name is taken.", "Choose another name."
+        problems.append(Problem("account.name", "error", message, path="username", fix=fix))
     account = User(username=username)
     keeps_rules = partial(account.full_clean, exclude=["password"], validate_unique=False)
     problems += _broken_rules("username", keeps_rules)
@@ -127,7 +128,8 @@ def _accept(found: QuerySet[Invitation], user: User) -> None:
     invitation = found.select_for_update().first()
     if invitation is None or not _holds(invitation):
         message = "This invitation was used or revoked, or it has expired."
-        raise Invalid([Problem("invitation.spent", "error", message)])
+        fix = "Ask an admin of the workspace for a new invitation."
+        raise Invalid([Problem("invitation.spent", "error", message, path="invitation", fix=fix)])
     member_join(workspace=invitation.workspace, account=user, role=Role(invitation.role))
     invitation.accepted_by = user
     invitation.save(update_fields=["accepted_by"])

@@ -36,8 +36,14 @@ def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Worksp
         workspace = Workspace.objects.filter(memberships__user=user, pk=chosen).first()
         if workspace is None:
             message = "You are not a member of such a workspace."
-            problem = Problem("workspace.unknown", "error", message, path="workspace", actual=str(chosen))
-            raise Invalid([problem])
+            fix = "Choose one of your workspaces, or ask its admin for an invitation."
+            raise Invalid(
+                [
+                    Problem(
+                        "workspace.unknown", "error", message, path="workspace", actual=str(chosen), fix=fix
+                    )
+                ]
+            )
         role_require(user=user, workspace=workspace)
         return workspace
     first = editable(user).first()
@@ -57,7 +63,8 @@ def member_set(*, workspace: Workspace, username: str, role: Role) -> Membership
     """Make an account a member or change its role, without an invitation; for the installation itself."""
     account = User.objects.filter(username=username).first()
     if account is None:
-        raise Invalid([_refusal("member.unknown", f"There is no account {username!r}.", username)])
+        message, fix = f"There is no account {username!r}.", "Invite the person by a link."
+        raise Invalid([_refusal("member.unknown", message, fix, username)])
     member, is_new = Membership.objects.get_or_create(
         workspace=workspace, user=account, defaults={"role": role}
     )
@@ -110,7 +117,8 @@ def _keep_an_admin(workspace: Workspace, username: str) -> None:
     Workspace.objects.select_for_update().get(pk=workspace.pk)
     admins = list(workspace.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
     if admins == [username]:
-        raise Invalid([_refusal("member.last_admin", "A workspace needs at least one admin.", username)])
+        message, fix = "A workspace needs at least one admin.", "Make another member admin first."
+        raise Invalid([_refusal("member.last_admin", message, fix, username)])
 
 
 def _revoke_invitations(membership: Membership) -> None:
@@ -126,5 +134,5 @@ def _note(
     )
 
 
-def _refusal(rule: str, message: str, username: str) -> Problem:
-    return Problem(rule, "error", message, path="username", actual=username)
+def _refusal(rule: str, message: str, fix: str, username: str) -> Problem:
+    return Problem(rule, "error", message, path="username", actual=username, fix=fix)

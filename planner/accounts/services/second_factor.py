@@ -24,6 +24,13 @@ STEP_SECONDS = 30
 DRIFT_STEPS = 1
 """The accepted clock difference, in time steps."""
 CODES = 10
+WRONG_CODE = Problem(
+    "second_factor.wrong",
+    "error",
+    "This code is wrong or was already used.",
+    path="code",
+    fix="Enter the code that the app shows now, or an unused recovery code.",
+)
 
 
 def has_second_factor(user: User) -> bool:
@@ -40,7 +47,8 @@ def codes_left(user: User) -> int:
 def second_factor_begin(*, user: User) -> str:
     """Return the otpauth: address for an authenticator app. Raises Invalid if there is a second factor."""
     if has_second_factor(user):
-        raise Invalid([Problem("second_factor.present", "error", "The second factor is already on.")])
+        message, fix = "The second factor is already on.", "Turn it off before you set up another one."
+        raise Invalid([Problem("second_factor.present", "error", message, path="second_factor", fix=fix)])
     secret = pyotp.random_base32()
     SecondFactor.objects.update_or_create(user=user, defaults={"sealed": _sealed(secret), "last_step": 0})
     return provisioning_address(user, secret)
@@ -64,7 +72,7 @@ def second_factor_confirm(*, user: User, code: str, address: str) -> list[str]:
     """
     factor = SecondFactor.objects.filter(user=user, confirmed=None).first()
     if factor is None or not _right(user, factor, code, address):
-        raise _wrong()
+        raise Invalid([WRONG_CODE])
     with transaction.atomic():
         factor.confirmed = timezone.now()
         factor.save(update_fields=["confirmed"])
@@ -75,7 +83,7 @@ def second_factor_confirm(*, user: User, code: str, address: str) -> list[str]:
 def recovery_codes_renew(*, user: User, code: str, address: str) -> list[str]:
     """Replace all recovery codes; requires a code of the second factor."""
     if not second_factor_check(user=user, code=code, address=address):
-        raise _wrong()
+        raise Invalid([WRONG_CODE])
     with transaction.atomic():
         login_note(user=user, action="new codes", address=address, subject=SUBJECT)
         return _new_codes(user)
@@ -84,7 +92,7 @@ def recovery_codes_renew(*, user: User, code: str, address: str) -> list[str]:
 def second_factor_remove(*, user: User, code: str, address: str) -> None:
     """Disable the second factor; requires one of its codes."""
     if not second_factor_check(user=user, code=code, address=address):
-        raise _wrong()
+        raise Invalid([WRONG_CODE])
     second_factor_reset(user=user, address=address)
 
 
@@ -158,9 +166,3 @@ def _secret(factor: SecondFactor) -> str:
         return _cipher().decrypt(factor.sealed.encode()).decode()
     except InvalidToken:
         return pyotp.random_base32()
-
-
-def _wrong() -> Invalid:
-    return Invalid(
-        [Problem("second_factor.wrong", "error", "This code is wrong or was already used.", path="code")]
-    )

@@ -75,7 +75,8 @@ def _expiry(days: int | None, parent: AuthToken | None) -> datetime:
         expiry: datetime = parent.expiry
         return expiry
     message = f"A token cannot outlive the one that creates it, which expires on {parent.expiry:%Y-%m-%d}."
-    raise Invalid([Problem("token.outlives", "error", message, path="days", actual=days)])
+    fix = "Choose fewer days, or leave them out."
+    raise Invalid([Problem("token.outlives", "error", message, path="days", actual=days, fix=fix)])
 
 
 def _note(user: User, action: str, details: TokenDetails) -> None:

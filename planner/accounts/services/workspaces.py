@@ -21,8 +21,8 @@ def workspace_create(*, name: str, user: User) -> Membership:
     workspace = Workspace(name=name.strip())
     _name_require(workspace, user)
     if memberships(user).count() >= MOST:
-        message = f"An account is a member of at most {MOST} workspaces. Leave one first."
-        raise Invalid([Problem("workspace.too_many", "error", message)])
+        message, fix = f"An account is a member of at most {MOST} workspaces.", "Leave one first."
+        raise Invalid([Problem("workspace.too_many", "error", message, path="name", limit=MOST, fix=fix)])
     workspace.save(force_insert=True)
     event_note(
         workspace=workspace, user=user, kind=Event.Kind.WORKSPACE, action="made", subject=workspace.name
@@ -60,4 +60,5 @@ def _name_require(workspace: Workspace, user: User) -> None:
     name = workspace.name
     if memberships(user).filter(workspace__name=name).exists():
         message = f"You are already a member of a workspace named {name}."
-        raise Invalid([Problem("workspace.name", "error", message, path="name", actual=name)])
+        fix = "Choose another name."
+        raise Invalid([Problem("workspace.name", "error", message, path="name", actual=name, fix=fix)])

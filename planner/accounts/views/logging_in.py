@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from planner.accounts.forms import CodeForm
 from planner.accounts.models import User
 from planner.accounts.services.logins import TooSoon
-from planner.accounts.services.second_factor import has_second_factor, second_factor_check
+from planner.accounts.services.second_factor import WRONG_CODE, has_second_factor, second_factor_check
 from planner.accounts.services.sessions import login_failure_note, logout_note, session_begin
 from planner.web.views.pages import INVALID
 
@@ -55,7 +55,7 @@ def code(request: HttpRequest) -> HttpResponse:
     try:
         if account is None or not second_factor_check(user=account, code=typed, address=address_of(request)):
             _failed(request, account)
-            form.add_error("code", "This code is wrong or was already used.")
+            form.refuse([WRONG_CODE])
             return render(request, "accounts/code.html", {"form": form}, status=INVALID)
     except TooSoon as error:
         form.add_error("code", f"Too many wrong codes. {error}")

@@ -98,7 +98,17 @@ def quota_require(*, workspace: Workspace) -> None:
         )
         what = "runs" if kept.runs >= kept.snapshots else "snapshots"
         fix = f"Delete old {what} on the workspace's page Storage, or have QUEUECAST_WORKSPACE_MB raised."
-        raise QuotaExceeded(Problem("storage.quota", "error", message, actual=kept.total, fix=fix))
+        raise QuotaExceeded(
+            Problem(
+                "storage.quota",
+                "error",
+                message,
+                path="workspace",
+                actual=kept.total,
+                limit=kept.quota,
+                fix=fix,
+            )
+        )
 
 
 def _bytes(rows: "QuerySet[Blob] | QuerySet[ForecastPart] | QuerySet[Trace]") -> int:

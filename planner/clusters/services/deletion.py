@@ -59,12 +59,12 @@ def account_delete(*, user: User, confirmation: str, address: str) -> None:
     account_deletable_require(user=user)
     if user.has_usable_password():
         is_confirmed = is_own_password(user=user, password=confirmation, address=address)
-        message = "The password is wrong."
+        message, fix = "The password is wrong.", "Enter the password of this account."
     else:
         is_confirmed = confirmation == user.get_username()
-        message = "This is not the user name of the account."
+        message, fix = "This is not the user name of the account.", f"Enter {user.get_username()}."
     if not is_confirmed:
-        raise Invalid([Problem("account.not_confirmed", "error", message, path="confirmation")])
+        raise Invalid([Problem("account.not_confirmed", "error", message, path="confirmation", fix=fix)])
     with transaction.atomic():
         event_note(
             workspace=None,
@@ -84,7 +84,7 @@ def account_deletable_require(*, user: User) -> None:
         names = ", ".join(workspace.name for workspace in alone)
         message = f"You are the only admin of {names}."
         fix = "Make another member admin, or delete the workspace first."
-        raise Invalid([Problem("account.sole_admin", "error", message, fix=fix)])
+        raise Invalid([Problem("account.sole_admin", "error", message, path="workspaces", fix=fix)])
 
 
 def unreferenced_outcomes_delete() -> int:

@@ -85,7 +85,7 @@ def read_by_child(files: OpenFiles, *, is_bundle: bool = False) -> Iterator[Read
             yield read
     except ChildFailed as error:
         fix = "Split the file, or import it by `manage.py import_cluster`, which has no such limit"
-        raise Invalid([Problem("import.too_costly", "error", str(error), fix=fix)]) from None
+        raise Invalid([Problem("import.too_costly", "error", str(error), path="files", fix=fix)]) from None
     finally:
         _reader.release()
 

@@ -41,7 +41,7 @@ def moment(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     except Invalid as error:
         return _page(request, forecast, at, problems=[*form.problems, *error.problems], status=INVALID)
     except Busy as error:
-        problem = Problem("forecast.busy", "error", str(error), path="at")
+        problem = Problem("forecast.busy", "error", str(error), path="at", fix="Send the form again.")
         return _page(request, forecast, at, problems=[problem], status=503)
     if typed["then"] == "run":
         run = run_create(scenario=scenario, user=caller(request))

@@ -160,11 +160,12 @@ class RunFit(WorkspaceView):
     @once
     def post(self, request: Request, run_id: UUID) -> Response:
         """Start a search for the nodes that a pod fits on, by the scheduler's own predicates."""
+        run = self.run()
         serializer = ProbeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         probe = Probe(**serializer.validated_data)
         with saved_unless_dry(request):
-            search = fitting_create(run=self.run(), probe=probe, user=self.user)
+            search = fitting_create(run=run, probe=probe, user=self.user)
         if is_dry(request):
             return Response(SearchedFitting({"search": search, "found": None}).data)
         headers = wait_until_over(request, search)

@@ -50,8 +50,8 @@ def outage(request: HttpRequest, error: Exception) -> HttpResponse | None:
     if not is_outage(error):
         return None
     if isinstance(error, QuotaExceeded):
-        message = error.problem.in_full
-        return refusal(request, HTTPStatus.INSUFFICIENT_STORAGE, message)
+        problem = error.problem
+        return refusal(request, HTTPStatus.INSUFFICIENT_STORAGE, problem.in_full, [problem])
     logger.error("%s %s: %s", request.method, request.path, str(error).partition("\n")[0])
     if isinstance(error, OSError) or any(words in str(error).lower() for words in _DISK_FULL):
         status, message = HTTPStatus.INSUFFICIENT_STORAGE, "The server's disk is full. Nothing was saved."

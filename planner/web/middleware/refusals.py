@@ -1,5 +1,7 @@
 """Error responses outside of views: JSON for API clients, a page for browsers."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from http import HTTPStatus
 
 from django.core.exceptions import RequestDataTooBig
@@ -8,6 +10,7 @@ from django.shortcuts import render
 from django.views import defaults
 
 from planner.api.errors import error_body
+from planning.rows import Problem
 
 CODES = {
     HTTPStatus.BAD_REQUEST: "parse_error",
@@ -28,10 +31,12 @@ PASTED = (
 )
 
 
-def refusal(request: HttpRequest, status: HTTPStatus, message: str) -> HttpResponse:
-    """Return an error response for the API or a browser."""
+def refusal(
+    request: HttpRequest, status: HTTPStatus, message: str, problems: Sequence[Problem] = ()
+) -> HttpResponse:
+    """Return an error response for the API, which also lists the problems, or for a browser."""
     if is_api(request):
-        return JsonResponse(error_body(CODES[status], message), status=status)
+        return JsonResponse(error_body(CODES[status], message, map(asdict, problems)), status=status)
     return render(request, "refused.html", {"status": status, "message": message}, status=status)
 
 

@@ -1,16 +1,19 @@
 """One shape for everything that goes wrong, and nothing for strangers."""
 
 import json
+import re
 import uuid
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Workspace
 from planner.api.errors import PROBLEM_KEYS
+from planner.api.urls import urlpatterns
 from planner.clusters.models import Blob
 from planner.scenarios.models import Scenario
 from tests import factories
@@ -108,6 +111,26 @@ def test_an_unknown_address_is_told_404(api: APIClient) -> None:
 def test_a_wrong_method_is_told_405(api: APIClient) -> None:
     response = call(api, "delete", "runs/")
     assert_shape(response, 405, "method_not_allowed")
+
+
+ROUTES = [route for route in urlpatterns if route.name not in ("schema", "docs", "nowhere")]
+VALUES = {"uuid": str(uuid.uuid4()), "int": "999", "str": "nothing"}
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=[route.name for route in ROUTES])
+def test_every_address_answers_405_and_404_in_the_one_shape(api: APIClient, route: URLPattern) -> None:
+    pattern = str(route.pattern)
+    address = "/api/v1/" + re.sub(r"<(\w+):\w+>", lambda part: VALUES[part[1]], pattern)
+    offered = [method for method in METHODS if hasattr(route.callback.view_class, method)]
+    for method in {*METHODS, "trace"} - {*offered}:
+        refused = api.generic(method.upper(), address, b"{}", "application/json")
+        assert_shape(refused, 405, "method_not_allowed")
+        assert {*refused["Allow"].lower().split(", ")} >= {*offered}
+    if "<uuid" in pattern:
+        for method in offered:
+            lost = api.generic(method.upper(), address, b"{}", "application/json", HTTP_IF_MATCH="1")
+            assert_shape(lost, 404, "not_found")
 
 
 BODIES = {
