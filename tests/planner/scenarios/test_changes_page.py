@@ -10,7 +10,7 @@ from planner.accounts.models import Role
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.queues import queue_create, queue_update
-from planner.scenarios.services.scenarios import conf_update
+from planner.scenarios.services.scenarios import conf_update, release_update
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -55,6 +55,15 @@ def test_differences_are_told_queue_by_queue_and_line_by_line(browser: Client, s
         "6 differences",
     ):
         assert said in page
+
+
+def test_a_change_reads_the_same_in_every_history(browser: Client, scenario: Scenario) -> None:
+    release_update(scenario=scenario, name="v1.14.4", expected_revision=5)
+    workspace = f"/workspaces/{scenario.workspace_id}/history/"
+    for address in (at(scenario), at(scenario, ""), workspace):
+        page = plain(text_of(browser.get(address)))
+        assert re.search(r"[Rr]elease[^–]* as imported v1\.14\.4 ", page), (address, page[-1500:])
+        assert re.search(r"onfiguration edited ", page), address
 
 
 def test_the_page_asks_the_database_little(
