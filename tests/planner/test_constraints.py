@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, models, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.test.utils import CaptureQueriesContext
 
 from planner.accounts.models import Event, Membership
 from planner.experiments.models import Experiment
 from planner.forecasts.models import WaitTarget
 from planner.runs.models import Outcome, Run, Victim
 from planner.scenarios.models import Change
+from planner.scenarios.services.branches import scenario_branch
 from tests import factories
 
 REFUSED = {
@@ -52,6 +54,17 @@ def assert_refused(kind: type[models.Model], values: dict[str, Any]) -> None:
     assert rows.exists()
     with pytest.raises(IntegrityError), transaction.atomic():
         rows.update(**values)
+
+
+@pytest.mark.django_db
+def test_a_lock_on_a_scenario_leaves_its_snapshot_free() -> None:
+    scenario = factories.scenario()
+    with CaptureQueriesContext(connection) as queries:
+        factories.run(scenario)
+        scenario_branch(scenario=scenario, name="branch")
+    locks = [query["sql"] for query in queries if "FOR UPDATE" in query["sql"]]
+    assert len(locks) == (2 if connection.features.has_select_for_update else 0)
+    assert all(lock.endswith('FOR UPDATE OF "planner_scenario"') for lock in locks), locks
 
 
 @pytest.mark.django_db(transaction=True)

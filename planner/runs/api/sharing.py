@@ -76,7 +76,7 @@ class LinkDetail(WorkspaceView):
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, run_id: UUID, link_id: UUID) -> Response:
         """Revoke a link immediately."""
-        link = get_object_or_404(PublicLink.objects.filter(run=self.run()), pk=link_id)
+        link = get_object_or_404(links_of(self.run()), pk=link_id)
         with saved_unless_dry(request):
             link_revoke(link=link, user=self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.runs.forms import LinkForm
-from planner.runs.models import PublicLink, Run
+from planner.runs.models import Run
 from planner.runs.selectors.runs import links_of, pending_jobs, run_counts, victims
 from planner.runs.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_create, link_revoke, run_by_link
 from planner.runs.views.run_page import RunPage
@@ -64,7 +64,7 @@ def _share_page(
 def link_remove(request: HttpRequest, run_id: UUID, link_id: UUID) -> HttpResponse:
     """Revoke a public link."""
     run = run_or_404(request, run_id)
-    link = get_object_or_404(PublicLink.objects.filter(run=run), pk=link_id)
+    link = get_object_or_404(links_of(run), pk=link_id)
     link_revoke(link=link, user=caller(request))
     return redirect("planner:share", run_id)
 
