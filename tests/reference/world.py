@@ -20,7 +20,6 @@ Object = Mapping[str, Any]
 
 RUN = "queuecast/run-seconds"
 TERMINATION = 30
-VERBS = {"at", "create", "replace", "delete", "drain"}
 
 
 class World:
@@ -184,13 +183,9 @@ class World:
         story = self.stories.get(group)
         if story is None or story.started is not None or group not in self.groups:
             return
-        starts = sorted(
-            since
-            for key in self._members(group)
-            if self._phase(key) == "Running" and not self._leaves(key)
-            for since in [self.runs[key].since]
-            if since is not None
-        )
+        members = self._members(group)
+        running = [key for key in members if self._phase(key) == "Running" and not self._leaves(key)]
+        starts = sorted([since for key in running if (since := self.runs[key].since) is not None])
         minimum = max(int(self.groups[group]["spec"].get("minMember") or 0), 1)
         if len(starts) >= minimum:
             story.started = starts[minimum - 1]
