@@ -45,11 +45,11 @@ class PodRuns:
         phase = status.get("phase")
         life.succeeded, life.failed = phase == "Succeeded", phase == "Failed"
         deleted = pod["metadata"].get("deletionTimestamp")
-        if phase == "Running":
+        if phase == "Running" and not deleted:
             stated = status.get("startTime")
             started = parse_time(stated) - world.begin if stated else time
             life.started = life.since = min(started, time)
-            if life.duration is not None and not deleted:
+            if life.duration is not None:
                 world.agenda.plan(time + max(life.duration - (time - life.started), 1.0), Kind.FINISH, key)
         elif phase == "Pending" and info.node_name and not deleted:
             world.agenda.plan(time + world.timeline.start_delay, Kind.START, key)

@@ -100,3 +100,18 @@ def test_a_configuration_that_volcano_rejects_is_named_with_its_place() -> None:
     ]
     assert "events[0].scheduler_conf" in error
     assert "allocated" in error
+
+
+def test_a_pod_that_terminates_from_the_start_neither_loses_nor_gains_run_time_with_its_node() -> None:
+    group = podgroup("j", queue="a", annotations={"queuecast/run-seconds": "50"})
+    leaving = pod("j-0", group="j", node="n", phase="Running", deleting=True, cpu=1)
+    for mode, finished in (("restart", 56), ("resume", 56), ("delete", None)):
+        document = cluster(
+            {"at": 5, "delete": {"nodes": ["n"]}},
+            {"at": 6, "create": {"nodes": [node("m", cpu=4, memory="8Gi")]}},
+            podgroups=[group],
+            pods=[leaving],
+        )
+        document["replay"] |= {"evicted": mode, "termination_seconds": 30}
+        job = replay_document(document)["jobs"]["default/j"]
+        assert (job["lost_seconds"], job["finished"]) == (0, finished)
