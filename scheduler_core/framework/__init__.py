@@ -1,1 +1,1 @@
-"""Where actions meet plugins."""
+"""Sessions, statements and extension points: the interface between actions and plugins."""

@@ -1,7 +1,7 @@
-"""Bounds that plugins give for all tasks of a queue at once in the search for victims.
+"""Bounds on the votes of plugins, for all tasks of a queue at once, in the search for victims.
 
-Each kind of bound accepts at least the tasks that the plugin accepts on a node where all of them are offered
-together. With a bound from every plugin the nodes where evictions cannot help are known without a look at
+Each kind of bound accepts at least the tasks that the plugin accepts on a node when all of them are
+candidates. With a bound from every plugin, nodes where evictions cannot help are found without examining
 their pods, see `scheduler_core.victims`.
 """
 
@@ -18,7 +18,7 @@ Fact = Callable[[PodKind, str], bool]
 
 
 class StaticBound(NamedTuple):
-    """The exact answer of a plugin that judges each task by what never changes.
+    """The exact answer of a plugin that decides by the kind of pod and the namespace alone.
 
     Attributes
     ----------
@@ -31,14 +31,14 @@ class StaticBound(NamedTuple):
 
 
 class PerJobBound(NamedTuple):
-    """The exact answer of a plugin that accepts the first so many of a job's tasks on a node.
+    """The exact answer of a plugin that accepts a limited number of each job's tasks on a node.
 
     Attributes
     ----------
     most : callable
-        ``most(job, priority)``: how many of a job's tasks are accepted on a node where all of them are
-        offered, a number that changes only when a task of the job changes its status. `priority` is that of
-        the preemptor's job; None: the reclaimer does not matter.
+        ``most(job, priority)``: how many of a job's tasks are accepted on a node when all of them are
+        candidates. The number changes only when a task of the job changes its status. `priority` is that of
+        the preemptor's job; None for reclaim, where the reclaimer does not matter.
 
     """
 
@@ -46,7 +46,7 @@ class PerJobBound(NamedTuple):
 
 
 class PerShapeBound(NamedTuple):
-    """What a plugin accepts at most, as it judges tasks by what their queue has allocated.
+    """An upper bound for a plugin that decides by what the task's queue has allocated.
 
     Attributes
     ----------

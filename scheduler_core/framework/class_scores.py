@@ -1,6 +1,6 @@
 """Scores per class of tasks on nodes with enough idle; changed nodes are scored for all classes together.
 
-Nodes that hold the same are answered alike, so that what was once worked out for one serves the next.
+Nodes in the same state get the same answers, so that each state is scored once.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ NOWHERE = -np.inf
 # The state of a node with less of some resource idle than any class requests.
 FULL = ()
 
-# So many nodes in a new state wait to be judged together; classes in need of them judge them one by one.
+# Up to this number, nodes in new states wait to be scored together; classes that need them score them singly.
 MOST_WAITING = 8
 
-# So many classes take over a changed node together; each of the others catches up when its turn comes.
+# At most this number of classes are scored together.
 MOST_CLASSES = 512
-# Answers to so many states of nodes are remembered, and to twice as many as there are nodes.
+# Scores are cached for this number of node states, or for twice the number of nodes if that is more.
 MOST_STATES = 4096
-# So many answers, to all classes together, are worked out in one go.
+# The number of scores, over all classes, that are computed in one pass.
 MOST_ANSWERS = 65536
 
 
 class ClassAnswers(NamedTuple):
-    """What a plugin answers to several classes of tasks.
+    """A plugin's answers for several classes of tasks.
 
     Attributes
     ----------
     on : callable
-        ``on(nodes)``: the answers, (K, C), to the classes on some nodes, (K,): of a filter whether the nodes
-        take them, of a score the scores, never NaN.
+        ``on(nodes)``: the answers for the classes on some nodes, (K, C): a filter returns whether the nodes
+        take them, a score the scores, never NaN.
     fixed : sequence, optional
-        By node, what of it is read and stays the same all session long; None: nothing.
+        By node, the part that the answers depend on and that is constant during a session; None: nothing.
     changing : callable, optional
-        ``moving(node)``: what else is read of a node; None: nothing. Nodes that are equal in both are
-        answered alike.
+        ``changing(node)``: the part of a node that the answers depend on and that changes; None: nothing.
+        Nodes that are equal in both get the same answers.
 
     """
 
@@ -65,7 +65,7 @@ OfClasses = Callable[[Sequence[TaskInfo]], ClassAnswers]
 
 
 class Plugins(NamedTuple):
-    """Who refuses nodes, and who scores them one by one and all together."""
+    """The plugins that refuse nodes, score nodes one by one, and score all nodes together."""
 
     refusing: list[OfClasses]
     ordering: list[OfClasses]
@@ -73,18 +73,18 @@ class Plugins(NamedTuple):
 
 
 class ClassScoreMatrix:
-    """Where several classes of tasks can be allocated at once.
+    """The scores of the nodes where each of several classes of tasks can be allocated at once.
 
-    Each state that a node is found in has a number and one row of scores, (C,), once it has been judged. A
-    node that comes to such a state gets its scores for all classes. Nodes in a new state wait until there
-    are some of them; until then a class in need of them judges them for itself.
+    Each node state has a number and, once scored, one row of scores, (C,). A node that enters a known state
+    gets the scores of that state for all classes. Nodes in new states are collected and scored together; a
+    class that needs one of them earlier scores it for itself.
 
     Parameters
     ----------
     nodes : NodeTable
         The session's nodes.
     plugins : Plugins
-        All that refuse or score nodes.
+        The plugins that refuse or score nodes.
     tasks : mapping
         One task of each class, by the number of the class.
     judge_of : callable
@@ -125,10 +125,7 @@ class ClassScoreMatrix:
         self._judge({node: self._state(node) for node in range(len(nodes))})
 
     def at_once(self, number: int, task: TaskInfo) -> Scores:
-        """Return the scores of a class where it can be allocated at once, else minus infinity, (N,).
-
-        They are those of now, and change when a class is placed again.
-        """
+        """Return the scores of a class where it can be allocated at once, else minus infinity, (N,)."""
         changes = self.nodes.changes
         if self._seen < len(changes):
             self._follow(changes.since(self._seen), len(changes))
@@ -141,7 +138,7 @@ class ClassScoreMatrix:
         return known.scores
 
     def _follow(self, changed: Iterable[int], now: int) -> None:
-        """Find the states of nodes that changed."""
+        """Look up the new states of changed nodes."""
         for node in changed:
             state = self._state(node)
             number = self._known.get(state)
@@ -155,7 +152,7 @@ class ClassScoreMatrix:
         self._seen = now
 
     def _judge_waiting(self, known: _Class) -> None:
-        """Have a class judge the nodes that wait, as far as it has not done so."""
+        """Score the waiting nodes that the class has not yet scored."""
         seen, judge, scores = known.seen, known.judge, known.scores
         for node, (since, _) in self._waiting.items():
             if since > seen:
@@ -163,7 +160,7 @@ class ClassScoreMatrix:
         known.seen = self._seen
 
     def _state(self, node: int) -> Hashable:
-        """Return all that is read of a node, or that it is full: then it takes no class at once."""
+        """Return everything that scores depend on, or `FULL` if the node takes no class at once."""
         idle, future = self.nodes.idle_of[node], self.nodes.future_of[node]
         for position, amount in self._least:
             if amount - idle[position] >= MIN_RESOURCE:
@@ -172,7 +169,7 @@ class ClassScoreMatrix:
         return self._kinds[node], tuple(idle), ahead, *[changing(node) for changing in self._changing]
 
     def _judge(self, states: Mapping[int, Hashable]) -> None:
-        """Judge nodes in states that are new, one for each state."""
+        """Score the nodes in new states, one node for each state."""
         alike: dict[Hashable, list[int]] = {}
         for node, state in states.items():
             alike.setdefault(state, []).append(node)
@@ -187,12 +184,12 @@ class ClassScoreMatrix:
                 self._enter(node, number)
 
     def _enter(self, node: int, number: int) -> None:
-        """Give a node that has come to a known state its scores."""
+        """Give a node the scores of a known state."""
         self._state_of[node] = number
         self._by_class[:, node] = self._scores[number]
 
     def _forget_past_states(self) -> None:
-        """Number anew those states only that nodes are in."""
+        """Drop the states of no node and renumber the others."""
         present = sorted(set(self._state_of))
         self._scores[: len(present)] = self._scores[present]
         renamed = {old: new for new, old in enumerate(present)}
@@ -213,18 +210,18 @@ class ClassScoreMatrix:
         return np.where(possible, self._score(nodes), NOWHERE)
 
     def _fits(self, available: Sequence[Sequence[float]]) -> Mask:
-        """Return which classes find enough of everything that they request on some nodes, (K, C)."""
+        """Return which classes fit the available amounts of some nodes, (K, C)."""
         lacking = self._demands - np.array(available).T[self._requested, :, np.newaxis]
         fits: Mask = np.maximum.reduce(lacking) < MIN_RESOURCE
         return fits.take(self._whose, axis=1)
 
     def _score(self, nodes: Nodes) -> Scores | float:
-        """Return the total scores of some nodes, (K, C); one number when nobody scores nodes."""
+        """Return the total scores of some nodes, (K, C); one number without scoring plugins."""
         return _sum_of(self._orders, nodes) + _sum_of(self._batches, nodes)
 
 
 class _Class:
-    """What is known of one class of tasks.
+    """The scores of one class of tasks.
 
     Attributes
     ----------
@@ -233,7 +230,7 @@ class _Class:
     scores : (N,) float64
         By node.
     seen : int
-        The nodes that wait since changes up to this one have been judged by the class.
+        The class has scored the nodes that have been waiting since this change or longer.
 
     """
 
@@ -246,5 +243,5 @@ class _Class:
 
 
 def _sum_of(columns: Sequence[ClassAnswers], nodes: Nodes) -> Scores | float:
-    """Return the sum of several scores of some nodes, (K, C), added up in order; 0.0 of none."""
+    """Return the sum of several scores of some nodes, (K, C), added in order; 0.0 if there are none."""
     return reduce(add, [scores.on(nodes) for scores in columns]) if columns else 0.0

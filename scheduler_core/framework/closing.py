@@ -14,14 +14,14 @@ from scheduler_core.resource import Resource
 
 
 def close_session(session: Session) -> None:
-    """Let plugins finish, and give every job its phase.
+    """Call the close functions of the plugins and update the phase of every job that moved.
 
-    A job of which nothing moved has the phase that follows from its tasks already.
+    The phase of every other job already follows from its tasks.
 
     Raises
     ------
     SchedulerPanic
-        Where Volcano follows a parent that does not exist, or parents that lead nowhere.
+        Where Volcano follows a parent that does not exist, or a cycle of parents.
 
     """
     for close in session.registry.close_fns:
@@ -44,9 +44,9 @@ def phase_of(job: JobInfo) -> str:
 
 
 def queue_allocated(session: Session) -> dict[str, Resource]:
-    """Return what the tasks of each queue and of all queues below it hold.
+    """Return the amounts that the tasks of each queue and of all its descendants have allocated.
 
-    A queue without any holds nothing.
+    A queue without tasks has allocated nothing.
     """
     allocated = {name: Resource() for name in session.queues}
     own: dict[str, Resource] = {}

@@ -16,14 +16,14 @@ from scheduler_core.model.queue import QueueInfo
 
 
 class DryRun:
-    """One node as it would be without some of its tasks, seen by one preemptor.
+    """The state of one node without some of its tasks, for one preemptor.
 
     Attributes
     ----------
     available : list of float
-        What the node will have idle.
+        The future idle amounts of the node.
     state : dict
-        What plugins remember of the preemptor in this session, by plugin, copied where it can be cloned.
+        The plugins' cycle state of the preemptor, by plugin; a copy of whatever can be cloned.
 
     """
 
@@ -59,7 +59,7 @@ class DryRun:
         return True
 
     def takes_preemptor(self) -> bool:
-        """Return whether queue, node and filters would take the preemptor now."""
+        """Return whether queue, node and filters would accept the preemptor now."""
         return (
             all(
                 fn(self, self.queue, self.preemptor)
@@ -70,7 +70,7 @@ class DryRun:
         )
 
     def passes_filters(self) -> bool:
-        """Return whether the filters would take the preemptor now; amounts are not looked at."""
+        """Return whether the filters would accept the preemptor now, regardless of amounts."""
         return all(
             fn(self, self.preemptor) for fn in self.session.registry.functions[Point.SIMULATE_PREDICATE]
         )

@@ -11,17 +11,17 @@ Group = tuple[str, str]
 
 
 class ErrorCache:
-    """What tasks of the same job and role were refused earlier in one turn of an action.
+    """The refusals of earlier tasks of the same job and role in one turn of an action.
 
-    A task without a role neither reads nor writes it.
+    A task without a role neither reads nor writes them.
 
     Parameters
     ----------
     enabled : bool
-        Whether anything is remembered.
+        Whether refusals are stored.
     for_others : bool
-        No node changes between two looks at one task in a turn: what it was refused is of use to others only,
-        so that a task which is its whole job leaves nothing.
+        Whether only other tasks read the refusals of a task, because no node changes between two searches for
+        one task in a turn. A task that is its whole job then stores nothing.
 
     """
 
@@ -31,7 +31,7 @@ class ErrorCache:
         self.remembered: dict[Group, Why] = {}
 
     def group_of(self, task: TaskInfo) -> Group | None:
-        """Return the group whose refusals a task shares, None when it shares none."""
+        """Return the group of tasks that share refusals with this one, None if there is none."""
         if not self.enabled or not task.role:
             return None
         job = task.job
@@ -40,11 +40,11 @@ class ErrorCache:
         return None if self._for_others and job.size == 1 else (job.key, task.role)
 
     def forget(self) -> None:
-        """Begin another turn."""
+        """Forget all refusals at the start of a turn."""
         self.remembered.clear()
 
     def remember(self, group: Group, refused: Why) -> None:
-        """Keep which nodes refused a task of the group, and why they did so first."""
+        """Store which nodes refused a task of the group, each with its first reason."""
         known = self.remembered.get(group)
         if known is None:
             self.remembered[group] = refused.copy()

@@ -12,21 +12,21 @@ LARGEST_ANSWER = 10 * 2**20
 Post = Callable[[str, bytes, float | None], bytes]
 """``post(url, body, timeout)`` sends JSON and returns the body of an answer with status 200.
 
-The timeout is in seconds for the whole exchange, None: no limit. Of a longer body the first `LARGEST_ANSWER`
-+ 1 bytes are enough. It raises OSError with a sentence when there is no such answer; an attribute `status`
-of the error, if any, is the status of an answer that is not 200.
+The timeout is in seconds for the whole exchange, None: no limit. Of a longer body it may return just the
+first `LARGEST_ANSWER` + 1 bytes. It raises OSError with a sentence when there is no such answer; an attribute
+`status` of the error, if any, is the status of an answer that is not 200.
 """
 
 KEPT = "extender calls"
 
 
 class CallFailed(CoreError):
-    """A call gave no answer that can be read."""
+    """A call returned no valid answer."""
 
 
 @dataclass
 class Failures:
-    """How often one verb failed, and how the first time."""
+    """The number of failures of one verb, and the first failure."""
 
     count: int
     first: str
@@ -38,7 +38,7 @@ class ExtenderCalls:
     Attributes
     ----------
     made : int
-        How many were tried.
+        The number of attempted calls.
     failures : dict
         By (verb, whether its failures are ignorable), in the order of the first one.
 
@@ -63,12 +63,12 @@ class ExtenderCalls:
             raise CallFailed(str(error) if status is None else answered) from error
 
     def failed(self, verb: str, reason: str, *, ignorable: bool) -> None:
-        """Keep that a call failed."""
+        """Record a failed call."""
         known = self.failures.setdefault((verb, ignorable), Failures(0, reason))
         known.count += 1
 
     def notes(self) -> list[str]:
-        """Return what failed, with counts."""
+        """Return notes on the failures, with their counts."""
         return [
             f"Extender: {failures.count} {verb} call{'s' if failures.count > 1 else ''} failed"
             f"{' and were ignored' if ignorable else ''}. First error: {failures.first}"

@@ -2,7 +2,7 @@
 
 A plugin registers its functions with the session's `registry.Registry`, one ``add_...`` method for each
 point; the session combines the answers of all tiers. ``why`` is None when no explanation is collected;
-otherwise the function leaves its reasons there.
+otherwise the function stores its reasons there.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 """
@@ -72,12 +72,12 @@ class Point(Enum):
 
 
 class Vote(Enum):
-    """An opinion: one rejection decides at once, a permit at the end of its tier."""
+    """A vote: a rejection decides at once, a permit decides at the end of its tier."""
 
     PERMIT = 1
     ABSTAIN = 0
     REJECT = -1
 
 
-# As names of their own, since Python 3.11 calls a function for each look at a member of an enumeration.
+# Names of their own, because in Python 3.11 each access to a member of an enumeration calls a function.
 PERMIT, ABSTAIN, REJECT = Vote

@@ -1,4 +1,4 @@
-"""The nodes on which a task fits as a session finds them, and the reasons of the others."""
+"""The nodes on which a task fits when a session opens, and the reasons why the others refuse it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from scheduler_core.model.job import TaskInfo
 
 
 def fitting(session: Session, task: TaskInfo) -> dict[str, Any]:
-    """Return what allocate would report about every node if the task were the first to be placed.
+    """Return what allocate would report about every node if it placed this task first.
 
     Returns
     -------
     dict
-        `refusal`: why plugins refuse the task before nodes are examined, empty if they do not; `queue`: what
-        the refusing plugin left when the queue has no room, else None; `chosen`: the node that allocate
-        takes, None when there is none; `nodes`: for each its `name`, whether it `fits`, whether `now` or
-        only once evicted pods have left, its `score` (None where it does not fit or is the only one), and
-        the `reasons` with which it refuses the task.
+        `refusal`: why plugins refuse the task before nodes are examined, empty if they do not; `queue`: the
+        reasons of the refusing plugin if the queue has no room, else None; `chosen`: the node that allocate
+        chooses, None if there is none; `nodes`: for each its `name`, whether it `fits`, whether `now` or only
+        once evicted pods have left, its `score` (None where it does not fit or is the only one), and the
+        `reasons` with which it refuses the task.
 
     """
     assert task.job is not None, "only the task of a job is placed"

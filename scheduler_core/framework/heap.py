@@ -72,15 +72,15 @@ class PriorityQueue(Generic[Item]):
 
 
 class SettledQueue(Generic[Item]):
-    """Elements that do not change their places while they wait, in their order.
+    """A sorted queue of elements whose order does not change while they wait.
 
-    Every heap gives them out in the same order, so that this need not be one.
+    A heap would return them in the same order.
 
     Parameters
     ----------
     key : callable
-        ``key(item)``: what is compared, a tuple, different for every element. Read when the first one is
-        taken, and of those that come later when they come.
+        ``key(item)``: the sort key, a tuple, different for every element. It is read at the first pop, and
+        for elements that are added later when they are added.
     items : iterable, optional
         The first elements.
 
@@ -99,7 +99,7 @@ class SettledQueue(Generic[Item]):
 
     @property
     def items(self) -> list[Item]:
-        """Return the elements, in no particular order before the first one was taken."""
+        """Return the elements, in no particular order before the first pop."""
         if self._fresh is not None:
             return self._fresh
         return [entry[-1] for entry in self._entries[self._first :]]
@@ -119,13 +119,13 @@ class SettledQueue(Generic[Item]):
             key, fresh = self.key, self._fresh
             self._entries, self._fresh = sorted([(*key(item), item) for item in fresh]), None
         entry = self._entries[self._first]
-        self._entries[self._first] = ()  # what is gone gives its memory back
+        self._entries[self._first] = ()  # release the memory of popped elements
         self._first += 1
         item: Item = entry[-1]
         return item
 
     def push_pop(self, item: Item) -> Item:
-        """Add an element, then remove and return the first one, which is the same while it stays first."""
+        """Add an element, then remove and return the first one, which may be the element itself."""
         if self._fresh is None:
             if self._first == len(self._entries):
                 return item
@@ -139,13 +139,13 @@ class SettledQueue(Generic[Item]):
 
 
 class LiveQueue(PriorityQueue[Item]):
-    """A heap that is put in order anew before every pop: whoever is first now comes out.
+    """A heap that is rebuilt before every pop, so that the current first element is returned.
 
-    Volcano has none; it serves rules of ours that look at live keys.
+    Volcano has none; rules of ours that read live keys use it.
     """
 
     def pop(self) -> Item:
-        """Remove and return the element that is first at this moment."""
+        """Remove and return the element that is first now."""
         waiting, self.items = self.items, []
         for item in waiting:
             self.push(item)

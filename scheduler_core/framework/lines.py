@@ -1,8 +1,8 @@
 """Lines of equal waiting jobs, of which the first one answers for all.
 
-Equal jobs of one queue stand in a line, in the order in which they are served. What a session asks of a job
-depends on its queue and on what stands in the name of its line, so that a line costs a session as much as one
-job, however many wait in it.
+Equal jobs of one queue form a line, in the order in which they are served. The decisions of a session about a
+job depend only on its queue and the name of its line, so that a line costs a session as much as one job,
+however many jobs wait in it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Line:
     Attributes
     ----------
     entries : list
-        The place of each job in the order of jobs, and the job; ascending.
+        The position of each job in the job order, and the job; ascending.
     rejected_at : hashable
-        What the votes on enqueueing had read when they last rejected the first job; None: they did not.
+        What the votes on enqueueing had read when they last rejected the first job; None if they did not.
 
     """
 
@@ -41,7 +41,7 @@ class Line:
         self.rejected_at: Hashable = None
 
     def after(self, position: int, touched: Mapping[str, JobInfo]) -> int | None:
-        """Return the position of the next job that is none of the touched ones, None when there is none."""
+        """Return the position of the next untouched job, None if there is none."""
         for following in range(position + 1, len(self.entries)):
             if self.entries[following][1].key not in touched:
                 return following
@@ -49,26 +49,26 @@ class Line:
 
 
 class Lines:
-    """The waiting jobs of a session in lines; a fold over the jobs that were made anew.
+    """The waiting jobs of a session in lines; a fold over the rebuilt jobs.
 
-    Sound, as all that names a line is part of a job, and a job that is not made anew is the one it was. A job
-    that the session touches stays in its line until it is made anew, and has to be looked at by itself.
+    Sound, as the name of a line follows from the job alone, and a job that is not rebuilt is unchanged. A job
+    that the session touches stays in its line until it is rebuilt, and must be considered by itself.
 
     Attributes
     ----------
     pending : dict
-        The jobs that are not enqueued, by queue: those of equal minResources in one line.
+        The jobs that are not enqueued, by queue; those with equal minResources form one line.
     enqueued : dict
-        Those that are, all of whose pods wait and are equal, by queue.
+        The enqueued jobs all of whose pods are equal and wait, by queue.
     single : dict
-        The other jobs that are enqueued and not settled, by key.
+        The other enqueued jobs that are not settled, by key.
 
     Parameters
     ----------
     jobs : mapping
         By key.
     order_of : callable
-        ``order_of(job)``: its place in the order of jobs, the same until the job is made anew.
+        ``order_of(job)``: its position in the job order, constant until the job is rebuilt.
 
     """
 
@@ -81,7 +81,7 @@ class Lines:
         self.renew(jobs)
 
     def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
-        """Take in jobs that were made anew; None: the job is gone."""
+        """Add, move and remove the rebuilt jobs; None: the job was deleted."""
         for key, job in jobs.items():
             if key in self._places:
                 self._leave(key)
@@ -117,7 +117,7 @@ class Lines:
                 del lines[queue]
 
     def firsts(self, touched: Mapping[str, JobInfo]) -> Iterator[tuple[Line, JobInfo]]:
-        """Yield the lines of enqueued jobs, each with its first one that is none of those touched."""
+        """Yield the lines of enqueued jobs, each with its first untouched job."""
         for lines in self.enqueued.values():
             for line in lines.values():
                 position = line.after(-1, touched)
@@ -129,25 +129,25 @@ class Lines:
         return {*self.pending, *self.enqueued, *[job.queue for job in self.single.values()]}
 
     def apart(self, touched: Mapping[str, JobInfo]) -> list[JobInfo]:
-        """Return the jobs, by key, that have to be looked at by themselves: single ones and those."""
+        """Return the jobs that must be considered by themselves, by key: single and touched ones."""
         apart = {**self.single, **touched}
         return [apart[key] for key in sorted(apart)]
 
 
 class InLine:
-    """The jobs of one queue whose turns come in an action, in their order.
+    """The jobs of one queue that get turns in an action, in order.
 
     Attributes
     ----------
     line : Line
-        The one that the job taken last stood in.
+        The line of the last popped job.
 
     Parameters
     ----------
     order_of : callable
         As of `Lines`.
     touched : mapping
-        The jobs, by key, whose turns do not come as part of their lines.
+        The jobs, by key, that do not get their turns as part of their lines.
 
     """
 
@@ -178,7 +178,7 @@ class InLine:
             heappush(self._heads, (line.entries[position][0], position, line))
 
     def push(self, job: JobInfo) -> None:
-        """Add a job that stands in no line."""
+        """Add a job that is in no line."""
         line, order = Line(), self._order_of(job)
         line.entries.append((order, job))
         heappush(self._heads, (order, 0, line))
@@ -194,13 +194,13 @@ class InLine:
         return self.line.entries[position][1]
 
     def leave_out_others(self) -> None:
-        """Remove the jobs that stand in line behind the one that was taken last."""
+        """Remove the jobs behind the last popped one in its line."""
         self._heads = [head for head in self._heads if head[2] is not self.line]
         heapify(self._heads)
 
 
 def _minimum(job: JobInfo) -> Hashable:
-    """Return a name for the jobs of equal minResources."""
+    """Return the name that jobs with equal minResources share."""
     minimum = job.min_resources
     if minimum is None:
         return None
@@ -208,7 +208,7 @@ def _minimum(job: JobInfo) -> Hashable:
 
 
 def name_of(job: JobInfo) -> Hashable:
-    """Return a name for the jobs that wait as this one does; None: not all of its pods wait and are equal."""
+    """Return the name of the line of a job; None unless all of its pods are equal and wait."""
     waiting = job.by_status[PENDING]
     if not waiting or len(waiting) != job.size:
         return None

@@ -1,4 +1,4 @@
-"""Columns: the answers to one class of tasks on every node, kept up to date."""
+"""Columns: the answers for one class of tasks on every node, kept up to date."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from scheduler_core.model.job import TaskInfo
 
 Nodes = NDArray[np.intp]
 
-# Up to so many nodes are judged one by one: there the calls of numpy cost more than the numbers.
+# Up to this number of nodes are examined one by one, as the calls of numpy would cost more.
 FEW = 40
 
-# Up to so many are when one class is asked about: most nodes of a full cluster refuse it at once.
+# Up to this number when one class is examined: most nodes of a full cluster refuse it at once.
 FEW_OF_A_CLASS = 100
 
 
@@ -28,16 +28,16 @@ def no_form(_task: TaskInfo) -> None:
 
 @dataclass(eq=False, repr=False)
 class NodeQuery:
-    """One question about nodes for a class of tasks.
+    """One query about nodes for a class of tasks.
 
     Attributes
     ----------
     kind : dtype
-        Of the answers.
+        The dtype of the answers.
     of_many : callable
         ``of_many(task, nodes)``: the answers on several nodes, (K,).
     of_one : callable
-        ``of_one(task)``: a function that gives the same for one node; None when there is none.
+        ``of_one(task)``: a function that returns the answer for one node; None if there is none.
 
     """
 
@@ -47,7 +47,7 @@ class NodeQuery:
 
 
 class NodeColumn:
-    """What one class of tasks is answered on every node, brought up to date when it is read."""
+    """The answers for one class of tasks on every node, updated when they are read."""
 
     __slots__ = ("_changes", "_of_one", "_query", "_seen", "_values")
 
@@ -60,7 +60,7 @@ class NodeColumn:
         self._ask(task, everywhere if len(everywhere) > FEW_OF_A_CLASS else range(len(everywhere)))
 
     def now(self, task: TaskInfo) -> NDArray[Any]:
-        """Return the answers to a task of the class as nodes are now, (N,); the next call changes them."""
+        """Return the current answers for a task of the class, (N,); the next call changes the array."""
         seen, now = self._seen, len(self._changes)
         if seen < now:
             self._seen = now
@@ -68,7 +68,7 @@ class NodeColumn:
         return self._values
 
     def _ask(self, task: TaskInfo, nodes: Collection[int] | Nodes) -> None:
-        """Ask about some nodes, one by one when they are few."""
+        """Query some nodes, one by one if they are few."""
         of_one = self._of_one
         if of_one is not None and len(nodes) <= FEW_OF_A_CLASS:
             values = self._values
@@ -85,13 +85,13 @@ class Row:
     Attributes
     ----------
     is_local : bool
-        All answers about a node hold until the node changes.
+        Whether all answers about a node hold until the node changes.
     has_local_scores : bool
-        Those about its scores do.
+        Whether its scores do.
     columns : dict
-        By the question that was put about every node.
+        The columns, by query.
     errors : FitErrors or None
-        The refusals as they are kept with the tasks that found no node when so many changes were logged.
+        The refusals as stored with the tasks that found no node, with the number of changes logged by then.
 
     """
 

@@ -27,22 +27,24 @@ ScoreOf = Callable[[int], float]
 
 
 class NodeQueries:
-    """The questions about the nodes of one session: do they take a task, and how good are they for it?
+    """The queries about the nodes of one session: whether they accept a task, and their scores for it.
 
     Attributes
     ----------
     fit, will_fit, idle : NodeQuery
-        The first resource that is missing in what will be idle; whether none is; whether none is missing now.
+        The first resource that is missing in the future idle amounts; whether none is; whether none is
+        missing now.
     passes, resolvable : NodeQuery
-        The first refusal of the predicates; whether none of them refuses for good.
+        The first refusal of the predicates; whether none of the refusals is unresolvable.
     refuses : NodeQuery
         The first refusal, resources first.
     takes_at_once : NodeQuery
         The total score where a task can be allocated at once, else minus infinity.
     takes_later : NodeQuery
-        The total score where a task will fit, minus infinity where it will not; infinity where it fits now.
+        The total score where a task fits the future idle amounts, minus infinity where it does not; infinity
+        where it fits now.
     order, total : NodeQuery
-        The sum of the scores of nodes each on its own; that and those of all candidates together.
+        The sum of the per-node scores; that plus the batch scores.
 
     """
 
@@ -75,7 +77,7 @@ class NodeQueries:
     # resources
 
     def _resource_fit(self, task: TaskInfo, nodes: Nodes) -> Why:
-        """Return the first resource, by order of the axis, of which each node will not have enough."""
+        """Return the first resource of the axis of which each node will not have enough."""
         available = self.nodes.future if nodes is self.all else self.nodes.future[nodes]
         why = no_refusals(len(nodes))
         for position, amount in reversed(task.shape.demands):
@@ -102,7 +104,7 @@ class NodeQueries:
         return fits
 
     def _future_fit_of(self, task: TaskInfo) -> Callable[[int], bool]:
-        """Return a function for whether a task fits what will be idle on one node."""
+        """Return a function for whether a task fits the future idle amounts of one node."""
         future_of = self.nodes.future_of
         return lambda node: fits(task, future_of[node])
 
@@ -114,7 +116,7 @@ class NodeQueries:
         return fits
 
     def _idle_fit_of(self, task: TaskInfo) -> Callable[[int], bool]:
-        """Return a function for whether a task fits what is idle on one node."""
+        """Return a function for whether a task fits the idle amounts of one node."""
         idle_of = self.nodes.idle_of
         return lambda node: fits(task, idle_of[node])
 
@@ -129,7 +131,7 @@ class NodeQueries:
         return why
 
     def _predicate_of(self, task: TaskInfo) -> RefusalOf | None:
-        """Return a function that gives the first refusal of one node, see `predicate`."""
+        """Return a function for the first refusal of one node, see `predicate`."""
         refusals = self._of_one(Point.PREDICATE, task)
         if refusals is None:
             return None
@@ -144,11 +146,11 @@ class NodeQueries:
         return refusals[0] if len(refusals) == 1 else predicate_of
 
     def _resolvable(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
-        """Return on which nodes no predicate refuses a task for good, (K,)."""
+        """Return on which nodes no predicate refuses a task unresolvably, (K,)."""
         return ~self._statuses.rejected(self.predicate(task, nodes), lenient=True)
 
     def _resolvable_of(self, task: TaskInfo) -> Callable[[int], bool] | None:
-        """Return a function that gives the same for one node; None when a plugin has none."""
+        """Return the form of `_resolvable` for one node; None if a plugin has none."""
         predicate_of, is_resolvable = self._predicate_of(task), self._statuses.is_resolvable
         return None if predicate_of is None else lambda node: is_resolvable(predicate_of(node))
 
@@ -157,14 +159,14 @@ class NodeQueries:
         return merge_first(self._resource_fit(task, nodes), self.predicate(task, nodes))
 
     def _refusal_of(self, task: TaskInfo) -> RefusalOf | None:
-        """Return a function that gives the same as `_refusal` for one node; None when a plugin has none."""
+        """Return the form of `_refusal` for one node; None if a plugin has none."""
         shortage_of, predicate_of = self._shortage_of(task), self._predicate_of(task)
         return None if predicate_of is None else lambda node: shortage_of(node) or predicate_of(node)
 
     # scores
 
     def order_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
-        """Return the sum of the scores of nodes each on its own, (K,); NaN counts as 0."""
+        """Return the sum of the per-node scores, (K,); NaN counts as 0."""
         order = np.zeros(len(nodes))
         for fn in self._registry.functions[Point.NODE_ORDER]:
             order = order + fn(task, nodes)
@@ -172,12 +174,12 @@ class NodeQueries:
         return order
 
     def _order_scorer_of(self, task: TaskInfo) -> ScoreOf | None:
-        """Return a function that gives the score of one node that is its own, see `order_score`."""
+        """Return a function for the per-node score of one node, see `order_score`."""
         orders = self._of_one(Point.NODE_ORDER, task)
         return None if orders is None else lambda node: sum([score(node) for score in orders], start=0.0)
 
     def batch_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
-        """Return the sum of the scores of all candidates together, (K,)."""
+        """Return the sum of the batch scores of the candidates, (K,)."""
         batch = np.zeros(len(nodes))
         for fn in self._registry.functions[Point.BATCH_NODE_ORDER]:
             batch = batch + fn(task, nodes)
@@ -194,7 +196,7 @@ class NodeQueries:
         return self._scorers[number]
 
     def _scorer_of(self, task: TaskInfo) -> ScoreOf | None:
-        """Return a function that gives the total score of one node; None when a plugin has none."""
+        """Return a function for the total score of one node; None if a plugin has none."""
         orders = self._of_one(Point.NODE_ORDER, task)
         batches = self._of_one(Point.BATCH_NODE_ORDER, task)
         if orders is None or batches is None:
@@ -220,7 +222,7 @@ class NodeQueries:
         return scores
 
     def _score_at_once_of(self, task: TaskInfo) -> ScoreOf | None:
-        """Return a function that gives the same as `_score_at_once` for one node; None when there is none."""
+        """Return the form of `_score_at_once` for one node; None if there is none."""
         predicate_of, score_of = self._predicate_of(task), self._scorer_of_class(task)
         if predicate_of is None or score_of is None:
             return None
@@ -237,7 +239,7 @@ class NodeQueries:
     def _score_later(self, task: TaskInfo, nodes: Nodes) -> Scores:
         """Return the scores of nodes where a task will fit, minus infinity where not, (K,).
 
-        Where it fits now, infinity.
+        The score is infinity where it fits now.
         """
         possible = np.flatnonzero(self._refusal(task, nodes) == FITS)
         scores = np.full(len(nodes), NOWHERE)
@@ -246,7 +248,7 @@ class NodeQueries:
         return scores
 
     def _score_later_of(self, task: TaskInfo) -> ScoreOf | None:
-        """Return a function that gives the same as `_score_later` for one node; None when there is none."""
+        """Return the form of `_score_later` for one node; None if there is none."""
         predicate_of, score_of = self._predicate_of(task), self._scorer_of_class(task)
         if predicate_of is None or score_of is None:
             return None
@@ -260,7 +262,7 @@ class NodeQueries:
         return score_later_of
 
     def settled_score_of(self, task: TaskInfo) -> ScoreOf:
-        """Return `_score_at_once_of` a settled task, of which there is one."""
+        """Return `_score_at_once_of` a settled task, for which it exists."""
         score_of = self._score_at_once_of(task)
         assert score_of is not None, "who answers for several classes answers for one node"
         return score_of
@@ -268,7 +270,7 @@ class NodeQueries:
     # forms
 
     def _of_one(self, point: Point, task: TaskInfo) -> list[Callable[[int], Any]] | None:
-        """Return what answers a point for one node at a time, None unless every plugin offers that."""
+        """Return the forms for one node of a point's functions, None unless every plugin has one."""
         forms = [
             None if fn.for_node is None else fn.for_node(task) for fn in self._registry.of_kind(point, NodeFn)
         ]

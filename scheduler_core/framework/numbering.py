@@ -13,7 +13,7 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 def numbered(things: Iterable[Thing]) -> tuple[list[Thing], list[int]]:
-    """Return the different things in order of first sight, and the position of each one among them."""
+    """Return the distinct items in order of first occurrence, and the position of each item among them."""
     things = list(things)
     different = list(dict.fromkeys(things))
     positions = dict(zip(different, range(len(different)), strict=True))
@@ -21,15 +21,15 @@ def numbered(things: Iterable[Thing]) -> tuple[list[Thing], list[int]]:
 
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Numbers]:
-    """Return the distinct ones of some rows, (D, X), and which of them is whose, (C,)."""
+    """Return the distinct rows, (D, X), and the position of each row among them, (C,)."""
     different, whose = numbered(map(tuple, rows.tolist()))
     return np.array(different, dtype=rows.dtype), np.array(whose, dtype=np.intp)
 
 
 def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the different ones of some numbers, ascending, and the position of each among them, (P,).
+    """Return the distinct numbers, ascending, and the position of each number among them, (P,).
 
-    They are not below 0; it takes as much memory as there are numbers up to the largest.
+    The numbers must not be negative; the memory used grows with the largest.
     """
     if not len(numbers):
         return numbers, numbers

@@ -22,37 +22,37 @@ DECIDED = "decided"
 
 
 class Votes:
-    """What the plugins answer about candidates for eviction; here it is forgotten.
+    """The plugins' answers about candidates for eviction; this class ignores them.
 
-    The plugins of one tier whose answers are combined form a ballot. How it ends: `DECIDED`, the victims are
-    what all of them accept; `REFUSED`, the last one accepts no candidate, which ends its tier; `DISJOINT`,
-    each accepts some, but no candidate is accepted by all.
+    The plugins of one tier whose answers are combined form a ballot. It ends as `DECIDED`: the victims are
+    the candidates that all of them accept; `REFUSED`: the last one accepts no candidate, which ends its tier;
+    or `DISJOINT`: each accepts some, but no candidate is accepted by all.
     """
 
     __slots__ = ()
 
     def reasons(self) -> Why | None:
-        """Return where a plugin leaves its reasons by uid; None when they are not recorded."""
+        """Return the mapping where a plugin stores its reasons by uid; None when they are not recorded."""
 
     def answered(self, tier: int, plugin: str, accepted: Sequence[TaskInfo] | None, why: Why | None) -> None:
-        """Take the answer of one plugin; None: it abstained."""
+        """Receive the answer of one plugin; None: it abstained."""
 
     def close(self, outcome: str, victims: Sequence[TaskInfo] = ()) -> None:
-        """End a ballot; the next answer begins another one."""
+        """End a ballot; the next answer starts another one."""
 
 
 UNRECORDED = Votes()
 
 
 class ChosenNode(NamedTuple):
-    """A node for some tasks of a gang.
+    """A node chosen for some tasks of a gang.
 
     Attributes
     ----------
     needed : Resource
-        What these tasks request.
+        The requests of these tasks.
     allowed : list of TaskInfo
-        All tasks on it that may be evicted.
+        All tasks on the node that may be evicted.
 
     """
 
@@ -62,12 +62,12 @@ class ChosenNode(NamedTuple):
 
 
 class Observer:
-    """Hears why jobs wait and why tasks are evicted; here all of it is forgotten.
+    """Receives the reasons why jobs wait and why tasks are evicted; this class ignores them.
 
     Attributes
     ----------
     listens : bool
-        Whether plugins are to give reasons.
+        Whether plugins give reasons.
 
     """
 
@@ -76,48 +76,48 @@ class Observer:
     # why a job waits
 
     def job_invalid(self, job: JobInfo, message: str) -> None:
-        """Hear that an action leaves a job out, as a plugin finds it invalid."""
+        """Receive that an action skips a job because a plugin finds it invalid."""
 
     def job_rejected(self, job: JobInfo, why: Why) -> None:
-        """Hear that a job is not enqueued."""
+        """Receive that a job is not enqueued."""
 
     def queue_overused(self, queue: QueueInfo, jobs: Iterable[JobInfo]) -> None:
-        """Hear that the turns of a queue's jobs end, as the queue is overused."""
+        """Receive that the turns of a queue's jobs end because the queue is overused."""
 
     def reclaim_refused(self, job: JobInfo, why: Why) -> None:
-        """Hear that a job's queue may not reclaim for it."""
+        """Receive that a job's queue may not reclaim for it."""
 
     def queue_full(self, job: JobInfo, task: TaskInfo, why: Why) -> None:
-        """Hear that a job's queue may not take a task."""
+        """Receive that a job's queue may not allocate for a task."""
 
     def gated(self, job: JobInfo) -> None:
-        """Hear that tasks of a job may have a scheduling gate."""
+        """Receive that tasks of a job may have a scheduling gate."""
 
     def fits_nowhere(self, task: TaskInfo, errors: FitErrors) -> None:
-        """Hear that no node takes a task."""
+        """Receive that no node accepts a task."""
 
     def no_score(self, task: TaskInfo) -> None:
-        """Hear that nodes would take a task, but none has a score."""
+        """Receive that nodes would accept a task, but none has a score."""
 
     def placement_failed(self, task: TaskInfo, why: str) -> None:
-        """Hear that a task does not get the node that was found for it."""
+        """Receive that a task does not get the node that was found for it."""
 
     # why tasks are evicted, and others are not
 
     def votes(self) -> Votes:
-        """Return who takes the answers of the plugins about some candidates."""
+        """Return the receiver of the plugins' answers about some candidates."""
         return UNRECORDED
 
     def judged(self, for_task: TaskInfo, candidates: Sequence[TaskInfo], votes: Votes) -> None:
-        """Hear what the plugins answered about the candidates on a node; it replaces what they did before."""
+        """Receive the plugins' answers about the candidates on a node; they replace earlier ones."""
 
     def judged_for_gang(
         self, job: JobInfo, candidates: Callable[[], Sequence[TaskInfo]], votes: Votes
     ) -> None:
-        """Hear what the plugins answered about the candidates on the nodes chosen for a gang."""
+        """Receive the plugins' answers about the candidates on the nodes chosen for a gang."""
 
     def nodes_left_out(self, for_task: TaskInfo, count: int) -> None:
-        """Hear on how many nodes no victims were searched for a task, as that could not help."""
+        """Receive the number of nodes skipped in a search for victims, as evictions there could not help."""
 
     def explain_eviction(
         self,
@@ -143,12 +143,12 @@ class Observer:
     def explain_shuffle(
         self, victim: TaskInfo, tier: int, order: int, plugins: Sequence[str]
     ) -> Explanation | None:
-        """Return why shuffle evicted a task, which some plugins of a tier named."""
+        """Return why shuffle evicted a task that some plugins of a tier named."""
 
     # what queues deserve
 
     def derived(self, plugin: str, queue: str, steps: Iterable[Mapping[str, Any]]) -> None:
-        """Hear the steps in which a plugin came to what a queue deserves."""
+        """Receive the steps in which a plugin derived what a queue deserves."""
 
 
 UNOBSERVED = Observer()

@@ -14,19 +14,18 @@ from scheduler_core.framework.registry import Registry
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 
-# Asked for each comparison, so that looking the members up would take as long as comparing.
+# Read for each comparison; looking up the members would take as long as comparing.
 JOB_ORDER, QUEUE_ORDER, TASK_ORDER = Point.JOB_ORDER, Point.QUEUE_ORDER, Point.TASK_ORDER
 VICTIM_QUEUE_ORDER = Point.VICTIM_QUEUE_ORDER
 
 
 class Orders:
-    """The orders of one session: what its plugins say, then age and name.
+    """The orders of one session: by its plugins, then by age and name.
 
     Attributes
     ----------
     live_queues : bool
-        Whether the heap of queues is put in order anew before every pop, by a rule that Volcano does not
-        have.
+        Whether the heap of queues is rebuilt before every pop, by a rule that Volcano does not have.
 
     """
 
@@ -37,17 +36,17 @@ class Orders:
         self.live_queues = False
 
     def renew(self) -> None:
-        """Forget what was worked out for the session that is over; a job knows itself when it moves."""
+        """Forget the keys of the previous session; those of jobs are invalidated as jobs move."""
         self._victim_queue_keys.clear()
 
     def job_key(self, job: JobInfo) -> tuple[Any, ...]:
-        """Return a job's place among others: what plugins say, the PodGroup's age, the job's key."""
+        """Return the sort key of a job: the plugins' keys, the PodGroup's age, the job's key."""
         if job.order is None:
             job.order = *[fn(job) for fn in self._functions[JOB_ORDER]], job.creation, job.key
         return job.order
 
     def compare_jobs(self, left: JobInfo, right: JobInfo) -> int:
-        """Return below 0 when plugins put `left` first, 0 when none prefers one."""
+        """Return a number below 0 if plugins put `left` first, 0 if none prefers either."""
         mine, theirs = self.job_key(left)[:-2], self.job_key(right)[:-2]
         return (mine > theirs) - (mine < theirs)
 
@@ -64,7 +63,7 @@ class Orders:
         return (left.creation, left.name) < (right.creation, right.name)
 
     def queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]] | None:
-        """Return a key that puts queues in their order, None when a plugin has none or looks at live keys."""
+        """Return a sort key for queues, None if a plugin has none or reads live keys."""
         orders = self._registry.of_kind(QUEUE_ORDER, QueueOrderFn)
         keys = [order.key for order in orders if order.key is not None]
         if self.live_queues or len(keys) < len(orders):
@@ -87,7 +86,7 @@ class Orders:
         return (left.creation, left.uid) < (right.creation, right.uid)
 
     def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
-        """Return a key that puts tasks in their order, where all of them have a pod index or none has."""
+        """Return a sort key for tasks, valid where all of them have a pod index or none has."""
         return *[fn(task) for fn in self._functions[TASK_ORDER]], task.index or 0, task.creation, task.uid
 
     def victim_queue_before(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
@@ -96,7 +95,7 @@ class Orders:
         return mine < theirs if mine != theirs else not self.queue_before(left, right)
 
     def victim_queue_key(self, queue: QueueInfo, preemptor: QueueInfo) -> list[Any]:
-        """Return a key that puts queues first that lose tasks first, whatever the order of queues says."""
+        """Return a key for the order in which queues lose tasks, regardless of the queue order."""
         names = queue.name, preemptor.name
         key = self._victim_queue_keys.get(names)
         if key is None:

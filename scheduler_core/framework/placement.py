@@ -1,6 +1,6 @@
 """The nodes on which a task may run, and the best of them.
 
-What a class of tasks is answered is kept as one row over all nodes and caught up for the nodes that changed
+The answers for a class of tasks are cached as one row over all nodes and updated for the nodes that changed
 since.
 
 Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_helper.go`` at v1.15.1.
@@ -31,7 +31,7 @@ NODE_POINTS = (Point.PREDICATE, Point.NODE_ORDER, Point.BATCH_NODE_ORDER)
 
 
 class Ranked:
-    """Nodes by falling score, equal ones in their order: mostly the first one will do."""
+    """Nodes by descending score, equal ones in node order; mostly only the first one is read."""
 
     __slots__ = ("_nodes", "_scores")
 
@@ -49,7 +49,7 @@ class Ranked:
 
 
 class LaterPlaces:
-    """Where tasks of a class will fit that fit nowhere at once."""
+    """The nodes where tasks of a class will fit that fit nowhere at once."""
 
     __slots__ = ("_column", "_index")
 
@@ -58,10 +58,10 @@ class LaterPlaces:
         self._index = index
 
     def best(self, task: TaskInfo) -> int | None:
-        """Return the node where a task is pipelined that is its whole job.
+        """Return the node where a task that is its whole job is pipelined.
 
-        That is the one nominated for it, if it will fit there. None when there is none, or that takes a
-        closer look.
+        That is its nominated node, if it will fit there. None if there is no such node, or if this shortcut
+        cannot tell.
         """
         scores: Scores = self._column.now(task)
         node = self._index.get(task.nominated) if task.nominated else None
@@ -86,7 +86,7 @@ class Placement:
     # where a task is placed
 
     def find(self, task: TaskInfo, cache: ErrorCache) -> tuple[int | None, FitErrors | None]:
-        """Return the node that a task is to take, and why every node refuses it.
+        """Return the node for a task, and why every node refuses it.
 
         Both are None when nodes passed but none could be chosen.
         """
@@ -104,14 +104,15 @@ class Placement:
         return self.choose(task, candidates), None
 
     def best_at_once(self, task: TaskInfo) -> int | None:
-        """Return the node where `find` allocates a task at once, None when it fits nowhere.
+        """Return the node where `find` allocates a task at once, None if it fits nowhere.
 
-        Nothing may be remembered of tasks of the same job but refusals by nodes that have only filled since.
+        Valid if the only cached refusals of tasks of the same job are by nodes that have only filled up
+        since.
 
         Raises
         ------
         ScoreError
-            If the best score is no number, so that `find` would take a closer look.
+            If the best score is NaN, which only `find` handles.
 
         """
         if self._registry.class_of(task) not in self._prefetched:
@@ -124,16 +125,16 @@ class Placement:
         return node if score > NOWHERE else None
 
     def might_fit_at_once(self, task: TaskInfo) -> bool:
-        """Return whether a task fits any node at once, or that takes a closer look."""
+        """Return whether a task fits any node at once; True, too, if this shortcut cannot tell."""
         scores = self._at_once(task)
         return scores is None or scores.item(scores.argmax()) > NOWHERE
 
     def later_places(self, task: TaskInfo) -> LaterPlaces:
-        """Return where tasks of the class of one will fit that fit nowhere at once."""
+        """Return the nodes where tasks of this task's class will fit that fit nowhere at once."""
         return LaterPlaces(self._known(self._row(task), task, self._queries.takes_later), self.nodes.index)
 
     def fits_nowhere_later(self, task: TaskInfo) -> bool:
-        """Return whether a task that cannot fit at once will not, either, and evictions resolve that."""
+        """Return whether a task that fits nowhere at once fits nowhere later, and evictions resolve that."""
         row = self._row(task)
         later = self._column(row, task, self._queries.takes_later)
         if later.item(later.argmax()) != NOWHERE:
@@ -142,11 +143,11 @@ class Placement:
         return bool(resolvable.item(resolvable.argmin()))
 
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
-        """Return the node with the best finite score, None when that takes a closer look.
+        """Return the node with the best finite score, None if this shortcut cannot tell.
 
-        Sound for the scores where a task can be allocated at once, and where there are none for those where
-        it will fit: these are the candidates, and the best of those that remain when remembered refusals are
-        taken out is the best of all unless it is taken out itself.
+        Sound for the scores where a task can be allocated at once, and if there are none, for those where it
+        will fit: these are the candidates. Removing cached refusals from them changes the best only if the
+        best itself is removed.
         """
         node = int(scores.argmax())
         if not NOWHERE < scores.item(node) < np.inf:
@@ -182,7 +183,7 @@ class Placement:
         return resolves or self._errors(row, why).hopeful() is None
 
     def _fits_at_once(self, task: TaskInfo) -> bool:
-        """Return whether a task is known to fit at once somewhere, as its class is kept with others."""
+        """Return whether a task is known to fit at once somewhere, as its class is scored with others."""
         if self._together is None or self._registry.class_of(task) not in self._prefetched:
             return False
         at_once = self._together.at_once(self._registry.class_of(task), task)
@@ -202,13 +203,13 @@ class Placement:
         Parameters
         ----------
         task : TaskInfo
-            Who is to be placed.
+            The task to place.
         resources : bool
-            Whether the request must fit what will be idle.
+            Whether the request must fit the future idle amounts.
         lenient : bool
-            Whether refusals that evictions could cure are forgiven.
+            Whether refusals that evictions could resolve are ignored.
         cache : ErrorCache
-            What tasks of the same job and role were refused before.
+            The refusals of earlier tasks of the same job and role.
         among : (K,) intp, optional
             The nodes to examine; None stands for all.
 
@@ -248,7 +249,7 @@ class Placement:
         return self._row(task).is_local
 
     def resolvable(self, task: TaskInfo, cache: ErrorCache, among: Nodes | None) -> Nodes:
-        """Return the nodes, of those `among` which to look, that evictions could make fit for a task."""
+        """Return the nodes `among` those given that evictions could make fit for a task."""
         row = self._row(task)
         if among is not None or cache.group_of(task) is not None or not row.is_local:
             return self.examine(task, resources=False, lenient=True, cache=cache, among=among)[0]
@@ -265,9 +266,9 @@ class Placement:
         return int(self._queries.predicate(task, np.array([node], dtype=np.intp))[0])
 
     def admission(self, task: TaskInfo) -> Why:
-        """Return why nodes would refuse a task that had room on all of them, (N,).
+        """Return why nodes would refuse a task if all of them had room, (N,).
 
-        It serves an explanation only: nothing is remembered of it.
+        Only for explanations: nothing is cached.
         """
         if self._is_local(Point.PREDICATE, task):
             return self._column(self._row(task), task, self._queries.passes)
@@ -278,9 +279,9 @@ class Placement:
         return why
 
     def _refusals(self, task: TaskInfo, examined: NDArray[np.bool_], *, resources: bool) -> Why:
-        """Return why nodes refuse a task, (N,); of nodes that are not `examined` the answer means nothing.
+        """Return why nodes refuse a task, (N,); for nodes that are not `examined` the answer is undefined.
 
-        Answers that are not local are computed anew, and only where Volcano would do so.
+        Answers that are not local are computed again, and only where Volcano would do so.
         """
         row = self._row(task)
         fit = self._column(row, task, self._queries.fit) if resources else None
@@ -307,18 +308,18 @@ class Placement:
         return node
 
     def will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
-        """Return on which of the nodes a task fits what will be idle, (K,)."""
+        """Return on which of the nodes a task fits the future idle amounts, (K,)."""
         fits: NDArray[np.bool_] = self._column(self._row(task), task, self._queries.will_fit)[nodes]
         return fits
 
     def fits_future_idle(self, task: TaskInfo) -> NDArray[np.bool_]:
-        """Return on which nodes a task fits what will be idle, (N,); the next call changes it."""
+        """Return on which nodes a task fits the future idle amounts, (N,), valid until the next call."""
         return self._column(self._row(task), task, self._queries.will_fit)
 
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
         """Return the candidate with the highest score, the smallest name among equals.
 
-        One alone is not scored.
+        A single candidate is not scored.
         """
         if len(candidates) <= 1:
             return int(candidates[0]) if len(candidates) else None
@@ -329,9 +330,9 @@ class Placement:
         return int(candidates[best]) if scores[best] > NOWHERE else None
 
     def by_score(self, task: TaskInfo, candidates: Nodes, wanted: Nodes) -> Ranked:
-        """Return the wanted ones of the candidates by falling score, equal ones by name.
+        """Return the wanted candidates by descending score, equal ones by name.
 
-        None at all when scoring failed. One alone is not scored, unless scoring may fail.
+        Return none if scoring failed. A single candidate is not scored unless scoring may fail.
         """
         if candidates is not self.all:
             is_candidate = np.zeros(len(self.nodes), dtype=np.bool_)
@@ -381,18 +382,18 @@ class Placement:
         return row
 
     def _column(self, row: Row, task: TaskInfo, query: NodeQuery) -> NDArray[Any]:
-        """Return what the task's class is answered on every node, (N,), as nodes are now."""
+        """Return the current answers for the task's class on every node, (N,)."""
         return self._known(row, task, query).now(task)
 
     def _known(self, row: Row, task: TaskInfo, query: NodeQuery) -> NodeColumn:
-        """Return the column of a question about a task's class, which may not be up to date."""
+        """Return the column of a query for a task's class, which may be outdated."""
         known = row.columns.get(query)
         if known is None:
             known = row.columns[query] = NodeColumn(query, task, self.all, self.nodes.changes)
         return known
 
     def _errors(self, row: Row, why: Why) -> FitErrors:
-        """Return the refusals of a class as they are kept with its tasks, made once until a node changes."""
+        """Return the refusals of a class as stored with its tasks, cached until a node changes."""
         if row.errors is None or row.errors_at != len(self.nodes.changes):
             row.errors, row.errors_at = FitErrors(self._statuses, why.copy()), len(self.nodes.changes)
         return row.errors
@@ -400,10 +401,10 @@ class Placement:
     # choices
 
     def prefetch(self, tasks: Iterable[TaskInfo]) -> None:
-        """Say for which tasks places are going to be looked for, so that their classes are kept together.
+        """Announce the tasks to be placed, so that their classes are scored together.
 
-        Classes that were expected before stay, as long as they are not too many: what is known of them
-        follows the nodes.
+        Previously announced classes are kept as long as there are not too many, because their scores are up
+        to date.
         """
         known, self._prefetched = self._prefetched, {}
         if len(self.nodes) <= FEW or self._plugins is None:
@@ -425,14 +426,14 @@ class Placement:
                 self._prefetched = {**known, **self._prefetched}
 
     def _is_static(self, task: TaskInfo) -> bool:
-        """Return whether all answers about nodes for a task's class hold whatever else is found."""
+        """Return whether all answers for a task's class follow from the class and the node alone."""
         return all(
             fn.static_for_class(task) for point in NODE_POINTS for fn in self._registry.of_kind(point, NodeFn)
         )
 
     @cached_property
     def _plugins(self) -> Plugins | None:
-        """Return who answers for several classes at once, None when somebody cannot."""
+        """Return the plugins' forms for several classes at once, None if one has none."""
         registered = [self._registry.of_kind(point, NodeFn) for point in NODE_POINTS]
         forms = [[fn.for_classes for fn in fns if fn.for_classes] for fns in registered]
         return Plugins(*forms) if sum(map(len, forms)) == sum(map(len, registered)) else None
@@ -440,7 +441,7 @@ class Placement:
     def _at_once(self, task: TaskInfo) -> Scores | None:
         """Return the scores of a task where it can be allocated at once, else minus infinity, (N,).
 
-        None when nodes are compared with each other.
+        None if scores compare nodes with each other.
         """
         number = self._registry.class_of(task)
         if number in self._prefetched:

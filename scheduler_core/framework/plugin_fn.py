@@ -28,9 +28,9 @@ class PluginFn:
     Attributes
     ----------
     same_for_equal_jobs : bool
-        Whether jobs of one queue, all of whose pods are equal and wait, are answered alike as long as no task
-        moves, and tasks of theirs that would evict, too; a queue that may not take a task may not take it
-        later, as long as tasks are only placed.
+        Whether jobs of one queue all of whose pods are equal and wait get the same answers as long as no task
+        moves, and so do their tasks that would evict. A queue that rejects a task keeps rejecting it as long
+        as tasks are only placed.
 
     """
 
@@ -43,28 +43,28 @@ class PluginFn:
 class NodeFn(PluginFn):
     """A predicate or a score of nodes.
 
-    It is called anew for every task and node unless `class_key` says which tasks get the same answers.
+    It is called again for every task and node unless `class_key` says which tasks get the same answers.
 
     Attributes
     ----------
     class_key : callable or None
-        ``class_key(task)``: everything of a task, beside its pod's shape, that the answer depends on: its
-        `class`. Tasks of one class share their answers, each of which is kept until the node changes. None:
-        no answer is kept.
+        ``class_key(task)``: everything, besides the pod's shape, that the answer depends on: the `class` of
+        the task. Tasks of one class share their answers, each of which is cached until the node changes.
+        None: no answer is cached.
     cacheable_per_node : callable
         ``cacheable_per_node(task)``: whether the answer for a node depends on nothing but the task's class
         and that node.
     static_for_class : callable
-        ``static_for_class(task)``: whether that is so whatever pre-predicates find out.
+        ``static_for_class(task)``: whether that is so regardless of what pre-predicates find.
     for_node : callable or None
-        ``for_node(task)``: a function that gives the same answer for one node as a plain number, for all
-        tasks of the task's class; None when there is none. Never NaN.
+        ``for_node(task)``: a function that returns the same answer for one node as a plain number, never NaN,
+        for all tasks of the task's class; None if there is none.
     for_classes : callable or None
         ``for_classes(tasks)``: the same for several classes, of each of which there is one task, see
         `ClassAnswers`. Only called for tasks of which `static_for_class` is true.
     explain : callable
-        ``explain(task, nodes)``: the same answer, given for an explanation: nothing is remembered of it, and
-        nothing outside is called.
+        ``explain(task, nodes)``: the same answer for an explanation: nothing is cached, and no external
+        system is called.
 
     """
 
@@ -83,8 +83,8 @@ class JobPipelinedFn(PluginFn):
     Attributes
     ----------
     keeps_whole_jobs : bool
-        Whether a job without minimums per role keeps them when all of its pods have a place or are promised
-        one, and are at least its minimum.
+        Whether a job without minimums per role keeps its nodes when all of its pods are placed or pipelined
+        and are at least its minimum.
 
     """
 
@@ -99,9 +99,9 @@ class QueueOrderFn(PluginFn):
     ----------
     key : callable or None
         ``key(queue)``: a tuple that puts queues in the same order; it changes only when a task of the queue
-        comes or goes. None when there is no such key.
+        is added or removed. None if there is no such key.
     key_holds : callable or None
-        ``key_holds()``: whether in this session the key puts the queues of jobs that wait in that order;
+        ``key_holds()``: whether the key gives that order for the queues of waiting jobs in this session;
         None: it always does.
 
     """
@@ -117,8 +117,8 @@ class AllocatableFn(PluginFn):
     Attributes
     ----------
     after_release : callable or None
-        ``after_release(queue, task, freed)``: False when the answer stays no even once tasks of the queue
-        that hold so much have left.
+        ``after_release(queue, task, freed)``: False if the queue would reject the task even after tasks of
+        the queue with these amounts are removed.
 
     """
 
@@ -132,9 +132,9 @@ class EnqueueableFn(PluginFn):
     Attributes
     ----------
     reads : callable or None
-        ``reads(queue)``: all that the vote reads beside a job's queue and minResources, as something that can
-        be compared. A rejection holds for equal jobs as long as it is the same and jobs are only enqueued.
-        None: the vote reads more.
+        ``reads(queue)``: everything that the vote reads besides a job's queue and minResources, as a
+        comparable value. A rejection holds for equal jobs as long as the value is equal and jobs are only
+        enqueued. None: the vote reads more.
 
     """
 
@@ -148,10 +148,10 @@ class EvictableFn(PluginFn):
     Attributes
     ----------
     bound : bound or None
-        At least the accepted ones of all tasks of a queue at once. None: the function sees every candidate.
+        A bound that accepts at least the accepted tasks, for all tasks of a queue at once. None: the function
+        sees every candidate.
     same_for_equal_tasks : bool
-        Whether tasks of one job that are of one class and priority are answered alike as long as nothing
-        moves.
+        Whether tasks of one job with equal class and priority get the same answers as long as nothing moves.
 
     """
 
@@ -160,16 +160,16 @@ class EvictableFn(PluginFn):
 
 
 def shape_only(_task: TaskInfo) -> None:
-    """Return the class key of answers that read nothing of a task but its pod's shape."""
+    """Return the class key of answers that depend on nothing but the shape of a task's pod."""
 
 
 def always(_task: TaskInfo) -> bool:
-    """Say that something is true of every task."""
+    """Return True for every task."""
     return True
 
 
 def never(_task: TaskInfo) -> bool:
-    """Say that something is true of no task."""
+    """Return False for every task."""
     return False
 
 
@@ -190,7 +190,7 @@ def node_fn(
     Raises
     ------
     RegistrationError
-        If the ways to keep its answers contradict each other.
+        If the options for caching its answers contradict each other.
 
     """
     if class_key is None:
@@ -215,12 +215,12 @@ def node_fn(
 
 
 def check_arguments(where: str, fn: object, arguments: tuple[str, ...]) -> None:
-    """Check that a function takes some arguments.
+    """Check that a function accepts the given arguments.
 
     Raises
     ------
     RegistrationError
-        If it does not, or is no function.
+        If it does not, or is not callable.
 
     """
     if callable(fn) and _takes(fn, len(arguments)):
@@ -243,7 +243,7 @@ def _takes(fn: Callable[..., Any], count: int) -> bool:
     try:
         signature(fn).bind(*[None] * count)
     except ValueError:
-        return True  # a function of C says nothing of its arguments
+        return True  # functions written in C do not describe their arguments
     except TypeError:
         return False
     return True

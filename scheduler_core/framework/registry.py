@@ -1,6 +1,6 @@
 """The functions that plugins register, by extension point.
 
-One method for each point; what cannot be asked is refused when it is registered, not when it is asked.
+There is one method for each point. A function with a wrong signature is refused when it is registered.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 """
@@ -44,7 +44,7 @@ Kind = TypeVar("Kind", bound=PluginFn)
 
 
 class Functions(dict[Point, list[Callable[..., Any]]]):
-    """The functions that answer each point, put together when it is called first."""
+    """The functions of each point, collected when the point is first called."""
 
     def __init__(self, registry: Registry) -> None:
         super().__init__()
@@ -56,22 +56,22 @@ class Functions(dict[Point, list[Callable[..., Any]]]):
 
 
 class Registry:
-    """What the plugins of one session answer, by extension point.
+    """The functions of the plugins of one session, by extension point.
 
     A second function of the same plugin for a point replaces the first.
 
     Attributes
     ----------
     reports : list of callable
-        What plugins show of their state at the session's open and end.
+        The plugins' reports of their state at the open and the end of the session.
     close_fns : list of callable
-        What plugins do after the last action.
+        The functions that plugins call after the last action.
     on_allocate, on_deallocate : list of callable
-        What plugins do when a task is placed on its node or removed from it.
+        The handlers for a task that is placed on its node or removed from it.
     on_discard : list of callable or None
-        What each plugin does about evictions that are undone; None when one has to hear of each.
+        The handlers for undone evictions; None if a plugin must handle each eviction.
     functions : dict
-        The functions that answer each point, over all tiers in order.
+        The functions of each point, over all tiers in order.
 
     """
 
@@ -104,7 +104,7 @@ class Registry:
         key: Callable[[QueueInfo], tuple[Any, ...]] | None = None,
         key_holds: Callable[[], bool] | None = None,
     ) -> None:
-        """Register a comparison of queues, and the same as a `key` if there is one, see `QueueOrderFn`."""
+        """Register a comparison of queues, and an equivalent `key` if there is one, see `QueueOrderFn`."""
         self._add(Point.QUEUE_ORDER, QueueOrderFn(plugin, compare, key, key_holds), key=(key, "queue"))
 
     def add_task_order(self, plugin: str, key: Callable[[TaskInfo], Any]) -> None:
@@ -154,11 +154,11 @@ class Registry:
         self._add(Point.JOB_ENQUEUEABLE, EnqueueableFn(plugin, fn, reads), reads=(reads, "queue"))
 
     def add_job_enqueued(self, plugin: str, fn: Callable[[JobInfo], None]) -> None:
-        """Register what happens when a job was enqueued."""
+        """Register a handler for enqueued jobs."""
         self._add(Point.JOB_ENQUEUED, PluginFn(plugin, fn))
 
     def add_overused(self, plugin: str, fn: Callable[[QueueInfo], bool]) -> None:
-        """Register whether a queue has all that it may have."""
+        """Register whether a queue is overused."""
         self._add(Point.OVERUSED, PluginFn(plugin, fn))
 
     def add_preemptive(
@@ -179,7 +179,7 @@ class Registry:
         after_release: Callable[[QueueInfo, TaskInfo, Resource], bool] | None = None,
         same_for_equal_jobs: bool = False,
     ) -> None:
-        """Register whether a queue may take a task, now and after others have left, see `AllocatableFn`."""
+        """Register whether a queue may allocate for a task, now and after a release, see `AllocatableFn`."""
         self._add(
             Point.ALLOCATABLE,
             AllocatableFn(plugin, fn, after_release, same_for_equal_jobs=same_for_equal_jobs),
@@ -189,7 +189,7 @@ class Registry:
     # questions about nodes
 
     def add_pre_predicate(self, plugin: str, fn: Callable[[TaskInfo], None]) -> None:
-        """Register a look at a task before its nodes are examined; it may raise PrePredicateError."""
+        """Register a pre-predicate, called before nodes are examined; it may raise PrePredicateError."""
         self._add(Point.PRE_PREDICATE, PluginFn(plugin, fn))
 
     def add_predicate(
@@ -206,7 +206,7 @@ class Registry:
     ) -> None:
         """Register why nodes refuse a task: (K,) numbers of the session's status table, 0: fits.
 
-        Without `class_key` it is called anew for every task, see `NodeFn`.
+        Without `class_key` it is called again for every task, see `NodeFn`.
         """
         self._add_node_fn(
             Point.PREDICATE,
@@ -231,9 +231,9 @@ class Registry:
         score_node: ForNode | None = None,
         score_classes: OfClasses | None = None,
     ) -> None:
-        """Register scores of nodes, each on its own: (K,) numbers.
+        """Register per-node scores: (K,) numbers.
 
-        Without `class_key` they are computed anew for every task, see `NodeFn`.
+        Without `class_key` they are computed again for every task, see `NodeFn`.
         """
         self._add_node_fn(
             Point.NODE_ORDER,
@@ -328,21 +328,21 @@ class Registry:
     # dry runs of topology-aware preemption
 
     def add_simulate_add_task(self, plugin: str, fn: Callable[[DryRun, TaskInfo], None]) -> None:
-        """Register what changes in a dry run when a task comes back."""
+        """Register the changes in a dry run when a task is added again."""
         self._add(Point.SIMULATE_ADD_TASK, PluginFn(plugin, fn))
 
     def add_simulate_remove_task(self, plugin: str, fn: Callable[[DryRun, TaskInfo], None]) -> None:
-        """Register what changes in a dry run when a task leaves."""
+        """Register the changes in a dry run when a task is removed."""
         self._add(Point.SIMULATE_REMOVE_TASK, PluginFn(plugin, fn))
 
     def add_simulate_allocatable(
         self, plugin: str, fn: Callable[[DryRun, QueueInfo, TaskInfo], bool]
     ) -> None:
-        """Register whether a queue may take a task in a dry run."""
+        """Register whether a queue may allocate for a task in a dry run."""
         self._add(Point.SIMULATE_ALLOCATABLE, PluginFn(plugin, fn))
 
     def add_simulate_predicate(self, plugin: str, fn: Callable[[DryRun, TaskInfo], bool]) -> None:
-        """Register whether a dry run's node takes a task."""
+        """Register whether the node of a dry run accepts a task."""
         self._add(Point.SIMULATE_PREDICATE, PluginFn(plugin, fn))
 
     # events
@@ -350,11 +350,11 @@ class Registry:
     def add_event_handler(
         self, *, allocate: Handler, deallocate: Handler, on_discard: OnDiscard | None = None
     ) -> None:
-        """Register what a plugin does when a task is placed on its node or removed from it.
+        """Register the handlers for a task that is placed on its node or removed from it.
 
-        ``on_discard(tasks)`` leaves behind what is left when tasks give back their nodes, one after the
-        other, and take them again, the last one first, be it once or often, also with more tasks each time;
-        None: it has to hear of each.
+        ``on_discard(tasks)`` has the effect of evicting the tasks one after the other and undoing that, the
+        last one first, whether once or repeatedly, also with more tasks each time; None: the plugin must
+        handle each eviction.
         """
         for name, handler in (("allocate", allocate), ("deallocate", deallocate)):
             check_arguments(f"add_event_handler: {name}", handler, ("task",))
@@ -367,15 +367,15 @@ class Registry:
             self.on_discard.append(on_discard)
 
     def add_report(self, report: Callable[[], dict[str, Any]]) -> None:
-        """Register what a plugin shows of its state at the session's open and end."""
+        """Register the report of a plugin's state at the open and the end of the session."""
         self.reports.append(report)
 
     def add_close_fn(self, close: Callable[[], None]) -> None:
-        """Register what a plugin does after the last action."""
+        """Register a function that is called after the last action."""
         self.close_fns.append(close)
 
     def _add(self, point: Point, added: PluginFn, **further: tuple[Callable[..., Any] | None, str]) -> None:
-        """Keep a function that can be called, with what belongs to it, each with its arguments."""
+        """Store a function and its companions after checking the arguments of each."""
         where = _where(point, added.plugin)
         if point in self._tiers:
             raise RegistrationError(f"{where}: the point has been asked; register while the session opens")
@@ -388,7 +388,7 @@ class Registry:
     # who answers
 
     def tiers_of(self, point: Point) -> list[list[PluginFn]]:
-        """Return who answers a point, tier by tier, in order; tiers without an answer are empty lists."""
+        """Return the functions of a point, tier by tier, in order; a tier without any is an empty list."""
         tiers = self._tiers.get(point)
         if tiers is None:
             registered = self._registered[point]
@@ -404,7 +404,7 @@ class Registry:
         return tiers
 
     def of_kind(self, point: Point, kind: type[Kind]) -> list[Kind]:
-        """Return who answers a point over all tiers in order, as functions of the point's kind."""
+        """Return the functions of a point over all tiers in order, as functions of the point's kind."""
         known = self._of_kind.get((point, kind))
         if known is None:
             known = self._of_kind[point, kind] = [
@@ -413,11 +413,11 @@ class Registry:
         return known
 
     def registered_by(self, plugin: str) -> set[Point]:
-        """Return the points for which a plugin registered a function, whatever its switches say."""
+        """Return the points for which a plugin registered a function, regardless of its switches."""
         return {point for point, registered in self._registered.items() if plugin in registered}
 
     def same_for_equal_jobs(self, *points: Point) -> bool:
-        """Return whether all who answer some points answer equal jobs alike, see `PluginFn`."""
+        """Return whether all functions of some points give equal jobs the same answers, see `PluginFn`."""
         known = self._same_for_equal_jobs.get(points)
         if known is None:
             answering = [added for point in points for added in self.of_kind(point, PluginFn)]
@@ -426,7 +426,7 @@ class Registry:
 
     @property
     def classes_are_shapes(self) -> bool:
-        """Return whether tasks of one shape are of one class."""
+        """Return whether all tasks of one shape are of one class."""
         return not self._class_keys
 
     def class_of(self, task: TaskInfo) -> int:

@@ -11,11 +11,11 @@ from scheduler_core.model.state import Renewal, State
 
 
 class Reuse:
-    """A state for variants of one session each, and their session, one variant after the other.
+    """A state for variants with one session each, and that session, for one variant after the other.
 
-    A session that fails gives nothing back, so that the next one finds everything made anew. A variant that
-    the state cannot follow has a snapshot of its own; after two of them in a row the state is the second's.
-    A session is renewed for the very next variant or not at all: it would not know what others moved.
+    After a session that fails, the state is rebuilt. A variant that the state cannot follow gets a snapshot
+    of its own; after two of these in a row the state is rebuilt from the second. A session is renewed only
+    for the next variant, because it would not know the moves of later ones.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Reuse:
         self._was_other = False
 
     def lend(self, cluster: Cluster) -> Snapshot:
-        """Return what the one session of a cluster finds, which writes nothing; valid until the next call."""
+        """Return the state for the one session of a cluster, which writes nothing, until the next call."""
         state, self._renewal = self._kept, Renewal(anew=True)
         self._before, self._session = self._session, None
         renewal = None if state is None else state.follow(cluster)
@@ -44,7 +44,7 @@ class Reuse:
     def session(
         self, snapshot: Snapshot, conf: SchedulerConf, reasons: bool, open_anew: Callable[[Snapshot], Session]
     ) -> Session:
-        """Return a session on what was lent last: the one before, renewed, if it can be."""
+        """Return a session on the state that was lent last: the previous session, renewed, if possible."""
         if self._lent is None:
             return open_anew(snapshot)
         session = self._before
@@ -60,6 +60,6 @@ class Reuse:
         return session
 
     def give_back(self) -> None:
-        """Say that the session is over."""
+        """Return the state after the session."""
         if self._lent is not None:
             self._kept, self._lent = self._lent, None

@@ -1,4 +1,4 @@
-"""One scheduling cycle: what is known, who answers which question, and what was decided.
+"""One scheduling cycle: its state, the calls to its plugins, and its decisions.
 
 Source: volcano ``pkg/scheduler/framework/session.go``, ``session_plugins.go`` at v1.15.1.
 """
@@ -34,7 +34,7 @@ from scheduler_core.model.state import Renewal
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import Resource, total_of
 
-# Called for each job or task, so that looking the members up would take as long as the call.
+# Read for each job or task; looking up the members would take as long as the call.
 ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
 JOB_PIPELINED, JOB_VALID, JOB_READY = Point.JOB_PIPELINED, Point.JOB_VALID, Point.JOB_READY
 JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
@@ -42,23 +42,23 @@ PREEMPTIVE = Point.PREEMPTIVE
 BINDING = TaskStatus.BINDING
 
 STEADY = frozenset({"allocate", "backfill", "reclaim"})
-"""Actions that do the same again where they find the same."""
+"""Actions that repeat their decisions when nothing has changed."""
 
 View = TypeVar("View")
 
 
 class LivingView(ABC):
-    """What a session keeps up to date, and perhaps the next one, too."""
+    """A view of a session that is kept up to date, and possibly renewed for the next session."""
 
     __slots__ = ()
 
     @abstractmethod
     def renew(self, renewal: Renewal) -> bool:
-        """Become what would be made of the next session; False: it has to be made anew."""
+        """Become the view of the next session; False: it must be rebuilt."""
 
 
 def keeps_nothing(_renewal: Renewal) -> bool:
-    """Say that all that a plugin registered holds in the next session, too."""
+    """Return True, as everything that the plugin registered holds in the next session."""
     return True
 
 
@@ -75,7 +75,7 @@ class Session:
     jobs, queues : dict
         By key and by name, in ascending order.
     release : Release
-        The release of Volcano that decides.
+        The simulated release of Volcano.
     nodes : NodeTable
         The nodes, a struct of arrays.
     total : Resource
@@ -83,34 +83,35 @@ class Session:
     now : float
         Seconds since 1970.
     observer : Observer
-        What hears why jobs wait and tasks are evicted.
+        Receives the reasons why jobs wait and tasks are evicted.
     reasons : bool
-        Whether tasks that fit nowhere, and their PodGroups, say why.
+        Whether the reasons why tasks fit nowhere are recorded, also on their PodGroups.
     counts_pipelined : bool
-        Whether after its actions nobody reads of jobs and pods what is pipelined.
+        Whether jobs and pods need not record what is pipelined, because nothing reads it after the actions.
     writes_conditions : bool
-        Whether closing says on PodGroups whether their gangs are ready: with reasons, if anybody reads it.
+        Whether closing writes conditions about the readiness of gangs to PodGroups; only with reasons and if
+        something reads them.
     cycle_states : dict
-        What plugins remember of tasks within this session, by plugin, then uid.
+        The plugins' state of tasks within this session, by plugin, then uid.
     served_by_gang_action : set of str
-        The jobs that gangpreempt or gangreclaim has given their places in this session.
+        The jobs that gangpreempt or gangreclaim has placed in this session.
     kept : dict
-        What outlives the session, by plugin (the time of tdm's last eviction).
+        State that outlives the session, by plugin (the time of tdm's last eviction).
     registry : Registry
-        What plugins answer.
+        The functions of the plugins.
     orders : Orders
-        Who goes first.
+        The orders of jobs, queues and tasks.
     queue_accounts : callable
-        ``queue_accounts()``: the accounts of the plugin that says what queues deserve, by name.
+        ``queue_accounts()``: the accounts of the plugin that computes the deserved amounts, by queue.
     renewals : dict
-        How plugins bring what they registered to what they would register anew, by plugin; one that returns
-        False cannot. `Renewal.other_queues` says whether what was read of queues may be something else.
+        Functions that update what the plugins registered for the next session, by plugin; one returns False
+        if it cannot. `Renewal.other_queues` says whether the queues may have changed.
     moved : dict
-        The jobs that the last session that was closed did not find as this one does, by key.
+        The jobs that have changed since the last closed session opened, by key.
     is_closed : bool
-        Whether every job has got its phase.
+        Whether the phases of all jobs are written.
     known_to_wait : set of str or None
-        The queues that have jobs that wait, where somebody knows of jobs that are not here.
+        The queues with waiting jobs, if the caller knows of jobs that are not in the session.
 
     """
 
@@ -161,7 +162,7 @@ class Session:
 
     @cached_property
     def has_sound_parents(self) -> bool:
-        """Return whether the parents of every queue lead to `root`, or nobody follows them."""
+        """Return whether the parents of every queue lead to `root`, or no plugin follows them."""
         try:
             for name in self.queues if ROOT in self.queues else ():
                 ancestors(self.queues, name)
@@ -179,19 +180,19 @@ class Session:
 
     @cached_property
     def lines(self) -> Lines:
-        """Return the jobs that wait, in lines of equal ones."""
+        """Return the waiting jobs, in lines of equal ones."""
         return Lines(self.snapshot.index.waiting, self.orders.job_key)
 
     def queues_that_wait(self) -> set[str]:
-        """Return the queues that may have a turn: of jobs that were found to wait, or were touched since."""
+        """Return the queues that may get a turn: of jobs that waited at the open or were touched since."""
         if self.known_to_wait is not None:
             return self.known_to_wait
         return self.lines.queues() | {job.queue for job in self.snapshot.tasks.touched.values()}
 
     def nothing_waits(self) -> bool:
-        """Return whether no job waits for anything: all were found settled, or the session has settled them.
+        """Return whether no job waits: all were settled at the open, or the session has settled them.
 
-        Nobody asks what else an action would say of them.
+        What else an action would report about them is not read.
         """
         if self.reasons:
             return False
@@ -205,17 +206,17 @@ class Session:
         return self.nothing_waits() or self.repeats()
 
     def repeats(self) -> bool:
-        """Return whether the actions after enqueue would again move nothing, as in the session before.
+        """Return whether the actions after enqueue would again move nothing, as in the previous session.
 
-        They find what they found then. What they would pipeline without effect is not recorded, nor read.
+        They find the same input. What they would pipeline without effect is neither recorded nor read.
         """
         return self._finds_the_same and not any(decision.op == "enqueue" for decision in self.decisions)
 
     def _moved_nothing(self) -> bool:
-        """Return whether the session is over, enqueued jobs at most, and pipelined tasks without effect.
+        """Return whether the closed session has at most enqueued jobs and pipelined tasks without effect.
 
-        Sound for these actions only: others read more than tasks, nodes and what queues hold, or leave tasks
-        otherwise than they were found without deciding anything.
+        Sound for these actions only: others read more than tasks, nodes and amounts of queues, or change
+        tasks without a decision.
         """
         actions = self.conf.actions
         if not (self.is_closed and self.counts_pipelined and actions and actions[0] == "enqueue"):
@@ -229,9 +230,9 @@ class Session:
         )
 
     def view(self, kind: Callable[[Session], View]) -> View:
-        """Return what `kind` makes of the session and keeps up to date, made when it is read first.
+        """Return the view `kind` of the session, built at first use.
 
-        One that is a `LivingView` may be kept for the next session.
+        A `LivingView` may be kept for the next session.
         """
         if kind not in self._views:
             self._views[kind] = kind(self)
@@ -239,13 +240,13 @@ class Session:
         return view
 
     def cycle_state(self, task: TaskInfo) -> dict[str, Any]:
-        """Return what plugins remember of a task within this session, by plugin."""
+        """Return the plugins' state of a task within this session, by plugin."""
         return {plugin: known[task.uid] for plugin, known in self.cycle_states.items() if task.uid in known}
 
     # events
 
     def fire_allocate(self, task: TaskInfo) -> Exception | None:
-        """Call the plugins for a task that is placed; returns the last refusal of a handler."""
+        """Call the plugins for a placed task; return the last refusal of a handler."""
         refusal: Exception | None = None
         for allocate in self.registry.on_allocate:
             try:
@@ -255,7 +256,7 @@ class Session:
         return refusal
 
     def fire_deallocate(self, task: TaskInfo) -> None:
-        """Call the plugins for a task that is removed from its node."""
+        """Call the plugins for a task removed from its node."""
         for deallocate in self.registry.on_deallocate:
             deallocate(task)
 
@@ -263,9 +264,9 @@ class Session:
 
     @cached_property
     def is_renewable(self) -> bool:
-        """Return whether all plugins say how they renew what they registered, and nobody listens.
+        """Return whether all plugins can renew what they registered, and there is no observer.
 
-        A plugin that the configuration names twice is opened twice, and would renew what it opened last only.
+        A plugin that the configuration names twice is opened twice, but could renew only its last opening.
         """
         names = [option.name for option in self.conf.options()]
         if self.observer.listens or len(set(names)) < len(names):
@@ -273,10 +274,11 @@ class Session:
         return all(name in self.renewals for name in names)
 
     def renew(self, renewal: Renewal) -> bool:
-        """Become the next session over the state that was renewed; False: a new one has to be opened.
+        """Become the next session over the renewed state; False: a new session must be opened.
 
-        Sound, as what a session holds is the state's, or a plugin's that renews itself, or is forgotten here,
-        or is kept for a node or a job until that changes. A plugin that registers no renewal cannot.
+        Sound, as everything in a session belongs to the state or to a plugin that renews itself, is reset
+        here, or is cached for a node or a job until that changes. A plugin that registers no renewal prevents
+        it.
         """
         if not self.is_renewable:
             return False
@@ -316,10 +318,10 @@ class Session:
         return True
 
     def renew_queues(self, queues: set[str]) -> bool:
-        """Become the next session where jobs of some queues add up to something else, and nothing else moved.
+        """Become the next session after only the sums of some queues changed.
 
-        Nodes and their Kubernetes view are counted by whoever moves pods. Only questions about queues, and
-        about tasks whose class and nodes answer them, are to be asked then. False as of `renew`.
+        The caller counts moved pods on nodes and in the Kubernetes view. Afterwards only calls about queues,
+        and about tasks for which class and nodes suffice, are valid. False as in `renew`.
         """
         if queues:
             self._of_queues.queues = queues
@@ -336,13 +338,13 @@ class Session:
         return True
 
     def count_pod(self, shape: PodShape, node: int, sign: int) -> None:
-        """Count what a pod of a shape holds on a node, 1, or no longer holds, -1; there is no task of it."""
+        """Add (1) or remove (-1) the amounts of a pod of a shape on a node; the pod has no task."""
         self.nodes.count(shape.amounts, node, sign)
         if "k8s_nodes" in self.__dict__:
             self.k8s_nodes.count(shape, node, sign)
 
     def places_by_amounts(self, task: TaskInfo) -> bool:
-        """Return whether where a task is placed follows from its class and what each node holds."""
+        """Return whether the node of a task follows from its class and the amounts on each node."""
         try:
             self.pre_predicate(task)
         except PrePredicateError:
@@ -350,7 +352,7 @@ class Session:
         return self.registry.classes_are_shapes and self.placement.is_local(task)
 
     def moved_jobs(self) -> list[JobInfo]:
-        """Return the jobs, by key, that differ from what the session before left, or were touched in this."""
+        """Return the jobs, by key, that changed since the previous session or were touched in this one."""
         touched = self.snapshot.tasks.touched
         count, jobs = self._moved_jobs
         if count != len(touched):
@@ -377,11 +379,11 @@ class Session:
         return True
 
     def job_pipelined(self, job: JobInfo) -> bool:
-        """Return whether the job may keep its places until resources are released."""
+        """Return whether the job may keep its pipelined nodes until resources are released."""
         return self._vote(JOB_PIPELINED, job) is None
 
     def job_starving(self, job: JobInfo) -> bool:
-        """Return whether the job may evict: the first tier that answers decides, all of it must agree."""
+        """Return whether the job is starving: the first tier that answers decides, all of it must agree."""
         for fn in self._starving:
             if not fn(job):
                 return False
@@ -393,13 +395,13 @@ class Session:
         return next(([added.fn for added in tier] for tier in tiers if tier), [])
 
     def job_enqueueable(self, job: JobInfo) -> Why | None:
-        """Return None when the job may be enqueued, else what the rejecting plugin left, with its name."""
+        """Return None if the job may be enqueued, else the reasons of the rejecting plugin, with its name."""
         why: Why = {}
         plugin = self._vote(JOB_ENQUEUEABLE, job, why)
         return None if plugin is None else {"plugin": plugin, **why}
 
     def _vote(self, point: Point, *question: Any) -> str | None:
-        """Return the name of the plugin that rejects, None when the vote passes."""
+        """Return the name of the plugin that rejects, None if the vote passes."""
         for tier in self.registry.tiers_of(point):
             permitted = False
             for added in tier:
@@ -412,29 +414,29 @@ class Session:
         return None
 
     def job_enqueued(self, job: JobInfo) -> None:
-        """Call the plugins for a job that was enqueued."""
+        """Call the plugins for an enqueued job."""
         for fn in self._functions[JOB_ENQUEUED]:
             fn(job)
 
     # questions about a queue
 
     def overused(self, queue: QueueInfo) -> bool:
-        """Return whether any plugin finds that the queue has its part."""
+        """Return whether any plugin finds that the queue is overused."""
         for fn in self._functions[OVERUSED]:  # noqa: SIM110
             if fn(queue):
                 return True
         return False
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo]) -> Why | None:
-        """Return None when the queue may evict for these tasks, else what the refusing plugin left."""
+        """Return None if the queue may evict for these tasks, else the reasons of the refusing plugin."""
         return self._first_refusal(PREEMPTIVE, queue, tasks)
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
-        """Return None when the queue may take the task, else what the refusing plugin left."""
+        """Return None if the queue may allocate for the task, else the reasons of the refusing plugin."""
         return self._first_refusal(ALLOCATABLE, queue, task)
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Return whether the queue might take the task once so much of what it holds is given back."""
+        """Return whether the queue might allocate for the task after it releases some amounts."""
         return all(
             added.after_release(queue, task, freed)
             for added in self.registry.of_kind(ALLOCATABLE, AllocatableFn)
@@ -452,12 +454,12 @@ class Session:
     # nodes
 
     def pre_predicate(self, task: TaskInfo) -> None:
-        """Let plugins look at a task before its nodes are examined; raises PrePredicateError."""
+        """Call the pre-predicates, before nodes are examined for a task; raises PrePredicateError."""
         for fn in self._functions[PRE_PREDICATE]:
             fn(task)
 
     def record_fit_errors(self, task: TaskInfo, errors: FitErrors) -> None:
-        """Keep why a task found no node."""
+        """Record why a task found no node."""
         if task.job is not None:
             task.job.touch()
             task.job.fit_errors[task.uid] = errors
@@ -466,10 +468,10 @@ class Session:
     # what the cache does outside any statement
 
     def bind(self, task: TaskInfo) -> bool:
-        """Hand a task to the binder; False when the cluster's node can no longer hold it.
+        """Bind a task; False if the node in the cache of the scheduler has no room for it.
 
-        The node that counts here knows of nothing but what this session has bound, so a task may be refused
-        by a node that was over-committed from the start.
+        That node counts only what this session has bound, so a node that was over-committed from the start
+        may refuse a task.
         """
         idle = self.cache_idle[task.node]
         if not fits(task, idle):
@@ -490,13 +492,13 @@ class Session:
         for_pod: str = "",
         state: str = "committed",
     ) -> Decision:
-        """Append a decision of the present action and return it."""
+        """Append a decision of the current action and return it."""
         decision = Decision(self.action, op, job.key, pod, node, reason, for_pod, state)
         self.decisions.append(decision)
         return decision
 
     def forget(self, decision: Decision) -> None:
-        """Forget a decision that was undone; nearly always it is the last one."""
+        """Remove an undone decision; nearly always it is the last one."""
         for place in reversed(range(len(self.decisions))):
             if self.decisions[place] is decision:
                 del self.decisions[place]

@@ -30,12 +30,12 @@ class AccountCopies(Generic[Account]):
 
 
 def makes_dry_runs(session: Session) -> bool:
-    """Return whether preemption is tried out on copies first."""
+    """Return whether preemption does dry runs on copies first."""
     return session.conf.arguments_of("preempt").get_bool("enableTopologyAwarePreemption", False)
 
 
 def copy_at_pre_predicate(session: Session, plugin: str, accounts: Mapping[str, Account]) -> None:
-    """Keep a copy of the accounts for every task about to be tried; only when there are dry runs at all."""
+    """Copy the accounts for every task before it is tried, if there are dry runs."""
     if not makes_dry_runs(session):
         return
 
@@ -48,7 +48,7 @@ def copy_at_pre_predicate(session: Session, plugin: str, accounts: Mapping[str, 
 
 
 def copies_in(dry_run: DryRun, plugin: str) -> dict[str, Account] | None:
-    """Return a plugin's accounts for one node; None when no pre-predicate of the preemptor has copied any."""
+    """Return a plugin's accounts for one node; None if no pre-predicate of the preemptor has copied any."""
     copies: AccountCopies[Account] | None = dry_run.state.get(plugin)
     return None if copies is None else copies.accounts
 
@@ -59,7 +59,7 @@ def copies_behind(dry_run: DryRun, plugin: str, task: TaskInfo) -> tuple[dict[st
     Raises
     ------
     CoreError
-        If it is not: the task can neither go nor come back, which ends the dry run.
+        If the queue is not among them: the task can be neither removed nor added, which ends the dry run.
 
     """
     copies: dict[str, Account] | None = copies_in(dry_run, plugin)

@@ -1,8 +1,8 @@
 """Statements: operations on tasks that are committed together, or undone.
 
 `place`, `evict` and `displace` alone put a task on a node or remove it, and call the plugins for it. A
-statement logs them: committing makes the log real, discarding undoes it backwards. Backfill and shuffle
-decide for good, outside any statement.
+statement logs them: committing makes the log final, discarding undoes it in reverse. Backfill and shuffle
+decide outside any statement; their decisions are not undone.
 
 Source: volcano ``pkg/scheduler/framework/statement.go`` at v1.15.1.
 """
@@ -40,19 +40,19 @@ class Statement:
     # operations
 
     def evict(self, task: TaskInfo, reason: str, for_task: TaskInfo | None) -> Decision:
-        """Evict a running task to make room for another one, or for a whole job (None)."""
+        """Evict a running task to make room for another task, or for a whole job (None)."""
         for_pod = for_task.key if for_task is not None else ""
         decision = evict(self.session, task, reason, for_pod=for_pod, state="kept")
         self.operations.append(Operation("evict", task, decision))
         return decision
 
     def pipeline(self, task: TaskInfo, node: int, *, eviction_occurred: bool) -> bool:
-        """Give a task a place that is still to be released; False when it had to be rolled back."""
+        """Pipeline a task on resources that are still being released; False if it was rolled back."""
         task.eviction_occurred = eviction_occurred
         return self._place("pipeline", task, node, PIPELINED)
 
     def allocate(self, task: TaskInfo, node: int) -> bool:
-        """Give a task idle resources; False when it had to be rolled back."""
+        """Allocate idle resources to a task; False if it was rolled back."""
         return self._place("allocate", task, node, ALLOCATED)
 
     def _place(self, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> bool:
@@ -68,7 +68,7 @@ class Statement:
     # the log
 
     def commit(self) -> None:
-        """Make every operation real, in order."""
+        """Make every operation final, in order."""
         for operation in self.operations:
             task, decision = operation.task, operation.decision
             task.last_transaction = None
@@ -83,9 +83,10 @@ class Statement:
         self.operations = []
 
     def discard(self) -> None:
-        """Undo every operation, the last one first; each task remembers where it stood.
+        """Undo every operation, the last one first; each task keeps its previous status.
 
-        Nothing else of it stays: neither its decisions, nor what no reader of the nodes' log can tell apart.
+        Nothing else remains: decisions are removed, and so are entries in the nodes' log that no reader can
+        distinguish.
         """
         for operation in reversed(self.operations):
             task = operation.task
@@ -95,7 +96,7 @@ class Statement:
         self.session.nodes.changes.trim()
 
     def merge(self, other: Statement) -> None:
-        """Take over the operations of another statement."""
+        """Append the operations of another statement."""
         self.operations += other.operations
         other.operations = []
 
@@ -113,14 +114,14 @@ class Statement:
 
 
 class PlacedTask(NamedTuple):
-    """The decision that placed a task, and why the node or a plugin refuses it after all, if one does."""
+    """The decision that placed a task, and why the node or a plugin then refused it, if one did."""
 
     decision: Decision
     refusal: str | None
 
 
 def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> PlacedTask:
-    """Put a task on a node with the status that it has there, and call the plugins for it."""
+    """Add a task to a node with a status, and call the plugins for it."""
     job = _job(task)
     job.update_task_status(task, status)
     added = session.nodes.add_task(task, node)
@@ -132,11 +133,11 @@ def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskSt
 
 
 def count_as_pipelined(session: Session, task: TaskInfo, node: int) -> bool:
-    """Give a job's only pod a place that is still to be released; only its node and plugins know of it.
+    """Pipeline a job's only pod by counting it on its node and in plugins.
 
-    Sound in sessions after which nobody asks what is pipelined: all that it changes for others is what the
-    node will have idle, and what plugins count. The job has nothing left to wait for: whoever goes through
-    the jobs that wait leaves it out. False, and nothing is done, when a plugin refuses.
+    Sound in sessions after which nothing reads pipelined tasks: others only see the node's future idle
+    amounts and the accounts of plugins. The job no longer waits, so actions over the waiting jobs skip it.
+    False, without any effect, if a plugin refuses.
     """
     job = _job(task)
     task.node, task.node_name = node, session.nodes.names[node]
@@ -153,7 +154,7 @@ def count_as_pipelined(session: Session, task: TaskInfo, node: int) -> bool:
 
 
 def evict(session: Session, task: TaskInfo, reason: str, *, for_pod: str, state: str) -> Decision:
-    """Evict a task from its node, and call the plugins for it."""
+    """Evict a task from its node and call the plugins for it."""
     job = _job(task)
     job.update_task_status(task, TaskStatus.RELEASING)
     session.nodes.update_task(task)
@@ -164,7 +165,7 @@ def evict(session: Session, task: TaskInfo, reason: str, *, for_pod: str, state:
 
 
 def displace(session: Session, task: TaskInfo) -> None:
-    """Take a placed task off its node, back to pending."""
+    """Remove a placed task from its node and make it pending again."""
     _job(task).update_task_status(task, TaskStatus.PENDING)
     session.nodes.remove_task(task)
     session.fire_deallocate(task)
@@ -173,15 +174,15 @@ def displace(session: Session, task: TaskInfo) -> None:
 
 
 def leave_nothing(_tasks: Sequence[TaskInfo]) -> None:
-    """Say that a plugin keeps nothing of evictions that are discarded."""
+    """Do nothing: the plugin keeps nothing of discarded evictions."""
 
 
 def evict_and_discard(session: Session, tasks: Sequence[TaskInfo]) -> bool:
-    """Leave everything as if tasks had been evicted, one after the other, and all of that discarded.
+    """Apply the effect of evicting tasks, one after the other, and discarding that.
 
-    Sound, as every plugin says what that leaves behind (`on_discard`).
-    Each of them remembers that it was terminating, and runs, even if it had only been bound before. False,
-    and nothing is done, when a plugin has to hear of each eviction.
+    Sound, as every plugin defines this effect (`on_discard`). Each task counts as running afterwards, even if
+    it was only bound before, and keeps the status Releasing as its previous one. False, without any effect,
+    if a plugin must handle each eviction.
     """
     if session.registry.on_discard is None:
         return False

@@ -18,11 +18,11 @@ Queues = PriorityQueue[QueueInfo] | SettledQueue[QueueInfo]
 
 
 Watcher = Callable[[QueueInfo, JobInfo | None], None]
-"""Hears of each job before its turn; of a queue that is passed over with all its jobs without one."""
+"""Called with each job before its turn, and without a job for a queue whose jobs get no turn."""
 
 
 def nobody_watches(_queue: QueueInfo, _job: JobInfo | None) -> None:
-    """Hear of turns and do nothing."""
+    """Ignore the turns."""
 
 
 class WorkList:
@@ -31,12 +31,12 @@ class WorkList:
     Parameters
     ----------
     settled : bool
-        No job and no queue changes its place while it waits: only those whose turn it is gain or lose tasks.
+        Whether no job or queue changes its position while it waits: tasks change only in their own turns.
 
     Attributes
     ----------
     has_key : bool
-        A key puts the queues in their order.
+        Whether queues are sorted by a key.
 
     """
 
@@ -51,7 +51,7 @@ class WorkList:
         self._seen: set[str] = set()
 
     def take_lines(self, touched: Mapping[str, JobInfo]) -> None:
-        """Have jobs come in lines, those that were touched by themselves."""
+        """Take jobs from lines, and touched jobs one by one."""
         self._touched = touched
 
     def add_queue(self, name: str) -> None:
@@ -85,20 +85,20 @@ class WorkList:
         )
 
     def waiting(self, queue: QueueInfo) -> Jobs | None:
-        """Return the queue's jobs, None when none is left."""
+        """Return the queue's jobs, None if none is left."""
         return self.jobs.get(queue.name) or None
 
 
 def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQueue[QueueInfo]:
-    """Return queues in a heap, not re-sorted while shares move unless a rule of ours requires it."""
+    """Return queues in a heap, not re-sorted while shares change unless a rule of ours requires it."""
     kind = LiveQueue if session.orders.live_queues else PriorityQueue
     return kind(session.orders.queue_before, queues)
 
 
 def waiting_jobs(session: Session) -> list[JobInfo]:
-    """Return the jobs of which anything may wait, by key.
+    """Return the jobs that may wait, by key.
 
-    These are all but those that the session found settled and has not touched since, or has counted as
+    These are all jobs except those that were settled at the open and not touched since, and those counted as
     pipelined.
     """
     tasks = session.snapshot.tasks
@@ -107,7 +107,7 @@ def waiting_jobs(session: Session) -> list[JobInfo]:
 
 
 def jobs_apart(session: Session, touched: Mapping[str, JobInfo]) -> list[JobInfo]:
-    """Return those of them that stand in no line, by key: single ones, and these that were touched."""
+    """Return the waiting jobs in no line, by key: single and touched ones."""
     counted = session.snapshot.tasks.counted
     return [job for job in session.lines.apart(touched) if job.key not in counted]
 
@@ -118,7 +118,7 @@ def first_jobs(session: Session, touched: Mapping[str, JobInfo]) -> Iterator[tup
 
 
 def who_answers_for_all(session: Session, *points: Point) -> list[JobInfo]:
-    """Return jobs that wait, one of each line where equal jobs are answered alike at these points."""
+    """Return waiting jobs, one of each line if equal jobs get the same answers at these points."""
     if not session.registry.same_for_equal_jobs(*points):
         return waiting_jobs(session)
     touched = session.snapshot.tasks.touched
@@ -126,20 +126,20 @@ def who_answers_for_all(session: Session, *points: Point) -> list[JobInfo]:
 
 
 def active_waiting_jobs(session: Session) -> list[JobInfo]:
-    """Return those of them that have been enqueued and are valid; invalid ones are reported."""
+    """Return the waiting jobs that are enqueued and valid; invalid ones are reported."""
     return [job for job in waiting_jobs(session) if is_active(session, job)]
 
 
 def active_jobs(session: Session) -> list[JobInfo]:
-    """Return the jobs that have been enqueued and are valid, by key; invalid ones are reported."""
+    """Return the jobs that are enqueued and valid, by key; invalid ones are reported."""
     return [job for job in session.jobs.values() if is_active(session, job)]
 
 
 def is_left_out(session: Session, job: JobInfo, left: Collection[str]) -> bool:
-    """Return whether no action that is left looks at a job, of which no pod has a place.
+    """Return whether no remaining action considers a job without placed pods.
 
-    Sound, as no action but enqueue looks at jobs that were not enqueued where enqueue is configured, and as
-    only pods on a node are evicted.
+    Sound, as with enqueue configured no other action considers jobs that were not enqueued, and as only pods
+    on a node are evicted.
     """
     if not job.is_pending or "enqueue" in left or "enqueue" not in session.conf.actions:
         return False
@@ -147,12 +147,12 @@ def is_left_out(session: Session, job: JobInfo, left: Collection[str]) -> bool:
 
 
 def is_active(session: Session, job: JobInfo) -> bool:
-    """Return whether a job has been enqueued and is valid; an invalid one is reported."""
+    """Return whether a job is enqueued and valid; an invalid one is reported."""
     return not job.is_pending and not stopped_as_invalid(session, job)
 
 
 def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
-    """Return whether a job is not valid, and report that."""
+    """Return whether a job is invalid, and report that."""
     failure = session.job_valid(job)
     if failure is None:
         return False
@@ -161,10 +161,10 @@ def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
 
 
 def task_heap(session: Session, first: Sequence[TaskInfo], then: Sequence[TaskInfo] = ()) -> Tasks:
-    """Return tasks, of which `pop` takes the first one, in a heap.
+    """Return tasks in a heap, or in a list of which `pop` returns the first task.
 
-    They are pushed by uid, `then` after `first`. How they are pushed only matters where some have a pod index
-    and some have not.
+    They are pushed by uid, `then` after `first`. The order of pushing matters only where some tasks have a
+    pod index and others do not.
     """
     tasks = [*first, *then]
     if len(tasks) <= 1:
