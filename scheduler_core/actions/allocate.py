@@ -33,12 +33,12 @@ from scheduler_core.model.status import READY_STATUSES, TaskStatus
 
 NAME = "allocate"
 GANG_ACTIONS = frozenset({"gangpreempt", "gangreclaim"})
-"""They look at the pods that are pipelined on a node."""
+"""Plugins that read the pods pipelined on a node."""
 PENDING = TaskStatus.PENDING
 
 
 def execute(session: Session) -> None:
-    """Give each queue its turn: one job, one statement, until no queue has anything left to try."""
+    """Give each queue its turn: one job, one statement, until no queue has a job left to try."""
     if session.nothing_to_decide():
         return
     allocate = Allocate(session)
@@ -57,7 +57,7 @@ def execute(session: Session) -> None:
 
 
 class Allocate:
-    """One execution of the action: who waits for what."""
+    """One execution of the action."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -72,11 +72,12 @@ class Allocate:
         self.work = WorkList(session, settled=True)
         self.counts = _may_count(session)
         self.passes_over = not session.reasons and session.registry.classes_are_shapes and self.work.has_key
-        # where the classes will fit that fit nowhere at once, and those of them that will not, either
+        # the nodes where classes that fit nowhere at once will fit later, and the classes that fit nowhere
+        # later
         self.later_only: dict[int, LaterPlaces] = {}
         self.hopeless: set[int] = set()
         self.asks_who_was_seen = "preempt" in session.conf.actions
-        # what was found of a class, and after how many changes of nodes
+        # the result of a class, with the number of node changes at that time
         self.fits_nowhere: dict[int, tuple[int, bool]] = {}
         enqueues = "enqueue" in session.conf.actions
         by_line = (
@@ -112,10 +113,10 @@ class Allocate:
         session.placement.prefetch(expected)
 
     def _add_lines(self, touched: Mapping[str, JobInfo]) -> list[TaskInfo]:
-        """Put the lines of equal jobs to work that may get something; return one task of each.
+        """Add the lines of equal jobs that may be placed; return one task of each line.
 
-        Sound, as equal jobs are valid or not alike, and no node takes any task of one where none takes any of
-        the other.
+        Sound, as equal jobs are all valid or all invalid, and a node that accepts no task of one job accepts
+        none of an equal job.
         """
         tasks: list[TaskInfo] = []
         for line, job in first_jobs(self.session, touched):
@@ -126,11 +127,12 @@ class Allocate:
         return tasks
 
     def _is_hopeless(self, job: JobInfo) -> bool:
-        """Return whether a job's turns can be left out, as no node takes any of its tasks.
+        """Return whether a job's turns can be left out, as no node accepts any of its tasks.
 
-        Sound, as nodes only fill up while the action runs: none takes any of them later, and turns that place
-        nothing move no share, so that the other turns keep their order. What is lost is why the tasks wait,
-        and that the pre-predicates saw them: preempt relies on that for tasks with a nominated node.
+        Sound, as nodes only fill up while the action runs, so none accepts them later, and turns that place
+        nothing change no share, so that the other turns keep their order. The reasons why the tasks wait are
+        lost, and the pre-predicates do not see the tasks; preempt relies on that for tasks with a nominated
+        node.
         """
         if not self.passes_over or job.key in self.served_by_gang_action:
             return False
@@ -140,7 +142,7 @@ class Allocate:
         if task.nominated:
             return False
         if task.best_effort or task.shape.gated_by_others:
-            return True  # it gets no turn
+            return True  # the job gets no turn
         session, number = self.session, self.session.registry.class_of(task)
         known = self.fits_nowhere.get(number)
         if known is not None and (known[1] or known[0] == len(session.nodes.changes)):
@@ -154,11 +156,11 @@ class Allocate:
         return fits_nowhere
 
     def take_turn(self, jobs: Jobs) -> None:
-        """Place what the first job's turn allows.
+        """Place the tasks of the first job's turn.
 
-        What is only pipelined is kept, neither bound nor undone. A job that a gang action has served in this
-        session comes again with the tasks that it placed, which are first tried on the nodes nominated for
-        them in earlier cycles.
+        Tasks that are only pipelined are kept, neither bound nor undone. A job that a gang action has placed
+        in this session gets another turn with the placed tasks, which are first tried on the nodes nominated
+        for them in earlier cycles.
         """
         job, changes = jobs.pop(), len(self.session.nodes.changes)
         if self.counts and _is_one_pod(job) and self._waits_on(job, jobs):
@@ -188,12 +190,12 @@ class Allocate:
             leave_out_equals(jobs)
 
     def _waits_on(self, job: JobInfo, jobs: Jobs) -> bool:
-        """Count the only pod of a job where it is pipelined, or leave it out when it is hopeless.
+        """Count the only pod of a job on the node where it is pipelined, or skip it if it is hopeless.
 
-        False, and nothing is done, when it might get more, or that takes a closer look. A class that fits
-        nowhere, at once or at all, does not as long as the action runs. The pre-predicates see a task as they
-        would, once its queue may take it; of a hopeless one only where preempt asks whether they did, see
-        `_is_hopeless`.
+        False, without any effect, if it might be allocated or this shortcut cannot tell. A class that fits
+        nowhere, at once or at all, does not fit later while the action runs. As usual, the pre-predicates see
+        a task after its queue has accepted it; those of a hopeless task are called only if preempt reads
+        whether they were, see `_is_hopeless`.
         """
         session, task = self.session, job.samples()[0]
         number, later_only = session.registry.class_of(task), self.later_only
@@ -224,11 +226,12 @@ class Allocate:
         return True
 
     def _fails_as_equals_do(self, job: JobInfo) -> bool:
-        """Return whether jobs that are equal to one that got nothing get nothing, either.
+        """Return whether the jobs equal to one that was not placed are not placed, either.
 
-        Sound, as their queue and the nodes only fill up while the action runs: what refused the tasks of this
-        one refuses theirs. Not where errors are kept that name the nodes where evictions might help: preempt
-        and reclaim read these, each job's own; nor where a node is nominated, see `_is_hopeless`.
+        Sound, as their queue and the nodes only fill up while the action runs: whatever refused the tasks of
+        this job refuses theirs. Not valid if errors are recorded that name the nodes where evictions might
+        help, because preempt and reclaim read those of each job; nor with a nominated node, see
+        `_is_hopeless`.
         """
         placement = self.session.placement
         return all(errors.hopeful() is None for errors in job.fit_errors.values()) and all(
@@ -273,7 +276,7 @@ class Allocate:
     def _place_as_nominated(self, job: JobInfo, statement: Statement) -> bool:
         """Place all tasks of a job on the nodes nominated in earlier cycles; False once one does not fit.
 
-        No task is placed before the nodes of all of them were examined.
+        No task is placed before the nodes of all tasks are examined.
         """
         session = self.session
         self.cache.forget()
@@ -304,7 +307,7 @@ class Allocate:
         return self._nominated_takes(task)
 
     def _find_node(self, task: TaskInfo) -> tuple[int | None, FitErrors | None]:
-        """Return the node that a task is to take, and why every node refuses it."""
+        """Return the node for a task, and why every node refuses it."""
         session = self.session
         try:
             session.pre_predicate(task)
@@ -315,11 +318,11 @@ class Allocate:
         return session.placement.find(task, self.cache)
 
     def _is_ignored(self, task: TaskInfo) -> bool:
-        """Return whether the nominations of a task's job no longer count: not all could be followed."""
+        """Return whether a job's nominations are ignored because not all of its tasks fit their nodes."""
         return task.job is not None and task.job.key in self.nominations_ignored
 
     def _nominated_takes(self, task: TaskInfo) -> bool:
-        """Return whether the node that an earlier cycle nominated for a task, if it is there, takes it."""
+        """Return whether the node that an earlier cycle nominated for a task exists and accepts it."""
         nodes, placement = self.session.nodes, self.session.placement
         node = nodes.index.get(task.nominated)
         if node is None or not nodes.fits_future_idle(task, node):
@@ -329,13 +332,13 @@ class Allocate:
         return len(passing) > 0
 
     def _skip_failed_role(self, task: TaskInfo) -> None:
-        """Keep that a task was not tried, as one of the same role has found no node in this session."""
+        """Record that a task was not tried because one of the same role has found no node in this session."""
         sentence = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
         self.session.record_fit_errors(task, FitErrors(self.session.statuses, None, sentence))
 
 
 def _may_count(session: Session) -> bool:
-    """Return whether a job that is one pod may be pipelined by counting alone."""
+    """Return whether a job of one pod may be pipelined by counting alone."""
     if not (session.counts_pipelined and session.is_renewable):
         return False
     votes = session.registry.of_kind(Point.JOB_PIPELINED, JobPipelinedFn)
@@ -343,12 +346,12 @@ def _may_count(session: Session) -> bool:
 
 
 def _is_one_pod(job: JobInfo) -> bool:
-    """Return whether a job is one pod, and that is enough for it."""
+    """Return whether a job has one pod and needs no more."""
     return job.size == 1 and job.min_available <= 1 and not job.task_min_available
 
 
 def leave_out_equals(jobs: Jobs) -> None:
-    """Remove the jobs that stand in line behind the one that was taken last."""
+    """Remove the jobs behind the last popped one in its line."""
     if isinstance(jobs, InLine):
         jobs.leave_out_others()
 

@@ -134,7 +134,7 @@ class Preempt:
     def between_jobs(self, queue: QueueInfo, watch: Watcher = nobody_watches) -> None:
         """Let the queue's starving jobs evict tasks of its other jobs.
 
-        A job is pipelined whole or not at all.
+        A job is pipelined as a whole or not at all.
         """
         session = self.session
         jobs = PriorityQueue(session.orders.job_before, self.starving[queue.name])

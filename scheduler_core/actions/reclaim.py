@@ -1,4 +1,4 @@
-"""The action reclaim: evicts pods of other queues for queues below their deserved amounts.
+"""Action reclaim: evict tasks of other queues for queues below their deserved amounts.
 
 Source: volcano ``pkg/scheduler/actions/reclaim/reclaim.go`` at v1.15.1.
 """
@@ -47,7 +47,7 @@ POINTS_OF_EQUAL_JOBS = Point.JOB_VALID, Point.JOB_STARVING, Point.PREEMPTIVE, Po
 
 
 def execute(session: Session) -> None:
-    """Let each queue's starving jobs evict tasks of other queues, all of them in one go."""
+    """Let each queue's starving jobs evict tasks of other queues, all tasks of a job in one turn."""
     if session.nothing_to_decide():
         return
     reclaim = Reclaim(session)
@@ -56,22 +56,22 @@ def execute(session: Session) -> None:
 
 
 class Reclaim:
-    """One execution of the action: the jobs that starve, by queue.
+    """One execution of the action: the starving jobs, by queue.
 
     Attributes
     ----------
     evicts : bool
-        Whether any job might evict; if not, nothing else is set.
+        Whether any job might evict; if not, no other attribute is set.
     leaves_out : bool
-        Whether turns without effect can be left out: nothing reports them.
+        Whether turns without effect can be left out, because no observer receives them.
 
     """
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        # the last answer for a queue and a shape, and after how many changes of nodes
+        # the last answer for a queue and a shape, with the number of node changes at that time
         self._refused: dict[tuple[str, int], tuple[int, Why | None]] = {}
-        # after how many changes of nodes a job of a line last reclaimed nothing
+        # the number of node changes when a job of a line last reclaimed nothing
         self._failed: dict[Line, int] = {}
         self.rolls_back = session.release.follows(Rule.RECLAIM_ROLLBACK)
         self.attempts = FailedAttempts(session, Point.RECLAIMABLE)
@@ -85,7 +85,7 @@ class Reclaim:
             self.work.add_queue(queue)
 
     def _add_jobs(self) -> Iterable[JobInfo]:
-        """Add the jobs that starve one by one; return the active ones."""
+        """Add the starving jobs one by one; return the active ones."""
         active = active_waiting_jobs(self.session)
         for job in active:
             if self.session.job_starving(job):
@@ -93,10 +93,10 @@ class Reclaim:
         return active
 
     def _add_lines(self) -> Iterable[JobInfo] | None:
-        """Add the jobs that starve in lines of equal ones; return the active ones.
+        """Add the starving jobs in lines of equal ones; return the active ones.
 
-        Sound, as a job keeps its place in the order of jobs until its turn unless it loses a task: None, and
-        nothing is added, if one that starves has any to lose.
+        Sound, as a job keeps its position in the job order until its turn unless it loses a task. None,
+        without any effect, if a starving job has a task to lose.
         """
         session, tasks = self.session, self.session.snapshot.tasks
         if not self.leaves_out or not session.registry.same_for_equal_jobs(*POINTS_OF_EQUAL_JOBS):
@@ -117,10 +117,10 @@ class Reclaim:
         return is_active(self.session, job) and self.session.job_starving(job)
 
     def _queues(self, active: Iterable[JobInfo]) -> Iterable[str]:
-        """Return the queues that have active jobs, or only those that have jobs that starve.
+        """Return the queues that have active jobs, or only those that have starving jobs.
 
-        Sound where these are no more than two, as turns of the others do nothing: a heap returns queues that
-        have a key in their order until something moves, and one queue alone needs no order.
+        Sound for at most two of these, as turns of the others do nothing: a heap returns queues that have a
+        key in their order until something moves, and a single queue needs no order.
         """
         if self.leaves_out:
             most = 1 if self.session.orders.queue_key() is None else 2
@@ -130,14 +130,14 @@ class Reclaim:
 
     @property
     def bound(self) -> Bound:
-        """Return what tells where evicting tasks of other queues might help."""
+        """Return the bound that finds nodes where evicting tasks of other queues might help."""
         return self.session.view(reclaim_bound)
 
     def run(self, watch: Watcher = nobody_watches) -> None:
         """Give every starving job its turn, queue by queue.
 
-        A queue is pushed again for each job that follows. Where turns can be left out it is not if at most
-        one other queue is still to be served, as that one needs no order.
+        A queue is pushed again for each of its further jobs. If turns can be left out, it is not pushed when
+        at most one other queue remains, as that one needs no order.
         """
         queues, unserved = self.work.queues, set(self.work.jobs)
         while queues and (unserved or not self.leaves_out):
@@ -156,7 +156,7 @@ class Reclaim:
                     queues.push(queue)
 
     def take_turn(self, queue: QueueInfo, job: JobInfo, jobs: Jobs) -> None:
-        """Let a job's tasks reclaim one after the other; the job is pipelined whole or not at all."""
+        """Let a job's tasks reclaim one after the other; the job is pipelined as a whole or not at all."""
         session, tasks = self.session, task_heap(self.session, pending_tasks(job))
         statement, changes = Statement(session), len(session.nodes.changes)
         while tasks and session.job_starving(job):
@@ -170,17 +170,17 @@ class Reclaim:
             self._failed[jobs.line] = changes
 
     def _fails_as_equals_did(self, jobs: Jobs) -> bool:
-        """Return whether the turn of the job taken last can be left out, as an equal one reclaimed nothing.
+        """Return whether the turn of the last popped job can be left out, as an equal one reclaimed nothing.
 
-        Sound as long as nothing moves, as the same is answered about equal jobs and their tasks, and none of
-        them has been tried elsewhere in this session.
+        Sound as long as nothing moves, as equal jobs and their tasks get the same answers, and none of them
+        has been tried elsewhere in this session.
         """
         return isinstance(jobs, InLine) and self._failed.get(jobs.line) == len(self.session.nodes.changes)
 
     def _is_typical(self, queue: QueueInfo, job: JobInfo) -> bool:
-        """Return whether a job that reclaimed nothing answers for those that are equal to it.
+        """Return whether a job that reclaimed nothing stands for its equal jobs.
 
-        Not where a node is nominated: preempt relies on what the pre-predicates saw.
+        Not with a nominated node: preempt relies on the tasks that the pre-predicates saw.
         """
         return all(
             never_evicts(task)
@@ -190,14 +190,14 @@ class Reclaim:
         )
 
     def _might_evict(self) -> bool:
-        """Return whether the action might move anything."""
+        """Return whether the action might have any effect."""
         answering = who_answers_for_all(self.session, Point.PREEMPTIVE, Point.JOB_STARVING)
         return not all(map(self._evicts_nobody, answering))
 
     def _evicts_nobody(self, job: JobInfo) -> bool:
         """Return whether no task of a job may reclaim anything as long as no task moves.
 
-        Where that holds for all jobs that wait, the whole action moves nothing.
+        If that holds for all waiting jobs, the action has no effect.
         """
         if job.is_pending:
             return True
@@ -208,7 +208,7 @@ class Reclaim:
         return True
 
     def _refusal(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
-        """Return why a queue may not evict for a task: the same for all of a shape until a task moves."""
+        """Return why a queue may not evict for a task; equal for tasks of one shape until a task moves."""
         key, now = (queue.name, task.shape.number), len(self.session.nodes.changes)
         known = self._refused.get(key)
         if known is None or known[0] != now:
@@ -216,7 +216,7 @@ class Reclaim:
         return known[1]
 
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo) -> None:
-        """Evict on the first node where that makes room for a task, and pipeline it there."""
+        """Evict on the first node where this makes room for a task, and pipeline the task there."""
         session = self.session
         if never_evicts(task):
             return
@@ -242,12 +242,12 @@ class Reclaim:
     def nodes_for(self, task: TaskInfo) -> Nodes:
         """Return the nodes where evictions could help a task; amounts are not compared.
 
-        What nodes answer one task is never remembered for another one, whatever `predicateErrorCacheEnable`.
+        Refusals of one task are never reused for another one, regardless of `predicateErrorCacheEnable`.
         """
         return promising_nodes(self.session, task, ErrorCache(enabled=False))
 
     def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
-        """Return the candidates on a node, and what the plugins answer; None when there are none."""
+        """Return the candidates on a node with the plugins' votes; None without any."""
         session = self.session
         candidates = [*filter(of_other_queues(session, task), session.nodes.sorted_tasks(node))]
         if not candidates:
@@ -255,9 +255,10 @@ class Reclaim:
         return Judged(candidates, ask_victims(session, Point.RECLAIMABLE, task, candidates))
 
     def _candidate_nodes(self, task: TaskInfo, nodes: Nodes) -> Nodes:
-        """Return the nodes that have candidates, and perhaps enough of them.
+        """Return the nodes that have candidates, possibly enough of them.
 
-        Evictions that are kept on one node move what the next ones may lose: then every node is searched.
+        If evictions on one node are kept, they change what the next nodes can lose: then every node is
+        searched.
         """
         if not self.rolls_back:
             return nodes
@@ -286,7 +287,7 @@ class Reclaim:
 
 
 def of_other_queues(session: Session, task: TaskInfo) -> Callable[[TaskInfo], bool]:
-    """Return who is a candidate when a task looks for room, before any plugin is called."""
+    """Return the filter for candidates in other queues, applied before the plugins vote."""
     queues, job = session.queues, task.job
 
     def may_be_reclaimed(other: TaskInfo) -> bool:

@@ -89,8 +89,8 @@ class Session:
     counts_pipelined : bool
         Whether jobs and pods need not record what is pipelined, because nothing reads it after the actions.
     writes_conditions : bool
-        Whether closing writes conditions about the readiness of gangs to PodGroups; only with reasons and if
-        something reads them.
+        Whether closing writes the readiness of gangs as conditions to PodGroups: with reasons, in the last
+        cycle.
     cycle_states : dict
         The plugins' state of tasks within this session, by plugin, then uid.
     served_by_gang_action : set of str

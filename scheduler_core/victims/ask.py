@@ -1,4 +1,4 @@
-"""The victims that plugins name among candidates, and whether they suffice.
+"""Victims: the candidates that plugins accept for eviction, and whether they suffice.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (Preemptable, Reclaimable, UnifiedEvictable),
 ``util/scheduler_helper.go`` (ValidateVictims) at v1.15.1.
@@ -17,16 +17,16 @@ from scheduler_core.model.node import add_pairs, fits
 
 
 class Verdict(NamedTuple):
-    """Which candidates may be evicted.
+    """The candidates that may be evicted.
 
     Attributes
     ----------
     victims : list
         In the order of the plugin that named them first.
     tier : int
-        The number of the tier that decided, from 1; 0 when none did.
+        The number of the tier that decided, from 1; 0 if none did.
     votes : Votes
-        What the plugins answered, when a recorder listens.
+        The plugins' votes, recorded by an observer.
 
     """
 
@@ -40,8 +40,8 @@ def ask_victims(
 ) -> Verdict:
     """Return the victims of the first tier that names any.
 
-    A plugin that accepts no candidate ends its tier and the next tier gets all candidates again; an
-    intersection that runs empty starts afresh with the next plugin of the same tier.
+    A plugin that accepts no candidate ends its tier, and the next tier gets all candidates again. An empty
+    intersection is replaced by the answer of the next plugin of the same tier.
     """
     votes = session.observer.votes()
     for number, tier in enumerate(session.registry.tiers_of(point), start=1):
@@ -70,7 +70,7 @@ def ask_victims(
 
 
 class Judged(NamedTuple):
-    """The candidates on one node, and which of them may be evicted."""
+    """The candidates on one node, and those that may be evicted."""
 
     candidates: Sequence[TaskInfo]
     verdict: Verdict

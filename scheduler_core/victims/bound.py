@@ -22,24 +22,23 @@ Nodes = NDArray[np.intp]
 Tiers = Sequence[Sequence[PluginBound]]
 ExactTiers = Sequence[Sequence[ExactBound]]
 
-# How far sums in another order may be off before a node is left out.
+# The tolerance for sums that are added in another order.
 SLACK = 2 * MIN_RESOURCE
 
-# Where sums over tasks have how many they are.
+# The column of sums over tasks that counts the tasks.
 COUNT = -1
 
 
 class Bound(ABC):
     """The nodes on which victims might make room for a task.
 
-    Why it is sound: a node may be left out only if a search there is without effect, that is if no task on
-    it is a candidate, or if what the node will have idle and all its victims together do not hold what the
-    preemptor requests. Each bound adds up, node by node, at least the requests of the victims that
-    `ask.ask_victims` would return there, and compares with `SLACK` to spare. Adding what is not a victim only
-    costs a look, so wherever a bound does not know better it adds. Leaving out such a node changes no
-    decision, as a search changes nothing, and an action that finds too few victims goes on to the next node:
-    that holds while evictions for a node that does not suffice are undone (`Rule.PREEMPT_ROLLBACK`,
-    `Rule.RECLAIM_ROLLBACK`).
+    Sound, as a node is left out only if a search there has no effect: if no task on it is a candidate, or if
+    its future idle amounts plus all its victims are less than the preemptor's request. Each bound adds, node
+    by node, at least the requests of the victims that `ask.ask_victims` would return, and compares with the
+    tolerance `SLACK`. Adding a task that is not a victim only costs a needless search, so in doubt a bound
+    adds it. Leaving out such a node changes no decision, as a search changes nothing, and an action that
+    finds too few victims continues with the next node. This holds while evictions on a node that does not
+    suffice are undone (`Rule.PREEMPT_ROLLBACK`, `Rule.RECLAIM_ROLLBACK`).
     """
 
     @abstractmethod
@@ -50,7 +49,7 @@ class Bound(ABC):
 class AnyCandidate(Bound):
     """The nodes with a candidate. Sound, as a node without one has no victim.
 
-    It is what is known of a job's own tasks, and of others while a plugin judges them one by one.
+    It is used for a job's own tasks, and for others if a plugin only decides task by task.
 
     Parameters
     ----------
@@ -93,9 +92,9 @@ def candidates_outside(session: Session, job: JobInfo) -> Mask:
 
 
 def bounds_of(session: Session, point: Point) -> Tiers | None:
-    """Return what plugins say at once, tier by tier; tiers without an answer are left out.
+    """Return the bounds of the plugins, tier by tier; tiers without any are left out.
 
-    None when a plugin only judges one by one.
+    None if a plugin has no bound.
     """
     tiers = [
         [added.bound for added in tier if isinstance(added, EvictableFn)]
@@ -108,7 +107,7 @@ def bounds_of(session: Session, point: Point) -> Tiers | None:
 
 
 def exact_bounds_of(session: Session, point: Point) -> ExactTiers | None:
-    """Return the same where every plugin says exactly whom it accepts; else None."""
+    """Return the bounds of the plugins if all of them are exact; else None."""
     tiers = bounds_of(session, point)
     if tiers is None or any(isinstance(bound, PerShapeBound) for tier in tiers for bound in tier):
         return None
@@ -116,6 +115,6 @@ def exact_bounds_of(session: Session, point: Point) -> ExactTiers | None:
 
 
 def fits_with(demands: Pairs, future: Amounts, losses: Amounts) -> Mask:
-    """Return on which of K nodes a task might fit once the losses are gone; both by node and resource."""
+    """Return on which of K nodes a task might fit without the losses, given by node and resource."""
     fits = [future[:, place] + losses[:, place] > amount - SLACK for place, amount in demands]
     return reduce(np.logical_and, fits)

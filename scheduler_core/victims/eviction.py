@@ -1,4 +1,4 @@
-"""What the evicting actions have in common: node search, eviction, pipelining.
+"""The common part of preempt and reclaim: node search, eviction, pipelining.
 
 Source: volcano ``pkg/scheduler/actions/preempt/preempt.go``, ``actions/reclaim/reclaim.go`` at v1.15.1.
 """
@@ -21,14 +21,14 @@ def never_evicts(task: TaskInfo) -> bool:
 def promising_nodes(session: Session, task: TaskInfo, cache: ErrorCache) -> Nodes:
     """Return the nodes where evictions could help, by name.
 
-    Left out are those that an earlier attempt of this session found hopeless, and those that the predicates
-    refuse for good; resources are not compared.
+    Nodes that an earlier attempt of this session found hopeless, and nodes that the predicates refuse
+    unresolvably, are left out; resources are not compared.
     """
     return session.placement.resolvable(task, cache, resolvable_nodes(session, task))
 
 
 def resolvable_nodes(session: Session, task: TaskInfo) -> Nodes | None:
-    """Return the nodes that no earlier attempt of this session found hopeless; None: all of them."""
+    """Return the nodes that no earlier attempt of this session found hopeless; None for all nodes."""
     errors = task.job.fit_errors.get(task.uid) if task.job is not None else None
     return None if errors is None else errors.hopeful()
 
@@ -45,8 +45,7 @@ def evict_for(
 ) -> None:
     """Evict a victim to make room for a task.
 
-    `next_victim` is the one that would be evicted next, None when no other is left. After a dry run there is
-    no such order.
+    `next_victim` would be evicted next, None if there is none. After a dry run there is no such order.
     """
     observer = statement.session.observer
     why = observer.explain_eviction(victim, for_task, verdict.votes, next_victim, dry_run=dry_run)
@@ -56,10 +55,10 @@ def evict_for(
 def pipeline_after(
     statement: Statement, local: Statement, task: TaskInfo, node: int, *, has_room: bool, evicted: bool
 ) -> bool:
-    """Pipeline a task where victims made room for it; return whether it has one.
+    """Pipeline a task where victims made room for it; return whether it was pipelined.
 
-    `local` has the evictions. Unless it is the statement itself, they go into that, or are undone when the
-    task gets no place; releases without rollback keep them.
+    `local` contains the evictions. Unless it is the statement itself, they are merged into the statement, or
+    undone if the task is not pipelined; releases without rollback keep them.
     """
     pipelined = has_room and local.pipeline(task, node, eviction_occurred=evicted)
     if local is statement:

@@ -1,6 +1,6 @@
 """Index of the tasks that may be evicted.
 
-Tasks are known by their numbers, since of ten thousands of them few are ever evicted.
+Tasks are referred to by number, because few of tens of thousands are ever evicted.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Mask = NDArray[np.bool_]
 Amounts = NDArray[np.float64]
 
 IS_PREEMPTABLE: Mask = np.isin(np.arange(max(TaskStatus) + 1), list(PREEMPTABLE_STATUSES))
-"""By status."""
+"""Whether a task may be evicted, by status."""
 
 
 class Move(NamedTuple):
-    """A task came, left or changed its status; its job and the task itself may not be in the index."""
+    """A task was added, removed or changed its status; the task and its job may be missing in the index."""
 
     queue: str
     job: int | None
@@ -37,35 +37,35 @@ class Move(NamedTuple):
 
 
 class TaskIndex(LivingView):
-    """The tasks that were bound or running at first and do not forbid eviction, P of them, one a row.
+    """The tasks that were bound or running at the open and do not forbid eviction: P rows.
 
-    They are by queue, then job, then node, then namespace/name, so that each queue and each job is a slice.
-    Only `evictable`, `running` and the moves change, by what the nodes say of their tasks.
+    They are sorted by queue, job, node and namespace/name, so that each queue and each job is a slice. Only
+    `evictable`, `running` and the moves change, as the nodes report changes of their tasks.
 
-    The next session finds the same tasks unless another job took the place of one that has any: sound, as a
-    job that only sessions moved is found as it was, and as it holds nothing of jobs that have none. What had
-    moved when the session ended has moved back then.
+    The next session finds the same tasks unless a job that has any was replaced. Sound, as a job that only
+    sessions moved is restored, and the index contains nothing of jobs without tasks in it. Tasks that moved
+    in the session have then moved back.
 
     Attributes
     ----------
     jobs : list of JobInfo
-        The jobs that have any.
+        The jobs that have any of the tasks.
     job_of, node_of : (P,) intp
         The position of each task's job in `jobs`, and the number of its node.
     rows_of_job : list of slice
         The rows of each job.
     queues : dict
-        The rows of each queue that has any.
+        The rows of each queue that has any of the tasks.
     shapes : list of PodShape
-        The different ones.
+        The distinct shapes.
     shape_of : (P,) intp
         The position of each task's shape in `shapes`.
     columns : (R + 1, P) float64
-        What each task requests, resource by resource; the last number is 1.
+        The request of each task, resource by resource; the last number is 1.
     evictable, running : (P,) bool
-        Which of them are bound or running now, and which are running.
+        Which tasks are bound or running now, and which are running.
     count : int
-        How many moves there were. Readers remember how many of them they have seen.
+        The number of moves. Readers store how many moves they have read.
 
     """
 
@@ -111,11 +111,11 @@ class TaskIndex(LivingView):
         return len(self._numbers)
 
     def moves_since(self, seen: int) -> list[Move]:
-        """Return all moves but the first ones, each once, the latest first."""
+        """Return all moves except the first `seen`, each once, the latest first."""
         return [*takewhile(lambda move: self._moves[move] > seen, reversed(self._moves))]
 
     def keeps_tasks(self, renewal: Renewal) -> bool:
-        """Return whether no other job took the place of one that has any of the tasks, or has some now."""
+        """Return whether no job that has any of the tasks was replaced, and no replaced job has some now."""
         for key, job in renewal.jobs.items():
             before = renewal.before[key]
             if job is before:
@@ -127,7 +127,7 @@ class TaskIndex(LivingView):
         return True
 
     def renew(self, renewal: Renewal) -> bool:
-        """Return whether the next session finds the same tasks; then put them back and follow it."""
+        """Return whether the next session finds the same tasks; if so, restore them and follow it."""
         if not self.keeps_tasks(renewal):
             return False
         ended, self._renewed_at = self.moves_since(self._renewed_at), self.count
@@ -147,7 +147,7 @@ class TaskIndex(LivingView):
         return True
 
     def _log(self, move: Move) -> None:
-        """Log a move; what moved the same way before is not kept, as readers only ask what moved at all."""
+        """Log a move and drop an earlier equal one, because readers only need each move once."""
         self.count += 1
         self._moves.pop(move, None)
         self._moves[move] = self.count
@@ -171,11 +171,11 @@ class TaskIndex(LivingView):
         return dict(zip(self.jobs, range(len(self.jobs)), strict=True))
 
     def row_of(self, task: TaskInfo) -> int | None:
-        """Return the row of a task, None when it is not among them."""
+        """Return the row of a task, None if it has none."""
         return self._rows.get(task.number)
 
     def position_of(self, job: JobInfo) -> int | None:
-        """Return where a job is in `jobs`, None when it has none of the tasks."""
+        """Return the position of a job in `jobs`, None if it has none of the tasks."""
         return self._positions.get(job)
 
     def of_job(self, job: JobInfo) -> Mask:
@@ -203,10 +203,10 @@ class TaskIndex(LivingView):
         found = [self._table[int(self._numbers[row])] for row in by_node.get(node, ()) if self.evictable[row]]
         return sorted(found, key=lambda task: task.key) if len(found) > 1 else found
 
-    # what is known of all of them
+    # facts about all of the tasks
 
     def each(self, fact: Fact) -> Mask:
-        """Return for which tasks ``fact(kind, namespace)`` is true, (P,), called once for equal ones."""
+        """Return for which tasks ``fact(kind, namespace)`` is true, (P,), called once for equal arguments."""
         if fact not in self._facts:
             names, of_job = numbered(job.namespace for job in self.jobs)
             kinds = self._table.kinds
@@ -223,9 +223,9 @@ class TaskIndex(LivingView):
         return self._facts[fact]
 
     def ranks(self, rows: slice, counted: Mask) -> Numbers:
-        """Return how many counted tasks of its job are before each task on its node.
+        """Return the number of counted tasks of the same job before each task on its node.
 
-        `rows` are those of whole jobs, `counted` tells of each task whether it counts, (P,).
+        `rows` are the rows of whole jobs, `counted` says for each task whether it counts, (P,).
         """
         numbers = counted[rows].astype(np.intp)
         before = np.cumsum(numbers) - numbers
@@ -235,7 +235,7 @@ class TaskIndex(LivingView):
 
     @cached_property
     def crowds(self) -> Numbers:
-        """Return how many tasks of each job are on the node where most of them are, (J,)."""
+        """Return the largest number of tasks of each job on one node, (J,)."""
         crowds = np.zeros(len(self.jobs), dtype=np.intp)
         np.maximum.at(crowds, self.job_of[self._starts], np.bincount(self._group))
         return crowds
@@ -247,7 +247,7 @@ class TaskIndex(LivingView):
 
 
 def _found(table: TaskTable, jobs: Sequence[JobInfo]) -> tuple[Numbers, Numbers]:
-    """Return the tasks of some jobs that might be evicted, in order, and whose they are, (P,)."""
+    """Return the tasks of some jobs that might be evicted, in order, and the job of each, (P,)."""
     members = [job.members for job in jobs]
     numbers = np.fromiter(chain.from_iterable(members), dtype=np.intp)
     owners = np.repeat(np.arange(len(jobs)), [*map(len, members)])
@@ -267,6 +267,6 @@ def _found(table: TaskTable, jobs: Sequence[JobInfo]) -> tuple[Numbers, Numbers]
 
 
 def _by_name(rows: Sequence[int], owners: Numbers, node_of: Numbers, keys: Iterable[str]) -> list[int]:
-    """Return some rows so that tasks of one job on one node are by namespace/name."""
+    """Return some rows with the tasks of one job on one node sorted by namespace/name."""
     named = zip(owners[rows].tolist(), node_of[rows].tolist(), keys, rows, strict=True)
     return [row for *_, row in sorted(named)]

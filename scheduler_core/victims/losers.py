@@ -15,10 +15,10 @@ BoundKey = tuple[PerJobBound, int]
 
 
 class PreemptableJobs(LivingView):
-    """The jobs of which plugins that judge by jobs accept any task, by plugin and the preemptor's priority.
+    """The jobs with any task that plugins with per-job bounds accept, by plugin and the preemptor's priority.
 
-    A fold over the jobs that were made anew: what such a plugin says of a job changes only when a task of the
-    job changes its status, and then the job is made anew, or the session has touched it.
+    A fold over the rebuilt jobs: such a plugin's answer for a job changes only when a task of the job changes
+    its status, and then the job is rebuilt or the session has touched it.
     """
 
     def __init__(self, session: Session) -> None:
@@ -35,7 +35,7 @@ class PreemptableJobs(LivingView):
         self._known: dict[BoundKey, set[str]] = {}
 
     def renew(self, renewal: Renewal) -> bool:
-        """Ask again about the jobs that were made anew."""
+        """Compute the answers for the rebuilt jobs again."""
         for (bound, priority), keys in self._known.items():
             for key, job in renewal.jobs.items():
                 if job is not None and bound.most(job, priority) > 0:
@@ -45,12 +45,11 @@ class PreemptableJobs(LivingView):
         return True
 
     def none_for(self, preemptor: JobInfo, more: Collection[JobInfo] = ()) -> bool:
-        """Return whether no other job loses a task to this one, whatever node is searched.
+        """Return whether no other job loses a task to this one, on any node.
 
-        `more` are jobs that the session does not know.
-
-        Sound, as a plugin that accepts nobody ends its tier: each tier has one that accepts no task of any
-        job in the session. Nothing is said of the preemptor's own tasks.
+        `more` are jobs that the session does not contain. Sound, as a plugin that accepts no task ends its
+        tier, and each tier has one that accepts no task of any job in the session. The preemptor's own tasks
+        are not considered.
         """
         return all(
             any(not self._accepts_any(bound, preemptor.priority, more) for bound in tier)

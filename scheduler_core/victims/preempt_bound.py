@@ -29,16 +29,16 @@ from scheduler_core.victims.index import Amounts, Mask, TaskIndex
 
 
 class QueueTasks:
-    """The tasks of one queue, P of them on K nodes.
+    """The P tasks of one queue on K nodes.
 
     Attributes
     ----------
     rows : slice
-        Where they are in the index.
+        Their rows in the index.
     first_job, jobs : int, list of JobInfo
-        The position of the first of its jobs in the index, and all of them.
+        The position of the queue's first job in the index, and all of its jobs.
     nodes : (K,) intp
-        The nodes that have any, ascending.
+        The nodes with any of the tasks, ascending.
     place_of : (P,) intp
         The position of each task's node in `nodes`.
 
@@ -58,7 +58,7 @@ class QueueTasks:
 
 
 def preempt_bound(session: Session) -> Bound:
-    """Return what tells where evicting tasks of other jobs of a queue might help."""
+    """Return the bound that finds nodes where evicting tasks of other jobs of a queue might help."""
     tiers = exact_bounds_of(session, Point.PREEMPTABLE)
     if tiers is None:
         return AnyCandidate(session, candidates_in_queue)
@@ -66,14 +66,13 @@ def preempt_bound(session: Session) -> Bound:
 
 
 class PreemptBound(Bound, LivingView):
-    """What other jobs of a queue may lose on each node, exactly as the plugins would say there.
+    """The losses of other jobs of a queue on each node, exactly as the plugins would vote.
 
-    Sound, as every plugin says exactly whom it accepts, and `victims_among` combines that as
-    `ask.ask_victims` does.
-    What was added up for one task is kept for the next one of a job of the same queue and priority: what a
-    plugin says of a task only changes when the task moves or when the plugin accepts another number of its
-    job's tasks. Then these nodes are added up again. It is the next session's, too, when the index is; what
-    was added up only if none of its tasks moved.
+    Sound, as every plugin's bound is exact, and `victims_among` combines them as `ask.ask_victims` does. The
+    sums for one task are kept for the next one of a job of the same queue and priority: a plugin's answer for
+    a task changes only when the task moves or when the plugin accepts another number of its job's tasks. Then
+    these nodes are summed again. The bound is kept for the next session if the index is; its sums only if
+    none of its tasks moved.
     """
 
     def __init__(self, session: Session, tiers: ExactTiers) -> None:
@@ -97,7 +96,7 @@ class PreemptBound(Bound, LivingView):
         return index.keeps_tasks(renewal)
 
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Return on which nodes a task might fit once all that others may lose is gone."""
+        """Return on which nodes a task might fit after all possible losses of others."""
         nodes = np.zeros(len(self._session.nodes), dtype=np.bool_)
         job, index = task.job, self._index
         if job is None or job.queue not in index.queues:
@@ -113,7 +112,7 @@ class PreemptBound(Bound, LivingView):
         return nodes
 
     def _losses_to(self, queue: QueueTasks, job: JobInfo, task: TaskInfo) -> Amounts:
-        """Return what jobs other than this one may lose to it on each node, (K, R + 1)."""
+        """Return the possible losses of other jobs to this one on each node, (K, R + 1)."""
         own = self._index.position_of(job)
         question = job.queue, job.priority, own
         changed = self._changed_places(queue, job)
@@ -125,7 +124,7 @@ class PreemptBound(Bound, LivingView):
         return self._losses
 
     def _changed_places(self, queue: QueueTasks, job: JobInfo) -> Collection[int] | None:
-        """Bring the limits of jobs up to date; return where victims may have changed, None: anywhere."""
+        """Update the limits of jobs; return the nodes where victims may have changed, None for any node."""
         index = self._index
         question = job.queue, job.priority
         moves, self._seen = index.moves_since(self._seen), index.count
@@ -150,7 +149,7 @@ class PreemptBound(Bound, LivingView):
         return places if len(places) <= FEW else None
 
     def _loss_at(self, queue: QueueTasks, place: int, task: TaskInfo) -> list[float]:
-        """Return what others may lose to a task on one of the queue's nodes, and how many tasks that is."""
+        """Return the possible losses to a task on one of the queue's nodes, and the number of victims."""
         assert task.job is not None, "only tasks of a job preempt"
         on_node = self._index.tasks_on(queue.nodes.item(place), task.job.queue)
         candidates = [other for other in on_node if other.job is not task.job]
@@ -162,14 +161,14 @@ class PreemptBound(Bound, LivingView):
         return losses
 
     def _sums(self, queue: QueueTasks, victims: Mask) -> Amounts:
-        """Return what the victims hold on each node, and how many they are, (K, R + 1)."""
+        """Return the sums of the victims' requests on each node, and their number, (K, R + 1)."""
         rows = victims.nonzero()[0]
         places, count = queue.place_of.take(rows), len(queue.nodes)
         columns = self._index.columns.take(rows + queue.rows.start, axis=1)
         return np.array([np.bincount(places, column, count) for column in columns]).T
 
     def _victims(self, queue: QueueTasks, own: int | None) -> Mask:
-        """Return which tasks of a queue its jobs but the own one may lose, (P,)."""
+        """Return which tasks of a queue its jobs except the preemptor may lose, (P,)."""
         index, rows = self._index, queue.rows
         candidates = index.evictable[rows].copy()
         if own is not None:
@@ -191,7 +190,7 @@ class PreemptBound(Bound, LivingView):
 def victims_among(queue: QueueTasks, candidates: Mask, tiers: Sequence[Sequence[Mask]]) -> Mask:
     """Return the victims of the first tier that names any on each node, (P,); see `ask.ask_victims`.
 
-    `tiers` are what each plugin accepts, (P,) each.
+    `tiers` contain the tasks that each plugin accepts, (P,) each.
     """
     victims, undecided = np.zeros_like(candidates), np.ones(len(queue.nodes), dtype=np.bool_)
     for tier in tiers:
@@ -202,10 +201,10 @@ def victims_among(queue: QueueTasks, candidates: Mask, tiers: Sequence[Sequence[
 
 
 def _named(queue: QueueTasks, accepted: Sequence[Mask]) -> Mask:
-    """Return the victims of one tier on each node, (P,), from what each of its plugins accepts, (P,) each.
+    """Return the victims of one tier on each node, (P,), from the tasks that each plugin accepts, (P,) each.
 
-    Two plugins must agree. With more, the later ones start afresh where the earlier ones agree on nobody; a
-    plugin that accepts nobody on a node ends the tier there.
+    Two plugins must agree. Of more, a later plugin's answer replaces an empty intersection of the earlier
+    ones; a plugin that accepts no task on a node ends the tier there.
     """
     agreed = reduce(np.logical_and, accepted)
     if len(accepted) <= 2:

@@ -34,7 +34,7 @@ Sums = RowTable[list[list[float]], np.float64]
 
 
 class Compared(NamedTuple):
-    """On which nodes, (N,), there was enough for tasks of equal requests, when so much had changed."""
+    """The nodes, (N,), with enough victims for tasks of equal requests, and the change count at that time."""
 
     enough: Mask
     node_changes: int
@@ -42,7 +42,7 @@ class Compared(NamedTuple):
 
 
 class OwnPart(NamedTuple):
-    """The reclaiming queue's own part in the sums, by node where it has any tasks, (S, R + 1) each."""
+    """The reclaiming queue's own part in the sums, by node with any of its tasks, (S, R + 1) each."""
 
     nodes: Nodes
     sums: Amounts
@@ -50,7 +50,7 @@ class OwnPart(NamedTuple):
 
 
 def reclaim_bound(session: Session) -> Bound:
-    """Return what tells where evicting tasks of other queues might help."""
+    """Return the bound that finds nodes where evicting tasks of other queues might help."""
     tiers = bounds_of(session, Point.RECLAIMABLE)
     if tiers is None:
         return AnyCandidate(session, candidates_outside)
@@ -58,19 +58,20 @@ def reclaim_bound(session: Session) -> Bound:
 
 
 class ReclaimBound(Bound, LivingView):
-    """What all reclaimable queues may lose on each node at most, less the reclaimer's own part.
+    """The largest possible losses of all reclaimable queues on each node, less the reclaimer's own part.
 
-    The first of the S sums of a node is of all candidates, the others are of those that a tier might name.
+    The first of the S sums of a node covers all candidates; each other sum covers those that a tier might
+    accept.
 
-    Sound, as each plugin's bound accepts at least whom the plugin accepts, and a tier's sum has at least whom
-    it might name: two plugins must agree; of more only the last one's answer counts, as it starts afresh
-    where those before it agree on nobody. The first tier that names anybody decides; where its answer is
-    exact, later ones are not added. A queue's own part may be subtracted, as no plugin's bound on a task
-    depends on tasks of other queues. The moves of the reclaiming queue itself wait until another one
-    reclaims: they would change the sums and its own part alike. What was compared for one request is compared
-    again only on nodes that changed since: nothing else is compared than what a node will have idle and its
-    sums. All of it is the next session's, too, when the index is; but what plugins say of whole queues is
-    asked again, as it may follow from jobs that have no tasks yet.
+    Sound, as each plugin's bound accepts at least the tasks that the plugin accepts, and a tier's sum
+    contains at least the tasks that it might name: two plugins must agree; of more only the last one's answer
+    counts, as it replaces an empty intersection of those before it. The first tier that names a victim
+    decides; if its answer is exact, later ones are not added. A queue's own part may be subtracted, as no
+    plugin's bound on a task depends on tasks of other queues. The moves of the reclaiming queue itself wait
+    until another one reclaims: they would change the sums and its own part equally. The comparison for one
+    request is repeated only on nodes that changed since, as it reads nothing but the node's future idle
+    amounts and sums. All of this is kept for the next session if the index is; but bounds on whole queues are
+    computed again, as they may depend on jobs that have no tasks yet.
     """
 
     def __init__(self, session: Session, tiers: Tiers) -> None:
@@ -118,7 +119,7 @@ class ReclaimBound(Bound, LivingView):
         self._own: OwnPart | None = None
 
     def renew(self, renewal: Renewal) -> bool:
-        """Return whether the next session finds the same tasks; then every queue is asked about again."""
+        """Return whether the next session finds the same tasks; if so, forget the bounds of the queues."""
         queues = self._session.queues
         if {name for name in self._index.queues if queues[name].reclaimable} != self._queues.keys():
             return False
@@ -128,7 +129,7 @@ class ReclaimBound(Bound, LivingView):
         return self._index.keeps_tasks(renewal)
 
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Return which nodes have candidates of other queues, perhaps enough of them for a task."""
+        """Return which nodes have candidates of other queues, possibly enough of them for a task."""
         assert task.job is not None, "only tasks of a job reclaim"
         queue, demands = task.job.queue, task.shape.demands
         self._catch_up(queue)
@@ -142,7 +143,7 @@ class ReclaimBound(Bound, LivingView):
     # comparing
 
     def _without(self, queue: str, demands: Pairs) -> Compared:
-        """Compare all nodes with what a task requests, not counting its own queue's tasks."""
+        """Compare all nodes with the request of a task, without the tasks of its own queue."""
         self._own = None
         nodes = self._session.placement.all
         found = self._compared.get(demands)
@@ -155,7 +156,7 @@ class ReclaimBound(Bound, LivingView):
         return found._replace(enough=enough)
 
     def _again(self, demands: Pairs, found: Compared) -> Compared:
-        """Compare those nodes again that changed since."""
+        """Compare the nodes that changed since again."""
         changed = {
             *self._session.nodes.changes.since(found.node_changes),
             *self._changes.since(found.sum_changes),
@@ -174,7 +175,7 @@ class ReclaimBound(Bound, LivingView):
         return Compared(enough, len(self._session.nodes.changes), len(self._changes))
 
     def _enough(self, demands: Pairs, nodes: Nodes) -> Mask:
-        """Return on which nodes there are candidates, perhaps enough of them, (K,)."""
+        """Return on which nodes there are candidates, possibly enough of them, (K,)."""
         future, sums = self._session.nodes.future.take(nodes, axis=0), self._sums.array.take(nodes, axis=0)
         if self._own is not None:
             places = self._own.nodes.searchsorted(nodes)
@@ -190,7 +191,7 @@ class ReclaimBound(Bound, LivingView):
         return enough
 
     def _is_enough_on(self, node: int, demands: Pairs) -> bool:
-        """Return the same for one node."""
+        """Return `_enough` for one node."""
         future, sums = self._session.nodes.future_of[node], self._sums.rows[node]
         own = None if self._own is None else self._own.by_node.get(node)
         if own is not None:
@@ -221,7 +222,7 @@ class ReclaimBound(Bound, LivingView):
     # judging
 
     def _hear_of_moves(self) -> None:
-        """Take down what moved since, by queue and job."""
+        """Record the moves since the last call, by queue and job."""
         for queue, job, row in self._index.moves_since(self._seen):
             if queue in self._queues:
                 jobs = self._moved.setdefault(queue, {})
@@ -230,7 +231,7 @@ class ReclaimBound(Bound, LivingView):
         self._seen = self._index.count
 
     def _catch_up(self, reclaiming: str) -> None:
-        """Judge again what moved in other queues than the one that reclaims."""
+        """Update the sums for the moves in queues other than the reclaiming one."""
         self._hear_of_moves()
         for queue in [queue for queue in self._moved if queue != reclaiming]:
             jobs = self._moved.pop(queue)
@@ -244,7 +245,7 @@ class ReclaimBound(Bound, LivingView):
                     self._judge_job(job, tasks)
 
     def _allow(self, queue: str) -> bool:
-        """Ask which shapes a queue might lose in each tier; return whether that is something new."""
+        """Compute which shapes a queue might lose in each tier; return whether that changed."""
         answers = [
             [bound.accepts(queue, self._shapes[queue]) for bound in tier if isinstance(bound, PerShapeBound)]
             for tier in self._tiers
@@ -264,12 +265,12 @@ class ReclaimBound(Bound, LivingView):
         return True
 
     def _limits_of(self, number: int) -> list[float]:
-        """Return how many tasks of a job might be victims on one node, by tier; no more than there are."""
+        """Return how many of a job's tasks might be victims on one node, by tier."""
         job, crowd = self._index.jobs[number], self._index.crowds.item(number)
         return [min([crowd, *[most(job, None) for most in of_tier]]) for of_tier in self._most]
 
     def _judged(self, rows: slice) -> Mask:
-        """Return which tasks of a queue, or of all queues, belong in which sum, (S, P)."""
+        """Return which tasks of a queue, or of all queues, count in which sum, (S, P)."""
         index, running = self._index, self._index.running
         owners = index.job_of[rows]
         if len(owners):
@@ -284,7 +285,7 @@ class ReclaimBound(Bound, LivingView):
         return chosen & running[rows]
 
     def _judge_job(self, number: int, moved: Sequence[int]) -> None:
-        """Judge those tasks of a job again of which anything may be said anew, as some of them moved."""
+        """Update the tasks of a job whose answers may have changed because some of its tasks moved."""
         index, rows = self._index, self._index.rows_of_job[number]
         limits = self._limits_of(number)
         if limits != self._limits[:, number].tolist():
@@ -298,7 +299,7 @@ class ReclaimBound(Bound, LivingView):
             self._judge_tasks([row for row, node in of_job if node in nodes], limits)
 
     def _judge_tasks(self, rows: Iterable[int], limits: Sequence[float]) -> None:
-        """Judge tasks of one job again, one by one: all that it has on some nodes."""
+        """Update the tasks of one job on some nodes, one by one."""
         ranks: dict[int, int] = {}
         for row in rows:
             node, is_running = self._index.node_of.item(row), self._index.running.item(row)
@@ -312,7 +313,7 @@ class ReclaimBound(Bound, LivingView):
                     self._turn(tier + 1, row)
 
     def _turn(self, tier: int, row: int) -> None:
-        """Count a task in a sum from now on, or no longer."""
+        """Add a task to a sum, or remove it."""
         counts = not self._chosen[tier, row]
         self._chosen[tier, row] = counts
         index = self._index

@@ -1,4 +1,4 @@
-"""Attempts that just failed and need no repetition."""
+"""Failed attempts that need no repetition."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Kind = tuple[Hashable, ...]
 
 
 class Attempt(NamedTuple):
-    """How a task looked for room that others have.
+    """One search of a task for room on nodes where others may be evicted.
 
     Attributes
     ----------
     task : TaskInfo
         The task.
     among : hashable
-        Says who the candidates are.
+        Identifies the set of candidates.
     moves : int
-        How many changes of nodes there were before.
+        The number of node changes before the attempt.
     left_out : int
-        How many nodes were left out.
+        The number of nodes left out.
     judged : list
-        The candidates and what the plugins answered about them, node by node.
+        The candidates with the plugins' votes, node by node.
 
     """
 
@@ -42,17 +42,17 @@ class Attempt(NamedTuple):
 
 
 class FailedAttempts:
-    """The failed attempts of one action: the last one, or all since anything moved if equal jobs share them.
+    """The failed attempts of one action: the last one, or all since the last move if equal jobs share them.
 
-    Sound, as an attempt that fails changes nothing: two tasks of one job that are of one class, role and
-    priority have the same candidates, hear the same of them and find the same nodes too small, as long as
-    nothing moves. So have tasks of equal jobs that wait whole, where plugins answer them alike, as none of
-    these has a candidate of its own. Reasons are given to each job by itself.
+    Sound, as a failed attempt changes nothing: two tasks of one job with equal class, role and priority have
+    the same candidates, get the same votes and find the same nodes too small, as long as nothing moves. The
+    same holds for tasks of equal jobs all of whose pods wait, if plugins give them the same answers, as none
+    of these jobs has a candidate of its own. Reasons are recorded for each job separately.
 
     Parameters
     ----------
     point : Point
-        Who says which candidates may be evicted.
+        The extension point that names the victims.
 
     """
 
@@ -66,7 +66,7 @@ class FailedAttempts:
         self._moves = 0
 
     def _kind_of(self, task: TaskInfo, among: Hashable) -> Kind:
-        """Return what decides how an attempt ends as long as nothing moves."""
+        """Return the key that determines the result of an attempt as long as nothing moves."""
         job, open_to = task.job, resolvable_nodes(self._session, task)
         name = name_of(job) if job is not None and self._is_shared else None
         return (
@@ -79,7 +79,7 @@ class FailedAttempts:
         )
 
     def repeats(self, task: TaskInfo, among: Hashable = None) -> bool:
-        """Return whether an attempt like this one has failed; then report the same of this task."""
+        """Return whether an equal attempt has failed; if so, report the same for this task."""
         session = self._session
         if not self._failed or task.job is None or not session.placement.is_local(task):
             return False
@@ -92,12 +92,12 @@ class FailedAttempts:
         return True
 
     def begin(self, task: TaskInfo, left_out: int, among: Hashable = None) -> Attempt:
-        """Return an attempt of a task that leaves out so many nodes, and report that."""
+        """Return an attempt of a task that leaves out a number of nodes, and report that number."""
         self._session.observer.nodes_left_out(task, left_out)
         return Attempt(task, among, len(self._session.nodes.changes), left_out, [])
 
     def keep(self, attempt: Attempt) -> None:
-        """Keep an attempt that failed."""
+        """Store a failed attempt."""
         if not self._alike:
             return
         if not self._is_shared or attempt.moves != self._moves:
