@@ -163,7 +163,7 @@ class Allocate:
         for them in earlier cycles.
         """
         job, changes = jobs.pop(), len(self.session.nodes.changes)
-        if self.counts and _is_one_pod(job) and self._waits_on(job, jobs):
+        if self.counts and _is_one_pod(job) and self._keeps_waiting(job, jobs):
             return
         if self._is_hopeless(job):
             leave_out_equals(jobs)
@@ -189,7 +189,7 @@ class Allocate:
         if changes == len(self.session.nodes.changes) and self._fails_as_equals_do(job):
             leave_out_equals(jobs)
 
-    def _waits_on(self, job: JobInfo, jobs: Jobs) -> bool:
+    def _keeps_waiting(self, job: JobInfo, jobs: Jobs) -> bool:
         """Count the only pod of a job on the node where it is pipelined, or skip it if it is hopeless.
 
         False, without any effect, if it might be allocated or this shortcut cannot tell. A class that fits

@@ -21,13 +21,13 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.observer import ChosenNode
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.worklist import Watcher, WorkList, active_jobs, nobody_watches, task_heap
+from scheduler_core.framework.worklist import Watcher, WorkList, active_jobs, ignore_turns, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import MIN_RESOURCE, total_of
-from scheduler_core.victims.ask import Verdict, ask_victims
 from scheduler_core.victims.index import Amounts
+from scheduler_core.victims.selection import Verdict, select_victims
 
 
 class Placed(NamedTuple):
@@ -80,7 +80,7 @@ class GangEviction(ABC):
 
     # common part
 
-    def run(self, watch: Watcher = nobody_watches) -> None:
+    def run(self, watch: Watcher = ignore_turns) -> None:
         """Give every starving job one attempt, queue by queue; a job is placed as a whole or not at all."""
         session = self.session
         work = WorkList(session, settled=False)
@@ -153,7 +153,7 @@ class GangEviction(ABC):
         if not bundles:
             return [], Verdict([], 0, self.session.observer.votes())
         tasks = [task for bundle in bundles for task in bundle.tasks]
-        verdict = ask_victims(self.session, Point.UNIFIED_EVICTABLE, demand[0], tasks, self.name)
+        verdict = select_victims(self.session, Point.UNIFIED_EVICTABLE, demand[0], tasks, self.name)
         left = ordered(allowed_part(bundles, {task.uid for task in verdict.victims}))
         return [bundle for bundle in left if bundle.safe or self.allow_whole_bundle], verdict
 

@@ -22,7 +22,7 @@ from scheduler_core.framework.worklist import (
     Tasks,
     Watcher,
     active_waiting_jobs,
-    nobody_watches,
+    ignore_turns,
     pending_tasks,
     queue_heap,
     task_heap,
@@ -34,7 +34,6 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import PREEMPTABLE_STATUSES
 from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
-from scheduler_core.victims.ask import Judged, ask_victims, victims_suffice
 from scheduler_core.victims.bound import (
     AnyCandidate,
     Bound,
@@ -46,6 +45,7 @@ from scheduler_core.victims.losers import PreemptableJobs
 from scheduler_core.victims.order import victims_queue
 from scheduler_core.victims.preempt_bound import preempt_bound
 from scheduler_core.victims.retry import Attempt, FailedAttempts
+from scheduler_core.victims.selection import NodeVerdict, select_victims, victims_suffice
 
 NAME = "preempt"
 
@@ -121,7 +121,7 @@ class Preempt:
             return False
         return not any(session.placement.fits_future_idle(task).any() for task in job.samples())
 
-    def run(self, watch: Watcher = nobody_watches) -> None:
+    def run(self, watch: Watcher = ignore_turns) -> None:
         """Give every starving job its turns, queue by queue."""
         session = self.session
         queues = queue_heap(session, [session.queues[name] for name in sorted(self.starving)])
@@ -131,7 +131,7 @@ class Preempt:
             for job in self.starving[queue.name]:
                 self.inside_job(queue, job)
 
-    def between_jobs(self, queue: QueueInfo, watch: Watcher = nobody_watches) -> None:
+    def between_jobs(self, queue: QueueInfo, watch: Watcher = ignore_turns) -> None:
         """Let the queue's starving jobs evict tasks of its other jobs.
 
         A job is pipelined as a whole or not at all.
@@ -211,13 +211,13 @@ class Preempt:
         """Return the nodes where evictions could help a task; amounts are not compared."""
         return promising_nodes(self.session, task, self.cache)
 
-    def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
+    def verdict_on(self, task: TaskInfo, node: int) -> NodeVerdict | None:
         """Return the candidates of other jobs on a node with the plugins' votes; None without any."""
         candidates = self.other_jobs(task).on(node)
         return self._judge(task, candidates) if candidates else None
 
-    def _judge(self, task: TaskInfo, candidates: Sequence[TaskInfo]) -> Judged:
-        return Judged(candidates, ask_victims(self.session, Point.PREEMPTABLE, task, candidates))
+    def _judge(self, task: TaskInfo, candidates: Sequence[TaskInfo]) -> NodeVerdict:
+        return NodeVerdict(candidates, select_victims(self.session, Point.PREEMPTABLE, task, candidates))
 
     def _hopeful(self, task: TaskInfo, nodes: Nodes, candidates: Candidates) -> Nodes:
         """Return the nodes that have room, or possibly enough candidates.

@@ -17,9 +17,9 @@ from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.timestamps import parse_time
-from scheduler_core.victims.ask import Verdict, ask_victims, victims_suffice
 from scheduler_core.victims.eviction import evict_for, pipeline_after
 from scheduler_core.victims.order import victims_queue
+from scheduler_core.victims.selection import Verdict, select_victims, victims_suffice
 
 REASON = "preempt"
 PRIORITY_OFFSET = 2**31
@@ -93,7 +93,7 @@ def try_node(
     session: Session, queue: QueueInfo, task: TaskInfo, node: int, tasks: Sequence[TaskInfo]
 ) -> Candidate | None:
     """Return which candidates would have to be evicted from a node, None when that would not help."""
-    verdict = ask_victims(session, Point.PREEMPTABLE, task, tasks)
+    verdict = select_victims(session, Point.PREEMPTABLE, task, tasks)
     session.observer.judged(task, tasks, verdict.votes)
     if not victims_suffice(session, task, node, verdict.victims):
         return None

@@ -21,9 +21,9 @@ from scheduler_core.framework.worklist import (
     WorkList,
     active_waiting_jobs,
     first_jobs,
+    ignore_turns,
     is_active,
     jobs_apart,
-    nobody_watches,
     pending_tasks,
     task_heap,
     waiting_jobs,
@@ -34,12 +34,12 @@ from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.release import Rule
-from scheduler_core.victims.ask import Judged, ask_victims, victims_suffice
 from scheduler_core.victims.bound import Bound
 from scheduler_core.victims.eviction import evict_for, never_evicts, pipeline_after, promising_nodes
 from scheduler_core.victims.order import victims_queue
 from scheduler_core.victims.reclaim_bound import reclaim_bound
 from scheduler_core.victims.retry import Attempt, FailedAttempts
+from scheduler_core.victims.selection import NodeVerdict, select_victims, victims_suffice
 
 NAME = "reclaim"
 RUNNING = TaskStatus.RUNNING
@@ -133,7 +133,7 @@ class Reclaim:
         """Return the bound that finds nodes where evicting tasks of other queues might help."""
         return self.session.view(reclaim_bound)
 
-    def run(self, watch: Watcher = nobody_watches) -> None:
+    def run(self, watch: Watcher = ignore_turns) -> None:
         """Give every starving job its turn, queue by queue.
 
         A queue is pushed again for each of its further jobs. If turns can be left out, it is not pushed when
@@ -246,13 +246,13 @@ class Reclaim:
         """
         return promising_nodes(self.session, task, ErrorCache(enabled=False))
 
-    def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
+    def verdict_on(self, task: TaskInfo, node: int) -> NodeVerdict | None:
         """Return the candidates on a node with the plugins' votes; None without any."""
         session = self.session
         candidates = [*filter(of_other_queues(session, task), session.nodes.sorted_tasks(node))]
         if not candidates:
             return None
-        return Judged(candidates, ask_victims(session, Point.RECLAIMABLE, task, candidates))
+        return NodeVerdict(candidates, select_victims(session, Point.RECLAIMABLE, task, candidates))
 
     def _candidate_nodes(self, task: TaskInfo, nodes: Nodes) -> Nodes:
         """Return the nodes that have candidates, possibly enough of them.
@@ -266,7 +266,7 @@ class Reclaim:
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int, attempt: Attempt) -> bool:
         session = self.session
-        judged = self.judged_on(task, node)
+        judged = self.verdict_on(task, node)
         if judged is None:
             return False
         candidates, verdict = judged

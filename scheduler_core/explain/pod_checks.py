@@ -25,8 +25,8 @@ from scheduler_core.framework.worklist import pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.recording.votes import recorded
 from scheduler_core.resource import MIN_RESOURCE
-from scheduler_core.victims.ask import victims_suffice
 from scheduler_core.victims.eviction import never_evicts
+from scheduler_core.victims.selection import victims_suffice
 
 _MOST_NAMED = 3
 
@@ -88,7 +88,7 @@ def _found(search: Search) -> Iterator[NodeVotes]:
     except PrePredicateError:
         return
     for node in search.finder.nodes_for(search.task).tolist():
-        judged = search.finder.judged_on(search.task, node)
+        judged = search.finder.verdict_on(search.task, node)
         if judged is not None:
             yield NodeVotes(judged.candidates, recorded(judged.verdict.votes), node)
 

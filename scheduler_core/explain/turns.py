@@ -18,7 +18,7 @@ from scheduler_core.framework.worklist import Watcher, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.victims.ask import Judged
+from scheduler_core.victims.selection import NodeVerdict
 
 GANG_KINDS: Mapping[str, type[GangEviction]] = {"gangreclaim": GangReclaim, "gangpreempt": GangPreempt}
 
@@ -36,7 +36,7 @@ class Searching(Evicting, Protocol):
     def nodes_for(self, task: TaskInfo) -> Nodes:
         """Return the nodes where evictions could help a task."""
 
-    def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
+    def verdict_on(self, task: TaskInfo, node: int) -> NodeVerdict | None:
         """Return the candidates on a node with the plugins' votes; None when there are none."""
 
 

@@ -57,7 +57,7 @@ class LivingView(ABC):
         """Become the view of the next session; False: it must be rebuilt."""
 
 
-def keeps_nothing(_renewal: Renewal) -> bool:
+def nothing_to_renew(_renewal: Renewal) -> bool:
     """Return True, as everything that the plugin registered holds in the next session."""
     return True
 
@@ -326,7 +326,7 @@ class Session:
         if queues:
             self._of_queues.queues = queues
             for renew in self.renewals.values():
-                if renew is not keeps_nothing and not renew(self._of_queues):
+                if renew is not nothing_to_renew and not renew(self._of_queues):
                     return False
         self.decisions, self.action, self.now = [], "", self.snapshot.now
         for states in self.cycle_states.values():

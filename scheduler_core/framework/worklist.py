@@ -21,7 +21,7 @@ Watcher = Callable[[QueueInfo, JobInfo | None], None]
 """Called with each job before its turn, and without a job for a queue whose jobs get no turn."""
 
 
-def nobody_watches(_queue: QueueInfo, _job: JobInfo | None) -> None:
+def ignore_turns(_queue: QueueInfo, _job: JobInfo | None) -> None:
     """Ignore the turns."""
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.plugin_fn import shape_only
-from scheduler_core.framework.session import Session, keeps_nothing
+from scheduler_core.framework.session import Session, nothing_to_renew
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import NodeTable
 from scheduler_core.resource import CPU, MEMORY
@@ -40,7 +40,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
             score_node=scorer.score_node,
             score_classes=scorer.score_classes,
         )
-    session.renewals[NAME] = keeps_nothing
+    session.renewals[NAME] = nothing_to_renew
 
 
 def weights_of(arguments: Arguments) -> dict[str, int]:

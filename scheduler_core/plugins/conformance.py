@@ -13,7 +13,7 @@ from scheduler_core.conf import Arguments
 from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import StaticBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.session import Session, keeps_nothing
+from scheduler_core.framework.session import Session, nothing_to_renew
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod_kind import PodKind
 
@@ -45,7 +45,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         NAME,
         lambda preemptor, candidates, _action, why: non_critical_tasks(preemptor, candidates, why),
     )
-    session.renewals[NAME] = keeps_nothing
+    session.renewals[NAME] = nothing_to_renew
 
 
 def non_critical_tasks(

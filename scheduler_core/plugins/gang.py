@@ -12,7 +12,7 @@ from scheduler_core.conf import Arguments
 from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
-from scheduler_core.framework.session import Session, keeps_nothing
+from scheduler_core.framework.session import Session, nothing_to_renew
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
@@ -50,7 +50,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.registry.add_unified_evictable(
         NAME, lambda _preemptor, candidates, _action, _why: list(candidates)
     )
-    session.renewals[NAME] = keeps_nothing
+    session.renewals[NAME] = nothing_to_renew
 
 
 def job_valid(job: JobInfo) -> tuple[str, str] | None:

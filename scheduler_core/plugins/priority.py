@@ -12,7 +12,7 @@ from scheduler_core.conf import Arguments
 from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.session import Session, keeps_nothing
+from scheduler_core.framework.session import Session, nothing_to_renew
 from scheduler_core.model.job import JobInfo, TaskInfo
 
 NAME = "priority"
@@ -32,7 +32,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     )
     session.registry.add_unified_evictable(NAME, evictable)
     session.registry.add_job_starving(NAME, job_starving, same_for_equal_jobs=True)
-    session.renewals[NAME] = keeps_nothing
+    session.renewals[NAME] = nothing_to_renew
 
 
 def task_order(task: TaskInfo) -> int:

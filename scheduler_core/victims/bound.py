@@ -34,7 +34,7 @@ class Bound(ABC):
 
     Sound, as a node is left out only if a search there has no effect: if no task on it is a candidate, or if
     its future idle amounts plus all its victims are less than the preemptor's request. Each bound adds, node
-    by node, at least the requests of the victims that `ask.ask_victims` would return, and compares with the
+    by node, at least the requests of the victims that `select_victims` would return, and compares with the
     tolerance `SLACK`. Adding a task that is not a victim only costs a needless search, so in doubt a bound
     adds it. Leaving out such a node changes no decision, as a search changes nothing, and an action that
     finds too few victims continues with the next node. This holds while evictions on a node that does not

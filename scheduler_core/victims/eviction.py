@@ -10,7 +10,7 @@ from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.victims.ask import Verdict
+from scheduler_core.victims.selection import Verdict
 
 
 def never_evicts(task: TaskInfo) -> bool:

@@ -15,7 +15,6 @@ from scheduler_core.framework.session import LivingView, Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs
 from scheduler_core.model.state import Renewal
-from scheduler_core.victims.ask import ask_victims
 from scheduler_core.victims.bound import (
     COUNT,
     AnyCandidate,
@@ -26,6 +25,7 @@ from scheduler_core.victims.bound import (
     fits_with,
 )
 from scheduler_core.victims.index import Amounts, Mask, TaskIndex
+from scheduler_core.victims.selection import select_victims
 
 
 class QueueTasks:
@@ -68,7 +68,7 @@ def preempt_bound(session: Session) -> Bound:
 class PreemptBound(Bound, LivingView):
     """The losses of other jobs of a queue on each node, exactly as the plugins would vote.
 
-    Sound, as every plugin's bound is exact, and `victims_among` combines them as `ask.ask_victims` does. The
+    Sound, as every plugin's bound is exact, and `victims_among` combines them as `select_victims` does. The
     sums for one task are kept for the next one of a job of the same queue and priority: a plugin's answer for
     a task changes only when the task moves or when the plugin accepts another number of its job's tasks. Then
     these nodes are summed again. The bound is kept for the next session if the index is; its sums only if
@@ -153,7 +153,7 @@ class PreemptBound(Bound, LivingView):
         assert task.job is not None, "only tasks of a job preempt"
         on_node = self._index.tasks_on(queue.nodes.item(place), task.job.queue)
         candidates = [other for other in on_node if other.job is not task.job]
-        victims = ask_victims(self._session, Point.PREEMPTABLE, task, candidates).victims
+        victims = select_victims(self._session, Point.PREEMPTABLE, task, candidates).victims
         losses = [0.0] * len(self._index.columns)
         for victim in victims:
             add_pairs(losses, victim.shape.amounts, 1.0)
@@ -188,7 +188,7 @@ class PreemptBound(Bound, LivingView):
 
 
 def victims_among(queue: QueueTasks, candidates: Mask, tiers: Sequence[Sequence[Mask]]) -> Mask:
-    """Return the victims of the first tier that names any on each node, (P,); see `ask.ask_victims`.
+    """Return the victims of the first tier that names any on each node, (P,); see `selection.select_victims`.
 
     `tiers` contain the tasks that each plugin accepts, (P,) each.
     """

@@ -119,11 +119,11 @@ class ReclaimBound(Bound, LivingView):
         self._own: OwnPart | None = None
 
     def renew(self, renewal: Renewal) -> bool:
-        """Return whether the next session finds the same tasks; if so, forget the bounds of the queues."""
+        """Return whether the next session finds the same tasks, and mark every queue for an update."""
         queues = self._session.queues
         if {name for name in self._index.queues if queues[name].reclaimable} != self._queues.keys():
             return False
-        self._hear_of_moves()
+        self._record_moves()
         for queue in self._queues:
             self._moved.setdefault(queue, {})
         return self._index.keeps_tasks(renewal)
@@ -221,7 +221,7 @@ class ReclaimBound(Bound, LivingView):
 
     # judging
 
-    def _hear_of_moves(self) -> None:
+    def _record_moves(self) -> None:
         """Record the moves since the last call, by queue and job."""
         for queue, job, row in self._index.moves_since(self._seen):
             if queue in self._queues:
@@ -232,7 +232,7 @@ class ReclaimBound(Bound, LivingView):
 
     def _catch_up(self, reclaiming: str) -> None:
         """Update the sums for the moves in queues other than the reclaiming one."""
-        self._hear_of_moves()
+        self._record_moves()
         for queue in [queue for queue in self._moved if queue != reclaiming]:
             jobs = self._moved.pop(queue)
             if self._allow(queue):

@@ -10,8 +10,8 @@ from scheduler_core.framework.lines import name_of
 from scheduler_core.framework.plugin_fn import EvictableFn
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.victims.ask import Judged
 from scheduler_core.victims.eviction import resolvable_nodes
+from scheduler_core.victims.selection import NodeVerdict
 
 Kind = tuple[Hashable, ...]
 
@@ -38,7 +38,7 @@ class Attempt(NamedTuple):
     among: Hashable
     moves: int
     left_out: int
-    judged: list[Judged]
+    judged: list[NodeVerdict]
 
 
 class FailedAttempts:

@@ -9,7 +9,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.recording.recorder import Recorder
 from scheduler_core.rendering import plain
-from scheduler_core.victims.ask import ask_victims
+from scheduler_core.victims.selection import select_victims
 from tests.builders import Object
 from tests.scheduler_core.states import task_of
 
@@ -43,7 +43,7 @@ def names(tasks: list[TaskInfo]) -> list[str]:
 def reclaimed(session: Session, reclaimer: str, *groups: str) -> list[str]:
     """Return which running pods of the groups plugins let a pending pod evict, in order."""
     candidates = [task for group in groups for task in tasks_of(session, group, running=True)]
-    verdict = ask_victims(session, Point.RECLAIMABLE, task_of(session, f"default-{reclaimer}"), candidates)
+    verdict = select_victims(session, Point.RECLAIMABLE, task_of(session, f"default-{reclaimer}"), candidates)
     return names(verdict.victims)
 
 

@@ -26,11 +26,11 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.replay import Replay
 from scheduler_core.validate import Inspection
-from scheduler_core.victims.ask import ask_victims, victims_suffice
 from scheduler_core.victims.bound import bounds_of
 from scheduler_core.victims.index import Mask, TaskIndex
 from scheduler_core.victims.preempt_bound import QueueTasks, preempt_bound, victims_among
 from scheduler_core.victims.reclaim_bound import reclaim_bound
+from scheduler_core.victims.selection import select_victims, victims_suffice
 from tests.builders import Object, conf, node, pod, podgroup, priority_class, register, scenario, session_of
 from tests.scheduler_core.replays import CONFS, crowded_replay
 
@@ -134,7 +134,7 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
     one_by_one = [
         victim.uid
         for number in range(4)
-        for victim in ask_victims(
+        for victim in select_victims(
             session, Point.PREEMPTABLE, tasks[0], session.nodes.sorted_tasks(number)
         ).victims
     ]
@@ -216,7 +216,7 @@ def test_a_node_that_is_left_out_has_too_few_victims(document: Object) -> None:
         for point, bound, is_candidate in searches:
             for number in np.flatnonzero(~bound.nodes_for(task)).tolist():
                 candidates = [*filter(is_candidate, session.nodes.sorted_tasks(number))]
-                victims = ask_victims(session, point, task, candidates).victims
+                victims = select_victims(session, point, task, candidates).victims
                 assert not victims or not victims_suffice(session, task, number, victims)
         evict_some(session, dice)
 

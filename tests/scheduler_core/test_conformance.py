@@ -9,7 +9,7 @@ import pytest
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.plugins.conformance import non_critical_tasks
-from scheduler_core.victims.ask import ask_victims
+from scheduler_core.victims.selection import select_victims
 from tests.builders import conf, node, pod, podgroup, scenario, session_of
 
 NAMESPACES = ("default", "kube-system", "kube-public")
@@ -29,7 +29,7 @@ def victims(*tiers: Any, point: Point = Point.PREEMPTABLE, **pods: dict[str, Any
     )
     (preemptor,) = session.jobs["default/high"].tasks.values()
     context = ["gangpreempt"] if point is Point.UNIFIED_EVICTABLE else []
-    verdict = ask_victims(session, point, preemptor, candidates(session.nodes.sorted_tasks(0)), *context)
+    verdict = select_victims(session, point, preemptor, candidates(session.nodes.sorted_tasks(0)), *context)
     return [task.name for task in verdict.victims]
 
 
@@ -86,7 +86,7 @@ def test_when_two_plugins_leave_nobody(tier: list[str], want: list[str]) -> None
         )
     )
     (preemptor,) = session.jobs["default/high"].tasks.values()
-    verdict = ask_victims(session, Point.PREEMPTABLE, preemptor, candidates(session.nodes.sorted_tasks(0)))
+    verdict = select_victims(session, Point.PREEMPTABLE, preemptor, candidates(session.nodes.sorted_tasks(0)))
     assert [task.name for task in verdict.victims] == want
 
 

@@ -18,7 +18,7 @@ from scheduler_core.model.status import TaskStatus
 from scheduler_core.parity import first_difference
 from scheduler_core.recording.votes import recorded
 from scheduler_core.resource import PODS, Resource, quantities
-from scheduler_core.victims.ask import ask_victims
+from scheduler_core.victims.selection import select_victims
 from tests.builders import GPU, Object, conf, node, session_of
 from tests.scheduler_core.clusters import SEARCH, clusters, configurations
 
@@ -66,7 +66,7 @@ def test_votes_reproduce_the_verdict(point: Point, document: Object) -> None:
     candidates = [task for task in tasks if task.status is TaskStatus.RUNNING]
     for task in [task for task in tasks if task.status is TaskStatus.PENDING]:
         session.pre_predicate(task)
-        verdict = ask_victims(session, point, task, candidates)
+        verdict = select_victims(session, point, task, candidates)
         votes = {candidate.key: recorded(verdict.votes).on(candidate) for candidate in candidates}
         tier, victims = outcome_of(votes)
         assert victims == {victim.key for victim in verdict.victims}

@@ -14,7 +14,7 @@ from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.fit import Code, Status
-from scheduler_core.victims.ask import ask_victims
+from scheduler_core.victims.selection import select_victims
 from tests.builders import Plugin, conf, node, podgroup, pods, queue, register, scenario, session_of
 from tests.scheduler_core.states import task_of
 
@@ -222,7 +222,7 @@ def test_victims(point: Point, hunt: Hunt) -> None:
             if named is not None:
                 accepted = [candidates[number] for number in named]
                 register(session, point, plugin, lambda *_question, accepted=accepted: accepted)
-    verdict = ask_victims(session, point, task_of(session, "default-new-0"), candidates)
+    verdict = select_victims(session, point, task_of(session, "default-new-0"), candidates)
     assert verdict.victims == [candidates[number] for number in hunt.want]
     assert verdict.tier == hunt.tier
 
@@ -232,7 +232,7 @@ def test_a_plugin_that_abstains_is_passed_over() -> None:
     candidates = [task_of(session, "default-old-0")]
     session.registry.add_evictable(Point.PREEMPTABLE, "x", lambda *_question: None)
     session.registry.add_evictable(Point.PREEMPTABLE, "y", lambda *_question: candidates)
-    verdict = ask_victims(session, Point.PREEMPTABLE, task_of(session, "default-new-0"), candidates)
+    verdict = select_victims(session, Point.PREEMPTABLE, task_of(session, "default-new-0"), candidates)
     assert verdict.victims == candidates
 
 

@@ -15,7 +15,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.plugins.drf.hierarchy import Hierarchy
 from scheduler_core.plugins.drf.tree import rescaled_sum, weight_of
 from scheduler_core.rendering import plain
-from scheduler_core.victims.ask import ask_victims
+from scheduler_core.victims.selection import select_victims
 from tests.builders import (
     Object,
     conf,
@@ -504,7 +504,7 @@ def test_a_tree_that_moved_in_parts_equals_a_new_one(steps: list[tuple[str, int]
         elif what == "compare":
             session.orders.queue_before(session.queues[f"q{number % 4}"], session.queues[f"q{number // 3}"])
         elif what == "reclaim" and task not in placed:
-            ask_victims(session, Point.RECLAIMABLE, task, sorted(placed, key=lambda one: one.uid))
+            select_victims(session, Point.RECLAIMABLE, task, sorted(placed, key=lambda one: one.uid))
     drf = next(report.__self__ for report in session.registry.reports)
     fresh = Hierarchy(session, drf.accounts, drf.total, by_design=design)
     assert plain(drf.hierarchy.report()) == plain(fresh.report())

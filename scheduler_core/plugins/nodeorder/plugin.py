@@ -16,7 +16,7 @@ from scheduler_core.conf import Arguments
 from scheduler_core.errors import ScoreError
 from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.plugin_fn import shape_only
-from scheduler_core.framework.session import Session, keeps_nothing
+from scheduler_core.framework.session import Session, nothing_to_renew
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import SelectorError
 from scheduler_core.model.node_affinity import preference, preferred_terms
@@ -80,7 +80,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         score_node=scores.score_node,
         score_classes=scores.score_classes,
     )
-    session.renewals[NAME] = keeps_nothing
+    session.renewals[NAME] = nothing_to_renew
     images = ImageTable(session.nodes)
     weight = scores.weights.image_locality
     if weight != 0 and not images.is_empty():

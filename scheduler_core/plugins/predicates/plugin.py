@@ -15,7 +15,7 @@ from scheduler_core.conf import Arguments
 from scheduler_core.errors import EventError, PrePredicateError
 from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.plugin_fn import shape_only
-from scheduler_core.framework.session import Session, keeps_nothing
+from scheduler_core.framework.session import Session, nothing_to_renew
 from scheduler_core.model.fit import FITS, POD_NUMBER, Code, Status, Why
 from scheduler_core.model.host_ports import host_ports
 from scheduler_core.model.job import TaskInfo
@@ -80,7 +80,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_simulate_remove_task(NAME, dry_runs.remove_task)
     session.registry.add_simulate_predicate(NAME, dry_runs.predicate)
     if plugin.template_cache is None:
-        session.renewals[NAME] = keeps_nothing
+        session.renewals[NAME] = nothing_to_renew
 
 
 class Predicates:

@@ -35,7 +35,7 @@ class Verdict(NamedTuple):
     votes: Votes
 
 
-def ask_victims(
+def select_victims(
     session: Session, point: Point, preemptor: TaskInfo, candidates: Sequence[TaskInfo], *context: Any
 ) -> Verdict:
     """Return the victims of the first tier that names any.
@@ -69,7 +69,7 @@ def ask_victims(
     return Verdict([], 0, votes)
 
 
-class Judged(NamedTuple):
+class NodeVerdict(NamedTuple):
     """The candidates on one node, and those that may be evicted."""
 
     candidates: Sequence[TaskInfo]
