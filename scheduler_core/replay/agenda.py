@@ -1,4 +1,4 @@
-"""The agenda: what is due, in order of time."""
+"""The agenda: the planned events of a replay, in order of time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Kind(IntEnum):
-    """What can be due; of things due at one time the smaller kind comes first."""
+    """The kinds of planned events; of events at the same time, the smaller kind comes first."""
 
     FINISH = 0
     GONE = 1
@@ -23,16 +23,16 @@ class Kind(IntEnum):
 
 
 class Due(NamedTuple):
-    """One thing that is due.
+    """One planned event.
 
     Attributes
     ----------
     time : float
         Seconds from the beginning.
     key : str or int
-        What it happens to: mostly a pod's namespace/name; of an event its position in the document.
+        The affected object, mostly a pod's namespace/name; for an event of the document, its position there.
     token : int
-        Tells apart what was planned for a pod one after the other; 0 for an event.
+        Distinguishes successive plans for a pod; 0 for an event of the document.
 
     """
 
@@ -43,10 +43,10 @@ class Due(NamedTuple):
 
 
 class Agenda:
-    """What is due, in order of time, kind and key.
+    """The planned events, in order of time, kind and key.
 
-    Of each pod one thing is planned at most, and of anything else one of a kind: to plan another one, or
-    none, cancels it.
+    At most one event is planned for each pod, and for anything else at most one of each kind: planning
+    another one, or cancelling, replaces it.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Agenda:
         self._tokens: dict[str | tuple[int, str], int] = {}
 
     def plan(self, time: float, kind: Kind, key: str) -> None:
-        """Plan what happens next to a pod, or to what else the kind is about."""
+        """Plan the next event of a pod, or of another object of the kind."""
         lane = _lane(kind, key)
         token = self._tokens[lane] = self._tokens.get(lane, 0) + 1
         heappush(self._heap, Due(time, kind, key, token))
@@ -64,12 +64,12 @@ class Agenda:
         heappush(self._heap, Due(time, Kind.EVENT, position))
 
     def cancel(self, key: str, kind: Kind = Kind.FINISH) -> None:
-        """Plan nothing for a pod, or of a kind."""
+        """Cancel the planned event of a pod, or of a kind."""
         lane = _lane(kind, key)
         self._tokens[lane] = self._tokens.get(lane, 0) + 1
 
     def next_time(self) -> float | None:
-        """Return when the next thing is due, None when nothing is."""
+        """Return the time of the next event, None if there is none."""
         heap, tokens = self._heap, self._tokens
         while heap:
             time, kind, key, token = heap[0]
@@ -79,7 +79,7 @@ class Agenda:
         return None
 
     def pop(self, until: float) -> Due | None:
-        """Remove and return the first thing that is due by a time, None when nothing is."""
+        """Remove and return the first event that is due by a time, None if there is none."""
         heap, tokens = self._heap, self._tokens
         while heap and heap[0][0] <= until:
             due = heappop(heap)
@@ -89,14 +89,14 @@ class Agenda:
         return None
 
     def frozen(self) -> list[list[object]]:
-        """Return what is planned, in its order, as plain data."""
+        """Return the planned events, in order, as plain data."""
         return [
             [due.time, int(due.kind), due.key] for due in sorted(self._heap) if not self._is_cancelled(due)
         ]
 
     @classmethod
     def thawed(cls, frozen: Iterable[Sequence[Any]]) -> Agenda:
-        """Return an agenda with what was planned."""
+        """Return an agenda with frozen events."""
         agenda = cls()
         for time, kind, key in frozen:
             if isinstance(key, str):
@@ -110,5 +110,5 @@ class Agenda:
 
 
 def _lane(kind: int, key: str) -> str | tuple[int, str]:
-    """Return what at most one thing is planned of."""
+    """Return the key of which at most one event is planned."""
     return key if kind < Kind.EVENT else (int(kind), key)

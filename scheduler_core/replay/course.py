@@ -22,14 +22,14 @@ Object = Mapping[str, Any]
 
 
 class Course:
-    """All that changes a world: pods, nodes, controllers, and the events of the document.
+    """Everything that changes a world: pods, nodes, controllers, and the events of the document.
 
     Parameters
     ----------
     vcjobs : sequence of mapping
         The Jobs of the document.
     frozen : mapping, optional
-        What `frozen` returned; the world is thawed with it, too.
+        The return value of `frozen`; the world is thawed with it, too.
 
     """
 
@@ -58,7 +58,7 @@ class Course:
             self._begin(vcjobs)
 
     def _begin(self, vcjobs: Sequence[Object]) -> None:
-        """Plan what the objects of the document do next, and its events."""
+        """Plan the next events of the document's objects, and the events of the document."""
         world = self.world
         for key, podgroup in world.cluster.podgroups.items():
             world.know_podgroup(key, podgroup, self._since_begin(podgroup))
@@ -73,12 +73,12 @@ class Course:
             world.agenda.plan_event(float(event["at"]), position)
 
     def _since_begin(self, thing: Object) -> float | None:
-        """Return when an object was created, in seconds from the beginning; None when it does not say."""
+        """Return when an object was created, in seconds from the beginning; None without a timestamp."""
         created = creation_of(thing)
         return created - self.world.begin if isfinite(created) else None
 
     def frozen(self) -> dict[str, Any]:
-        """Return everything that the next session and all that follows depend on, as plain data."""
+        """Return everything that later sessions depend on, as plain data."""
         return {
             **self.world.frozen(),
             "machines": self.machines.frozen(),
@@ -87,7 +87,7 @@ class Course:
         }
 
     def happen(self, due: Due) -> None:
-        """Let happen what is due, and the controllers work on what follows."""
+        """Process what is due, and let the controllers react."""
         if due.kind is Kind.EVENT:
             self.outside.apply(self.world.timeline.events[int(due.key)], due.time)
         else:

@@ -8,20 +8,20 @@ from scheduler_core.replay.job_states import JobState
 
 
 class DelayedActions:
-    """The actions of all Jobs that wait; each Job keeps its own in `JobState.delayed`."""
+    """The waiting actions of all Jobs; each Job stores its own in `JobState.delayed`."""
 
     def __init__(self, agenda: Agenda) -> None:
         self.agenda = agenda
 
     def plan(self, key: str, state: JobState, request: Request, follows: Reaction, time: float) -> None:
-        """Have what follows from a request wait, unless the same waits already."""
+        """Delay the action of a request, unless the same action already waits."""
         waiting = state.delayed.get(request.pod)
         if waiting is None or waiting[0] != follows.action:
             state.delayed[request.pod] = [follows.action, request.event, request.task, request.partition]
             self.agenda.plan(time + follows.delay, Kind.ACTION, f"{key} {request.pod}")
 
     def forget_outdated(self, key: str, state: JobState, request: Request) -> None:
-        """Drop what waits for a pod that no longer does what it waited for."""
+        """Drop the action of a pod that has left the state that caused it."""
         waiting = state.delayed.get(request.pod)
         if waiting is None or request.event not in ("PodRunning", "PodFailed", "PodEvicted"):
             return
@@ -30,7 +30,7 @@ class DelayedActions:
             self.drop(key, state, request.pod)
 
     def drop_alike(self, key: str, state: JobState, action: str, request: Request) -> None:
-        """Drop the actions that one of the same kind has made needless."""
+        """Drop the actions that one of the same kind has made unnecessary."""
         kind = RESTARTS_OF.get(action)
         for pod, (other, _, task, partition) in list(state.delayed.items()):
             same_part = {"task": task == request.task, "pod": pod == request.pod}.get(
@@ -40,6 +40,6 @@ class DelayedActions:
                 self.drop(key, state, pod)
 
     def drop(self, key: str, state: JobState, pod: str) -> None:
-        """Drop what waits for a pod."""
+        """Drop the waiting action of a pod."""
         del state.delayed[pod]
         self.agenda.cancel(f"{key} {pod}", Kind.ACTION)

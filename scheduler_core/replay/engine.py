@@ -1,8 +1,8 @@
 """The loop of a replay: due events happen, a session decides, its decisions are written.
 
-A session is a function of the state and, with plugins that read the clock, of the time. One that changed
-nothing would change nothing again, until the next thing is due or such a plugin decides differently
-(`replay.clocks`): sessions before that are not computed.
+A session is a function of the state and, with plugins that read the clock, of the time. A session that
+changed nothing would change nothing again until the next event is due or such a plugin decides differently
+(`replay.clocks`): sessions before that are skipped.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from scheduler_core.transitions import bound, evicted, nominated, nominated_node
 from scheduler_core.validate import Inspection
 
 TIMES = frozenset({"replay", "now", "cycles", "cycle_seconds", "termination_cycles", "evicted", "jobs"})
-"""Keys of a document that a moment of its replay does not keep; `jobs` have become PodGroups and pods."""
+"""Keys of a document that a moment of its replay leaves out; `jobs` have become PodGroups and pods."""
 
 
 class Step(NamedTuple):
-    """One session that was computed.
+    """One computed session.
 
     Attributes
     ----------
@@ -51,9 +51,9 @@ class Step(NamedTuple):
     session : Session
         The closed session.
     change : Change
-        What it changed of all that a later session reads.
+        How much it changed of what later sessions read.
     reading : float or None
-        When a plugin next decides differently by itself, in seconds since 1970; None: never.
+        When a plugin next decides differently because of the clock, in seconds since 1970; None: never.
 
     """
 
@@ -71,11 +71,11 @@ class Replay:
     document : mapping
         A scenario with the key `replay`.
     skips : bool
-        Whether sessions are left out that would change nothing.
+        Whether sessions that would change nothing are skipped.
     anew : bool
-        Whether each session is opened on a snapshot made anew; slow, and the same.
+        Whether each session is opened on a rebuilt snapshot; slow, with the same result.
     frozen : mapping, optional
-        What `freeze` returned: the replay goes on from there.
+        The return value of `freeze`, from which the replay continues.
 
     """
 
@@ -115,7 +115,7 @@ class Replay:
             self._simulation.kept.update(frozen["kept"])
 
     def steps(self) -> Iterator[Step]:
-        """Yield the sessions one after the other, each after what it decided was written."""
+        """Yield the sessions one after the other, each after its decisions are written."""
         last = self.timeline.last_session
         while self._next is not None and self._next <= last:
             current = self._next
@@ -132,32 +132,32 @@ class Replay:
 
     @property
     def world(self) -> World:
-        """Return the objects, all of them written, and what is due for them."""
+        """Return the world after writing all objects."""
         self._calm.leave()
         return self._world
 
     @property
     def simulation(self) -> Simulation:
-        """Return the sessions, which find all objects written."""
+        """Return the simulation after writing all objects."""
         self._calm.leave()
         return self._simulation
 
     @property
     def next_time(self) -> float | None:
-        """Return when the next session is computed, None when nothing can happen any more."""
+        """Return when the next session is computed, None if nothing more can happen."""
         return None if self._next is None else self._next * self.timeline.period
 
     def happen(self, time: float) -> None:
-        """Let happen what is due by a time."""
+        """Process what is due by a time."""
         while (due := self._world.agenda.pop(time)) is not None:
             if not self._calm.happen(due):
                 self._calm.leave()
                 self._course.happen(due)
 
     def _after(self, current: int, step: Step) -> int | None:
-        """Return the number of the session to compute after one, None when nothing can happen any more.
+        """Return the number of the session to compute after one, None if nothing more can happen.
 
-        A session of words only is the last one neither; without anything due, the one after it is.
+        A session that changed only phases is not the last one; the session after it is, if nothing is due.
         """
         if step.change is Change.STATE:
             return current + 1
@@ -185,11 +185,11 @@ class Replay:
         }
 
     def moment(self, time: float | None = None) -> dict[str, Any]:
-        """Return what the next session finds, as a scenario.
+        """Return the input of the next session as a scenario.
 
-        Its run decides as that session does, unless a plugin remembers earlier sessions (tdm). When the
-        replay has ended it is what one more session would find. `time` names a session before the next
-        computed one: those in between would change nothing.
+        Its run decides as that session does, unless a plugin stores earlier sessions (tdm). After the end of
+        the replay it is the input of one more session. `time` names a session before the next computed one:
+        those in between would change nothing.
         """
         if time is None:
             period = self.timeline.period
@@ -220,7 +220,7 @@ class Replay:
         return self._calm_session(time) or self._session_of_actions(time)
 
     def _calm_session(self, time: float) -> Step | None:
-        """Return a calm session, None when the actions have to decide."""
+        """Return a calm session, None if the actions must decide."""
         session = self._calm.renewed()
         if session is None:
             return None
@@ -242,19 +242,19 @@ class Replay:
         return step
 
     def _record(self, session: Session, time: float, accounts: Iterable[QueueAccount]) -> None:
-        """Record what a session finds; all accounts that changed are among these."""
+        """Record the input of a session; the accounts include all that changed."""
         self.records.opened(time, accounts)
         self.records.free_room.found(time, session.snapshot.nodes)
 
     def _configure(self) -> None:
-        """Apply the configuration that an event of the document has brought."""
+        """Apply the configuration of an event of the document."""
         conf = self._world.scheduler_conf
         if conf is not self._applied:
             self._simulation.configure(parse_conf(conf, self._simulation.conf.release))
             self._applied = conf
 
     def _write(self, session: Session, time: float) -> Change:
-        """Write what a session decided; returns what changed that a later session reads."""
+        """Write the decisions of a session; return how much changed of what later sessions read."""
         changed = self.records.decided(time, session.decisions)
         moved = session.moved_jobs()
         for job in moved:
@@ -312,11 +312,11 @@ def replay_document(
     document : mapping
         A scenario whose `scheduler_conf` is a structure, with the key `replay`.
     skips : bool
-        Whether sessions are left out that would change nothing; the answer is the same.
+        Whether sessions that would change nothing are skipped; the result is the same.
     watch : callable, optional
         ``watch(replay)`` is called after each session that is computed.
     release : Release, optional
-        The release that decides; None: the one that the document names.
+        The simulated release; None: the one that the document names.
 
     """
     answer: dict[str, Any] = {"name": str(document.get("name") or "")}

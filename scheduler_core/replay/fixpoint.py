@@ -1,7 +1,7 @@
 """Whether a session that follows without any event in between would decide anything.
 
-It finds what this one left. After a session that changed nothing it finds the same, and decides the same:
-nothing. So it does after one in which all that changed is that jobs that run are now said to run.
+Its input is the state after this one. After a session that changed nothing, the next one has the same input
+and decides the same: nothing. The same holds if the only changes are phases of fully running jobs.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from scheduler_core.release import Rule
 
 
 class Change(Enum):
-    """What a session changed of all that a later one reads: nothing, only words, or more than that."""
+    """How much a session changed of what later sessions read: nothing, only phases, or more."""
 
     NOTHING = 0
-    WORDS = 1
+    PHASES = 1
     STATE = 2
 
 
 def change_of_phases(session: Session, jobs: Iterable[JobInfo]) -> Change:
-    """Return what it amounts to that these jobs have another phase than the closed session found.
+    """Return how much the changed phases of these jobs matter to later sessions.
 
-    Words, where each of them was enqueued and runs whole, so that nobody has anything to do for it in either
-    phase; and where no reservation moves with the phase, or no job waits to be enqueued: only the votes on
-    those read reservations. No other rule reads a phase, but for what plugin extender posts.
+    They do not if each job was enqueued and all of its pods run, so that no action acts on it in either
+    phase, and if no reservation changes with the phase or no job waits to be enqueued: only votes on these
+    read reservations. No other rule reads a phase, except for what plugin extender posts.
     """
     changed = [job for job in jobs if job.phase != job.phase_before]
     if not changed:
@@ -40,11 +40,11 @@ def change_of_phases(session: Session, jobs: Iterable[JobInfo]) -> Change:
     whole = reads_whole_minimum(session)
     if any(moves_reservation(job, whole=whole) for job in changed) and _anybody_is_pending(session):
         return Change.STATE
-    return Change.WORDS
+    return Change.PHASES
 
 
 def reads_whole_minimum(session: Session) -> bool:
-    """Return whether somebody reads the reservations in which an enqueued job has all of its minimum."""
+    """Return whether a plugin reads reservations in which an enqueued job counts with its whole minimum."""
     reads = session.conf.first_option(overcommit.NAME) is not None
     return reads or not session.release.follows(Rule.INQUEUE_REMAINDER)
 
@@ -54,9 +54,9 @@ def _runs_whole(job: JobInfo) -> bool:
 
 
 def moves_reservation(job: JobInfo, *, whole: bool) -> bool:
-    """Return whether a job that has gone from Inqueue to Running reserves something else.
+    """Return whether a job that changed from Inqueue to Running changes its reservation.
 
-    With `whole` somebody reads the whole minimum.
+    With `whole` a plugin reads the whole minimum.
     """
     if job.min_resources is None:
         return False

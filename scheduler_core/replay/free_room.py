@@ -11,7 +11,7 @@ from scheduler_core.replay.shared_maps import MOST, SharedMaps
 
 
 class FreeRoom:
-    """What sessions found free on the nodes.
+    """The free amounts of nodes at the open of sessions.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class FreeRoom:
         self._shared = SharedMaps()
 
     def found(self, time: float, nodes: NodeTable) -> None:
-        """Record what a session finds, of the nodes where it differs from what was found before."""
+        """Record the free amounts at the open of a session, for nodes where they changed."""
         now = len(nodes.changes)
         if self._seen is not None and self._seen[0] is nodes:
             if self._seen[1] == now:

@@ -33,9 +33,9 @@ class JobState:
     scheduler : str
         The scheduler of Jobs that name none.
     version : int
-        How often the whole Job was killed.
+        The number of times that the whole Job was killed.
     retries : int
-        How often a restart was demanded.
+        The number of requested restarts.
     counts : Counts
         Its pods at the last time that they were counted: not while its PodGroup is pending.
     groups : int
@@ -86,13 +86,13 @@ class JobState:
 
     @property
     def needs_all(self) -> bool:
-        """Return whether no pod of the Job gets on while one is missing."""
+        """Return whether no pod of the Job makes progress while one is missing."""
         rules = self.rules
         independent = rules.annotations.get(INDEPENDENT) == "true"
         return not independent and rules.min_available == replicas(rules) > 1
 
     def counted(self, lives: Mapping[str, Life], pods: Iterable[str]) -> Counts:
-        """Return how many of some of its pods stand how; those that were requested are pending."""
+        """Return the number of some of its pods in each state; requested pods count as pending."""
         counts = Counts(pending=len(self.creating))
         for key in pods:
             life = lives.get(key)
@@ -159,7 +159,7 @@ class JobStates:
     # events
 
     def request(self, key: str, event: str) -> None:
-        """Have the controller handle an event of a Job that is about none of its pods."""
+        """Queue an event of a Job itself, not of one of its pods, for the controller."""
         self.requests.append((key, Request(event)))
 
     def command(self, key: str, action: str) -> None:

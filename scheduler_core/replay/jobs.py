@@ -1,7 +1,7 @@
 """The job controller: creates, kills and recreates pods, and their PodGroups.
 
-It reacts at once to every event of its pods and PodGroups; only requests that create pods take time. Until
-nothing follows from anything any more no session runs.
+It reacts at once to every event of its pods and PodGroups; only requests that create pods take time. No
+session runs before all events are handled.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class JobController:
     # Jobs come and go
 
     def submit(self, job: Object, time: float, *, exists: bool = False) -> None:
-        """Take a Job; one that its webhook refuses is only recorded. `exists`: it was there at the start."""
+        """Add a Job; one that its webhook refuses is only recorded. `exists`: it existed at the start."""
         world, key = self.world, key_of(job)
         state = JobState(job, world.admission.first_scheduler)
         record = world.records.vcjobs[key] = VcjobRecord(state.rules.queue, state.group, time)
@@ -105,7 +105,7 @@ class JobController:
             self.world.records.vcjobs[key].deleted = time
 
     def settle(self, time: float) -> None:
-        """Work until nothing follows from anything any more."""
+        """Handle events until none is left."""
         while self.known.requests:
             key, request = self.known.requests.popleft()
             state = self.states.get(key)
@@ -121,7 +121,7 @@ class JobController:
         self._execute(key, state, follows.action, request, time)
 
     def act(self, planned: str, time: float) -> None:
-        """Carry out an action whose timeout is over."""
+        """Execute an action whose timeout has passed."""
         key, _, pod = planned.partition(" ")
         state = self.states.get(key)
         if state is not None and pod in state.delayed:
@@ -176,7 +176,7 @@ class JobController:
         state.phase = phase_after(state.rules, state.phase, state.counts, state.retries)
 
     def _turned(self, key: str, state: JobState, time: float) -> None:
-        """Record a phase, and plan what follows from it."""
+        """Record a phase, and plan its consequences."""
         record = self.world.records.vcjobs[key]
         record.phases.append([time, state.phase])
         record.retries = state.retries
@@ -221,7 +221,7 @@ class JobController:
         self._remove_group(state)
 
     def _kill(self, state: JobState, keys: Iterable[str], time: float) -> None:
-        """Delete pods; what happens to them afterwards is no event of the Job."""
+        """Delete pods; their later changes are no events of the Job."""
         for key in list(keys):
             life = self.world.lives.get(key)
             if life is not None and life.vcjob:

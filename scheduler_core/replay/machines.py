@@ -1,7 +1,7 @@
 """Nodes and the pods on them: binds, drains, losses, and image pulls.
 
-A node that is lost no longer answers: after 40 s it is marked unreachable, 300 s later its pods are deleted,
-and they terminate for as long as the node object is there.
+A lost node no longer responds: after 40 s it is marked unreachable, 300 s later its pods are deleted, and
+they terminate until the node object is deleted.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Machines:
         self._pulled: dict[str, float] = dict(kept["pulled"])
 
     def frozen(self) -> dict[str, Any]:
-        """Return what is remembered of nodes, as plain data."""
+        """Return the stored state of nodes, as plain data."""
         return {"lost": list(self._lost), "pulled": dict(sorted(self._pulled.items()))}
 
     # pods that were bound
@@ -63,7 +63,7 @@ class Machines:
             self.runs.began(key, time)
 
     def _pulls(self, node: str, spec: Object, time: float) -> float:
-        """Return how long a pod that is bound now waits for its images, and pull those that are not there."""
+        """Return how long a pod that is bound now waits for its images, and pull the missing ones."""
         table = self.world.timeline.pull
         ready = time
         for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
@@ -73,7 +73,7 @@ class Machines:
         return ready - time
 
     def _has(self, node: str, image: str) -> bool:
-        """Return whether a node had an image when it came."""
+        """Return whether a node had an image when it was added."""
         for entry in self.world.cluster.nodes.objects:
             if entry["metadata"]["name"] == node:
                 images = (entry.get("status") or {}).get("images") or ()
@@ -100,7 +100,7 @@ class Machines:
                 self.terminations.terminate(key, time)
 
     def lose(self, name: str, time: float) -> None:
-        """Let a node stop answering: the work on it stops, and no controller knows yet."""
+        """Stop a node: the work on it stops, and no controller knows yet."""
         self._lost[name] = None
         for key in self.world.pods_on(name):
             life = self.world.lives[key]
@@ -130,7 +130,7 @@ class Machines:
 
 
 def _unreachable(node: Object) -> Object:
-    """Return a node as its controller marks it when it no longer answers."""
+    """Return a node as its controller marks it when it no longer responds."""
     spec, status = node.get("spec") or {}, node.get("status") or {}
     taints = [
         *(spec.get("taints") or ()),

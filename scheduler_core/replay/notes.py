@@ -26,7 +26,7 @@ OF_DRAINS = f"{NOT_MODELLED}PodDisruptionBudgets of drains. They delete every po
 
 
 def replay_notes(document: Object, records: Records) -> list[str]:
-    """Return what the answer to a document takes for granted, beside what its sessions do."""
+    """Return what a result assumes between sessions."""
     notes = list(OF_JOBS) if records.vcjobs else []
     replay = document.get("replay") or {}
     events = replay.get("events") or ()

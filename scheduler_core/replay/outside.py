@@ -20,7 +20,7 @@ Object = Mapping[str, Any]
 
 
 class Outside:
-    """The events of the document: what people and programs outside the simulation do."""
+    """The events of the document, that is, acts of people and programs outside the simulation."""
 
     def __init__(
         self, world: World, runs: PodRuns, machines: Machines, jobs: JobController, schedules: Schedules
@@ -32,7 +32,7 @@ class Outside:
         self.schedules = schedules
 
     def apply(self, event: Object, time: float) -> None:
-        """Let one event happen: what it creates, replaces, deletes and so on, in this order."""
+        """Apply one event: what it creates, replaces, deletes and so on, in this order."""
         world, cluster = self.world, self.world.cluster
         for name, things in (event.get("create") or {}).items():
             for thing in things:

@@ -1,4 +1,4 @@
-"""The progress of a pod's work, and what of it survives when the pod stops."""
+"""The progress of a pod's work, and the part that survives when the pod stops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import floor, inf
 
 @dataclass
 class Life:
-    """What is known of a pod beside the object.
+    """The state of a pod in addition to its object.
 
     Attributes
     ----------
@@ -17,27 +17,28 @@ class Life:
     job : str
         The key of its PodGroup, empty without one.
     returns : int
-        How often it has come back.
+        How often it was created again.
     restarts : int
         How often its container was restarted in place.
     duration : float or None
-        How long its work takes, without interruption; None: for ever.
+        How long its work takes without interruption; None: forever.
     saved : float
         Work done that survives an eviction.
     restores : float
-        Seconds at the beginning of this run in which saved work is read again.
+        Seconds at the beginning of this run for restoring saved work.
     started : float or None
         Since when it runs; None: it does not run.
     since : float or None
-        Since when its work goes on; None: it does not, as it does not run or a member of its gang is missing.
+        Since when its work progresses; None: it does not, as the pod does not run or a member of its gang is
+        missing.
     done : float
-        How long its work went on in this run before `since`.
+        How long its work progressed in this run before `since`.
     ran : float
         The run time with which it succeeded, 0 once that was counted as lost.
     terminates : bool
         Whether it is terminating.
     vanishes : float
-        When the object of a terminating pod is gone that fails first.
+        When the object of a terminating pod that first fails is deleted.
     succeeded, failed : bool
         How it has ended.
     vcjob : str
@@ -49,7 +50,7 @@ class Life:
     out_of_sync : bool
         Whether the Job's controller deletes it: then its end is no event of the Job.
     on_lost_node : bool
-        Whether its node no longer answers.
+        Whether its node no longer responds.
 
     """
 
@@ -86,22 +87,22 @@ class Life:
 
     @property
     def left(self) -> float | None:
-        """Return how long its work still takes in this run, None: for ever."""
+        """Return how long its work still takes in this run, None: forever."""
         if self.duration is None:
             return None
         return self.duration - self.saved + self.restores - self.done
 
     def start(self, time: float, restores: float) -> None:
-        """Begin a run; reading saved work again takes `restores` seconds."""
+        """Begin a run; restoring saved work takes `restores` seconds."""
         self.started, self.since, self.done = time, None, 0.0
         self.restores = restores if self.saved > 0 else 0.0
 
     def go_on(self, time: float) -> None:
-        """Let the work go on."""
+        """Continue the work."""
         self.since = time
 
     def pause(self, time: float) -> None:
-        """Let the work wait."""
+        """Pause the work."""
         if self.since is not None:
             self.done += time - self.since
             self.since = None
@@ -127,7 +128,7 @@ class Life:
         return lost
 
     def finish(self, time: float) -> float:
-        """End a run whose work is done, and return the seconds of it in which no work went on."""
+        """End a run whose work is done, and return its seconds without progress."""
         work = 0.0 if self.duration is None else self.duration - self.saved
         paused = self.started is not None and (self.restores > 0 or self.done > 0)
         lost = time - self.started - work if paused and self.started is not None else 0.0

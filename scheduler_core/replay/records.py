@@ -58,7 +58,7 @@ class VcjobRecord:
 
 
 class Records:
-    """Everything that is recorded on the way."""
+    """All records of a replay."""
 
     def __init__(self) -> None:
         self.vcjobs: dict[str, VcjobRecord] = {}
@@ -82,7 +82,7 @@ class Records:
         return bool(logged)
 
     def opened(self, time: float, accounts: Iterable[QueueAccount]) -> None:
-        """Record the queues as a session found them, those that changed since the session before."""
+        """Record the queues that changed since the previous session."""
         seen, shown = self._seen, self._shared.of
         for account in accounts:
             name, version = account.name, account.version
@@ -125,7 +125,7 @@ class Records:
         return records
 
     def result(self) -> dict[str, Any]:
-        """Return the records as a result shows them."""
+        """Return the records in the form of the result."""
         return {
             "log": self.log,
             "jobs": {

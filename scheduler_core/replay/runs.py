@@ -34,7 +34,7 @@ class PodRuns:
         self.states = states
 
     def know(self, key: str, time: float) -> None:
-        """Plan what a pod that is there from now on does next."""
+        """Plan the next event of a new pod."""
         world = self.world
         info, pod = world.cluster.pods.infos[key], world.cluster.pods[key]
         life = world.lives[key] = Life(info.uid, info.job_key)
@@ -66,13 +66,13 @@ class PodRuns:
     # starting
 
     def start(self, key: str, time: float) -> None:
-        """Let a bound pod run."""
+        """Start a bound pod."""
         pods = self.world.cluster.pods
         pods.follow(key, running(pods[key], self.world.timestamp(time)))
         self.began(key, time)
 
     def began(self, key: str, time: float) -> None:
-        """Plan the end of a pod that runs from now on."""
+        """Plan the end of a pod that has just started."""
         world = self.world
         life, pod = world.lives[key], world.cluster.pods.infos[key].given
         restores = annotation(RESTORE_SECONDS, pod, world.podgroups.get(life.job))
@@ -85,7 +85,7 @@ class PodRuns:
         world.record_start(life.job)
 
     def pace(self, job: str, time: float) -> None:
-        """Let the work of a Job's pods go on, or wait while a pod that they need is missing."""
+        """Continue the work of a Job's pods, or pause it while a pod that they need is missing."""
         state, lives = self.states.states.get(job), self.world.lives
         if state is None:
             return
@@ -104,7 +104,7 @@ class PodRuns:
                 self.world.agenda.cancel(pod)
 
     def _go_on(self, key: str, time: float) -> None:
-        """Let a pod's work go on, and plan its end."""
+        """Continue a pod's work, and plan its end."""
         life = self.world.lives[key]
         life.go_on(time)
         if life.left is not None:
@@ -157,7 +157,7 @@ class PodRuns:
             self.states.pod_event(key, "PodFailed", code)
 
     def stop(self, key: str, time: float) -> None:
-        """Interrupt a pod's run, and count what of it is lost."""
+        """Interrupt a pod's run, and count its lost time."""
         world = self.world
         life = world.lives[key]
         if life.started is None:

@@ -6,11 +6,11 @@ from scheduler_core.rendering import amounts
 from scheduler_core.resource import Resource
 
 MOST = 20_000
-"""Maps that are remembered: a cluster in which more different amounts occur has few equal ones."""
+"""The number of stored maps: a cluster with more distinct amounts has few equal ones."""
 
 
 class SharedMaps:
-    """Amounts by resource, of which equal ones are one object; nobody may write them.
+    """Amounts by resource, of which equal ones are one object; they must not be written.
 
     Examples
     --------
@@ -25,7 +25,7 @@ class SharedMaps:
         self._of: dict[tuple[object, ...], dict[str, float]] = {}
 
     def one(self, amounts: dict[str, float]) -> dict[str, float]:
-        """Return the map that stands for all equal ones."""
+        """Return the map that represents all equal ones."""
         if len(self._known) >= MOST:
             self._known.clear()
         return self._known.setdefault(tuple(amounts.items()), amounts)

@@ -17,7 +17,7 @@ from scheduler_core.transitions import created_again, terminating
 Object = Mapping[str, Any]
 
 TERMINAL_FOR = 0.1
-"""Seconds for which a pod that was deleted is seen in its terminal phase before the object is gone."""
+"""Seconds between the terminal phase of a deleted pod and the deletion of the object."""
 
 
 class Terminations:
@@ -29,7 +29,7 @@ class Terminations:
         self.states = states
 
     def evict(self, key: str, pod: Object, time: float) -> None:
-        """Let a pod terminate that the scheduler evicted; `pod` is what the eviction wrote."""
+        """Terminate a pod that the scheduler evicted; `pod` is the object that the eviction wrote."""
         record = self.world.records.jobs.get(self.world.lives[key].job)
         if record is not None:
             record.evictions += 1
@@ -44,11 +44,11 @@ class Terminations:
             self.terminate(key, time)
 
     def terminate(self, key: str, time: float) -> None:
-        """Let a pod terminate that somebody deletes."""
+        """Terminate a deleted pod."""
         self._terminate(key, terminating(self.world.cluster.pods[key], self.world.timestamp(time)), time)
 
     def _terminate(self, key: str, pod: Object, time: float) -> None:
-        """Let a pod terminate; `pod` is what was written on it."""
+        """Terminate a pod; `pod` is its new object."""
         world = self.world
         life, agenda = world.lives[key], world.agenda
         self.runs.stop(key, time)
@@ -74,7 +74,7 @@ class Terminations:
         world.lives[key_of(pod)].saved = world.lives[key].saved
 
     def restart_jobs(self, jobs: Iterable[str], time: float) -> None:
-        """Let terminate what else runs of jobs that are restarted whole."""
+        """Terminate the other running pods of jobs that are restarted as a whole."""
         world = self.world
         for job in jobs:
             if job in world.vcjob_groups:
@@ -90,7 +90,7 @@ class Terminations:
             world.restarting.setdefault(job, set()).update(rest)
 
     def lose_pods_on(self, node: str, time: float) -> None:
-        """Delete the pods of a node that is gone."""
+        """Delete the pods of a deleted node."""
         world = self.world
         stopped: set[str] = set()
         for key in world.pods_on(node):
@@ -103,7 +103,7 @@ class Terminations:
             self.restart_jobs(sorted(stopped & set(world.podgroups)), time)
 
     def gone(self, key: str, time: float) -> None:
-        """Delete a pod that has terminated; what controls it may create it again."""
+        """Delete a pod that has terminated; its controller may create it again."""
         world = self.world
         life = world.lives[key]
         if life.vcjob:

@@ -31,9 +31,9 @@ class Timeline:
     termination : float or None
         Seconds for which an evicted pod terminates; None: its own grace period.
     evicted : str
-        What becomes of an evicted pod: one of `EVICTED`.
+        What happens to an evicted pod: one of `EVICTED`.
     events : list of mapping
-        What happens from outside, in the document's order.
+        The external events, in the document's order.
     pull : mapping
         Seconds that the first pod of an image waits on a node, by image.
     checkpoint, restore : float
@@ -45,9 +45,9 @@ class Timeline:
     controller_seconds : float
         From the reason for a pod until the request that creates it.
     terminal_phase_first : bool
-        Whether an evicted pod of a Job fails before it vanishes, as from Kubernetes 1.27 on.
+        Whether an evicted pod of a Job fails before it is deleted, as in Kubernetes 1.27 and later.
     exit_code_on_termination : int
-        With which a container ends that is terminated.
+        The exit code of a terminated container.
     targeted_restart_keeps_podgroup : bool
         Whether the restart of a part of a Job leaves its PodGroup alone; Volcano 1.15.1 deletes it.
 
@@ -102,7 +102,7 @@ class Timeline:
     def session_at_or_after(self, time: float, first: int, begin: float = 0.0) -> int:
         """Return the number of the first session from number `first` on that is not before a time.
 
-        Times count from `begin`, with the same additions as the clock of a session has.
+        Times count from `begin`, with the same additions as the clock of a session.
 
         Examples
         --------
@@ -127,7 +127,7 @@ class Timeline:
 
 
 def run_seconds(pod: Object, podgroup: Object | None) -> float | None:
-    """Return how long a pod runs: by its own annotation, else its PodGroup's; None: for ever."""
+    """Return how long a pod runs: by its own annotation, else its PodGroup's; None: forever."""
     text = annotation(RUN_SECONDS, pod, podgroup)
     return None if text is None else float(text)
 

@@ -1,6 +1,6 @@
-"""The objects between two sessions (nodes, queues, PodGroups and pods), and what is due for them.
+"""The objects between two sessions (nodes, queues, PodGroups and pods), and their planned events.
 
-Every change happens at a time of its own; the timestamps that it writes are whole seconds, rounded down.
+Every change has its own time; the timestamps that it writes are whole seconds, rounded down.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Object = Mapping[str, Any]
 
 
 class World:
-    """The objects of a replay, what is due for them, and what is recorded of them.
+    """The objects of a replay, their planned events, and their records.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class World:
     members : dict
         The keys of a PodGroup's pods, by its key.
     restarting : dict
-        The pods that terminate before a job that is restarted whole comes back, by its key.
+        The pods that must terminate before a job that is restarted as a whole is created again, by its key.
     vcjob_groups : dict
         The key of the Job that a PodGroup belongs to, by the PodGroup's key.
     scheduler_conf : mapping or None
-        The configuration that an event brought last; None: that of the document.
+        The configuration of the last event that had one; None: that of the document.
 
     """
 
@@ -115,7 +115,7 @@ class World:
     # PodGroups and queues
 
     def know_podgroup(self, key: str, podgroup: Object, submitted: float | None) -> None:
-        """Take a PodGroup that is there from now on, and record its life; of a Job it is one life."""
+        """Add a PodGroup, and record its life; the PodGroups of one Job share a life."""
         self.podgroups[key] = podgroup
         self.members.setdefault(key, {})
         phase = (podgroup.get("status") or {}).get("phase") or "Pending"
@@ -151,7 +151,7 @@ class World:
         del self.cluster.pods[key]
 
     def end_job(self, job: str, time: float) -> bool:
-        """Delete a job all of whose pods have succeeded; returns whether it is gone."""
+        """Delete a job if all of its pods have succeeded; return whether it was deleted."""
         members = self.members.get(job, {})
         if job not in self.podgroups or not members or job in self.vcjob_groups:
             return False

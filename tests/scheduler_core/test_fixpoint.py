@@ -44,7 +44,7 @@ def computed(document: Object) -> list[tuple[float, Change]]:
 def test_a_job_that_is_said_to_run_calls_for_no_further_session() -> None:
     assert computed(one_node(job("a"))) == [
         (0, Change.STATE),  # enqueued and bound
-        (1, Change.WORDS),  # runs
+        (1, Change.PHASES),  # runs
         (10, Change.NOTHING),  # is over
     ]
 

@@ -1,14 +1,14 @@
 """Calm sessions, in which nothing is evicted, and their decisions.
 
-In a calm session nobody evicts anybody, and every job that waits is one of a known kind, all of whose pods
-wait: so it is in most sessions of a replay. What the session decides then follows from what queues hold, what
-nodes have left, and who stands first in each line of equal jobs. Queues and nodes are kept up to date by the
-plugins' own functions; jobs, tasks and objects are not looked at. They are written when somebody asks for
-them, or when a session is not calm: the living state then finds in its journal what has changed meanwhile.
+In a calm session nothing is evicted, and every waiting job is of a known kind, with all of its pods waiting.
+Most sessions of a replay are calm. Their decisions follow from the amounts of queues, the idle amounts of
+nodes, and the first job of each line of equal jobs. The plugins' own functions keep queues and nodes up to
+date; jobs, tasks and objects are not updated. They are written when they are read, or when a session is not
+calm: the living state then finds the changes in its journal.
 
-Sound, as plugins are asked the very questions that the actions ask, in the order in which they ask: whether a
-job may enter, whether its queue may take a pod, which node scores best. What is left out would be answered as
-it was: equal jobs behind one that was refused, classes that fit no node until a node has more room, queues in
+Sound, as the plugins are called as the actions call them, in the same order: whether a job may be enqueued,
+whether its queue may allocate for a pod, which node scores best. Calls that would return the same as before
+are left out: equal jobs behind a refused one, classes that fit no node until a node has more room, queues in
 which nothing moved.
 """
 

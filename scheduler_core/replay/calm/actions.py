@@ -23,11 +23,11 @@ from scheduler_core.victims.losers import PreemptableJobs
 
 
 class NotCalmError(Exception):
-    """The actions have to decide."""
+    """The session is not calm: the actions must decide."""
 
 
 class Decided(NamedTuple):
-    """What a calm session has decided.
+    """The decisions of a calm session.
 
     Attributes
     ----------
@@ -43,16 +43,16 @@ class Decided(NamedTuple):
 
 
 class CalmActions:
-    """The actions of calm sessions, as long as there is no other one in between.
+    """The actions of consecutive calm sessions.
 
     Attributes
     ----------
     full : set of int
-        The classes of tasks that are known to fit no node.
+        The classes of tasks that fit no node.
     limits_move : bool
-        Whether what queues deserve changes with jobs of other queues.
+        Whether deserved amounts of queues change with jobs of other queues.
     tried : set of str
-        Queues of which jobs were placed in part and displaced; whoever renews queues clears it.
+        Queues with jobs that were placed in part and displaced; cleared when queues are renewed.
 
     """
 
@@ -78,14 +78,14 @@ class CalmActions:
         self._refused: dict[tuple[str, int], int] = {}
 
     def give_back(self, places: Iterable[tuple[int, PodShape]]) -> None:
-        """Have nodes no longer hold pods."""
+        """Remove the amounts of pods from nodes."""
         for node, shape in places:
             self.session.count_pod(shape, node, -1)
         self.full.clear()
         self._has_room = True
 
     def decide(self, pending: Lines, enqueued: Lines, moved: Collection[str]) -> Decided:
-        """Enqueue and place jobs: those that are enqueued change their lines, those that are placed leave.
+        """Enqueue and place jobs: enqueued jobs change their lines, placed jobs leave theirs.
 
         Who waits on, after no place was found for it, is asked again when a pod has given its place back:
         what capacity allows a queue changes with nothing else. `moved` are the queues that jobs came to, or
@@ -95,8 +95,8 @@ class CalmActions:
         Raises
         ------
         NotCalmError
-            If an answer is none that is possible in a calm session. What nodes hold is as before; queues have
-            to be renewed.
+            If an answer is not possible in a calm session. The amounts of nodes are unchanged; queues must be
+            renewed.
 
         """
         decided = Decided([], [])
@@ -127,7 +127,7 @@ class CalmActions:
     # enqueue
 
     def _enqueue(self, pending: Lines, voting: Iterable[str], accepted: list[CalmJob]) -> None:
-        """Ask for the first job of each line of some queues, and for the ones behind it when it is enqueued.
+        """Vote on the first job of each line of some queues, and on the next one after it is enqueued.
 
         See `actions.enqueue` for why the others may be left out.
         """
@@ -148,12 +148,12 @@ class CalmActions:
                     turn.leave_line_out()
 
     def _voters(self, queue: str, lines: Mapping[bytes, Line]) -> tuple[Hashable, Turn]:
-        """Return what votes read of a queue, and the lines that were not rejected when they read the same."""
+        """Return what votes read of a queue, and its lines that were not rejected at equal values."""
         reads = tuple([read(queue) for read in self._readers])
         return reads, Turn([line for line in lines.values() if line.rejected_at != reads])
 
     def _may_enter(self, job: CalmJob) -> bool:
-        """Vote on a job, and count it when it is enqueued."""
+        """Vote on a job, and count it if it is enqueued."""
         session, twin = self.session, job.kind.job
         twin.forget_touch()
         if twin.min_resources is not None and session.job_enqueueable(twin) is not None:
@@ -170,7 +170,7 @@ class CalmActions:
         return queues
 
     def _queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]]:
-        """Return a key that puts the queues in their order."""
+        """Return a sort key for queues."""
         key = self.session.orders.queue_key()
         if key is None:
             raise NotCalmError
@@ -223,7 +223,7 @@ class CalmActions:
         return False
 
     def _best(self, task: TaskInfo) -> int | None:
-        """Return the node that takes a task at once, None when none does; found once until a node changes."""
+        """Return the node that accepts a task at once, None if none does; cached until a node changes."""
         number, now = task.shape.number, len(self.session.nodes.changes)
         known = self._found.get(number)
         if known is None or known[0] != now:
@@ -232,7 +232,7 @@ class CalmActions:
         return known[1]
 
     def _look_at(self, task: TaskInfo) -> None:
-        """Let plugins look at a task, once in a session."""
+        """Call the pre-predicates for a task, once in a session."""
         if task.shape.number not in self._looked_at:
             try:
                 self.session.pre_predicate(task)
@@ -241,7 +241,7 @@ class CalmActions:
             self._looked_at.add(task.shape.number)
 
     def _place(self, job: CalmJob) -> list[int]:
-        """Return the nodes that the pods of a job take one after the other, as far as each gets one."""
+        """Return the nodes of a job's pods, placed one after the other until one fits nowhere."""
         session, kind = self.session, job.kind
         nodes: list[int] = []
         task, shape = kind.task, kind.task.shape
@@ -260,7 +260,7 @@ class CalmActions:
         return nodes
 
     def _displace(self, job: CalmJob, nodes: Iterable[int]) -> None:
-        """Take back the pods of a job that was not placed whole."""
+        """Remove the pods of a job that was placed only in part."""
         session, task = self.session, job.kind.task
         for node in nodes:
             task.node, task.node_name = node, session.nodes.names[node]
@@ -273,7 +273,7 @@ class CalmActions:
     # preempt and reclaim
 
     def _evict_nobody(self, enqueued: Lines) -> None:
-        """Raise NotCalmError where a job that still waits might evict."""
+        """Raise NotCalmError if a job that still waits might evict."""
         actions = self.session.conf.actions
         if "preempt" not in actions and "reclaim" not in actions:
             return

@@ -1,7 +1,7 @@
-"""Events that are the arrival of one job of equal pods, and the kind of the job.
+"""Arrivals of jobs of equal pods: their events, and the kind of each job.
 
-Most of what a trace brings is: a PodGroup, and pods that differ by name only. Jobs of one kind are treated
-alike by every session, so that what was once seen of one holds for the next.
+Most events of a trace are such arrivals: a PodGroup, and pods that differ by name only. Every session treats
+jobs of one kind equally, so that the results for one job hold for the next.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Arrival(NamedTuple):
     pod_keys : list of str
         Their namespaces and names, in the same order.
     kind : bytes
-        Names all that sessions read of the job but its name, its age and the names of its pods.
+        Identifies everything that sessions read of the job, except its name, its age and the names of its
+        pods.
     seconds : float or None
         How long each pod runs; None: for ever.
 
@@ -50,7 +51,7 @@ class Arrival(NamedTuple):
 
 
 def arrival_of(event: Object) -> Arrival | None:
-    """Return the job of equal pods that is all that an event brings, None when it brings anything else."""
+    """Return the job of equal pods that an event creates, None if it does anything else."""
     created = event.get("create")
     if not created or created.keys() != _CREATED or not _EVENT.issuperset(event):
         return None
@@ -84,7 +85,7 @@ def arrival_of(event: Object) -> Arrival | None:
 
 
 def _is_of(pod: Object, group: Object) -> bool:
-    """Return whether a pod names the PodGroup, and says nothing that other pods of its kind do not say."""
+    """Return whether a pod names the PodGroup and differs from others of its kind in nothing but its name."""
     meta = pod["metadata"]
     annotations = meta.get("annotations") or _NOTHING
     return (
@@ -114,6 +115,6 @@ def _in_order(pods: list[Object]) -> list[Object] | None:
 
 
 def _uid(pod: Object) -> str:
-    """Return the uid of a pod, that which it is given when it states none."""
+    """Return the uid of a pod, or the one it is given if it has none."""
     meta = pod["metadata"]
     return meta.get("uid") or f"{meta['namespace']}-{meta['name']}"

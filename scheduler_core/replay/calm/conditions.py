@@ -23,7 +23,7 @@ PLUGINS = frozenset(
         "proportion",
     }
 )
-"""They read nothing in a calm session but queues, nodes, and the kind of a job."""
+"""Plugins that read nothing in a calm session but queues, nodes, and the kind of a job."""
 ACTIONS = frozenset({"enqueue", "allocate", "preempt", "reclaim", "backfill"})
 EXACT = 2.0**52
 
@@ -34,7 +34,7 @@ def may_be_calm(document: Mapping[str, Any], conf: SchedulerConf) -> bool:
 
 
 def places_at_once(document: Mapping[str, Any]) -> bool:
-    """Return whether pods run as soon as they are bound, and nobody but the scheduler acts for them."""
+    """Return whether pods run as soon as they are bound, and only the scheduler acts on them."""
     replay = document["replay"]
     delays = float(replay.get("start_delay_seconds") or 0) or replay.get("pull_seconds")
     return not delays and document.get("controllers") is not True
@@ -51,10 +51,10 @@ def _has_simple_plugins(conf: SchedulerConf) -> bool:
 
 
 def is_simple(session: Session) -> bool:
-    """Return whether only plugins and actions take part that ask nothing else in a calm session.
+    """Return whether all plugins and actions read nothing else in a calm session.
 
-    All amounts have to be whole numbers, which add up exactly in any order; pods have to count on their nodes
-    by their number and amounts alone.
+    All amounts must be whole numbers, which add up exactly in any order; pods must count on their nodes by
+    number and amounts alone.
     """
     nodes = session.nodes
     return (

@@ -25,25 +25,25 @@ Places = list[tuple[int, PodShape]]
 
 
 class CalmJobs:
-    """The jobs that came or wait since the calm began, and what all jobs add to their queues.
+    """The jobs that arrived or have waited since the calm began, and all jobs' parts in the sums of queues.
 
     Attributes
     ----------
     pending, enqueued : Lines
-        Those that wait.
+        The waiting jobs.
     parts : dict
-        What jobs add to their queues from the next session on, by key; None: the job is gone.
+        What jobs add to the sums of their queues from the next session on, by key; None: the job was deleted.
     ending : set of str
-        Jobs of which some pods have ended, and not all.
+        Jobs some of whose pods have ended, but not all.
 
     Parameters
     ----------
     session : Session
         The session of the living state.
     course : Course
-        Where everything else happens.
+        The course of all other events.
     found : iterable of JobInfo
-        The jobs that the last session has bound, or that ended since.
+        The jobs that the last session bound, or that have ended since.
 
     """
 
@@ -65,7 +65,7 @@ class CalmJobs:
     # jobs come
 
     def come(self, arrival: Arrival, kind: JobKind, time: float) -> bool:
-        """Take a job that arrives; False where there is an object of one of its names already."""
+        """Add an arriving job; False if an object of one of its names exists."""
         pods = self.world.cluster.pods.infos
         if arrival.key in self._jobs or arrival.key in self.world.podgroups:
             return False
@@ -80,14 +80,14 @@ class CalmJobs:
         return True
 
     def take(self, job: JobInfo, arrival: Arrival, kind: JobKind) -> bool:
-        """Take a job that waits and has objects; False where it is not as it was when it came."""
+        """Add a waiting job that has objects; False if it has changed since its arrival."""
         tasks = job.by_status[TaskStatus.PENDING].values()
         if job.phase not in ("", "Pending", "Inqueue") or any(task.nominated for task in tasks):
             return False
         if not len(tasks) == job.size == len(arrival.pods):
             return False
         if job.size > 1 and any(self.world.lives[key].returns for key in arrival.pod_keys):
-            return False  # pods that came back may stand in another order
+            return False  # restarted pods may be in another order
         taken = CalmJob(arrival, kind, 0.0, job.creation, written=True, enqueued=not job.is_pending)
         self._jobs[job.key] = taken
         (self.enqueued if taken.enqueued else self.pending).add(taken)
@@ -96,7 +96,7 @@ class CalmJobs:
     # what sessions decide
 
     def enqueue(self, job: CalmJob, time: float) -> None:
-        """Have a job be enqueued, which stands in its new line already."""
+        """Mark a job as enqueued; it is already in its new line."""
         job.enqueued = True
         self.parts[job.key] = job.kind.enqueued.part
         record = self.world.records.jobs[job.key]
@@ -106,7 +106,7 @@ class CalmJobs:
             self.objects.write_status(job)
 
     def run(self, job: CalmJob, nodes: list[int], time: float) -> None:
-        """Have the pods of a job run from now on, which stands in no line any more."""
+        """Start the pods of a job, which has left its line."""
         arrival, names = job.arrival, self.session.nodes.names
         job.nodes, job.bound = nodes, time
         self.parts[job.key] = job.kind.bound.part
@@ -123,7 +123,7 @@ class CalmJobs:
             self.world.agenda.plan(time + arrival.seconds, Kind.FINISH, arrival.pod_keys[0])
 
     def close(self) -> Change:
-        """Say of the jobs that the session before has bound that they run; returns what that changes."""
+        """Set the jobs that the previous session bound to Running; return what that changes."""
         self.session.is_closed = True
         if not self._bound and not self._found:
             return Change.NOTHING
@@ -144,7 +144,7 @@ class CalmJobs:
             self.parts[known.key] = part_of(known)
         if moves and self.pending:
             return Change.STATE
-        return Change.WORDS if bound or changed else Change.NOTHING
+        return Change.PHASES if bound or changed else Change.NOTHING
 
     def _say_that_it_runs(self, job: CalmJob) -> None:
         job.runs = True
@@ -155,9 +155,9 @@ class CalmJobs:
     # jobs end
 
     def end(self, due: Due, found: Places) -> Places | None:
-        """End a pod, and perhaps its job; returns where the job's pods ran, None while it runs on.
+        """End a pod, and possibly its job; return the nodes of the job's pods, None while it still runs.
 
-        `found` is where the pods of a job ran that the session has found running.
+        `found` are the nodes of the pods of a job that the session found running.
         """
         pod = str(due.key)
         job = self._job_of.get(pod)
@@ -174,7 +174,7 @@ class CalmJobs:
         return self._places.pop(key, []) or found
 
     def _end_whole(self, job: CalmJob, time: float) -> Places:
-        """End a job of which there are no objects: all its pods have run equally long."""
+        """End a job without objects: all its pods have run equally long."""
         self.world.records.jobs[job.key].finished = time
         del self._jobs[job.key]
         for pod in job.arrival.pod_keys:
@@ -185,7 +185,7 @@ class CalmJobs:
     # the end of the calm
 
     def write(self) -> dict[str, Arrival]:
-        """Write the objects of all jobs of which there are none, and return their arrivals by key."""
+        """Write the objects of all jobs without any, and return their arrivals by key."""
         written = {}
         for job in self._jobs.values():
             if not job.written:
@@ -194,7 +194,7 @@ class CalmJobs:
         return written
 
     def nodes(self) -> set[int]:
-        """Return the nodes where pods run that were bound since the calm began."""
+        """Return the nodes of running pods that were bound since the calm began."""
         bound = [job.nodes for job in self._jobs.values()]
         bound += [[node for node, _ in places] for places in self._places.values()]
         return {node for nodes in bound for node in nodes}

@@ -1,4 +1,4 @@
-"""Kinds of equal jobs, and what sessions make of one of them that is alone in the cluster."""
+"""Kinds of equal jobs, and the results of sessions with one such job alone in the cluster."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Object = Mapping[str, Any]
 SOME_TIME = "2000-01-01T00:00:00Z"
 
 FIRST_KINDS, JOBS_PER_KIND = 16, 4
-"""So many kinds are learned at first, and one more for so many jobs of known kinds: each takes sessions."""
+"""The number of kinds learned at first, and of jobs of known kinds for each further one."""
 
 
 class Standing(NamedTuple):
-    """What there is of a job between two sessions.
+    """The state of a job between two sessions.
 
     Attributes
     ----------
     part : Part
-        What it adds to its queue.
+        What the job adds to the sums of its queue.
     status : mapping
         The status of its PodGroup.
 
@@ -47,19 +47,19 @@ class JobKind(NamedTuple):
     Attributes
     ----------
     queue : QueueInfo
-        In which they are.
+        Their queue.
     order : tuple
-        Their place among the jobs that wait, as far as plugins decide it.
+        Their position among the waiting jobs, as far as plugins decide it.
     job : JobInfo
-        Stands for any of them that is new, when plugins are asked; it has no key and no tasks.
+        Represents a new job of the kind in calls of plugins; it has no key and no tasks.
     task : TaskInfo
-        Stands for any of their pods.
+        Represents any of their pods.
     new, enqueued : Standing
         While it waits.
     bound, running : Standing
-        After the session that binds it, and after the one that follows.
+        After the session that binds it, and after the next one.
     runs : JobInfo
-        Stands for any of them that runs.
+        Represents a running job of the kind.
 
     """
 
@@ -75,12 +75,12 @@ class JobKind(NamedTuple):
 
 
 class JobKinds:
-    """The kinds that were seen under one configuration, with the same nodes, queues and classes.
+    """The kinds that occurred under one configuration, with the same nodes, queues and classes.
 
     Parameters
     ----------
     simulation : Simulation
-        Whose jobs they are.
+        The simulation of the jobs.
     session : Session
         The session of its living state.
 
@@ -93,15 +93,15 @@ class JobKinds:
         self._met = 0
 
     def running(self) -> list[JobInfo]:
-        """Return a job that runs of each kind."""
+        """Return a running job of each kind."""
         return [kind.runs for kind in self._known.values() if kind is not None]
 
     def of(self, arrival: Arrival) -> JobKind | None:
-        """Return the kind of a job that arrives.
+        """Return the kind of an arriving job.
 
-        None when it is not simple: an empty cluster does not take it whole, it can do with fewer pods, or
-        where a pod is placed does not follow from what each node holds; or when few jobs are of kinds that
-        are known already, so that it does not pay to learn more.
+        None if it is not simple: it does not fit an empty cluster as a whole, it needs fewer pods than it
+        has, or the node of a pod does not follow from the amounts on each node; or if too few jobs are of
+        known kinds, so that learning more does not pay.
         """
         known = self._known
         if arrival.kind in known:
@@ -111,10 +111,10 @@ class JobKinds:
         return known.get(arrival.kind)
 
     def _seen_alone(self, arrival: Arrival) -> JobKind | None:
-        """Return the kind after the sessions in which one job of it is enqueued, bound, and said to run.
+        """Return the kind after the sessions in which one job of it is enqueued, bound, and set to Running.
 
-        Sound, as all that a kind says of a job follows from its own objects, the queue and the classes:
-        orders and parts of jobs without any place, and of jobs that have all of theirs.
+        Sound, as everything in a kind follows from the job's own objects, the queue and the classes: the
+        order and the parts of jobs of which no pod or every pod is placed.
         """
         alone = self._simulation.with_nothing_but(
             {arrival.key: transitions.created(arrival.podgroup, SOME_TIME)},
@@ -149,9 +149,9 @@ class JobKinds:
 
 
 def _waits_simply(job: JobInfo) -> bool:
-    """Return whether a job is pending, and all of its pods wait for all of them to be placed.
+    """Return whether a job is pending and needs all of its pods, which all wait.
 
-    A job that can do without any pod is Completed after the session that enqueues it, though its pods wait.
+    A job with minMember 0 is Completed after the session that enqueues it, although its pods wait.
     """
     tasks = job.by_status[TaskStatus.PENDING].values()
     return (
@@ -163,12 +163,12 @@ def _waits_simply(job: JobInfo) -> bool:
 
 
 def _is_placed_whole(session: Session, job: JobInfo) -> bool:
-    """Return whether plugins have a job that waits get all of its places in one turn, or none."""
+    """Return whether plugins place a waiting job as a whole in one turn, or not at all."""
     return job.size == 1 or not (session.job_ready(job) or session.job_pipelined(job))
 
 
 def _run(simulation: Simulation, session: Session) -> None:
-    """Have a session decide, and write what it decided."""
+    """Run a session and write its decisions."""
     for action in simulation.conf.actions:
         simulation.act(session, action)
     close_session(session)
@@ -187,7 +187,7 @@ def _standing(session: Session, job: JobInfo) -> Standing:
 
 
 def _once_enqueued(job: JobInfo) -> Standing:
-    """Return what there will be of a pending job from the session that enqueues it on, until one binds it."""
+    """Return the state of a pending job between the session that enqueues it and the one that binds it."""
     phase, job.phase = job.phase, "Inqueue"
     part, job.phase = worked_out(job), phase
     return Standing(part, {**(job.podgroup.get("status") or {}), "phase": "Inqueue"})

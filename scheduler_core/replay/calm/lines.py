@@ -23,15 +23,15 @@ class CalmJob:
     key : str
         Namespace and name of its PodGroup.
     written : bool
-        Whether there are objects of it, which have to follow at once.
+        Whether it has objects, which must be updated at once.
     enqueued : bool
-        Whether it is.
+        Whether it is enqueued.
     nodes : list of int
-        Where its pods run, in the order of the arrival's; empty while it waits.
+        The nodes of its pods, in the order of the arrival's pods; empty while it waits.
     bound : float
-        Since when, in seconds from the beginning.
+        When it was bound, in seconds from the beginning.
     runs : bool
-        Whether its PodGroup says so.
+        Whether its PodGroup is Running.
 
     """
 
@@ -58,7 +58,7 @@ class Line:
     entries : list
         The age and the key of each job, and the job; ascending, and no two jobs have one key.
     rejected_at : hashable
-        What the votes on enqueueing had read when they last rejected the first job; None: they did not.
+        What the votes on enqueueing had read when they last rejected the first job; None if they did not.
 
     """
 
@@ -71,7 +71,7 @@ class Line:
 
 
 class Turn:
-    """The first jobs of some lines of one queue: whose turn is it?"""
+    """The first jobs of some lines of one queue, of which one has its turn."""
 
     __slots__ = ("_heads",)
 
@@ -92,15 +92,15 @@ class Turn:
 
     @property
     def line(self) -> Line:
-        """Return the line in which it stands."""
+        """Return the line of that job."""
         return self._heads[0][4]
 
     def leave_line_out(self) -> None:
-        """Give the job and all behind it in its line no turn."""
+        """Skip the job and all jobs behind it in its line."""
         del self._heads[0]
 
     def go_on(self) -> None:
-        """Have the job's turn be over."""
+        """End the job's turn."""
         order, _, _, position, line = self._heads.pop(0)
         if position + 1 < len(line.entries):
             insort(self._heads, (order, *line.entries[position + 1][:2], position + 1, line), key=_place)
@@ -114,7 +114,7 @@ class Lines(dict[str, dict[bytes, Line]]):
     """The lines of each queue that has any, by kind."""
 
     def add(self, job: CalmJob) -> None:
-        """Have a job stand in its line."""
+        """Add a job to its line."""
         lines = self.setdefault(job.kind.queue.name, {})
         line = lines.get(job.arrival.kind)
         if line is None:
@@ -122,7 +122,7 @@ class Lines(dict[str, dict[bytes, Line]]):
         insort(line.entries, (job.creation, job.key, job))
 
     def remove(self, job: CalmJob) -> None:
-        """Have a job leave its line."""
+        """Remove a job from its line."""
         queue = job.kind.queue.name
         lines = self[queue]
         entries = lines[job.arrival.kind].entries

@@ -14,7 +14,7 @@ Object = Mapping[str, Any]
 
 
 class Objects:
-    """Writes the objects as they would be if the actions had decided."""
+    """Writes the objects as if the actions had decided."""
 
     def __init__(self, course: Course) -> None:
         self.world = course.world
@@ -22,7 +22,7 @@ class Objects:
         self.machines = course.machines
 
     def write(self, job: CalmJob, nodes: Sequence[str]) -> None:
-        """Write all objects of a job of which there are none; `nodes` are the names of all nodes."""
+        """Write all objects of a job without any; `nodes` are the names of all nodes."""
         world, arrival = self.world, job.arrival
         submitted = world.timestamp(job.submitted)
         world.podgroups[job.key] = created(arrival.podgroup, submitted)
@@ -41,7 +41,7 @@ class Objects:
                 world.agenda.plan(job.bound + arrival.seconds, Kind.FINISH, key)
 
     def bind(self, job: CalmJob, nodes: Sequence[str]) -> None:
-        """Have the pods of a job run that has objects."""
+        """Set the pods of a job with objects to running."""
         self.write_status(job)
         for key, node in zip(job.arrival.pod_keys, job.nodes, strict=True):
             self._bind(key, nodes[node], job.bound)

@@ -26,8 +26,9 @@ from scheduler_core.simulate import Simulation
 Object = Mapping[str, Any]
 
 SHORT_CALM, LONGEST_REST = 32, 64
-"""After a calm of fewer sessions than the first the actions decide some sessions, twice as many each time, at
-most the second: to begin and to leave takes longer than a few sessions of theirs."""
+"""After a calm with fewer sessions than the first number, the actions decide some sessions, twice as many
+each time, at most the second number: beginning and leaving a calm takes longer than a few of their
+sessions."""
 
 
 class Calm:
@@ -55,7 +56,7 @@ class Calm:
     # what happens
 
     def happen(self, due: Due) -> bool:
-        """Let happen what is due, if it is a job that comes or ends; False: it is for others to do that."""
+        """Process a due event if it is the arrival or the end of a job; False: others must process it."""
         if not self._is_possible:
             return False
         if due.kind is Kind.EVENT:
@@ -75,7 +76,7 @@ class Calm:
         return False
 
     def _end(self, session: Session, due: Due) -> bool:
-        """End a pod, and perhaps its job; False where that is not all that follows."""
+        """End a pod, and possibly its job; False if more follows from it."""
         life, state = self.world.lives.get(str(due.key)), self.simulation.state
         found: Places = []
         if life is not None and state is not None:
@@ -91,7 +92,7 @@ class Calm:
     # the beginning
 
     def end_of(self, session: Session) -> None:
-        """Take note of a session in which the actions have decided."""
+        """Record a session in which the actions have decided."""
         self._rest = max(self._rest - 1, 0)
         self._may_begin = (
             self._is_possible
@@ -101,7 +102,7 @@ class Calm:
         )
 
     def begin(self) -> None:
-        """Begin to be calm, if all that the last session has left is simple enough."""
+        """Begin a calm if the state after the last session is simple enough."""
         if not self._may_begin:
             return
         self._may_begin, self._obstacle = False, ""
@@ -123,12 +124,12 @@ class Calm:
         self._actions = CalmActions(session, self._kinds)
 
     def _runs(self, job: JobInfo) -> bool:
-        """Return whether a job runs whole, and nobody controls it."""
+        """Return whether all pods of a job run, and no controller owns it."""
         runs = is_settled(job) and phase_of(job) == "Running" and not job.unschedulable
         return runs and job.key not in self.world.vcjob_groups
 
     def _take(self, job: JobInfo) -> bool:
-        """Have a job stand in a line that waits; False where it is not simple enough."""
+        """Add a waiting job to a line; False if it is not simple enough."""
         arrival = self._arrivals.get(job.key)
         kind = None if arrival is None else self._kinds.of(arrival)
         return arrival is not None and kind is not None and self._jobs.take(job, arrival, kind)
@@ -136,9 +137,9 @@ class Calm:
     # sessions
 
     def renewed(self) -> Session | None:
-        """Return the session of now, of which nothing is decided yet; None: it is not calm.
+        """Return the renewed session, before any decision; None if it is not calm.
 
-        It is not if some of a job's pods have ended.
+        It is not calm if some, but not all, of a job's pods have ended.
         """
         if self.session is not None and self._jobs.ending:
             self.leave()
@@ -148,7 +149,7 @@ class Calm:
         return self.session
 
     def _renew(self, session: Session, queues: Collection[str] = ()) -> bool:
-        """Have queues hold what their jobs do now; False: the session has to be opened anew."""
+        """Update the sums of queues; False: the session must be opened again."""
         sums, parts, tried = session.snapshot.sums, self._jobs.parts, self._actions.tried
         moved = sums.exchange(parts)
         moved.update(queues, tried)
@@ -172,7 +173,7 @@ class Calm:
         return [accounts[name] for name in sorted(names) if name in accounts]
 
     def decide(self, time: float) -> Change | None:
-        """Decide, and say what that changes; None: the calm is over, and nothing is decided."""
+        """Decide, and return what that changes; None: the calm is over, and nothing is decided."""
         session, jobs = self.session, self._jobs
         assert session is not None, "it is calm"
         try:
@@ -193,9 +194,9 @@ class Calm:
     # the end
 
     def leave(self, queues: Collection[str] = ()) -> None:
-        """Write the objects of all jobs of which there are none; the actions decide from now on.
+        """Write the objects of all jobs without any; the actions decide from now on.
 
-        `queues` have moved in a session that has decided nothing.
+        `queues` were changed by a session that has decided nothing.
         """
         self._may_begin = False
         session, state = self.session, self.simulation.state
