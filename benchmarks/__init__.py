@@ -1,1 +1,1 @@
-"""How long does the core take, and what would be the least?"""
+"""Benchmarks of the core and of the product."""

@@ -1,4 +1,4 @@
-"""How many runs a minute do 1, 2 and 4 workers end, and how long does a queue of ten thousand take?
+"""Measures the runs per minute of 1, 2 and 4 workers, and the time to drain a queue of ten thousand.
 
 ``python -m benchmarks.bench_drain [runs]`` starts PostgreSQL, Redis and workers on this machine and prints
 two tables. Each worker computes one run at a time. Runs of the first table are all different, so each is

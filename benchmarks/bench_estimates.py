@@ -1,4 +1,4 @@
-"""Does a forecast take as long as it is estimated to take?
+"""Compares the time of forecasts with their estimates.
 
 ``python -m benchmarks.bench_estimates`` replays windows of the Philly trace and prints the processor seconds
 of each beside the estimate, and their ratio; ``--long`` adds the day and the week.

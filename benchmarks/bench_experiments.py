@@ -1,4 +1,4 @@
-"""How long does a variant of a cluster take, and what does it gain to share the prepared document?
+"""Measures the time of a variant of a cluster, with a shared prepared document and from scratch.
 
 ``python -m benchmarks.bench_experiments`` sweeps single-session variants of a generated cluster of 100 nodes
 and 500 pods on one core, as a worker's child process does, and simulates some of them each from scratch:

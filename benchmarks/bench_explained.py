@@ -1,4 +1,4 @@
-"""What do explanations cost: the session's time, the space where they are kept, the pages that tell them?
+"""Measures the cost of explanations: time of the session, storage, and time of the pages that show them.
 
 ``python -m benchmarks.bench_explained`` prints two tables and returns 1 when a limit is missed. The first one
 runs recorded scenarios with explanations off and on, in turn, each file in a process of its own; the fastest

@@ -1,4 +1,4 @@
-"""How long is it from pressing the button to the verdict, and how quick is the page of a large forecast?
+"""Measures the time from the request of a forecast to its verdict, and the page of a large forecast.
 
 ``python -m benchmarks.bench_forecast`` forecasts a day of the Philly trace on 64 nodes, a session a second:
 a form is sent to the web's own code, a worker's own code replays in a child process, and the page is asked

@@ -1,4 +1,4 @@
-"""What do gangs cost for which gangreclaim makes room, or finds none, in a full cluster?
+"""Measures gangreclaim in a full cluster, for gangs that it can and cannot make room for.
 
 ``python -m benchmarks.bench_gangs`` prints, for clusters twice as large from row to row, the seconds of the
 action: once every trial begins afresh, as Volcano's do and as a plugin asks for that has to hear of each

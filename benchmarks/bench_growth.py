@@ -1,4 +1,4 @@
-"""How much does the database grow with each run, and with each run over an input that it knows already?
+"""Measures the growth of the database with each run, with new and with known input.
 
 ``python -m benchmarks.bench_growth`` stores runs whose core decides 50,000 steps, on SQLite in a folder or on
 the database that DATABASE_URL names, and prints megabytes a run and for 1,000 of them. Every other run

@@ -1,4 +1,4 @@
-"""What does one more session cost when the state lives on, and does memory grow with their number?
+"""Measures one more session over the living state, and the memory over many sessions.
 
 ``python -m benchmarks.bench_living`` prints a table of cycles of a cluster of 500 nodes with 5,000 pods where
 a few jobs end and arrive before each, or where one arrives and nothing fits; with ``--memory 10000`` also how

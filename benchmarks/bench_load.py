@@ -1,4 +1,4 @@
-"""How long do people wait while 50 of them watch runs and 5 edit?
+"""Measures the waiting times of 50 clients that watch runs and 5 that edit.
 
 ``python -m benchmarks.bench_load [seconds]`` starts the product with its defaults on this machine (SQLite,
 one web process, two places for runs), imports the sample, and lets every client make one call each two

@@ -1,4 +1,4 @@
-"""How long does every page of a large cluster take, and how many bytes go over the wire?
+"""Measures the time and the size of every page of a large cluster.
 
 ``python -m benchmarks.bench_pages`` prints a table and returns 1 when a page takes longer or is larger than
 it may be. The clusters are recorded ones and made-up ones (`CLUSTERS`); ``--only`` measures some of them. A

@@ -1,4 +1,4 @@
-"""How often does a search over forecasts find the smallest change, and how often does its proposal hold?
+"""Measures how often a search over forecasts finds the smallest change, and how often it holds.
 
 ``python -m benchmarks.bench_proposals`` poses 200 planted problems whose smallest answer is known beforehand:
 equal jobs that fill a node each come at once, so that on n nodes the job of rank r starts after floor(r / n)

@@ -1,4 +1,4 @@
-"""Which kinds of change are decided for a job that waits on 1,000 full nodes, and after how many seconds?
+"""Measures which kinds of change are decided for a job that waits on 1,000 full nodes, and when.
 
 ``python -m benchmarks.bench_reach`` asks for the smallest change of each kind that places the first job that
 waits: in requests as the workbench makes them until every kind is decided, each with the time of one. Seconds

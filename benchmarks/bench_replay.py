@@ -1,4 +1,4 @@
-"""How fast is a replay, and how does its time grow with what is replayed?
+"""Measures the time of replays, and its growth.
 
 ``python -m benchmarks.bench_replay`` prints a table of replays of the Philly trace. Their documents are made
 by ``data/tools/philly_replay.py`` of the folder that `QUEUECAST_SHARED` names. Each runs in a process of its

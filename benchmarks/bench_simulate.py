@@ -1,4 +1,4 @@
-"""How long does the core take, how much memory, and how does that grow?
+"""Measures the time and the memory of the core, and their growth.
 
 ``make bench`` prints four tables: recorded scenarios beside the real scheduler's seconds, generated clusters
 as large as Kubernetes supports and larger, many variants of one cluster, and growth curves. Every measurement

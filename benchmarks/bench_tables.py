@@ -1,4 +1,4 @@
-"""How quick are tables, search and comparison over a run of 50,000 pods?
+"""Measures tables, search and comparison over a run of 50,000 pods.
 
 ``python -m benchmarks.bench_tables`` prints a table and returns 1 when a page takes longer than it may. A
 worker's own code runs the made-up cluster of `bench_explained`; pages and API answer in this process: of

@@ -1,4 +1,4 @@
-"""How long do variants of a Philly day take, by how many workers, and what does a shared prefix give?
+"""Measures variants of a Philly day by number of workers, and the gain of a shared prefix.
 
 ``python -m benchmarks.bench_variants`` forecasts 12 variants of day 47 of the Philly trace on 64 nodes, a
 session a second, by one process and by two at once (`--workers`), and 4 whose weight moves at 18:00, which

@@ -1,4 +1,4 @@
-"""How long does the workbench take with 500 queues and 20,000 jobs, from a click to new figures?
+"""Measures the workbench with 500 queues and 20,000 jobs, from a click to new figures.
 
 ``python -m benchmarks.bench_workbench`` imports a made-up cluster into a database of its own, and measures
 the page and the calls in the process that answers them, without network and browser. Seconds of the

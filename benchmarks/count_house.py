@@ -1,4 +1,4 @@
-"""How large are the features, the files and the functions? Prints the figures of docs/decisions/0018."""
+"""Prints the sizes of features, files and functions, the figures of docs/decisions/0018."""
 
 import ast
 import statistics

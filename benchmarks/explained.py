@@ -1,4 +1,4 @@
-"""How long do the sessions of a file's scenarios take, with explanations off and on?
+"""Measures the sessions of a file's scenarios, with explanations off and on.
 
 ``python -m benchmarks.explained FILE RUNS`` prints seconds of the processor, of several runs in turn those of
 the fastest: of the sessions, and of the answers as a whole, which also show what the sessions kept.

@@ -1,4 +1,4 @@
-"""What is the least that any answer costs? Start, read the input and look at every object once.
+"""Measures the least that any result costs: start, read the input and visit every object once.
 
 ``python -m benchmarks.floor FILE`` does just that; bench_simulate.py measures it from outside.
 """

@@ -1,4 +1,4 @@
-"""What does a cluster of a given size look like? The same sizes give the same objects, on any machine.
+"""Generates clusters of a given size. The same sizes give the same objects on any machine.
 
 Jobs of ten pods run. Beside them the nodes, of at least four cores each, have room for six tenths of what the
 pending jobs ask for, so that enqueue, allocate, preempt and reclaim all have something to decide.

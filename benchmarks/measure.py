@@ -1,4 +1,4 @@
-"""What does one run of a program take? A process of its own, as an installed program runs.
+"""Measures one run of a program in a process of its own, as an installed program runs.
 
 Python's own compilation of the modules is kept apart in a folder, so that the first run pays for it and the
 measured ones do not, whatever the environment says about writing bytecode.

@@ -1,4 +1,4 @@
-"""What does the web answer, in the process that answers it, without network and browser?
+"""Measures the product's responses in their own process, without network and browser.
 
 A database of its own in a folder, a made-up cluster in it, and somebody who is logged in.
 """

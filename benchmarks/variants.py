@@ -1,4 +1,4 @@
-"""How long do many what-ifs of one cluster take, when it is read once?
+"""Measures many variants of one cluster that is read once.
 
 ``python -m benchmarks.variants COUNT`` answers COUNT variants and prints the seconds and what a run from
 scratch would have taken for each.
