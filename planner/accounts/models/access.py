@@ -25,7 +25,7 @@ class TokenDetails(models.Model):
         null=True,
         on_delete=models.CASCADE,
         related_name="children",
-        help_text="The token with which this one was made; it does more, lives longer, and ends this one.",
+        help_text="The token that created this one; revoking it revokes this one, too.",
     )
 
     class Meta:
@@ -44,7 +44,7 @@ class Invitation(Identified):
     role = models.CharField(max_length=10, choices=Role.choices)
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
     username = models.CharField(
-        max_length=150, blank=True, db_default="", help_text="Which account is invited; empty: a link."
+        max_length=150, blank=True, db_default="", help_text="The invited account; empty: a link."
     )
     invitee = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -109,11 +109,11 @@ class Event(Identified):
     actor = models.CharField(max_length=150, blank=True, help_text="The account; empty for the system.")
     kind = models.CharField(max_length=12, choices=Kind.choices)
     action = models.CharField(max_length=20, help_text="made, changed, removed, accepted, read…")
-    subject = models.CharField(max_length=253, help_text="Which account, token, invitation or run.")
+    subject = models.CharField(max_length=253, help_text="The account, token, invitation or run.")
     before = models.CharField(max_length=253, blank=True)
     after = models.CharField(max_length=253, blank=True)
     address = models.CharField(
-        max_length=45, blank=True, db_default="", help_text="From which network address it came."
+        max_length=45, blank=True, db_default="", help_text="The network address of the request."
     )
     created = models.DateTimeField(auto_now_add=True)
 

@@ -8,7 +8,7 @@ class LoginGuesses(models.Model):
 
     key = models.CharField(primary_key=True, max_length=64, editable=False)
     count = models.PositiveIntegerField(default=0)
-    next_at = models.DateTimeField(null=True, help_text="Nobody's guess is checked before.")
+    next_at = models.DateTimeField(null=True, help_text="No log-in is checked before this time.")
     expires = models.DateTimeField(db_index=True)
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ class SecondFactor(models.Model):
     sealed = models.CharField(max_length=200, help_text="The secret, encrypted under the server's key.")
     confirmed = models.DateTimeField(null=True)
     last_step = models.BigIntegerField(
-        default=0, help_text="The time step of the last code that was right; it is right once."
+        default=0, help_text="The time step of the last accepted code; each code is accepted once."
     )
 
     def __str__(self) -> str:

@@ -33,7 +33,7 @@ class Session(AbstractBaseSession):
     )
     began = models.DateTimeField(null=True, help_text="When it logged in.")
     address = models.CharField(max_length=45, blank=True)
-    agent = models.CharField(max_length=200, blank=True, help_text="What the browser calls itself.")
+    agent = models.CharField(max_length=200, blank=True, help_text="The User-Agent header of the browser.")
 
     class Meta(AbstractBaseSession.Meta):
         db_table = "planner_session"

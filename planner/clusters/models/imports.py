@@ -32,8 +32,10 @@ class Import(Work):
     snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.SET_NULL, related_name="imports")
     counts = models.JSONField(default=dict, help_text="Objects by kind.")
     unknown_kinds = models.JSONField(default=dict, help_text="Objects left out, by kind.")
-    has_conf = models.BooleanField(default=False, help_text="Was a scheduler configuration among them?")
-    problems = models.JSONField(default=list, help_text="All that was found.")
+    has_conf = models.BooleanField(
+        default=False, help_text="Whether a scheduler configuration was among them."
+    )
+    problems = models.JSONField(default=list, help_text="All problems found.")
 
 
 class ImportPreview(Identified):

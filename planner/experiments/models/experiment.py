@@ -49,12 +49,12 @@ class Experiment(Identified):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     written = models.JSONField(help_text="The document of the experiment, as it was written.")
     axes = models.JSONField(help_text="The settings with their levels, see planning.experiments.space.")
-    grid_size = models.PositiveBigIntegerField(help_text="How many combinations there are.")
-    planned = models.PositiveIntegerField(help_text="How many of them are simulated at most.")
+    grid_size = models.PositiveBigIntegerField(help_text="The number of combinations.")
+    planned = models.PositiveIntegerField(help_text="The largest number of combinations that are simulated.")
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
     verdict = models.JSONField(
-        default=dict, help_text="Of a search: its status, and the cell that it proposes; empty until then."
+        default=dict, help_text="Of a search: its status, and the proposed cell; empty until then."
     )
     engine_version = models.CharField(max_length=60)
     created = models.DateTimeField(auto_now_add=True)
@@ -105,7 +105,7 @@ class ExperimentGroup(Work):
         " verifies the proposal of a search."
     )
     cells = models.JSONField(help_text="For each cell the level of each setting.")
-    measured = models.JSONField(default=list, help_text="What is known of the first of them.")
+    measured = models.JSONField(default=list, help_text="The results of the first cells.")
 
     class Meta(Work.Meta):
         verbose_name = "group of cells"

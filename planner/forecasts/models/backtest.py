@@ -18,8 +18,10 @@ class Backtest(Identified):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="backtests"
     )
     created = models.DateTimeField(auto_now_add=True)
-    until_seconds = models.FloatField(help_text="Until when it is known what happened, from second 0.")
-    result = models.JSONField(help_text="What `planning.forecasts.backtest` found.")
+    until_seconds = models.FloatField(
+        help_text="The last second for which the real outcome is known, counted from second 0."
+    )
+    result = models.JSONField(help_text="The result of `planning.forecasts.backtest`.")
 
     class Meta:
         ordering = ["-created"]

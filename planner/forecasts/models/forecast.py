@@ -32,19 +32,19 @@ class Forecast(Work):
     options = models.JSONField(default=dict, help_text="Clock, delays, evictions, mapping, changes, targets.")
 
     estimate = models.JSONField(
-        default=dict, help_text="How long it will take, said when it begins; empty before."
+        default=dict, help_text="The estimated duration, set when it begins; empty before."
     )
-    simulated_seconds = models.FloatField(default=0.0, help_text="How far the virtual clock is.")
+    simulated_seconds = models.FloatField(default=0.0, help_text="The time of the virtual clock.")
     jobs_done = models.PositiveIntegerField(default=0)
     sessions_per_second = models.FloatField(default=0.0)
     resumed_at = models.FloatField(
-        null=True, help_text="From which simulated second a later attempt went on; null: it never had to."
+        null=True, help_text="The simulated second from which a later attempt continued; null: none did."
     )
 
     notes = models.JSONField(default=list, help_text="What it leaves out and assumes, one sentence each.")
-    summary = models.JSONField(default=dict, help_text="Its figures in short; empty until it succeeded.")
+    summary = models.JSONField(default=dict, help_text="A summary of its figures; empty until it succeeded.")
     engine_version = models.CharField(max_length=60, blank=True)
-    timings = models.JSONField(default=dict, help_text="What a clock measured, in milliseconds.")
+    timings = models.JSONField(default=dict, help_text="Measured times, in milliseconds.")
 
     @property
     def horizon_seconds(self) -> float:
@@ -59,7 +59,7 @@ class ForecastPart(Identified):
 
     forecast = models.ForeignKey(Forecast, on_delete=models.CASCADE, related_name="parts")
     part = models.CharField(max_length=20)
-    key = models.CharField(max_length=253, blank=True, help_text="Which of several parts of a kind it is.")
+    key = models.CharField(max_length=253, blank=True, help_text="Distinguishes several parts of one kind.")
     packed = models.BinaryField()
     size = models.PositiveBigIntegerField(help_text="Bytes when unpacked.")
 

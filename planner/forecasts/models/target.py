@@ -11,7 +11,7 @@ class WaitTarget(Identified):
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="wait_targets")
     queue = models.CharField(max_length=253)
-    seconds = models.FloatField(help_text="95 % of the queue's jobs wait at most so long.")
+    seconds = models.FloatField(help_text="95 % of the queue's jobs wait at most this long.")
 
     class Meta:
         ordering = ["queue"]

@@ -19,9 +19,9 @@ class WorkloadTrace(Identified):
     provenance = models.CharField(
         max_length=500, blank=True, help_text="Where it came from: a file, a text, a generator."
     )
-    format = models.CharField(max_length=20, help_text="In which format the source is written.")
+    format = models.CharField(max_length=20, help_text="The format of the source.")
     source = models.ForeignKey(
-        Blob, on_delete=models.PROTECT, related_name="workload_traces", help_text="The text as it came."
+        Blob, on_delete=models.PROTECT, related_name="workload_traces", help_text="The original text."
     )
     begin = models.CharField(
         max_length=40, blank=True, help_text="When it begins (RFC 3339); empty: it has relative times only."

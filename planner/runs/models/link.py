@@ -12,11 +12,14 @@ class PublicLink(Identified):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="public_links")
     label = models.CharField(
-        max_length=100, blank=True, db_default="", help_text="Who it is for, in words of its maker."
+        max_length=100,
+        blank=True,
+        db_default="",
+        help_text="The recipient, as noted by the user who created it.",
     )
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the address's secret.")
     created = models.DateTimeField(auto_now_add=True)
-    expires = models.DateTimeField(null=True, help_text="null: made before links expired.")
+    expires = models.DateTimeField(null=True, help_text="null: created before links expired.")
     reads = models.PositiveIntegerField(default=0, db_default=0)
     last_read = models.DateTimeField(null=True)
     made_by = models.ForeignKey(

@@ -16,7 +16,8 @@ class Outcome(Identified):
 
     created = models.DateTimeField(auto_now_add=True)
     counts = models.JSONField(
-        null=True, help_text="How much it decided, see `RunCounts`; null: stored before it was counted."
+        null=True,
+        help_text="The counts of its decisions, see `RunCounts`; null: stored before there were counts.",
     )
 
     def __str__(self) -> str:

@@ -27,7 +27,7 @@ class Run(Work):
         null=True,
         on_delete=models.CASCADE,
         related_name="searches",
-        help_text="Set on a question about that run: what would unblock a job, what an upgrade changes, "
+        help_text="Set on a search about that run: what would unblock a job, what an upgrade changes, "
         "or where a pod fits; "
         "its input is that run's. Set on its baseline, too.",
     )
@@ -43,7 +43,7 @@ class Run(Work):
     new_release = models.CharField(
         max_length=40, blank=True, db_default="", help_text="Of an upgrade's impact: the release after it."
     )
-    probe = models.JSONField(null=True, help_text="The pod that a place is sought for, see planning.fitting.")
+    probe = models.JSONField(null=True, help_text="The pod to place, see planning.fitting.")
     input = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="runs_reading")
     result = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="runs_writing")
     notes = models.JSONField(
@@ -57,8 +57,8 @@ class Run(Work):
         help_text="The result in figures; null until the run succeeded, and for a search.",
     )
     engine_version = models.CharField(max_length=60, blank=True)
-    found_so_far = models.JSONField(null=True, help_text="What a search has found while it has no result.")
-    timings = models.JSONField(default=dict, help_text="What a clock measured, in milliseconds.")
+    found_so_far = models.JSONField(null=True, help_text="The findings of a search that has no result yet.")
+    timings = models.JSONField(default=dict, help_text="Measured times, in milliseconds.")
 
     @property
     def question(self) -> dict[str, str]:

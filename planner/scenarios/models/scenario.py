@@ -24,7 +24,7 @@ class Scenario(Identified):
         max_length=40,
         blank=True,
         db_default="",
-        help_text="The release of Volcano that decides; empty: the snapshot's.",
+        help_text="The simulated release of Volcano; empty: the snapshot's.",
     )
     revision = models.PositiveIntegerField(default=1)
     note = models.TextField(blank=True, db_default="", help_text="Notes of its users, as plain text.")

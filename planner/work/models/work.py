@@ -30,15 +30,19 @@ class Work(Identified):
     doing = models.CharField(max_length=100, blank=True, help_text="The current step.")
     error = models.TextField(blank=True, help_text="Why it failed, in one sentence.")
 
-    attempt = models.PositiveIntegerField(default=0, help_text="The fence: raised by every claim.")
-    losses = models.PositiveIntegerField(default=0, help_text="How many workers were lost over it.")
+    attempt = models.PositiveIntegerField(
+        default=0, help_text="The fencing number: every claim increases it."
+    )
+    losses = models.PositiveIntegerField(
+        default=0, help_text="The number of workers lost while processing it."
+    )
     kills = models.PositiveIntegerField(
         default=0, db_default=0, help_text="How often its child process was killed from outside."
     )
     worker = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
     heartbeat = models.DateTimeField(null=True)
-    not_before = models.DateTimeField(null=True, help_text="After a lost worker it waits until then.")
+    not_before = models.DateTimeField(null=True, help_text="The earliest next attempt after a lost worker.")
     cancel_requested = models.BooleanField(default=False)
 
     created = models.DateTimeField(auto_now_add=True)
