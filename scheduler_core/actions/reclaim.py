@@ -136,8 +136,8 @@ class Reclaim:
     def run(self, watch: Watcher = ignore_turns) -> None:
         """Give every starving job its turn, queue by queue.
 
-        A queue is pushed again for each of its further jobs. If turns can be left out, it is not pushed when
-        at most one other queue remains, as that one needs no order.
+        A queue is pushed again for each further job, unless turns can be left out and at most one other queue
+        remains, which needs no order.
         """
         queues, unserved = self.work.queues, set(self.work.jobs)
         while queues and (unserved or not self.leaves_out):
