@@ -119,8 +119,8 @@ class Reclaim:
     def _queues(self, active: Iterable[JobInfo]) -> Iterable[str]:
         """Return the queues that have active jobs, or only those that have starving jobs.
 
-        Sound for at most two of these, as turns of the others do nothing: a heap returns queues that have a
-        key in their order until something moves, and a single queue needs no order.
+        Sound for at most two of these, as turns of others do nothing, a heap returns queues with a key in
+        their order until something moves, and a single queue needs no order.
         """
         if self.leaves_out:
             most = 1 if self.session.orders.queue_key() is None else 2
@@ -180,7 +180,7 @@ class Reclaim:
     def _is_typical(self, queue: QueueInfo, job: JobInfo) -> bool:
         """Return whether a job that reclaimed nothing stands for its equal jobs.
 
-        Not with a nominated node: preempt relies on the tasks that the pre-predicates saw.
+        Not with a nominated node, as preempt relies on the pre-predicates.
         """
         return all(
             never_evicts(task)
@@ -195,10 +195,7 @@ class Reclaim:
         return not all(map(self._evicts_nobody, answering))
 
     def _evicts_nobody(self, job: JobInfo) -> bool:
-        """Return whether no task of a job may reclaim anything as long as no task moves.
-
-        If that holds for all waiting jobs, the action has no effect.
-        """
+        """Return whether no task of a job may reclaim anything as long as no task moves."""
         if job.is_pending:
             return True
         queue = self.session.queues[job.queue]
