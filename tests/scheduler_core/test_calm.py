@@ -12,7 +12,8 @@ from scheduler_core.replay import Replay
 from scheduler_core.replay.calm.arrivals import arrival_of
 from scheduler_core.replay.calm.kinds import FIRST_KINDS, JobKind
 from scheduler_core.validate import Inspection
-from tests.builders import Object, conf
+from tests.builders import Object, conf, node, pods, queue, scenario
+from tests.builders import podgroup as podgroup_of
 from tests.scheduler_core.replays import calm_replay, crowded_replay
 from tests.trials import trials
 
@@ -79,6 +80,41 @@ def test_the_same_is_decided_where_jobs_can_do_without_any_pod(seed: int, plugin
         for podgroup in event.get("create", {}).get("podgroups", ()):
             podgroup["spec"]["minMember"] -= podgroup["spec"]["minMember"] == 1
     compare(document)
+
+
+@pytest.mark.parametrize("actions", ["enqueue, allocate, backfill", "enqueue, allocate, reclaim, backfill"])
+def test_the_same_is_decided_in_a_tree_whose_queues_have_no_order(actions: str) -> None:
+    """The job of one child is enqueued when that of the other ends: their parent has no room for both."""
+    tree = ("capacity", {"enableHierarchy": True, "enableQueueOrder": False})
+    limited = queue("parent", parent="root", capability={"cpu": 3, "memory": "8Gi"})
+    document = scenario(
+        nodes=[node("n0", cpu=8, memory="8Gi")],
+        queues=[queue("root"), limited, queue("a", parent="parent"), queue("b", parent="parent")],
+        conf=conf(actions, ["priority", "gang", "conformance"], ["predicates", tree]),
+        replay={
+            "period_seconds": 1,
+            "horizon_seconds": 120,
+            "events": [
+                arrival(f"j{at}", to, at, cpu) for to, at, cpu in (("a", 0, 1), ("a", 10, 2), ("b", 20, 2))
+            ],
+        },
+    )
+    compare(document)
+
+
+def arrival(name: str, to: str, at: float, cpu: int) -> Object:
+    """Return the event of a job of one pod that runs 20 seconds."""
+    group = podgroup_of(
+        name,
+        queue=to,
+        min_resources={"cpu": cpu},
+        phase="Pending",
+        annotations={"queuecast/run-seconds": "20"},
+    )
+    members = pods(name, 1, cpu=cpu, memory="64Mi")
+    for thing in (group, *members):
+        del thing["metadata"]["creationTimestamp"]
+    return {"at": at, "create": {"podgroups": [group], "pods": members}}
 
 
 @pytest.mark.long

@@ -15,6 +15,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.plugins import capacity
 from scheduler_core.release import Rule
 from scheduler_core.replay.calm.kinds import JobKinds
 from scheduler_core.replay.calm.lines import CalmJob, Line, Lines, Turn
@@ -64,7 +65,8 @@ class CalmActions:
         self.limits_move = session.conf.first_option("proportion") is not None
         self.tried: set[str] = set()
         orders = session.registry.of_kind(Point.QUEUE_ORDER, QueueOrderFn)
-        self._is_flat = all(order.key_holds is None for order in orders)
+        is_tree = session.conf.hierarchy_enabled(capacity.NAME)
+        self._is_flat = not is_tree and all(order.key_holds is None for order in orders)
         arguments = session.conf.arguments_of(preempt.NAME)
         preempts_by_search = session.release.follows(Rule.PREEMPT_ROLLBACK)
         self._knows_preempt = preempts_by_search and not DryRunArguments.read(arguments).enabled
