@@ -99,16 +99,25 @@ def written(number: float) -> str:
 
 
 def part_said(resource: str, part: float, whole: float) -> str:
-    """Return two amounts as "a of b", in the unit of the larger one.
+    """Return two amounts as "a of b", in the unit of the larger one and written in full.
 
     >>> part_said("nvidia.com/gpu", 30_000, 50_000), part_said("memory", 2**39, 2**40)
     ('30 of 50 GPUs', '0.5 of 1 TiB')
-    >>> part_said("alibabacloud.com/gpu-milli", 62_000_000, 177_579_000)
-    '62.0 k of 178 k gpu-milli'
+    >>> part_said("alibabacloud.com/gpu-milli", 2_000_000, 276_000_000)
+    '2,000 of 276,000 gpu-milli'
     """
     scale = scale_of(resource, max(part, whole))
     unit = scale.one if scale.number(whole) == 1 else scale.many
-    return f"{compact(scale.number(part))} of {compact(scale.number(whole))} {unit}"
+    return f"{written(scale.number(part))} of {written(scale.number(whole))} {unit}"
+
+
+def said(resource: str, amount: float) -> str:
+    """Return a number in full, with its unit.
+
+    >>> said("cpu", 40_000_000), said("pods", 1)
+    ('40,000 cores', '1 pod')
+    """
+    return scale_of(resource, amount).say(amount)
 
 
 def said_compact(resource: str, amount: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from planning.rows import Amounts
-from planning.units import part_said, resource_label, said_compact
+from planning.units import part_said, resource_label, said
 from planning.utilisation import ResourceUse
 from planning.verdict import NEVER, MovedQueue, StarvedQueue, StuckJob, Verdict
 from scheduler_core.explain.wording import agreed, listed
@@ -96,7 +96,7 @@ def _starved(verdict: Verdict) -> str:
 
 def _starved_queue(queue: StarvedQueue) -> str:
     part = part_said(queue.resource, queue.allocated, queue.deserved)
-    lacking = said_compact(queue.resource, queue.part * queue.deserved)
+    lacking = said(queue.resource, queue.part * queue.deserved)
     return f"{queue.queue} has {part} and lacks {lacking} for {counted(queue.jobs, 'waiting job')}"
 
 
@@ -117,15 +117,15 @@ def _lifted(verdict: Verdict) -> str:
 
 
 def _move(queue: MovedQueue) -> str:
-    before = said_compact(queue.resource, queue.before)
+    before = said(queue.resource, queue.before)
     after = part_said(queue.resource, queue.after, queue.deserved)
     return f"{queue.queue} from {before} to {after}, {counted(queue.evicted, 'pod')} evicted"
 
 
 def _lift(queue: MovedQueue) -> str:
-    before = said_compact(queue.resource, queue.before)
-    after = said_compact(queue.resource, queue.after)
-    deserved = said_compact(queue.resource, queue.deserved)
+    before = said(queue.resource, queue.before)
+    after = said(queue.resource, queue.after)
+    deserved = said(queue.resource, queue.deserved)
     for_it = f"{counted(queue.evicted, 'pod')} evicted for it" if queue.evicted else "without evictions"
     return f"{queue.queue} from {before} to {after} where it deserves {deserved}, {for_it}"
 
@@ -150,7 +150,7 @@ def _evictions(verdict: Verdict) -> str:
 
 def _held(amounts: Amounts) -> str:
     names = sorted((name for name, amount in amounts.items() if amount and name != "pods"), key=_by_kind)
-    return listed([said_compact(name, amounts[name] or 0.0) for name in names]) if names else "nothing"
+    return listed([said(name, amounts[name] or 0.0) for name in names]) if names else "nothing"
 
 
 def _by_kind(resource: str) -> tuple[bool, str]:
@@ -201,12 +201,12 @@ def _use(use: ResourceUse) -> str:
     text = f"{resource_label(use.resource)}: {_percent(use.part)} used ({used})"
     if not use.free:
         return f"{text}, nothing free."
-    text += f", {said_compact(use.resource, use.free)} free"
+    text += f", {said(use.resource, use.free)} free"
     if use.stranded is None:
-        return f"{text}, at most {said_compact(use.resource, use.largest)} on one node."
+        return f"{text}, at most {said(use.resource, use.largest)} on one node."
     if not use.stranded:
         return f"{text}."
-    stranded = said_compact(use.resource, use.stranded)
+    stranded = said(use.resource, use.stranded)
     return f"{text}, of which {stranded} on nodes that no waiting pod fits on."
 
 

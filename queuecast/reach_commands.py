@@ -89,6 +89,8 @@ def _tables(found: Json) -> Iterator[Table | str]:
     if found["met"]:
         yield "Nothing needs to change."
         return
+    if found["limit"]:
+        yield f"No step reaches the amount. {found['limit']}"
     rows = [
         (
             one["name"], one["before"] or None, one["after"], one["status"],

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from django import forms
+from django.contrib.auth.forms import PasswordChangeForm
 
 from planner.accounts.models import Role, User, Workspace
 from planner.web.forms import TypedForm
@@ -56,6 +57,9 @@ class InvitationForm(TypedForm):
     )
 
 
+STRONG_ENOUGH = "At least 12 characters, not a common password, not similar to the user name."
+
+
 class JoinForm(TypedForm):
     """The new account of an invited person."""
 
@@ -64,9 +68,26 @@ class JoinForm(TypedForm):
     password = forms.CharField(
         strip=False,
         widget=forms.PasswordInput,
-        help_text="At least 12 characters, not a common password, not similar to the user name.",
+        help_text=STRONG_ENOUGH,
     )
     password.widget.attrs["autocomplete"] = "new-password"
+
+
+class PasswordForm(TypedForm, PasswordChangeForm):
+    """A new password, with the current one."""
+
+    def __init__(self, user: User, data: Mapping[str, str] | None = None) -> None:
+        super().__init__(user, data, auto_id="password-%s")
+        for name, label in (
+            ("old_password", "Current password"),
+            ("new_password1", "New password"),
+            ("new_password2", "New password again"),
+        ):
+            self.fields[name].label, self.fields[name].help_text = label, ""
+            self.fields[name].widget.attrs.pop("autofocus", None)
+        self.fields[
+            "new_password1"
+        ].help_text = f"{STRONG_ENOUGH} Every other session ends; API tokens stay valid."
 
 
 class CodeForm(TypedForm):

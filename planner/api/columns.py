@@ -28,6 +28,8 @@ def cells(row: Any, path: str = "") -> Iterator[tuple[str, Cell]]:
     >>> cpu = {"value": 1000.0, "unit": "millicores", "unlimited": False}
     >>> list(cells({"name": "a", "share": 0.5, "deserved": {"cpu": cpu}, "reasons": ["b"]}))
     [('name', 'a'), ('share (ratio)', 0.5), ('deserved.cpu (millicores)', 1000.0), ('reasons', '["b"]')]
+    >>> list(cells({"pipelined": True})), list(cells({"pipelined": 2}))
+    ([('pipelined', True)], [('pipelined (pods)', 2)])
     """
     if isinstance(row, Mapping):
         if row.keys() == _AMOUNT:
@@ -41,7 +43,8 @@ def cells(row: Any, path: str = "") -> Iterator[tuple[str, Cell]]:
                 yield from cells(inner, f"{path}[{number}]")
     else:
         last = path.rpartition(".")[2]
-        yield (f"{path} ({UNITS[last]})" if last in UNITS else path), _cell(row)
+        is_counted = last in UNITS and not isinstance(row, bool)
+        yield (f"{path} ({UNITS[last]})" if is_counted else path), _cell(row)
 
 
 def _cell(value: Any) -> Cell:

@@ -80,7 +80,8 @@ def answer_of(answer: Reached) -> dict[str, Any]:
     dict
         The question (`figure`, `queue`, `resource`, `job`, `at_least`, `at_most`; None: not said), `unit` of
         its amounts, `now` (None: without limit), `met` (nothing needs to change), `complete` (no kind is
-        undecided) and `changes`. Each of these has its `kind` and `name`, what moves (`queue`, or `like` and
+        undecided), `limit` (why no step reaches the amount; empty: one does, or the reason is unknown) and
+        `changes`. Each of these has its `kind` and `name`, what moves (`queue`, or `like` and
         `pool`), `before`, `status` (`found`, `none`, `undecided`), `after` (None: not found), `value` of the
         figure after it, or after the last change tried, `patch` of the queue or `count` of nodes, `smaller`
         (the largest smaller change, which was tried; None: there is none), `refused`, and of the grid
@@ -100,6 +101,7 @@ def answer_of(answer: Reached) -> dict[str, Any]:
         "now": _finite(answer.now),
         "met": answer.is_met,
         "complete": answer.is_complete,
+        "limit": answer.limit,
         "changes": [_change(found) for found in answer.found],
     }
 

@@ -11,6 +11,7 @@ from planning.amounts import limited_amounts
 from planning.deficits import dominant
 from planning.demands import Demand, demand_of
 from planning.reach.kinds import DOUBLED, WEIGHT, Grid, Kind, Move, amount_sizes, request_sizes
+from planning.reach.limits import queue_limit
 from planning.reach.questions import DESERVED, Question
 from scheduler_core import Options, Reuse, prepare
 from scheduler_core.conf import SchedulerConf, parse_conf
@@ -19,6 +20,7 @@ from scheduler_core.errors import InputError
 from scheduler_core.explain import Unknown
 from scheduler_core.explain.cycle_view import CycleView, items, key_of, podgroup_keys
 from scheduler_core.explain.effects import PLACED, PROMISED
+from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.remedies.waiting import Waiting
 from scheduler_core.release import release_of
 from scheduler_core.resource import Resource
@@ -57,6 +59,9 @@ class Figure(Protocol):
 
     def after(self, kind: Kind, move: Move) -> Value:
         """Return the figure after a move."""
+
+    def limit(self) -> str:
+        """Return what bounds the figure, empty if nothing is known to."""
 
 
 def conf_of(document: Json) -> SchedulerConf:
@@ -118,6 +123,7 @@ class QueueFigure:
         if value is None:
             raise Unanswered(self._why_none(opened))
         self.now, self._entry = value, self._named(opened) or {}
+        self._plugin = str(opened["queue_plugin"])
 
     def chain(self) -> Sequence[str]:
         """Return the queue and those above it."""
@@ -143,6 +149,10 @@ class QueueFigure:
             queues = kind.parts(self.document, move)["queues"]
         opened = self._opened(demand, queues)
         return Value(self._value(opened), str(opened.get("error") or opened.get("obstacle") or ""))
+
+    def limit(self) -> str:
+        """Return what bounds the figure, empty if nothing is known to."""
+        return queue_limit(self.question, self._entry, self._plugin)
 
     def _opened(self, demand: Demand, queues: Sequence[Json]) -> Json:
         return queues_at_open(demand, queues, self.document.get("scheduler_conf"))
@@ -259,6 +269,12 @@ class JobFigure:
             return Value(None, str(result["error"]))
         [entry] = result["cycles"][-1]["podgroups"]
         return Value(float(_placed(entry)))
+
+    def limit(self) -> str:
+        """Return why the job waits as the scenario stands."""
+        result = self._prepared.simulate({}, Options())
+        known = diagnosis(CycleView(self.document, result), self._job)
+        return "" if known is None else str(known["reason"]["sentence"])
 
     def _opens_as_before(self, parts: Json) -> bool:
         """Return whether a session with other weights equals the present one and need not be simulated again.

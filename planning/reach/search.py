@@ -82,12 +82,16 @@ class Reached:
         The figure as the scenario stands.
     found : sequence of Found
         One for each kind, none where the figure is as asked for already.
+    limit : str
+        Why no step of any kind reaches the amount; empty if one does, or if nothing is known to bound the
+        figure.
 
     """
 
     question: Question
     now: float
     found: Sequence[Found] = field(default_factory=list)
+    limit: str = ""
 
     @property
     def is_met(self) -> bool:
@@ -144,7 +148,8 @@ def reached(
         one.resume(tried)
     with collected_seldom():
         _search(document, question, figure, found, is_late)
-    return Reached(question, figure.now, found)
+    hopeless = all(one.status == "none" for one in found)
+    return Reached(question, figure.now, found, figure.limit() if hopeless else "")
 
 
 def kinds(document: Json, question: Question, figure: Figure) -> list[Kind]:

@@ -204,6 +204,28 @@ def test_a_smaller_change_that_is_refused_is_passed_over_and_named() -> None:
     assert "guarantee" in guarantee.refused
 
 
+def test_an_amount_that_no_step_reaches_has_its_reason() -> None:
+    document = small()
+    asked = reached(document, Question("deserved", 3000.0, queue="a", resource="cpu"))
+    requests = "queue a requests 2 cores, and only a larger guarantee makes it deserve more."
+    assert {found.status for found in asked.found} == {"none"}
+    assert asked.limit == f"Plugin proportion divides only what queues request: {requests}"
+    document["queues"][0]["spec"]["guarantee"] = {"resource": listed(cpu=2)}
+    lowered = reached(document, Question("deserved", 1000.0, is_least=False, queue="a", resource="cpu"))
+    assert (lowered.limit == "") == any(found.move for found in lowered.found)
+    held = reached(document, Question("share", 0.5, queue="b", resource="cpu"))
+    assert held.limit == "Queue b has nothing allocated, so its share is 0 whatever it deserves."
+
+
+def test_a_job_that_no_step_places_has_the_reason_why_it_waits() -> None:
+    document = small()
+    document["pods"] += pods("huge", 1, cpu=1, spec={"nodeSelector": {"zone": "none"}})
+    document["podgroups"].append(podgroup("huge", queue="a"))
+    answer = reached(document, Question("placed", 1.0, job="default/huge"))
+    assert {found.status for found in answer.found} == {"none"}
+    assert answer.limit.startswith("No node takes pod default/huge-0")
+
+
 def test_a_figure_that_is_as_asked_for_needs_no_change() -> None:
     answer = reached(small(), Question("deserved", 1000.0, queue="a", resource="cpu"))
     assert answer.is_met

@@ -6,14 +6,13 @@ import segno
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordChangeForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from planner.accounts.forms import CodeForm
+from planner.accounts.forms import CodeForm, PasswordForm
 from planner.accounts.services.logins import Guesser, TooSoon, guess_count, guess_right
 from planner.accounts.services.second_factor import (
     codes_left,
@@ -56,7 +55,7 @@ def password(request: HttpRequest) -> HttpResponse:
     if not user.has_usable_password():
         raise Http404
     guesser = Guesser(f"password of {user.get_username()}", address_of(request))
-    form = PasswordChangeForm(user, request.POST)
+    form = PasswordForm(user, request.POST)
     try:
         guess_count(guesser)
     except TooSoon as error:
@@ -124,7 +123,7 @@ def _too_soon(request: HttpRequest, error: TooSoon) -> HttpResponse:
 def _page(
     request: HttpRequest,
     *,
-    form: PasswordChangeForm | None = None,
+    form: PasswordForm | None = None,
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
@@ -132,7 +131,7 @@ def _page(
     present = request.session.session_key
     context = {
         "place": "account",
-        "form": form,
+        "form": form or PasswordForm(user),
         "factor": CodeForm(auto_id="factor-%s"),
         "has_password": user.has_usable_password(),
         "has_second_factor": has_second_factor(user),

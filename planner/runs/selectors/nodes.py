@@ -20,7 +20,7 @@ def pool_heats(run: Run, request: Mapping[str, float] | None = None) -> list[Poo
     queues_on: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for job, pods in (payload(run, PODS) or {}).items():
         for _, status, node, _ in pods:
-            if node and status not in ("Releasing", "Pipelined"):
+            if node and status != "Releasing":
                 queues_on[node][queue_of.get(job, "")] += 1
     return heat(cycles[-1], pools, queues_on, request)
 

@@ -31,6 +31,7 @@ from planning.amounts import read_amounts
 from planning.fitting import Probe
 from planning.heat import NodeHeat, PoolHeat
 from planning.rows import Problem
+from planning.units import Scale, resource_label, scale_of
 
 SHADES = 10
 """The number of shades of a node's colour."""
@@ -75,6 +76,21 @@ class NodesPage:
             return wanted
         totals = {name: self._sum("total", name) for name in self.resources if name != "pods"}
         return max(totals, key=lambda name: self._sum("used", name) / totals[name], default="cpu")
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The unit of the columns of the table."""
+        return scale_of(self.resource, max((self._total(node) for node in self._all), default=0.0))
+
+    @property
+    def headings(self) -> dict[str, str]:
+        """The header of each column of amounts: resource, measure and unit."""
+        label, unit = resource_label(self.resource), self.scale.many
+        more = "" if unit.lower() == label.lower() else f", {unit}"
+        return {measure: f"{label} {measure}{more}" for measure in ("used", "free", "total")}
+
+    def _total(self, node: NodeHeat) -> float:
+        return node.total.get(self.resource) or 0.0
 
     @property
     def colour(self) -> str:
@@ -147,7 +163,7 @@ class NodesPage:
     def query(self) -> str:
         """The query string for the same nodes in the API."""
         given = {name: str(text) for name, text in self.params.items() if text and name not in _OF_THE_PAGE}
-        return urlencode(given)
+        return urlencode({**given, "resource": self.resource})
 
     @property
     def fits(self) -> int:

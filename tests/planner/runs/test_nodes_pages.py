@@ -51,6 +51,18 @@ def test_the_page_draws_each_node_and_says_the_same_in_a_table(browser: Client, 
     assert "Fits" in page
 
 
+@pytest.mark.parametrize(
+    ("resource", "used"), [("cpu", "CPU used, cores"), ("memory", "Memory used, GiB"), ("pods", "Pods used")]
+)
+def test_the_columns_of_nodes_name_their_resource_and_unit(
+    browser: Client, finished_run: Run, resource: str, used: str
+) -> None:
+    page = text_of(browser.get(f"/runs/{finished_run.pk}/nodes/?resource={resource}"))
+    assert f"{used}</th>" in page or f">{used}<" in page
+    assert used.replace("used", "free") in words_of(page)
+    assert used.replace("used", "total") in words_of(page)
+
+
 def test_the_csv_of_nodes_holds_those_that_are_seen(
     api: APIClient, browser: Client, finished_run: Run
 ) -> None:

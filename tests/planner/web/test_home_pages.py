@@ -1,9 +1,12 @@
 """Does the first page lead to what there is, and say what to do when there is nothing?"""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from planner.accounts.models import User
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -76,3 +79,20 @@ def test_every_page_forbids_foreign_scripts_and_styles(browser: Client) -> None:
     policy = browser.get("/").headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
+
+
+def test_a_wrong_password_is_marked_at_its_field(browser: Client, editor: User) -> None:
+    editor.set_password("a-long-test-password")
+    editor.save()
+    browser.force_login(editor)
+    typed = {"old_password": "wrong", "new_password1": "short", "new_password2": "other"}
+    answer = browser.post("/account/password/", typed)
+    assert answer.status_code == 422
+    fields = dict(re.findall(r'<input type="password" name="(\w+)"([^>]*)>', text_of(answer)))
+    assert fields.keys() == typed.keys()
+    for name, given in fields.items():
+        assert ('aria-invalid="true"' in given) == (name != "new_password1"), name
+        assert "form-control" in given
+    calm = text_of(browser.get("/account/security/"))
+    assert "aria-invalid" not in calm
+    assert "At least 12 characters" in calm

@@ -12,6 +12,7 @@ from planner.runs.models import JobOutcome, QueueOutcome, Run, Victim
 from planner.runs.models.outcome import DecisionState
 from planning.amounts import limited_amounts
 from planning.contents import MOST_CYCLES
+from planning.deficits import deficit
 from planning.rows import Decision
 
 _MEASURED = ("required", "available", "missing")
@@ -70,10 +71,19 @@ class RunSerializer(ReadableRow, serializers.ModelSerializer[Run]):
         ]  # fmt: skip
 
 
+class DeficitField(AmountsField):
+    """The deserved and requested amounts that a queue lacks, by resource."""
+
+    def to_representation(self, value: Any) -> dict[str, Any]:
+        """Return them with their units."""
+        return super().to_representation({name: deficit(value, name) for name in value.deserved})
+
+
 class QueueOutcomeSerializer(serializers.ModelSerializer[QueueOutcome]):
     """The result of a run for one queue, at the end of the last cycle unless the name says otherwise."""
 
     deserved = AmountsField()
+    deficit = DeficitField(source="*", read_only=True)
     allocated = AmountsField()
     allocated_at_open = AmountsField()
     request = AmountsField()
@@ -87,8 +97,8 @@ class QueueOutcomeSerializer(serializers.ModelSerializer[QueueOutcome]):
         model = QueueOutcome
         fields = [
             "queue", "parent", "depth", "weight", "in_session", "overused", "share", "share_at_open",
-            "deserved", "allocated", "allocated_at_open", "request", "capability", "real_capability",
-            "guarantee", "elastic", "inqueue",
+            "deserved", "deficit", "allocated", "allocated_at_open", "request", "capability",
+            "real_capability", "guarantee", "elastic", "inqueue",
         ]  # fmt: skip
 
 

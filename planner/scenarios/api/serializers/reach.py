@@ -56,6 +56,9 @@ class ReachSerializer(serializers.Serializer[Any]):
     now = serializers.FloatField(allow_null=True, help_text="The current value; null: unlimited.")
     met = serializers.BooleanField(help_text="The figure already reaches the amount.")
     complete = serializers.BooleanField(help_text="Every kind is decided.")
+    limit = serializers.CharField(
+        help_text="Why no step reaches the amount. Empty: one does, or the reason is not known."
+    )
     next = serializers.CharField(
         allow_null=True,
         help_text="The value of `after` that continues the search; null: it is complete.",
