@@ -52,11 +52,8 @@ def _unblocking(search: Json) -> Iterator[Table | str]:
     if not found["waits"]:
         yield f"Job {search['job']} has, or is pipelined to, what it needs."
         return
-    rows = [
-        (one["reason"]["sentence"], one["runs"], one["cost"], "; ".join(one["refused"]))
-        for one in found["changes"]
-    ]
-    columns = ("CHANGE", "THE JOB RUNS", "PODS OF OTHER JOBS LOST", "REFUSED BY THE WEBHOOK")
+    rows = [(one["reason"]["sentence"], one["runs"], one["cost"]) for one in found["changes"]]
+    columns = ("CHANGE", "THE JOB RUNS", "PODS OF OTHER JOBS LOST")
     yield Table(columns, rows, empty="No change was found that lets it run.")
     yield "\n".join(one["sentence"] for one in found["not_enough"])
     if found["stopped"]:

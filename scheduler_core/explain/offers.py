@@ -32,13 +32,14 @@ KINDS: Mapping[str, str] = {
     "unblock.larger-node": "larger node",
     "unblock.pair": "pair of changes",
 }
+_OF_THE_CONFIGURATION = ("unblock.actions", "unblock.switches", "unblock.tiers")
+_EFFECT = ("id", "runs", "members", "evicted", "spared", "changed")
 _RANKS = {name: rank for rank, name in enumerate(KINDS)}
 
 
 def order_of(offer: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the sort key of an offer: whether the webhook refuses it, its cost, its extent."""
+    """Return the sort key of an offer: its cost, then its extent."""
     return (
-        bool(offer["refused"]),
         offer["cost"],
         extent(offer["changes"]),
         len(offer["changed"]),
@@ -52,6 +53,33 @@ def when_it_runs(outcome: Outcome, job: str) -> str:
     if not outcome.jobs[job].promised:
         return "at once"
     return "after evictions" if outcome.evicted else "after terminations"
+
+
+def merged_equals(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return offers without those of the configuration that have the same effect as an earlier one.
+
+    The earlier offer's sentence names the changes that were left out.
+    """
+    kept: dict[Any, dict[str, Any]] = {}
+    others: dict[Any, list[str]] = {}
+    for number, offer in enumerate(offers):
+        effect: Any = number
+        if offer["id"] in _OF_THE_CONFIGURATION:
+            effect = repr([offer[name] for name in _EFFECT])
+        if effect in kept:
+            others.setdefault(effect, []).append(offer["reason"]["numbers"]["change"])
+        else:
+            kept[effect] = dict(offer)
+    for effect, changes in others.items():
+        reason = kept[effect]["reason"]
+        sentence = f"{reason['sentence']} {capitalised(listed(changes))} would have the same effect."
+        kept[effect]["reason"] = {**reason, "sentence": sentence}
+    return list(kept.values())
+
+
+def refused_text(change: str, refused: Sequence[str]) -> str:
+    """Return the sentence that a change would help if the webhook accepted it."""
+    return f"{capitalised(change)} would let the job run, but Volcano's webhook refuses it: {refused[0]}."
 
 
 def gaps_text(remedy: Remedy, sizes: Sequence[int]) -> str:

@@ -8,7 +8,16 @@ from typing import Any
 from scheduler_core.explain.changes import applied, refusals
 from scheduler_core.explain.cycle_view import CycleView, Object
 from scheduler_core.explain.effects import cost, effect_text, effects
-from scheduler_core.explain.offers import KINDS, MOST_TRIED, capitalised, gaps_text, order_of, when_it_runs
+from scheduler_core.explain.offers import (
+    KINDS,
+    MOST_TRIED,
+    capitalised,
+    gaps_text,
+    merged_equals,
+    order_of,
+    refused_text,
+    when_it_runs,
+)
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.remedies import Remedy, Sizes, both, remedies
@@ -52,12 +61,12 @@ def answers(
     dict
         `job`, `waits` (else there is nothing to unblock), `simulations`, `complete` (whether all changes were
         tried within the limits), `stopped` (why not, else None), `changes`, by what they cost others and then
-        by `extent`, and `not_enough`: a reason for each kind of change that does not help at any size.
+        by `extent`, and `not_enough`: a reason for each kind of change that does not help at any size, and
+        for each change that would help but that the webhook refuses, which is not offered.
         Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
         each axis the changes with which the job still waits; none: the unchanged scenario), `runs` (`at
         once`, `after evictions`, `after terminations`), `members` (pods placed, pipelined, pending and the
-        minimum), `cost` (pods of others), `refused` (why the webhook would not take it) and its side effects,
-        see `effects`.
+        minimum), `cost` (pods of others), `refused` (empty) and its side effects, see `effects`.
 
     Raises
     ------
@@ -75,6 +84,7 @@ class _Search:
         self.trials = trials
         self.remedies: list[Remedy] = []
         self.found: list[Found] = []
+        self.refused: list[Found] = []
         self.failed: dict[Remedy, list[Sizes]] = {}
         self.pairs = 0
         self.stopped: Reason | None = None
@@ -83,7 +93,7 @@ class _Search:
         if self.trials.waits:
             try:
                 for offer in self._offers():
-                    self.found.append(offer)
+                    (self.refused if offer["refused"] else self.found).append(offer)
                     yield self._result()
             except OutOfTrials:
                 self.stopped = self._why_stopped()
@@ -180,7 +190,7 @@ class _Search:
         changes = remedy.changes(sizes)
         refused = refusals(trials.document, changes)
         if refused:
-            sentence += f" Volcano's webhook refuses this as it is: {refused[0]}."
+            sentence = refused_text(remedy.sentence(sizes), refused)
         return {
             "id": remedy.name,
             "reason": reason(remedy.name, sentence, remedy.numbers(sizes)),
@@ -213,13 +223,13 @@ class _Search:
             "simulations": trials.count,
             "complete": self.stopped is None,
             "stopped": self.stopped,
-            "changes": sorted(self.found, key=order_of),
+            "changes": merged_equals(sorted(self.found, key=order_of)),
             "not_enough": list(self._not_enough()),
         }
 
     def _not_enough(self) -> Iterator[Reason]:
         """Yield a reason for each kind of change that does not help."""
-        helped = {offer["id"] for offer in self.found}
+        helped = {offer["id"] for offer in (*self.found, *self.refused)}
         for name, words in KINDS.items():
             tried = [remedy for remedy in self.failed if remedy.name == name]
             if tried and name not in helped:
@@ -227,6 +237,7 @@ class _Search:
                 named = listed(remedy.tried(remedy.largest) for remedy in tried[:MOST_TRIED])
                 some = f"{upto}{named}" if len(tried) <= MOST_TRIED else f"{len(tried)} of them"
                 yield reason(name, f"No {words} helps (tried {some}).", {"tried": len(tried)})
+        yield from (offer["reason"] for offer in self.refused)
         if self.pairs and not self.found:
             text = f"No pair of changes helps (tried {self.pairs})."
             yield reason("unblock.pair", text, {"tried": self.pairs})
@@ -235,7 +246,7 @@ class _Search:
         trials, limits = self.trials, self.trials.limits
         seconds = f"{trials.spent / 1000:.0f} s"
         bound = seconds if trials.is_late else counted(limits.simulations, "simulation")
-        tried = len(self.found) + len(self.failed)
+        tried = len(self.found) + len(self.refused) + len(self.failed)
         left = len(self.remedies) - tried
         if self.pairs or not left:
             what = "other pairs of changes were not tried"

@@ -28,7 +28,9 @@ _REFUSALS = (
 
 def no_node(unfit: Mapping[str, Any]) -> Reason:
     """Return the reason that no node takes a pod: why, whether any ever could, and which comes closest."""
-    text = f"No node takes pod {unfit.get('pod', '')}: {unfit.get('message', '').rstrip('.')}"
+    text = f"No node takes pod {unfit.get('pod', '')}"
+    if message := unfit.get("message", "").rstrip("."):
+        text += f': "{message}"'
     for more in (*_never(unfit), *_closest(unfit)):
         text += f"; {more}"
     numbers = {"nodes": unfit.get("nodes") or {}, "closest": unfit.get("closest")}

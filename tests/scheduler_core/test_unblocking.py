@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import statistics
 import sys
 import time
@@ -19,6 +20,7 @@ from scheduler_core.explain import Limits
 from scheduler_core.explain.extent import extent
 from tests.builders import Object, conf, job, node, pod, podgroup, pods, priority_class, queue, scenario
 from tests.needs import unavailable
+from tests.scheduler_core.answers import gang_in_the_first_tier
 from tests.scheduler_core.clusters import SEARCH, clusters, configurations
 from tests.scheduler_core.unblocking_trial import Figures, edited, entries, examine, is_served
 from tests.shared import SHARED
@@ -184,9 +186,9 @@ def test_of_changes_that_cost_the_same_the_smaller_one_comes_first() -> None:
     )
     document["pods"][1]["spec"]["nodeName"] = "n2"
     told = explain.unblocking(document, "j", prepare(document).simulate)
-    ranked = [(bool(offer["refused"]), offer["cost"], extent(offer["changes"])) for offer in told["changes"]]
+    ranked = [(offer["cost"], extent(offer["changes"])) for offer in told["changes"]]
     assert ranked == sorted(ranked)
-    assert len({rank[2] for rank in ranked}) > 1
+    assert len({rank[1] for rank in ranked}) > 1
 
 
 def test_a_job_runs_after_evictions_only_when_somebody_is_evicted() -> None:
@@ -283,7 +285,8 @@ def test_a_node_larger_than_those_there_is_offered_at_exactly_the_size_that_is_n
     )
     found = offers(document)
     assert sentence(found["unblock.nodes"][0]).startswith(
-        "1 more node like n1, but with 70 CPU (there are 2): job default/j then runs at once;"
+        "1 more node like n1, but with 70 CPU (2 nodes have its labels, taints and size): "
+        "job default/j then runs at once;"
     )
     assert "with 70 CPU" in sentence(found["unblock.nodes"][0])
     assert sentence(found["unblock.larger-node"][0]).startswith(
@@ -299,7 +302,10 @@ def test_equal_nodes_are_offered_as_one_pool() -> None:
         conf=SIMPLE,
     )
     (offer,) = offers(document)["unblock.nodes"]
-    assert sentence(offer).startswith("2 more nodes like n0 (there are 6): job default/j then runs at once")
+    wanted = (
+        "2 more nodes like n0 (6 nodes have its labels, taints and size): job default/j then runs at once"
+    )
+    assert sentence(offer).startswith(wanted)
 
 
 def test_the_capability_of_a_whole_branch_is_raised_together() -> None:
@@ -519,7 +525,7 @@ def in_tree(name: str, path: str, weights: str) -> Object:
 # the webhook
 
 
-def test_a_change_that_the_webhook_refuses_is_offered_last_and_says_so() -> None:
+def test_a_change_that_the_webhook_refuses_is_not_offered_and_the_answer_says_why() -> None:
     """With more deserved for its queue the job would run; the webhook wants more for the parent, too."""
     document = scenario(
         nodes=[node("n1", cpu=8)],
@@ -534,12 +540,40 @@ def test_a_change_that_the_webhook_refuses_is_offered_last_and_says_so() -> None
         conf=conf("allocate, reclaim", ["gang"], ["predicates", ("capacity", {"enableHierarchy": True})]),
     )
     told = explain.unblocking(document, "j", prepare(document).simulate)
-    refused = [bool(offer["refused"]) for offer in told["changes"]]
-    assert refused == sorted(refused)
-    (offer,) = [one for one in told["changes"] if one["id"] == "unblock.deserved"]
-    assert offer["refused"]
-    assert f"Volcano's webhook refuses this as it is: {offer['refused'][0]}." in sentence(offer)
-    assert not any(one["refused"] for one in told["changes"] if one["id"] == "unblock.nodes")
+    assert "unblock.deserved" not in {offer["id"] for offer in told["changes"]}
+    assert told["changes"]
+    assert not any(offer["refused"] for offer in told["changes"])
+    [said] = [one["sentence"] for one in told["not_enough"] if one["id"] == "unblock.deserved"]
+    assert "would let the job run, but Volcano's webhook refuses it: " in said
+
+
+def test_moves_of_plugins_with_the_same_effect_are_one_offer() -> None:
+    """As long as the first tier lets no pod go, any other set of voters there helps alike."""
+    document = gang_in_the_first_tier()
+    (offer,) = offers(document, "default/high")["unblock.tiers"]
+    assert sentence(offer).startswith("Plugin conformance in tier 2 instead of 1: ")
+    [named] = re.findall(r"(Plugin conformance in tier 3 .*) would have the same effect\.", sentence(offer))
+    assert len(re.findall(r"lugin \w+ in tier", named)) == 5
+    effects = set()
+    for what in re.findall(r"lugin (\w+) in tier (\d) instead of (\d)", named):
+        moved = {**document, "scheduler_conf": moved_plugin(document["scheduler_conf"], *what)}
+        effects.add(repr(evictions(simulate_document(moved))))
+    assert effects == {repr(sorted(one["pod"] for one in offer["evicted"]))}
+
+
+def moved_plugin(conf: Object, name: str, to: str, of: str) -> Object:
+    tiers = [[plugin for plugin in tier["plugins"] if plugin["name"] != name] for tier in conf["tiers"]]
+    tiers += [[]] * (int(to) - len(tiers))
+    moved = next(plugin for plugin in conf["tiers"][int(of) - 1]["plugins"] if plugin["name"] == name)
+    tiers[int(to) - 1] = [*tiers[int(to) - 1], moved]
+    return {**conf, "tiers": [{"plugins": plugins} for plugins in tiers]}
+
+
+def evictions(result: Object) -> list[str]:
+    [cycle] = result["cycles"]
+    return sorted(
+        one["pod"] for one in cycle["decisions"] if one["op"] == "evict" and one["state"] == "committed"
+    )
 
 
 # Jobs

@@ -129,7 +129,8 @@ def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, f
         text = listed(exact_quantity(name, amount) for name, amount in larger(sizes).items())
         size = f", but with {text}" if larger(sizes) else ""
         like = f"{counted(sizes[0], 'more node')} like {pool.name}{size}"
-        return f"{like} (there {agreed(len(pool.nodes), 'is', 'are')} {len(pool.nodes)})"
+        have = f"{counted(len(pool.nodes), 'node')} {agreed(len(pool.nodes), 'has', 'have')}"
+        return f"{like} ({have} its labels, taints and size)"
 
     return Remedy(
         "unblock.nodes",

@@ -83,7 +83,7 @@ class UnblockingSerializer(serializers.Serializer[Any]):
     members = MembersSerializer()
     cost = serializers.IntegerField(help_text="Pods of other jobs that are evicted or lose their node.")
     refused = serializers.ListField(
-        child=serializers.CharField(), help_text="Why Volcano's webhook would reject it as it is."
+        child=serializers.CharField(), help_text="Empty: see `not_enough` for what Volcano's webhook refuses."
     )
     changes = FoundChangeSerializer(many=True)
     evicted = serializers.ListField(
@@ -111,7 +111,10 @@ class SearchFoundSerializer(serializers.Serializer[Any]):
     complete = serializers.BooleanField(help_text="Whether every change was tried.")
     stopped = ReasonSerializer(allow_null=True, help_text="Why it ended early, and what it did not try.")
     changes = UnblockingSerializer(many=True)
-    not_enough = ReasonSerializer(many=True, help_text="Kinds of change that do not help, one line each.")
+    not_enough = ReasonSerializer(
+        many=True,
+        help_text="Kinds of change that do not help, and changes that the webhook refuses, one line each.",
+    )
     checklist = ChecklistSerializer(many=True)
 
 
