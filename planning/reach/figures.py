@@ -10,7 +10,16 @@ from typing import Any, NamedTuple, Protocol
 from planning.amounts import limited_amounts
 from planning.deficits import dominant
 from planning.demands import Demand, demand_of
-from planning.reach.kinds import DOUBLED, WEIGHT, Grid, Kind, Move, amount_sizes, request_sizes
+from planning.reach.kinds import (
+    DOUBLED,
+    WEIGHT,
+    Grid,
+    Kind,
+    Move,
+    amount_sizes,
+    chain_of,
+    request_sizes,
+)
 from planning.reach.limits import queue_limit
 from planning.reach.questions import DESERVED, Question
 from scheduler_core import Options, Reuse, prepare
@@ -77,18 +86,6 @@ def conf_of(document: Json) -> SchedulerConf:
         return parse_conf(document.get("scheduler_conf"), release_of(document))
     except InputError as error:
         raise Unanswered(str(error)) from None
-
-
-def chain_of(document: Json, queue: str, *, is_tree: bool) -> list[str]:
-    """Return a queue and, if queues form a tree, its ancestors except root."""
-    parents = {
-        entry["metadata"]["name"]: (entry.get("spec") or {}).get("parent") or ""
-        for entry in document.get("queues") or ()
-    }
-    chain = [queue]
-    while is_tree and (above := parents.get(chain[-1], "")) not in ("", "root", *chain):
-        chain.append(above)
-    return chain
 
 
 class QueueFigure:

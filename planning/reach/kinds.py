@@ -177,6 +177,18 @@ def node_kinds(document: Json, grid: Grid) -> Iterator[Kind]:
         yield Kind(NODES, "", like, pool, str(len(of)), moves)
 
 
+def chain_of(document: Json, queue: str, *, is_tree: bool) -> list[str]:
+    """Return a queue and, if queues form a tree, its ancestors except root."""
+    parents = {
+        entry["metadata"]["name"]: (entry.get("spec") or {}).get("parent") or ""
+        for entry in document.get("queues") or ()
+    }
+    chain = [queue]
+    while is_tree and (above := parents.get(chain[-1], "")) not in ("", "root", *chain):
+        chain.append(above)
+    return chain
+
+
 def amount_sizes(resource: str, gap: float, limit: float) -> list[Sizes]:
     """Return the steps of an amount of one resource on the grid.
 
