@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from planning.amounts import limited_amounts
 from planning.deficits import dominant
 from planning.demands import Demand, demand_of
+from planning.reach.jobs import placed, podgroup_of
 from planning.reach.kinds import (
     DOUBLED,
     WEIGHT,
@@ -27,8 +28,7 @@ from scheduler_core.conf import SchedulerConf, parse_conf
 from scheduler_core.demand import queues_at_open
 from scheduler_core.errors import InputError
 from scheduler_core.explain import Unknown
-from scheduler_core.explain.cycle_view import CycleView, items, key_of, podgroup_keys
-from scheduler_core.explain.effects import PLACED, PROMISED
+from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.remedies.waiting import Waiting
 from scheduler_core.release import release_of
@@ -225,7 +225,7 @@ class JobFigure:
 
     def __init__(self, document: Json, question: Question) -> None:
         self.document = {**document, "cycles": 1}
-        self._job = _podgroup_of(document, question.job)
+        self._job = podgroup_of(document, question.job)
         self._prepared = prepare(self.document)
         shows = frozenset({"podgroups", "decisions"})
         self._options = Options(explain=False, reasons=False, reuse=Reuse(), shows=shows, job=self._job)
@@ -236,7 +236,7 @@ class JobFigure:
             self._waiting = Waiting(CycleView(self.document, result), self._job, {})
         except Unknown as error:
             raise Unanswered(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
-        self.now = float(_placed(self._waiting.entry))
+        self.now = float(placed(self._waiting.entry))
 
     def chain(self) -> Sequence[str]:
         """Return the job's queue and those above it."""
@@ -265,7 +265,7 @@ class JobFigure:
         if "error" in result:
             return Value(None, str(result["error"]))
         [entry] = result["cycles"][-1]["podgroups"]
-        return Value(float(_placed(entry)))
+        return Value(float(placed(entry)))
 
     def limit(self) -> str:
         """Return why the job waits as the scenario stands."""
@@ -295,13 +295,3 @@ class JobFigure:
         opened = queues_at_open(self._demand, queues, self.document.get("scheduler_conf"))
         listed = opened.get("queues") or ()
         return {**opened, "queues": [{**queue, "weight": None} for queue in listed]}
-
-
-def _placed(entry: Json) -> int:
-    return sum(task["status"] in (*PLACED, *PROMISED) for task in entry["tasks"])
-
-
-def _podgroup_of(document: Json, job: str) -> str:
-    """Return the PodGroup of this key, or the one that a controller creates for the vcjob of this key."""
-    groups = {key_of(group) for group in items(document, "podgroups")}
-    return job if job in groups else next(podgroup_keys(document, job), job)
