@@ -79,16 +79,23 @@ WRONG: dict[str, tuple[Any, set[str]]] = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
+def test_everything_wrong_that_a_bundle_says_is_named_with_its_place_and_fix(kind: str) -> None:
+    changes, paths = WRONG[kind]
+    with pytest.raises(NoBundle) as refusal:
+        about_of({**ABOUT, "input_sha256": "0" * 64, "result_sha256": "0" * 64, **changes})
+    assert {problem.path for problem in refusal.value.problems} == paths
+    assert {(problem.rule, problem.document) for problem in refusal.value.problems} == {
+        ("bundle.about", "bundle.json")
+    }
+    assert all(problem.fix for problem in refusal.value.problems)
+
+
+@pytest.mark.parametrize("kind", ["everything wrong", "a name with NUL"])
 def test_what_a_bundle_says_is_checked_before_anything_is_written(api: APIClient, kind: str) -> None:
     changes, paths = WRONG[kind]
     answer = send(api, bundle({**ABOUT, **changes}))
     assert answer.status_code == 422, answer.content
-    problems = answer.json()["problems"]
-    assert {problem["path"] for problem in problems} == paths
-    assert {(problem["rule"], problem["document"]) for problem in problems} == {
-        ("bundle.about", "bundle.json")
-    }
-    assert all(problem["fix"] for problem in problems)
+    assert {problem["path"] for problem in answer.json()["problems"]} == paths
     for kept in (Run, Snapshot, Scenario, Blob):
         assert not kept.objects.exists()
 
@@ -96,8 +103,14 @@ def test_what_a_bundle_says_is_checked_before_anything_is_written(api: APIClient
 @pytest.mark.parametrize(
     "about", [None, [], "x", 1, {}, {"format": 2}, {"format": "1"}, {**ABOUT, "format": None}]
 )
-def test_a_bundle_of_another_form_is_refused(api: APIClient, about: Any) -> None:
-    answer = send(api, bundle(about))
+def test_a_bundle_of_another_form_is_refused(about: Any) -> None:
+    with pytest.raises(NoBundle) as refusal:
+        about_of(about)
+    assert [problem.rule for problem in refusal.value.problems] == ["bundle.broken"]
+
+
+def test_a_bundle_of_another_form_is_refused_by_the_api(api: APIClient) -> None:
+    answer = send(api, bundle({**ABOUT, "format": 2}))
     assert (answer.status_code, answer.json()["problems"][0]["rule"]) == (422, "bundle.broken")
 
 

@@ -23,9 +23,10 @@ from tests.reference.plugins import PLUGINS
 from tests.reference.recordings import agrees, answered, recordings
 from tests.reference.replaying import replay_agrees
 from tests.reference.resources import Panic
+from tests.reference.varied_replays import varied_replay
 from tests.reference.variety import varied
 from tests.scheduler_core.clusters import clusters, configurations
-from tests.scheduler_core.replays import small_replay
+from tests.scheduler_core.replays import clocked_replay, small_replay
 from tests.shared import SHARED
 
 RECORDED = SHARED / "golden" / "replay" / "small.jsonl.gz"
@@ -168,11 +169,17 @@ def _held_in(queue: str) -> Object:
 # replays
 
 
-@pytest.mark.parametrize(
-    "number", [0, *(pytest.param(number, marks=pytest.mark.long) for number in range(1, 100))]
-)
+@pytest.mark.parametrize("make", [small_replay, clocked_replay, varied_replay])
+def test_core_and_reference_decide_the_same_in_a_generated_replay(make: Callable[[int], Object]) -> None:
+    document = make(0)
+    assert coverage.left_out_of_replays(document) is None
+    assert replay_agrees({"scenario": document, "result": replay_document(document)}) is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(100))
 @pytest.mark.parametrize("make", REPLAYS)
-def test_core_and_reference_decide_the_same_in_generated_replays(
+def test_core_and_reference_decide_the_same_in_a_hundred_replays_of_each_kind(
     make: Callable[[int], Object], number: int
 ) -> None:
     document = make(number)
