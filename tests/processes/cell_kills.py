@@ -26,7 +26,7 @@ DELAY = 1.5
 """So many seconds later at most: workers die while they claim, read and store, too."""
 STILL = 240.0
 """A trial of which no cell is measured for so many seconds has failed."""
-CELLS, SHORT_CELLS = 500, 40
+CELLS, SHORT_CELLS = 500, 20
 
 
 def cells_struck(running: Topology, long: bool) -> Row:
