@@ -15,7 +15,7 @@ from planner.accounts.models import Membership, Role, User
 from planner.clusters.models import Snapshot
 from planner.clusters.services.retention import old_runs_remove
 from planner.scenarios.models import Rebase, Scenario
-from planner.scenarios.selectors import revisions
+from planner.scenarios.selectors import rebases
 from planner.scenarios.services.nodes import nodes_remove, nodes_update
 from planner.scenarios.services.scenarios import scenario_remove
 from planner.work.execution import work_execute_next
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revisions, "AT_ONCE_BYTES", 0)
+    monkeypatch.setattr(rebases, "AT_ONCE_BYTES", 0)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from planner.accounts.models import Role, User, Workspace
 from planner.clusters.models import Snapshot
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors import revisions
+from planner.scenarios.selectors import rebases
 from planner.scenarios.services.nodes import nodes_remove
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
@@ -409,7 +409,7 @@ def test_changed_queues_are_carried_over_without_unpacking_a_snapshot(
         return any('"packed"' in query["sql"] for query in made.captured_queries)
 
     assert not unpacked()
-    monkeypatch.setattr(revisions, "AT_ONCE_BYTES", 0)
+    monkeypatch.setattr(rebases, "AT_ONCE_BYTES", 0)
     assert "Comparing two large snapshots" not in text_of(browser.get(at, {"snapshot": newer.pk}))
     names = [document["nodes"][0]["metadata"]["name"]]
     nodes_remove(scenario=scenario, names=names, expected_revision=3)
