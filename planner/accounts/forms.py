@@ -73,6 +73,9 @@ class JoinForm(TypedForm):
     password.widget.attrs["autocomplete"] = "new-password"
 
 
+_HELP = {"new_password1": f"{STRONG_ENOUGH} Every other session ends; API tokens stay valid."}
+
+
 class PasswordForm(TypedForm, PasswordChangeForm):
     """A new password, with the current one."""
 
@@ -83,11 +86,9 @@ class PasswordForm(TypedForm, PasswordChangeForm):
             ("new_password1", "New password"),
             ("new_password2", "New password again"),
         ):
-            self.fields[name].label, self.fields[name].help_text = label, ""
-            self.fields[name].widget.attrs.pop("autofocus", None)
-        self.fields[
-            "new_password1"
-        ].help_text = f"{STRONG_ENOUGH} Every other session ends; API tokens stay valid."
+            field = self.fields[name]
+            field.label, field.help_text = label, _HELP.get(name, "")
+            field.widget.attrs.pop("autofocus", None)
 
 
 class CodeForm(TypedForm):
