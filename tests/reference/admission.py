@@ -10,8 +10,6 @@ from typing import Any
 
 import yaml
 
-from tests.reference.times import seconds
-
 Object = Mapping[str, Any]
 
 HIERARCHY, WEIGHTS = "volcano.sh/hierarchy", "volcano.sh/hierarchy-weights"
@@ -26,15 +24,6 @@ def items(document: Object, name: str) -> list[Object]:
 def key_of(thing: Object) -> str:
     """Return the namespace/name of an object."""
     return f"{thing['metadata'].get('namespace') or 'default'}/{thing['metadata']['name']}"
-
-
-def begin_of(document: Object) -> float:
-    """Return the clock of a scenario: what it says, else its newest object's creation."""
-    if document.get("now"):
-        return seconds(document["now"])
-    names = ("nodes", "queues", "podgroups", "pods")
-    things = [thing for name in names for thing in items(document, name)]
-    return max((seconds(thing["metadata"].get("creationTimestamp")) for thing in things), default=0.0)
 
 
 def conf_of(document: Object) -> Any:

@@ -31,7 +31,7 @@ def decided(document: Object, count: int | None = None) -> list[Object]:
 def _of_session(session: Session) -> Object:
     jobs = session.cluster.jobs
     return {
-        "decisions": [_decision(decision) for decision in session.decisions],
+        "decisions": [facts_of(decision) for decision in session.decisions],
         "tasks": {task.key: (task.status, task.node) for job in jobs.values() for task in job.tasks},
         "phases": {key: (job.phase, session.phase_after(job)) for key, job in jobs.items()},
         "nodes": {
@@ -49,7 +49,7 @@ def outcome(result: Object) -> list[Object]:
 def _of_cycle(cycle: Object) -> Object:
     groups = cycle.get("podgroups") or ()
     return {
-        "decisions": [_decision(decision) for decision in cycle.get("decisions") or ()],
+        "decisions": [facts_of(decision) for decision in cycle.get("decisions") or ()],
         "tasks": {
             task["pod"]: (task["status"], task.get("node") or "")
             for group in groups
@@ -63,7 +63,8 @@ def _of_cycle(cycle: Object) -> Object:
     }
 
 
-def _decision(decision: Object) -> Object:
+def facts_of(decision: Object) -> Object:
+    """Return what two answers have to say alike of a decision; what is empty is left out."""
     return {key: decision[key] for key in KEYS if decision.get(key)}
 
 

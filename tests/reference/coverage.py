@@ -75,16 +75,21 @@ def _of_tree(document: Object) -> Iterator[str]:
 
 def left_out_of_replays(document: Object) -> str | None:
     """Return why a replay is not covered, None when it is."""
+    return next(reasons_of_replay(document), None)
+
+
+def reasons_of_replay(document: Object) -> Iterator[str]:
+    """Yield everything in a replay that is not covered."""
     plan = document["replay"]
     for name in sorted({*plan} - COVERED_OF_REPLAYS):
-        return f"{name} in the replay"
+        yield f"{name} in the replay"
     for event in plan.get("events") or ():
         for name in sorted({*event} - {"at", *COVERED_VERBS}):
-            return f"an event {name}"
+            yield f"an event {name}"
         for name in sorted({*(event.get("create") or ())} - {"podgroups", "pods", "nodes", "queues"}):
-            return f"an event that creates {name}"
+            yield f"an event that creates {name}"
         if (event.get("delete") or {}).get("jobs"):
-            return "an event that deletes jobs"
+            yield "an event that deletes jobs"
     if plan.get("evicted", "restart") not in ("restart", "resume", "restart-job", "delete"):
-        return "owners of pods"
-    return left_out({**document, "replay": None})
+        yield "owners of pods"
+    yield from reasons({**document, "replay": None})

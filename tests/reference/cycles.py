@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.reference.admission import items
+from tests.reference.admission import items, key_of
 from tests.reference.pods import Task
 from tests.reference.session import Session
 from tests.reference.times import moment
@@ -32,7 +32,7 @@ def after(document: Object, session: Session, number: int) -> dict[str, Any]:
     groups = [closed_group(group, session) for group in items(document, "podgroups")]
     pods: list[Object] = []
     for pod in items(document, "pods"):
-        key = f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}"
+        key = key_of(pod)
         if key in evicted:
             pod = evicted_pod(pod, now)
             pod = {**pod, "metadata": {**pod["metadata"], CLOCK: number}}
@@ -49,9 +49,7 @@ def after(document: Object, session: Session, number: int) -> dict[str, Any]:
 
 
 def closed_group(group: Object, session: Session) -> Object:
-    job = session.cluster.jobs.get(
-        f"{group['metadata'].get('namespace') or 'default'}/{group['metadata']['name']}"
-    )
+    job = session.cluster.jobs.get(key_of(group))
     if job is None:
         return group
     return {**group, "status": {**(group.get("status") or {}), "phase": session.phase_after(job)}}
@@ -82,12 +80,15 @@ def nominated_pod(pod: Object, task: Task) -> Object:
 
 
 def _requeued(pod: Object, now: str, number: int) -> Object:
-    metadata = {
-        key: value
-        for key, value in pod["metadata"].items()
-        if key not in ("deletionTimestamp", "creationTimestamp", CLOCK)
-    }
-    uid = metadata.get("uid") or f"{metadata.get('namespace') or 'default'}-{metadata['name']}"
-    metadata |= {"uid": re.sub(r"-re\d+$", "", uid) + f"-re{number}", "creationTimestamp": now}
-    spec = {key: value for key, value in pod["spec"].items() if key not in ("nodeName", "schedulerName")}
+    uid = pod["metadata"].get("uid") or key_of(pod).replace("/", "-")
+    returned = returned_pod(pod, re.sub(r"-re\d+$", "", uid) + f"-re{number}", now)
+    spec = {key: value for key, value in returned["spec"].items() if key != "schedulerName"}
+    return {**returned, "spec": spec}
+
+
+def returned_pod(pod: Object, uid: str, now: str) -> Object:
+    """Return a pod that is created again: pending, under another uid."""
+    metadata = {k: value for k, value in pod["metadata"].items() if k not in ("deletionTimestamp", CLOCK)}
+    metadata |= {"uid": uid, "creationTimestamp": now}
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
     return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}

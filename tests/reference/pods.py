@@ -23,6 +23,13 @@ NON_ZERO = {"cpu": "100m", "memory": str(200 * 2**20)}
 TRUE, FALSE = ("1", "t", "T", "TRUE", "true", "True"), ("0", "f", "F", "FALSE", "false", "False")
 
 
+def group_of(pod: Object) -> str:
+    """Return the namespace/name of a pod's PodGroup, empty without one."""
+    meta = pod["metadata"]
+    name = (meta.get("annotations") or {}).get(GROUP)
+    return f"{meta.get('namespace') or 'default'}/{name}" if name else ""
+
+
 class Task:
     """A pod."""
 
@@ -34,7 +41,7 @@ class Task:
         self.key = f"{self.namespace}/{self.name}"
         self.uid = meta.get("uid") or f"{self.namespace}-{self.name}"
         self.creation = seconds(meta.get("creationTimestamp"))
-        self.group = f"{self.namespace}/{self.notes[GROUP]}" if self.notes.get(GROUP) else ""
+        self.group = group_of(pod)
         self.role = self.notes.get(ROLE) or self.labels.get(ROLE) or ""
         priority = spec.get("priority")
         self.pod_priority = priority or 0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import deepcopy
 from random import Random
-from typing import Any
 
 from tests.builders import Object
 from tests.reference.admission import key_of
-from tests.reference.pods import GROUP
+from tests.reference.pods import group_of
 from tests.reference.variety import varied
 from tests.reference.world import RUN
 
@@ -39,7 +38,7 @@ def varied_replay(number: int) -> Object:
 def _arrivals(random: Random, document: Object) -> Iterator[Object]:
     """Take half of the waiting PodGroups out of a cluster, and yield the events that bring them."""
     for group in list(document["podgroups"]):
-        members = [pod for pod in document["pods"] if _group_of(pod) == key_of(group)]
+        members = [pod for pod in document["pods"] if group_of(pod) == key_of(group)]
         if random.random() < 0.75:
             group["metadata"].setdefault("annotations", {})[RUN] = str(random.randint(3, 40))
         if random.random() < 0.5 or any(pod["spec"].get("nodeName") for pod in members):
@@ -62,8 +61,3 @@ def _changes(random: Random, document: Object) -> Iterator[Object]:
         changed = deepcopy(random.choice(document["queues"]))
         changed["spec"]["weight"] = random.randint(1, 5)
         yield {"at": random.randint(0, HORIZON), "replace": {"queues": [changed]}}
-
-
-def _group_of(pod: Mapping[str, Any]) -> str:
-    name = (pod["metadata"].get("annotations") or {}).get(GROUP)
-    return f"{pod['metadata'].get('namespace') or 'default'}/{name}"

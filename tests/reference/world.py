@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from math import floor
 from typing import Any
 
-from tests.reference.admission import begin_of, items, key_of
-from tests.reference.cycles import bound_pod, evicted_pod
-from tests.reference.pods import GROUP
+from tests.reference.admission import items, key_of
+from tests.reference.cluster import clock
+from tests.reference.cycles import bound_pod, evicted_pod, returned_pod
+from tests.reference.pods import group_of
 from tests.reference.timeline import FINISH, GONE, START, Due, Run, Story
 from tests.reference.times import moment, seconds
 
@@ -37,7 +38,7 @@ class World:
     def __init__(self, document: Object) -> None:
         self.plan: Object = document["replay"]
         self.mode = self.plan.get("evicted", "restart")
-        self.begin = begin_of(document)
+        self.begin = clock(document)
         self.stories: dict[str, Story] = {}
         self.groups: dict[str, Object] = {}
         self.pods: dict[str, Object] = {}
@@ -66,10 +67,8 @@ class World:
 
     def _create_pod(self, pod: Object, time: float) -> None:
         key, metadata = key_of(pod), pod["metadata"]
-        name = (metadata.get("annotations") or {}).get(GROUP)
-        group = f"{metadata.get('namespace') or 'default'}/{name}" if name else ""
         self.pods[key] = pod
-        run = self.runs[key] = Run(metadata.get("uid") or key.replace("/", "-"), group, None)
+        run = self.runs[key] = Run(metadata.get("uid") or key.replace("/", "-"), group_of(pod), None)
         run.left = self._whole_run(key)
         status = pod.get("status") or {}
         if self._leaves(key):
@@ -244,11 +243,7 @@ class World:
         run.since = None
         if self.mode != "resume":
             run.left = self._whole_run(key)
-        dropped = ("deletionTimestamp", "uid", "creationTimestamp")
-        metadata = {name: value for name, value in pod["metadata"].items() if name not in dropped}
-        metadata |= {"uid": f"{run.uid}-re{run.returns}", "creationTimestamp": self.stamp(time)}
-        spec = {name: value for name, value in pod["spec"].items() if name != "nodeName"}
-        self.pods[key] = {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+        self.pods[key] = returned_pod(pod, f"{run.uid}-re{run.returns}", self.stamp(time))
 
     def _leave(self, key: str, time: float, pod: Object) -> None:
         """Let a pod terminate; `pod` is what the eviction or the deletion wrote."""
