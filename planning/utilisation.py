@@ -86,9 +86,10 @@ def _resource_use(
 
 def _free(node: Json) -> dict[str, float]:
     """Return the free resources of a node once evicted pods are gone and pipelined ones run."""
+    idle, used, releasing, pipelined = (node[part] for part in ("idle", "used", "releasing", "pipelined"))
     return {
-        name: amount + node["releasing"].get(name, 0.0) - node["pipelined"].get(name, 0.0)
-        for name, amount in node["idle"].items()
+        name: idle.get(name, 0.0) + releasing.get(name, 0.0) - pipelined.get(name, 0.0)
+        for name in (*idle, *(name for name in used if name not in idle))
     }
 
 

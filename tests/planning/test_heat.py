@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planning.heat import heat, room_for
+from planning.utilisation import pool_uses
 
 AMOUNTS = st.integers(0, 64).map(lambda cores: cores * 1000.0)
 
@@ -33,6 +34,15 @@ def test_a_node_holds_no_more_pods_than_it_may() -> None:
 def test_evicted_pods_have_left_and_pipelined_ones_run() -> None:
     [pool] = heat([node("a", 1000.0, 7000.0, releasing=2000.0, pipelined=3000.0)], {"a": "all"}, {})
     assert (pool.free["cpu"], pool.used["cpu"], pool.total["cpu"]) == (0.0, 8000.0, 8000.0)
+
+
+def test_the_use_of_a_pool_is_that_of_its_nodes_though_none_of_a_resource_was_idle() -> None:
+    full = node("a", 0.0, 8000.0, releasing=2000.0)
+    del full["idle"]["cpu"]
+    [pool] = heat([full], {"a": "all"}, {})
+    [everything, _] = pool_uses({}, {"nodes": [full], "podgroups": []})
+    [use] = everything.resources
+    assert (use.used, use.free) == (pool.used["cpu"], pool.free["cpu"]) == (6000.0, 2000.0)
 
 
 def test_the_queue_with_the_most_pods_names_a_node_ties_by_name() -> None:
