@@ -33,9 +33,9 @@ def compact(number: float) -> str:
     """Return a number with three digits and the letter of its magnitude; below 10,000 at most two decimals.
 
     >>> compact(2_003_662), compact(125_514), compact(9_999), compact(1.5), compact(0), compact(0.00625)
-    ('2.0 M', '126 k', '9,999', '1.5', '0', '0.00625')
+    ('2.00 M', '126 k', '9,999', '1.5', '0', '0.00625')
     >>> compact(999_999), compact(-2_500_000)
-    ('1.0 M', '-2.5 M')
+    ('1.00 M', '-2.50 M')
     """
     size = abs(number)
     if 0 < size < 0.1:
@@ -44,7 +44,7 @@ def compact(number: float) -> str:
         return f"{number:,.2f}".rstrip("0").rstrip(".")
     unit, letter = next(entry for entry in _SIZES if float(f"{size:.3g}") >= entry[0])
     short = float(f"{number:.3g}") / unit
-    return (f"{short:.0f}" if abs(short) >= 100 else f"{short:.3g}" if short % 1 else f"{short:.1f}") + letter
+    return f"{short:#.3g}".rstrip(".") + letter
 
 
 @dataclass(frozen=True)

@@ -140,10 +140,10 @@ def _evictions(verdict: Verdict) -> str:
     if not evictions.excess:
         head += "; fewer would not have been enough on the chosen nodes"
     elif evictions.exact:
-        enough = f"{evictions.needed} would have been enough on the chosen nodes"
-        head += f"; {enough}, {evictions.excess} in excess"
+        enough = f"{evictions.needed:,} would have been enough on the chosen nodes"
+        head += f"; {enough}, {evictions.excess:,} in excess"
     else:
-        head += f"; at least {evictions.needed} needed, at most {evictions.excess} in excess"
+        head += f"; at least {evictions.needed:,} needed, at most {evictions.excess:,} in excess"
     held, requested = _held(evictions.freed), _held(evictions.used)
     return f"{head}. Evicted: {held}; requested by the pods in their place: {requested}."
 
@@ -216,7 +216,7 @@ def _named(
     say: Callable[..., str],
 ) -> str:
     named = [say(one) for one in shown[:NAMED]]
-    more = [f"{count - len(named)} more"] if count > len(named) else []
+    more = [f"{count - len(named):,} more"] if count > len(named) else []
     return "; ".join([*named, *more])
 
 

@@ -62,11 +62,12 @@
     if (focus) line(queue).focus();
   };
 
-  // The field that has a problem, else the one that was asked for, else the first.
+  // The field that has a problem, else the one that was asked for, else the first; the buttons below come into view, too.
   const write = (queue) => {
     const field = queue.querySelector("[aria-invalid]")
       || queue.querySelector(`[name="${CSS.escape(wanted || queue.dataset.wanted || "weight")}"]`);
     if (field) { field.focus(); field.select?.(); }
+    queue.scrollIntoView({ block: "nearest" });
     wanted = "";
   };
 
