@@ -37,6 +37,11 @@ class Moments:
             {row["name"]: row for row in nodes},
         )
 
+    @property
+    def parents(self) -> set[str]:
+        """The queues that have children in the session."""
+        return {name for name, row in self._queues.items() if row.get("children")}
+
     def around(self, seq: int) -> tuple[Moment, Moment]:
         """Return the state before and after step `seq`."""
         after = self.at(seq)

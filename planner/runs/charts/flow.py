@@ -77,15 +77,16 @@ def flow_figure(rows: Sequence[FlowRow], resource: str) -> FlowFigure:
     drawn = _gathered(some)
     total = sum(flow.amount for flow in drawn)
     scale = HEIGHT / total if total else 0.0
-    givers = _side([(flow.giver, flow.amount) for flow in drawn], scale)
-    takers = _side([(flow.taker, flow.amount) for flow in drawn], scale)
+    queues = _ends(some)
+    givers = _side([(flow.giver, flow.amount) for flow in drawn], scale, queues)
+    takers = _side([(flow.taker, flow.amount) for flow in drawn], scale, queues)
     ends = [*givers.values(), *takers.values()]
     return FlowFigure(
         height=max((end.top + end.height for end in ends), default=0.0),
         givers=list(givers.values()),
         takers=list(takers.values()),
         ribbons=list(_ribbons(drawn, givers, takers, scale)),
-        is_gathered=_ends(drawn) != _ends(some),
+        is_gathered=_ends(drawn) != queues,
     )
 
 
@@ -126,13 +127,13 @@ def _amount(row: FlowRow, resource: str) -> float:
     return float(row.evicted) if resource == "pods" else row.amounts.get(resource) or 0.0
 
 
-def _side(flows: Sequence[tuple[str, float]], scale: float) -> dict[str, End]:
-    """Return the queues of one side from top to bottom, in order of appearance."""
+def _side(flows: Sequence[tuple[str, float]], scale: float, queues: set[str]) -> dict[str, End]:
+    """Return the ends of one side from top to bottom: queues in order of appearance, then the others."""
     amounts: dict[str, float] = {}
     for queue, amount in flows:
         amounts[queue] = amounts.get(queue, 0.0) + amount
     ends, top = {}, 0.0
-    for number, (queue, amount) in enumerate(amounts.items()):
+    for number, (queue, amount) in enumerate(sorted(amounts.items(), key=lambda end: end[0] not in queues)):
         height = max(amount * scale, SHORTEST)
         ends[queue] = End(queue, amount, round(top, 1), round(height, 1), number % COLOURS)
         top += height + GAP

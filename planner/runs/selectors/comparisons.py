@@ -22,7 +22,6 @@ from planner.runs.selectors.comparison_rows import (
     VictimChange,
     VictimFigures,
 )
-from planner.runs.selectors.figures import TOP
 from planner.runs.selectors.runs import run_counts, runs
 from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
@@ -31,6 +30,8 @@ from planning.traces import NODES
 
 FEWEST, MOST = 2, 6
 """How many runs can be compared."""
+TOP = 30
+"""How many queues are compared in charts and table unless all are requested."""
 
 _PLACING = ("bind", "pipeline", "unpipeline")
 MADE_BY_VOLCANO = ("root", "default")

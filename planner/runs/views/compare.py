@@ -16,6 +16,7 @@ from planner.runs.charts import compared_amounts_figure, compared_share_figure
 from planner.runs.models import Run
 from planner.runs.selectors.comparison_rows import Head, Line
 from planner.runs.selectors.comparisons import (
+    TOP,
     Comparison,
     NotComparable,
     baseline_first,
@@ -81,6 +82,8 @@ class ComparePage:
     growing = ("deserved", "allocated", "request")
     """The measures that are shown with their difference."""
     limits = ("guarantee", "capability")
+    top = TOP
+    """How many queues are shown unless all are requested."""
     first = ":100"
     """The longest list on the page, for the filter `slice`; the API has all of it."""
 

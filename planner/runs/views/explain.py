@@ -10,6 +10,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from planner.runs.charts import flow_figure
 from planner.runs.models import Victim
 from planner.runs.selectors.explain import flow, victim_neighbours, victim_story, victims_together
+from planner.runs.selectors.figures import most_contested
+from planner.runs.selectors.runs import queue_figures
 from planner.runs.selectors.searches import search_of
 from planner.runs.selectors.stories import (
     SHOWN,
@@ -29,6 +31,7 @@ from planner.runs.views.runs import job_or_404, search_context
 from planner.runs.views.step_page import StepPage
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.found import run_or_404
+from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
 from planning.standing import node_said, pod_said
 
@@ -62,11 +65,11 @@ def lost(request: HttpRequest, run_id: UUID) -> HttpResponse:
     rows = flow(run)
     resources = resource_order({"pods", *(name for row in rows for name in row.amounts)})
     wanted = request.GET.get("resource", "")
-    resource = wanted if wanted in resources else resources[0]
+    resource = wanted if wanted in resources else most_contested(queue_figures(run), resources)
     verdict = run_verdict(run, None)
     context = {
         "run": run,
-        "rows": rows,
+        "rows": Listing(rows, name="page", params=request.GET),
         "resources": resources,
         "resource": resource,
         "figure": flow_figure(rows, resource),

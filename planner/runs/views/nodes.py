@@ -1,5 +1,6 @@
 """The page of a run's nodes: how full they are, and where one more pod would fit."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from http import HTTPStatus
@@ -37,6 +38,8 @@ SHADES = 10
 """The number of shades of a node's colour."""
 PALETTE = 8
 """How many queues have a colour of their own; the others share one."""
+NAMED = 8
+"""How many queues a node's row names, those with the most pods."""
 _OF_THE_PAGE = ("colour", "page")
 COLOURS = ("used", "queue", "fits")
 
@@ -70,11 +73,13 @@ class NodesPage:
 
     @cached_property
     def resource(self) -> str:
-        """The selected resource: the requested one, otherwise the fullest one except pods."""
+        """The selected resource: the chosen one, otherwise the fullest one of the request, or of all."""
         wanted = self.params.get("resource", "")
         if wanted in self.resources:
             return wanted
-        totals = {name: self._sum("total", name) for name in self.resources if name != "pods"}
+        requested = [name for name in self.resources if self.request and name in self.request]
+        all_but_pods = [name for name in self.resources if name != "pods"]
+        totals = {name: self._sum("total", name) for name in requested or all_but_pods}
         return max(totals, key=lambda name: self._sum("used", name) / totals[name], default="cpu")
 
     @cached_property
@@ -149,6 +154,14 @@ class NodesPage:
         found = [node for node in self._all if node_found(node, self.pool, self.words)]
         order = self.params.get("ordering", "")
         return Listing(nodes_in_order(found, order, self.resource), name="page", params=self.params)
+
+    @property
+    def rows(self) -> list[tuple[NodeHeat, list[tuple[str, int]], int]]:
+        """The nodes of this page, each with its largest queues, and the number of its other queues."""
+        return [
+            (node, Counter(node.queues).most_common(NAMED), max(0, len(node.queues) - NAMED))
+            for node in self.listing.rows
+        ]
 
     @cached_property
     def _all(self) -> Sequence[NodeHeat]:

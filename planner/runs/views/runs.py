@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET, require_POST
 from planner.runs.forms import RunForm
 from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.explain import derivation, flow, job_story
-from planner.runs.selectors.figures import resources
+from planner.runs.selectors.figures import queue_lines, resources
 from planner.runs.selectors.lists import job_groups
-from planner.runs.selectors.runs import job_outcome, queue_figures
+from planner.runs.selectors.runs import job_outcome, jobs_waiting, queue_figures
 from planner.runs.selectors.searches import found, search_of
 from planner.runs.selectors.stories import (
     job_decisions,
@@ -113,13 +113,16 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
     """Show the outcome of a run for one queue."""
     run = run_or_404(request, run_id)
-    figures = next((row for row in queue_figures(run) if row.queue == queue), None)
+    rows = queue_figures(run)
+    figures = next((row for row in rows if row.queue == queue), None)
     if figures is None:
         raise Http404
+    lines = queue_lines(rows, "cpu", jobs_waiting(run))
     jobs = queue_jobs(run, queue)
     context = {
         "run": run,
         "row": figures,
+        "line": next(line for line in lines if line.figures.queue == queue),
         "resources": resource_order(resources([figures]) | set(figures.real_capability)),
         "derivation": derivation(run, queue),
         "jobs": Listing(jobs, name="jobs", params=request.GET),

@@ -10,6 +10,7 @@ from planner.runs.selectors.figures import TOP
 from planner.runs.selectors.moments import moments_of
 from planner.runs.selectors.steps import TEXTS, Steps, decisions
 from planner.web.templatetags.quantities import resource_order
+from planning.deficits import dominant
 from planning.moments import Moments
 from planning.rows import Amounts, Decision, NodeMoment, QueueMoment
 
@@ -152,11 +153,22 @@ class StepPage:
         return next((name for name in taken if name not in ("cpu", "memory", "pods")), self.resources[0])
 
     @cached_property
-    def queues(self) -> list[tuple[QueueMoment, QueueMoment | None]]:
-        """The queues, each with its previous state if this step changed it; those first, then by share."""
+    def queues(self) -> list[tuple[QueueMoment, QueueMoment | None, float | None, float | None]]:
+        """The queues with their shares, and their state and share before a step that changed them.
+
+        Changed queues come first, then those with the largest share.
+        """
         before, after, _ = self._around
-        rows = [(row, None if row == before[row.queue] else before[row.queue]) for row in after]
-        return sorted(rows, key=lambda row: (row[1] is None, -row[0].share, row[0].queue))[:TOP]
+        rows = [
+            (row, was if row != was else None, self._share(row), self._share(was))
+            for row, was in ((row, before[row.queue]) for row in after)
+        ]
+        return sorted(rows, key=lambda row: (row[1] is None, -(row[2] or 0.0), row[0].queue))[:TOP]
+
+    def _share(self, row: QueueMoment) -> float | None:
+        """Return the share as the run's page has it: of a parent its dominant share, None for 0 of 0."""
+        _, share = dominant(row.allocated, row.deserved)
+        return share if share is None or row.queue in self.moments.parents else row.share
 
     @cached_property
     def nodes(self) -> list[NodeMoment]:

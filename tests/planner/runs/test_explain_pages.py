@@ -4,20 +4,25 @@ import re
 from typing import Any
 
 import pytest
+from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from planner.runs.models import Run
-from planner.runs.selectors.runs import run_counts
+from planner.runs.selectors.explain import flow
+from planner.runs.selectors.figures import most_contested, queue_lines
+from planner.runs.selectors.runs import jobs_waiting, queue_figures, run_counts
 from planner.runs.selectors.steps import decisions
-from planner.web.templatetags.quantities import plain
+from planner.runs.views.step_page import StepPage
+from planner.web.templatetags.quantities import percent, plain, resource_order
 from planning.traces import VICTIMS, Part
+from planning.units import resource_label
 from scheduler_core import simulate_document
 from scheduler_core.explain import node_story, pod_story, state_at, victim_story
 from tests import factories
-from tests.planner.pages import text_of
+from tests.planner.pages import text_of, words_of
 from tests.planner.recorded import finished_run, run_of, simulated_run
 from tests.scheduler_core.test_explain_ballots import looping
 
@@ -205,6 +210,25 @@ def test_a_step_page_has_the_figures_of_the_api(browser: Client, api: APIClient,
     assert ">was " in page
 
 
+def test_a_parent_has_the_share_of_the_queues_below_it_on_every_page(browser: Client) -> None:
+    run = simulated_run("capacity_hierarchy", 3)
+    lines = queue_lines(queue_figures(run), "cpu", jobs_waiting(run))
+    parents = [line for line in lines if line.is_parent and line.share and line.figures.in_session]
+    assert parents
+    last = StepPage(run, len(decisions(run)), QueryDict())
+    shares = {row.queue: share for row, _, share, _ in last.queues}
+    for line in parents:
+        name = line.figures.queue
+        assert f"{percent(line.share)} at the end" in words_of(show(browser, "run-queue", run, name))
+        assert shares[name] == pytest.approx(line.share)
+
+
+def test_the_flow_opens_on_the_most_contested_resource(browser: Client, run: Run) -> None:
+    names = resource_order({name for row in flow(run) for name in row.amounts})
+    contested = most_contested(queue_figures(run), names)
+    assert f'<h2 id="flow-title">{resource_label(contested)}</h2>' in show(browser, "run-flow", run)
+
+
 def test_steps_lead_on_by_step_and_by_action_and_keep_the_filter(browser: Client, run: Run) -> None:
     actions = [(step.seq, step.action) for step in decisions(run)]
     first_of_second = next(seq for seq, action in actions if action != actions[0][1])
@@ -270,7 +294,7 @@ def test_every_story_page_makes_a_known_number_of_queries(
     victim = run.victims.all()[0]
     for queries, name, *args in (
         (11, "run-victim", victim.order),
-        (6, "run-flow"),
+        (7, "run-flow"),
         (6, "run-step", victim.order),
         (6, "run-pod", *victim.pod.split("/")),
         (7, "run-node", victim.node),

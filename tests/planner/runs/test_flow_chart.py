@@ -28,6 +28,7 @@ def test_of_many_queues_the_smallest_are_drawn_as_one_and_nothing_is_lost() -> N
     names = {end.queue for end in figure.givers}
     assert names == {"90 other queues", *(f"gives-{number:03}" for number in range(90, 100))}
     assert len(figure.takers) == MOST + 1
+    assert [end.queue for end in (figure.givers[-1], figure.takers[-1])] == ["90 other queues"] * 2
     drawn = math.fsum(ribbon.amount for ribbon in figure.ribbons)
     assert drawn == sum(row.evicted for row in rows)
     assert math.fsum(end.amount for end in figure.givers) == drawn

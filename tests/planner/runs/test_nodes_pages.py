@@ -1,14 +1,17 @@
 """Do pages and calls show how full the nodes of a run are, and where one more pod would fit?"""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.http import QueryDict
 from django.test import Client
 from rest_framework.test import APIClient
 
 from planner.runs.models import Run
 from planner.runs.services.searches import search_create
+from planner.runs.views.nodes import NAMED, NodesPage
 from tests import factories
 from tests.planner.pages import text_of, words_of
 from tests.planner.recorded import executed
@@ -61,6 +64,27 @@ def test_the_columns_of_nodes_name_their_resource_and_unit(
     assert f"{used}</th>" in page or f">{used}<" in page
     assert used.replace("used", "free") in words_of(page)
     assert used.replace("used", "total") in words_of(page)
+
+
+def test_the_nodes_open_on_a_requested_resource(browser: Client, transactional_db: None) -> None:
+    document = factories.cluster()
+    document["nodes"].append(factories.node("n2", **{"example.com/npu": "8"}))
+    busy = factories.pod("busy", "run", node="n2")
+    busy["spec"]["containers"][0]["resources"]["requests"]["example.com/npu"] = "8"
+    document["pods"].append(busy)
+    run = executed(factories.run(factories.scenario(document=document)))
+    for query, resource in (("", "example.com/npu"), ("?requests.cpu=1&requests.memory=", "CPU")):
+        page = words_of(text_of(browser.get(f"/runs/{run.pk}/nodes/{query}")))
+        assert f"{resource} used" in page, query
+
+
+def test_a_nodes_row_names_the_queues_with_the_most_pods(finished_run: Run) -> None:
+    page = NodesPage(finished_run, QueryDict(), [])
+    queues = {f"q{number:02}": 1 + number // 9 for number in range(10)}
+    page.listing.rows = [replace(page.listing.rows[0], queues=queues)]
+    [(_, named, others)] = page.rows
+    assert [name for name, _ in named] == ["q09", *(f"q{number:02}" for number in range(NAMED - 1))]
+    assert others == 2
 
 
 def test_the_csv_of_nodes_holds_those_that_are_seen(
