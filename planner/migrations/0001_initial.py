@@ -191,7 +191,7 @@ class Migration(migrations.Migration):
                 (
                     "options",
                     models.JSONField(
-                        default=dict, help_text="`cycles` and `explain` as they were asked for."
+                        default=dict, help_text="`cycles` and `explain` as requested."
                     ),
                 ),
                 ("engine_version", models.CharField(blank=True, max_length=60)),
@@ -212,20 +212,20 @@ class Migration(migrations.Migration):
                 ("progress", models.FloatField(default=0.0, help_text="From 0 to 1.")),
                 (
                     "doing",
-                    models.CharField(blank=True, help_text="What it is at now, in words.", max_length=100),
+                    models.CharField(blank=True, help_text="The current step.", max_length=100),
                 ),
                 ("error", models.TextField(blank=True, help_text="Why it failed, in one sentence.")),
                 (
                     "timings",
-                    models.JSONField(default=dict, help_text="What a clock measured, in milliseconds."),
+                    models.JSONField(default=dict, help_text="Measured times, in milliseconds."),
                 ),
                 (
                     "attempt",
-                    models.PositiveIntegerField(default=0, help_text="The fence: raised by every claim."),
+                    models.PositiveIntegerField(default=0, help_text="The fencing number: every claim increases it."),
                 ),
                 (
                     "losses",
-                    models.PositiveIntegerField(default=0, help_text="How many workers were lost over it."),
+                    models.PositiveIntegerField(default=0, help_text="The number of workers lost while processing it."),
                 ),
                 ("worker", models.CharField(blank=True, max_length=200)),
                 ("lease_until", models.DateTimeField(null=True)),
@@ -336,7 +336,7 @@ class Migration(migrations.Migration):
                 ("counts", models.JSONField(default=dict, help_text="Objects by kind.")),
                 (
                     "problems",
-                    models.JSONField(default=list, help_text="What import found, none of it an error."),
+                    models.JSONField(default=list, help_text="Warnings and remarks of the import."),
                 ),
                 (
                     "scheduler_conf",
@@ -416,12 +416,12 @@ class Migration(migrations.Migration):
                 ("queue", models.CharField(max_length=253)),
                 ("parent", models.CharField(blank=True, max_length=253)),
                 ("depth", models.PositiveSmallIntegerField(default=0)),
-                ("position", models.PositiveIntegerField(help_text="Its place in the tree, parents first.")),
+                ("position", models.PositiveIntegerField(help_text="Position in the tree, parents first.")),
                 ("weight", models.IntegerField(null=True)),
                 (
                     "in_session",
                     models.BooleanField(
-                        help_text="Did the queue plugin count it? Without podgroups it may not: then its figures are empty."
+                        help_text="Whether the queue plugin counts it; if not, its figures are empty."
                     ),
                 ),
                 ("overused", models.BooleanField(null=True)),
@@ -468,23 +468,23 @@ class Migration(migrations.Migration):
                 ("min_available", models.IntegerField(default=0)),
                 ("pods", models.PositiveIntegerField(default=0)),
                 ("task_status", models.JSONField(default=dict, help_text="Pods by task status.")),
-                ("pending", models.PositiveIntegerField(default=0, help_text="Pods that wait.")),
+                ("pending", models.PositiveIntegerField(default=0, help_text="Waiting pods.")),
                 ("ready", models.BooleanField(default=False)),
                 ("pipelined", models.BooleanField(default=False)),
                 ("starving", models.BooleanField(default=False)),
                 (
                     "gate",
-                    models.CharField(blank=True, help_text="The first gate that stopped it.", max_length=60),
+                    models.CharField(blank=True, help_text="The gate at which it waits.", max_length=60),
                 ),
                 (
                     "message",
-                    models.TextField(blank=True, help_text="Why it waits: the gate's, else the fit error."),
+                    models.TextField(blank=True, help_text="Why it waits: the reason of the gate, otherwise the fit error."),
                 ),
                 ("fit_error", models.TextField(blank=True)),
                 ("pending_reasons", models.JSONField(default=dict, help_text="Pods by reason.")),
                 (
                     "pending_explain",
-                    models.JSONField(default=dict, help_text="The core's explanation as it gave it."),
+                    models.JSONField(default=dict, help_text="The explanation as returned by the core."),
                 ),
                 (
                     "run",
@@ -599,7 +599,7 @@ class Migration(migrations.Migration):
                     "id",
                     models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
                 ),
-                ("order", models.PositiveIntegerField(help_text="Its place among the decisions.")),
+                ("order", models.PositiveIntegerField(help_text="Position among the decisions.")),
                 ("cycle", models.PositiveIntegerField(default=1)),
                 ("pod", models.CharField(max_length=510)),
                 ("job", models.CharField(blank=True, max_length=510)),

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 ),
                 ("started", models.DateTimeField()),
                 ("seen", models.DateTimeField(db_index=True)),
-                ("places", models.PositiveIntegerField(help_text="How many runs it computes at once.")),
+                ("places", models.PositiveIntegerField(help_text="Runs that it processes at once.")),
                 ("engine_version", models.CharField(max_length=60)),
             ],
             options={
@@ -28,6 +28,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="run",
             name="not_before",
-            field=models.DateTimeField(help_text="After a lost worker it waits until then.", null=True),
+            field=models.DateTimeField(help_text="The earliest next attempt after a lost worker.", null=True),
         ),
     ]

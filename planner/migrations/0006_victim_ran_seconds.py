@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             model_name="victim",
             name="ran_seconds",
             field=models.FloatField(
-                help_text="For how long it had run; null when nothing tells its start.", null=True
+                help_text="How long it had run; null if its start is unknown.", null=True
             ),
         ),
     ]

@@ -32,11 +32,11 @@ class Migration(migrations.Migration):
                     "id",
                     models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
                 ),
-                ("part", models.CharField(help_text="What it tells.", max_length=20)),
+                ("part", models.CharField(help_text="Which part of the explanation.", max_length=20)),
                 (
                     "key",
                     models.CharField(
-                        blank=True, help_text="Of whom, where there is one part for each.", max_length=510
+                        blank=True, help_text="The object that the part explains, where there is one part each.", max_length=510
                     ),
                 ),
                 ("packed", models.BinaryField()),

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 (
                     "name",
                     models.CharField(
-                        blank=True, help_text="What it is for, in words of its owner.", max_length=100
+                        blank=True, help_text="What the token is used for.", max_length=100
                     ),
                 ),
                 (
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("viewer", "Viewer"), ("editor", "Editor"), ("admin", "Admin")],
                         default="admin",
-                        help_text="It may do no more than this role.",
+                        help_text="The most powerful role the token may use.",
                         max_length=10,
                     ),
                 ),
@@ -136,7 +136,7 @@ class Migration(migrations.Migration):
                 (
                     "actor",
                     models.CharField(
-                        blank=True, help_text="Who did it; empty: the installation.", max_length=150
+                        blank=True, help_text="The account; empty for the system.", max_length=150
                     ),
                 ),
                 (
@@ -154,7 +154,7 @@ class Migration(migrations.Migration):
                 ("action", models.CharField(help_text="made, changed, removed, accepted.", max_length=20)),
                 (
                     "subject",
-                    models.CharField(help_text="Which account, token, invitation or run.", max_length=253),
+                    models.CharField(help_text="The account, token, invitation or run.", max_length=253),
                 ),
                 ("before", models.CharField(blank=True, max_length=253)),
                 ("after", models.CharField(blank=True, max_length=253)),

@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
             model_name="scenario",
             name="parent_revision",
             field=models.PositiveIntegerField(
-                help_text="The parent's revision that this branch began with.", null=True
+                help_text="The parent's revision at which this branch started.", null=True
             ),
         ),
         migrations.AddField(
@@ -82,12 +82,12 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="change",
             name="before",
-            field=models.JSONField(help_text="null: it was not there, or not set.", null=True),
+            field=models.JSONField(help_text="Null if it was absent or unset.", null=True),
         ),
         migrations.AlterField(
             model_name="change",
             name="after",
-            field=models.JSONField(help_text="null: it is not there, or not set.", null=True),
+            field=models.JSONField(help_text="Null if it is absent or unset.", null=True),
         ),
         migrations.RunPython(split_paths, migrations.RunPython.noop, elidable=True),
         migrations.AlterModelOptions(

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             model_name="scenario",
             name="removed",
             field=models.DateTimeField(
-                help_text="Since when it is out of sight; its changes are not.", null=True
+                help_text="When it was removed. Its changes are kept as long as ended runs are.", null=True
             ),
         ),
         migrations.AlterField(

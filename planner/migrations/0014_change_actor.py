@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
             "change",
             "actor",
             models.CharField(
-                blank=True, db_default="", help_text="Who did it; empty: the installation.", max_length=150
+                blank=True, db_default="", help_text="The account; empty for the system.", max_length=150
             ),
         ),
     ]

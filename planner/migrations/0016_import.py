@@ -54,23 +54,23 @@ class Migration(migrations.Migration):
                 ("progress", models.FloatField(default=0.0, help_text="From 0 to 1.")),
                 (
                     "doing",
-                    models.CharField(blank=True, help_text="What it is at now, in words.", max_length=100),
+                    models.CharField(blank=True, help_text="The current step.", max_length=100),
                 ),
                 ("error", models.TextField(blank=True, help_text="Why it failed, in one sentence.")),
                 (
                     "attempt",
-                    models.PositiveIntegerField(default=0, help_text="The fence: raised by every claim."),
+                    models.PositiveIntegerField(default=0, help_text="The fencing number: every claim increases it."),
                 ),
                 (
                     "losses",
-                    models.PositiveIntegerField(default=0, help_text="How many workers were lost over it."),
+                    models.PositiveIntegerField(default=0, help_text="The number of workers lost while processing it."),
                 ),
                 ("worker", models.CharField(blank=True, max_length=200)),
                 ("lease_until", models.DateTimeField(null=True)),
                 ("heartbeat", models.DateTimeField(null=True)),
                 (
                     "not_before",
-                    models.DateTimeField(help_text="After a lost worker it waits until then.", null=True),
+                    models.DateTimeField(help_text="The earliest next attempt after a lost worker.", null=True),
                 ),
                 ("cancel_requested", models.BooleanField(default=False)),
                 ("created", models.DateTimeField(auto_now_add=True)),
@@ -80,15 +80,15 @@ class Migration(migrations.Migration):
                 ("provenance", models.CharField(blank=True, help_text="Where it came from.", max_length=500)),
                 (
                     "is_dry",
-                    models.BooleanField(default=False, help_text="Only reads and tells; keeps no snapshot."),
+                    models.BooleanField(default=False, help_text="Dry run: reports what it finds and saves nothing."),
                 ),
                 ("counts", models.JSONField(default=dict, help_text="Objects by kind.")),
                 ("unknown_kinds", models.JSONField(default=dict, help_text="Objects left out, by kind.")),
                 (
                     "has_conf",
-                    models.BooleanField(default=False, help_text="Was a scheduler configuration among them?"),
+                    models.BooleanField(default=False, help_text="Whether a scheduler configuration was among them."),
                 ),
-                ("problems", models.JSONField(default=list, help_text="All that was found.")),
+                ("problems", models.JSONField(default=list, help_text="All problems found.")),
                 (
                     "files",
                     models.ForeignKey(

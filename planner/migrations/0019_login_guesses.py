@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("key", models.CharField(editable=False, max_length=64, primary_key=True, serialize=False)),
                 ("count", models.PositiveIntegerField(default=0)),
-                ("next_at", models.DateTimeField(help_text="Nobody's guess is checked before.", null=True)),
+                ("next_at", models.DateTimeField(help_text="No log-in is checked before this time.", null=True)),
                 ("expires", models.DateTimeField(db_index=True)),
             ],
         ),

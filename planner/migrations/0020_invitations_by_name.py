@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
             model_name="tokendetails",
             name="parent",
             field=models.ForeignKey(
-                help_text="The token with which this one was made; it does more, lives longer, and ends this one.",
+                help_text="The token that created this one; revoking it revokes this one, too.",
                 null=True,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="children",

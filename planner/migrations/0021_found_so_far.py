@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="run",
             name="found_so_far",
-            field=models.JSONField(help_text="What a search has found while it has no result.", null=True),
+            field=models.JSONField(help_text="The findings of a search that has no result yet.", null=True),
         ),
         migrations.RunPython(forget_searches, migrations.RunPython.noop),
     ]

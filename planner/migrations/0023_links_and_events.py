@@ -15,13 +15,13 @@ class Migration(migrations.Migration):
             model_name="publiclink",
             name="label",
             field=models.CharField(
-                blank=True, db_default="", help_text="Who it is for, in words of its maker.", max_length=100
+                blank=True, db_default="", help_text="The recipient, as noted by the user who created it.", max_length=100
             ),
         ),
         migrations.AddField(
             model_name="publiclink",
             name="expires",
-            field=models.DateTimeField(help_text="null: made before links expired.", null=True),
+            field=models.DateTimeField(help_text="null: created before links expired.", null=True),
         ),
         migrations.AddField(
             model_name="publiclink",
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 db_default="",
-                help_text="Which account is invited; empty: a link.",
+                help_text="The invited account; empty: a link.",
                 max_length=150,
             ),
         ),
@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
             model_name="event",
             name="address",
             field=models.CharField(
-                blank=True, db_default="", help_text="From which network address it came.", max_length=45
+                blank=True, db_default="", help_text="The network address of the request.", max_length=45
             ),
         ),
         migrations.AlterField(

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='second_factor', serialize=False, to=settings.AUTH_USER_MODEL)),
                 ('sealed', models.CharField(help_text="The secret, encrypted under the server's key.", max_length=200)),
                 ('confirmed', models.DateTimeField(null=True)),
-                ('last_step', models.BigIntegerField(default=0, help_text='The time step of the last code that was right; it is right once.')),
+                ('last_step', models.BigIntegerField(default=0, help_text="The time step of the last accepted code; each code is accepted once.")),
             ],
         ),
         migrations.CreateModel(
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ('expire_date', models.DateTimeField(db_index=True, verbose_name='expire date')),
                 ('began', models.DateTimeField(help_text='When it logged in.', null=True)),
                 ('address', models.CharField(blank=True, max_length=45)),
-                ('agent', models.CharField(blank=True, help_text='What the browser calls itself.', max_length=200)),
+                ('agent', models.CharField(blank=True, help_text="The User-Agent header of the browser.", max_length=200)),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to=settings.AUTH_USER_MODEL)),
             ],
             options={

@@ -9,10 +9,4 @@ class Migration(migrations.Migration):
         ('planner', '0032_scope_of_tokens'),
     ]
 
-    operations = [
-        migrations.AlterField(
-            model_name='scenario',
-            name='removed',
-            field=models.DateTimeField(help_text='When it was removed. Its changes are kept as long as ended runs are.', null=True),
-        ),
-    ]
+    operations = []

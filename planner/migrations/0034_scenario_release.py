@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 db_default="",
-                help_text="The release of Volcano that decides; empty: the snapshot's.",
+                help_text="The simulated release of Volcano; empty: the snapshot's.",
                 max_length=40,
             ),
         ),

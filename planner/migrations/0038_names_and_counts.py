@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='outcome',
             name='counts',
-            field=models.JSONField(help_text='How much it decided, see `RunCounts`; null: stored before it was counted.', null=True),
+            field=models.JSONField(help_text="The counts of its decisions, see `RunCounts`; null: stored before there were counts.", null=True),
         ),
         migrations.AddField(
             model_name='run',

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='probe',
-            field=models.JSONField(help_text='The pod that a place is sought for, see planning.fitting.', null=True),
+            field=models.JSONField(help_text="The pod to place, see planning.fitting.", null=True),
         ),
         migrations.AlterField(
             model_name='run',

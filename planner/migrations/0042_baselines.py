@@ -19,6 +19,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='run',
             name='explains',
-            field=models.ForeignKey(help_text="Set on a question about that run: what would unblock a job, what an upgrade changes, or where a pod fits; its input is that run's. Set on its baseline, too.", null=True, on_delete=django.db.models.deletion.CASCADE, related_name='searches', to='planner.run'),
+            field=models.ForeignKey(help_text="Set on a search about that run: what would unblock a job, what an upgrade changes, or where a pod fits; its input is that run's. Set on its baseline, too.", null=True, on_delete=django.db.models.deletion.CASCADE, related_name='searches', to='planner.run'),
         ),
     ]

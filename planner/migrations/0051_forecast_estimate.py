@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='forecast',
             name='estimate',
-            field=models.JSONField(default=dict, help_text='How long it will take, said when it begins; empty before.'),
+            field=models.JSONField(default=dict, help_text="The estimated duration, set when it begins; empty before."),
         ),
     ]

@@ -16,10 +16,7 @@ from typing import Any
 import manifests
 from extender_client import AllowedHosts, ExtenderClient
 from planner.work.subprocess_worker import Failed, Laps, report_found, report_progress, run_work, send
-from planning.fitting import fitting, probe_of
 from planning.outcomes import rows_of
-from planning.search import search
-from planning.upgrades import upgrade_report
 from planning.version import ENGINE_VERSION
 from scheduler_core import Options, encode, prepare
 from scheduler_core.explain import Limits, with_loops
@@ -70,11 +67,18 @@ def _simulate(input_file: int, result_file: int, options: Options, question: Que
 
 
 def _answer(document: Mapping[str, Any], question: Question, options: Options) -> Mapping[str, Any]:
+    """Return the result, or the answer to the question. A plain run imports nothing for questions."""
     if "to" in question:
+        from planning.upgrades import upgrade_report
+
         return upgrade_report(document, question["from"], question["to"], options)
     if "probe" in question:
+        from planning.fitting import fitting, probe_of
+
         return fitting(document, probe_of(json.loads(question["probe"])), options)
     if "job" in question:
+        from planning.search import search
+
         limits = Limits(milliseconds=SEARCH_MS, timer=lambda: time.perf_counter() * 1000)
         return search(document, question["job"], options, limits, report_found)
     prepared = prepare(document)
