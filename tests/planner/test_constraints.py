@@ -67,6 +67,7 @@ def test_a_lock_on_a_scenario_leaves_its_snapshot_free() -> None:
     assert all(lock.endswith('FOR UPDATE OF "planner_scenario"') for lock in locks), locks
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_an_upgrade_keeps_the_rows_and_brings_rounded_progress_back() -> None:
     run = factories.run()

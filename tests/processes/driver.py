@@ -1,19 +1,20 @@
 """Steps of journeys in a process of their own: what a page would do to the installation around it.
 
-``python -m tests.processes.driver`` reads one step a line, ``["step", "argument", …]``, and answers each with
-a line: ``{"answer": …}``, or ``{"error": …}`` with the traceback.
+It receives one step after the other as JSON, ``["step", "argument", …]``, and answers each with
+``{"answer": …}``, or with ``{"error": …}`` and the traceback.
 """
 
 import functools
 import json
 import os
 import signal
-import sys
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
+from multiprocessing.connection import Connection
 from typing import Any
 from uuid import uuid4
 
@@ -34,12 +35,14 @@ from planner.runs.services.runs import run_create  # noqa: E402
 from planner.scenarios.services.scenarios import scenario_create  # noqa: E402
 from planner.work.broker import notify_workers  # noqa: E402
 from planner.work.lifecycle import work_cancel  # noqa: E402
+from planner.work.turns import has_queued_work, work_claim_next  # noqa: E402
 from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
 from tests.processes import experimenting, forecasting, inside  # noqa: E402
 from tests.processes.furnished import FRESH, answers, furnish  # noqa: E402
 
 PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
+CLAIM_SECONDS = 0.25
 ATTEMPTS = 10
 """To catch a worker in a moment that is over soon."""
 
@@ -299,6 +302,23 @@ def _seen(look: Callable[[], Any]) -> Any:
         return None
 
 
+def claimed(worker: str) -> dict[str, Any]:
+    """Claim as a worker until nothing waits; return what was taken, and how often somebody else was faster.
+
+    It waits for a round quarter of a second before each claim, so that several claim at the same moment.
+    """
+    claims, lost = [], 0
+    until = time.monotonic() + PATIENCE
+    while has_queued_work() and time.monotonic() < until:
+        time.sleep(CLAIM_SECONDS - time.time() % CLAIM_SECONDS)
+        claim = work_claim_next(worker=f"test:{worker}")
+        if claim is not None:
+            claims.append(str(claim.id))
+        elif has_queued_work():
+            lost += 1
+    return {"claims": claims, "lost": lost}
+
+
 STEPS: dict[str, Callable[..., Any]] = {
     step.__name__: step
     for step in (
@@ -309,24 +329,20 @@ STEPS: dict[str, Callable[..., Any]] = {
         experimenting.experiment_begun, experimenting.experiment_at, experimenting.experiment_reckoned,
         submit, distinct, struck, repeated, drained, admin, script, runs_of, notified_again,
         killed_while_storing, killed_while_importing, import_over, ended, reckoned, computing, over,
-        killed, queued, cancel, frozen, result, pages, furnish, answers,
+        killed, queued, cancel, frozen, result, pages, furnish, answers, claimed,
     )
 }  # fmt: skip
 
 
-def main() -> None:
-    """Take the steps that are asked for, until nothing more is; none keeps a connection for the next."""
-    for line in sys.stdin:
-        step, *arguments = json.loads(line)
-        try:
-            answer = {"answer": STEPS[step](*arguments)}
-        except Exception:
-            answer = {"error": traceback.format_exc()}
-        finally:
-            connections.close_all()
-        sys.stdout.write(f"{json.dumps(answer)}\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
+def main(steps: Connection) -> None:
+    """Take the steps that are sent, until the other side closes; none keeps a connection for the next."""
+    with suppress(EOFError):
+        while True:
+            step, *arguments = json.loads(steps.recv())
+            try:
+                answer = {"answer": STEPS[step](*arguments)}
+            except Exception:
+                answer = {"error": traceback.format_exc()}
+            finally:
+                connections.close_all()
+            steps.send(json.dumps(answer))

@@ -1,18 +1,28 @@
 """A private Queuecast: its own folder, database and broker, with workers that can be killed."""
 
 import json
+import multiprocessing
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import threading
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from tests.kept import DATABASE, empty_database, static_files
 
 ROOT = Path(__file__).parents[2]
+
+PRELOADED = multiprocessing.get_context("forkserver")
+"""Forks drivers from a process that has imported what reads no settings, which takes most of a start."""
+PRELOADED.set_forkserver_preload([
+    "celery.app.amqp", "django.contrib.admin.utils", "django.forms", "django.template.loader", "django.test",
+    "jsonschema", "manifests", "planning.bundle", "planning.experiments.outcomes", "planning.fitting",
+    "planning.forecasts.opening", "planning.rebase", "planning.search", "planning.upgrades", "redis",
+    "structlog",
+])  # fmt: skip
 
 PATIENCE = 120.0
 """For how many seconds a step may wait, unless an installation is told otherwise."""
@@ -74,33 +84,36 @@ class Driver:
 
     def __init__(self, installation: "Installation") -> None:
         self._patience = installation.patience
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.processes.driver"],
-            cwd=ROOT,
-            env={**installation.environment, "DRIVER_PATIENCE": str(self._patience - 30)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self._steps, theirs = multiprocessing.Pipe()
+        environment = {**installation.environment, "DRIVER_PATIENCE": str(self._patience - 30)}
+        self._process = PRELOADED.Process(target=_drive, args=(environment, theirs))
+        self._process.start()
+        theirs.close()
 
     def answer(self, step: str, *arguments: Any) -> Any:
         """Return what a step of `tests.processes.driver` answers."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{json.dumps([step, *arguments])}\n")
-        self._process.stdin.flush()
-        late = threading.Timer(self._patience, self._process.kill)
-        late.start()
-        said = self._process.stdout.readline()
-        late.cancel()
-        assert said, f"{step} took more than {self._patience:.0f} s"
-        answer = json.loads(said)
+        self._steps.send(json.dumps([step, *arguments]))
+        assert self._steps.poll(self._patience), f"{step} took more than {self._patience:.0f} s"
+        answer = json.loads(self._steps.recv())
         assert "error" not in answer, answer["error"]
         return answer["answer"]
 
     def end(self) -> None:
         """Let it go: nothing more is asked."""
-        self._process.communicate()
+        self._steps.close()
+        self._process.join(PATIENCE)
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+
+
+def _drive(environment: dict[str, str], steps: Connection) -> None:
+    """Be a driver in this environment: no module that was imported before has looked at another."""
+    os.environ.clear()
+    os.environ.update(environment)
+    from tests.processes import driver
+
+    driver.main(steps)
 
 
 class Installation:
@@ -175,8 +188,10 @@ class Installation:
         return self._python("-m", name, *arguments)
 
     def claims(self, number: int) -> dict[str, Any]:
-        """Return what a worker claims that does nothing but claim, see `tests.processes.claims`."""
-        answer: dict[str, Any] = json.loads(self._python("-m", "tests.processes.claims", str(number)))
+        """Return what a worker claims that does nothing but claim, see `tests.processes.driver`."""
+        worker = Driver(self)
+        answer: dict[str, Any] = worker.answer("claimed", str(number))
+        worker.end()
         return answer
 
     def start_worker(self, **variables: str) -> Worker:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.processes.attempts import Row
-from tests.processes.faults import FAULTS, clock_jumped, killed_computing, killed_storing, simulation_killed
-from tests.processes.storm import random_kills
+from tests.processes.cell_kills import cells_struck
+from tests.processes.faults import database_stopped, redis_restarted, web_killed
 from tests.processes.topology import Topology, topology
 
 
@@ -16,9 +16,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topology]:
         yield running
 
 
-LONG = (killed_computing, killed_storing, simulation_killed, clock_jumped, random_kills)
-"""Those that take a minute. test_workers kills two of them, too; short ones kill each part of a storm."""
-SHORT = tuple(fault for fault in FAULTS if fault not in LONG)
+SHORT = (redis_restarted, database_stopped, web_killed, cells_struck)
+"""One of each part. test_workers kills workers and simulations, too; `make test-long` causes all faults."""
 
 
 @pytest.mark.service
