@@ -12,7 +12,7 @@ run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
 
 # Test files start in the order of their names: by default those with few tests, which may be the longest, would start
-# last. Journeys wait a third of their time for processes and pages: together with units they keep two processors busy.
+# last. Journeys and units wait for processes and pages part of their time: four of them keep two processors busy.
 BALANCED := --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP) services  ## Run everything needed to trust a change
@@ -23,7 +23,7 @@ units: $(STAMP)  ## Run the tests within one process, except where the product i
 	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
 
 journeys: $(STAMP) services  ## Run the tests of an installation's processes, and of its pages in a browser
-	$(BIN)/pytest -n 3 $(BALANCED) -m "not long" tests/processes tests/e2e
+	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" tests/processes tests/e2e
 
 form: $(STAMP)  ## Check lint and formatting
 	$(BIN)/ruff check
