@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from planning.forecasts.figures import Curve, EvictionRow, job_rows
-from planning.forecasts.record import Record
-from planning.forecasts.steps import Ints
+from planning.forecasts.figures import Curve, EvictionRow
 from planning.units import Scale, resource_label, scale_of
 
 HOUR = 3600.0
 ROW, HEAD, FOOT = 86, 46, 44
 """Height in pixels of a queue's row, of the legend above and of the axis below."""
-GANTT_JOBS = 500
-NAMED = 60
-"""The most jobs of a Gantt chart that fit with their names."""
 BARS = 60
-GAP = 0.025
+COLOURS = 8
+"""How many colours tell the queues of a figure apart."""
+OWN = 7
+"""How many queues have a band of their own in a stack; the others share one."""
+NAME, BELOW = 20, 6
+"""Pixels above a queue's curves, for its name, and below them."""
 
 Figure = dict[str, Any]
 Json = Mapping[str, Any]
@@ -48,23 +48,29 @@ def queues_figure(curves: Sequence[Curve], resource: str, shown: Sequence[float]
     scale = _scale(curves, resource)
     queues = list(dict.fromkeys(curve.queue for curve in curves))
     data, axes, notes = [], {}, []
+    pixel = 1 / (ROW * len(queues)) if queues else 0.0
     for number, queue in enumerate(queues, 1):
         name = "" if number == 1 else str(number)
-        top = 1 - (number - 1) / len(queues)
+        bottom, top = (1 - place * ROW * pixel for place in (number, number - 1))
         axes[f"yaxis{name}"] = {
-            "domain": [top - 1 / len(queues) + GAP, top - GAP],
+            "domain": [bottom + BELOW * pixel, top - NAME * pixel],
             "rangemode": "tozero",
-            "nticks": 4,
+            "nticks": 3,
         }
         notes.append(
             {
-                "text": queue, "x": 0, "y": top - GAP, "xref": "paper", "yref": "paper",
+                "text": queue, "x": 0, "y": top - NAME * pixel, "xref": "paper", "yref": "paper",
                 "xanchor": "left", "yanchor": "bottom", "showarrow": False,
             }
         )  # fmt: skip
         data += [
             {
-                **_line(curve.t, curve.figure.capitalize(), [scale.number(value) for value in curve.values]),
+                **_line(
+                    curve.t,
+                    curve.figure.capitalize(),
+                    [scale.number(value) for value in curve.values],
+                    shown,
+                ),
                 "meta": curve.figure,
                 "yaxis": f"y{name}",
                 "legendgroup": curve.figure,
@@ -74,35 +80,40 @@ def queues_figure(curves: Sequence[Curve], resource: str, shown: Sequence[float]
             for curve in curves
             if curve.queue == queue
         ]
-    layout = _layout(shown, HEAD + FOOT + ROW * len(queues), annotations=notes)
+    layout = layout_over_time(shown, HEAD + FOOT + ROW * len(queues), annotations=notes)
     layout["xaxis"]["anchor"] = f"y{len(queues)}" if len(queues) > 1 else "y"
     return {"data": data, "layout": layout | axes}
 
 
 def stacked_figure(
-    curves: Sequence[Curve], use: Sequence[Curve], resource: str, shown: Sequence[float]
+    curves: Sequence[Curve], use: Sequence[Curve], resource: str, shown: Sequence[float], hidden: int = 0
 ) -> Figure:
-    """Return the allocated amounts of the queues, stacked, below the capacity of the nodes."""
-    capacity = next(curve for curve in use if curve.figure == "capacity")
+    """Return the allocated amounts of the largest queues, stacked, below the capacity of the nodes.
+
+    The others are one band, together with `hidden` queues that have no curve.
+    """
+    everything, capacity = use
     scale = scale_of(resource, max(capacity.values, default=0))
     allocated = [curve for curve in curves if curve.figure == "allocated" and any(curve.values)]
-    grid = np.unique(np.concatenate([[0.0], *(np.asarray(curve.t) for curve in allocated)]))
+    grid = np.unique(np.concatenate([np.asarray(curve.t) for curve in (everything, *allocated)]))
+    sampled = {curve.queue: np.asarray(_sampled(curve, grid, scale.size)) for curve in allocated}
+    largest = sorted(sampled, key=lambda queue: -sampled[queue].max())[:OWN]
+    bands = {queue: sampled[queue] for queue in sampled if queue in largest}
+    if others := hidden + len(sampled) - len(bands):
+        rest = np.asarray(_sampled(everything, grid, scale.size)) - sum(bands.values())
+        bands[f"{others} other queues"] = np.maximum(rest, 0.0)
     data = [
         {
-            **_line(grid.tolist(), curve.queue, _sampled(curve, grid, scale.size)),
+            **_line(grid.tolist(), queue, amounts.tolist(), shown),
             "stackgroup": "all",
-            "meta": f"queue-{number % 8}",
-            "hovertemplate": f"{curve.queue}: %{{y:,.4~f}} {scale.many}<extra></extra>",
+            "meta": f"queue-{number}" if queue in largest else "queue-rest",
+            "hovertemplate": f"{queue}: %{{y:,.4~f}} {scale.many}<extra></extra>",
         }
-        for number, curve in enumerate(allocated)
+        for number, (queue, amounts) in enumerate(bands.items())
     ]
-    data.append(
-        {
-            **_line(capacity.t, "Offered by the nodes", [scale.number(value) for value in capacity.values]),
-            "meta": "capability",
-        }
-    )
-    return {"data": data, "layout": _layout(shown, 320, yaxis={"title": {"text": scale.many}})}
+    offered = [scale.number(value) for value in capacity.values]
+    data.append({**_line(capacity.t, "Offered by the nodes", offered, shown), "meta": "capability"})
+    return {"data": data, "layout": layout_over_time(shown, 320, yaxis={"title": {"text": scale.many}})}
 
 
 def _sampled(curve: Curve, grid: Any, size: float) -> list[float]:
@@ -114,10 +125,10 @@ def _sampled(curve: Curve, grid: Any, size: float) -> list[float]:
 def waiting_figure(curves: Sequence[Curve], shown: Sequence[float]) -> Figure:
     """Return the number of waiting jobs of each queue."""
     data = [
-        {**_line(curve.t, curve.queue, curve.values), "meta": f"queue-{number % 8}"}
+        {**_line(curve.t, curve.queue, curve.values, shown, number), "meta": f"queue-{number % 8}"}
         for number, curve in enumerate(curve for curve in curves if any(curve.values))
     ]
-    return {"data": data, "layout": _layout(shown, 280, yaxis={"title": {"text": "Waiting jobs"}})}
+    return {"data": data, "layout": layout_over_time(shown, 280, yaxis={"title": {"text": "Waiting jobs"}})}
 
 
 def use_figure(of_resource: Mapping[str, Sequence[Curve]], shown: Sequence[float]) -> Figure:
@@ -129,24 +140,26 @@ def use_figure(of_resource: Mapping[str, Sequence[Curve]], shown: Sequence[float
         offered = np.asarray(_sampled(capacity, grid, 1.0))
         had = np.asarray(_sampled(allocated, grid, 1.0))
         part = 100 * np.divide(had, offered, out=np.zeros_like(had), where=offered > 0)
-        line = _line(grid.tolist(), resource_label(resource), part.round(3).tolist())
+        line = _line(grid.tolist(), resource_label(resource), part.round(3).tolist(), shown)
         data.append({**line, "meta": f"queue-{number % 8}"})
     axis = {"title": {"text": "Allocated, in %"}, "range": [0, 105]}
-    return {"data": data, "layout": _layout(shown, 260, yaxis=axis)}
+    return {"data": data, "layout": layout_over_time(shown, 260, yaxis=axis)}
 
 
 def fragmentation_figure(of_resource: Mapping[str, Curve], shown: Sequence[float]) -> Figure:
     """Return the fragmented fraction of the free resources, by resource."""
     data = [
         {
-            **_line(curve.t, resource_label(resource), [round(100 * value, 3) for value in curve.values]),
+            **_line(
+                curve.t, resource_label(resource), [round(100 * value, 3) for value in curve.values], shown
+            ),
             "meta": f"queue-{number % 8}",
             "hovertemplate": f"{resource_label(resource)}: %{{y:.1f}} % of what is free<extra></extra>",
         }
         for number, (resource, curve) in enumerate(of_resource.items())
     ]
     axis = {"title": {"text": "Fragmented, in %"}, "range": [0, 105]}
-    return {"data": data, "layout": _layout(shown, 260, yaxis=axis)}
+    return {"data": data, "layout": layout_over_time(shown, 260, yaxis=axis)}
 
 
 def evictions_figure(rows: Sequence[EvictionRow], begin: float, end: float) -> Figure:
@@ -165,96 +178,52 @@ def evictions_figure(rows: Sequence[EvictionRow], begin: float, end: float) -> F
         }
         for number, (name, times) in enumerate(sorted(between.items()))
     ]  # fmt: skip
-    layout = _layout(window(begin, end), 260, yaxis={"title": {"text": "Evictions"}})
+    layout = layout_over_time(window(begin, end), 260, yaxis={"title": {"text": "Evictions"}})
     return {"data": data, "layout": {**layout, "barmode": "stack"}}
-
-
-def gantt_figure(record: Record, begin: float, end: float) -> Figure:
-    """Return when each job waited and ran; for more than 500 jobs the number of running jobs per queue."""
-    jobs = record.jobs
-    there = np.flatnonzero((jobs.submitted <= end) & ~(jobs.finished < begin))
-    if len(there) > GANTT_JOBS:
-        return _density(record, there, begin, end)
-    ordered = sorted(job_rows(record, there), key=lambda row: (row.queue, row.submitted or 0.0, row.job))
-    names = [row.job for row in ordered]
-    until = [record.end if row.started is None else row.started for row in ordered]
-    bars = (
-        ("Waits", "request", [row.submitted or 0.0 for row in ordered], until),
-        (
-            "Runs",
-            "allocated",
-            until,
-            [record.end if row.finished is None else row.finished for row in ordered],
-        ),
-    )
-    data = [
-        {
-            "type": "bar", "orientation": "h", "name": name, "meta": meta, "y": names,
-            "base": [value / HOUR for value in begins],
-            "x": [max(last - first, 0.0) / HOUR for first, last in zip(begins, ends, strict=True)],
-            "hovertemplate": f"%{{y}}: {name.lower()} %{{x:,.3f}} h<extra></extra>",
-        }
-        for name, meta, begins, ends in bars
-    ]  # fmt: skip
-    height = HEAD + FOOT + max(120, (12 if len(names) <= NAMED else 4) * len(names))
-    axis = {"type": "category", "autorange": "reversed", "automargin": True}
-    axis["showticklabels"] = len(names) <= NAMED
-    return {"data": data, "layout": {**_layout(window(begin, end), height, yaxis=axis), "barmode": "overlay"}}
-
-
-def _density(record: Record, there: Ints, begin: float, end: float) -> Figure:
-    jobs = record.jobs
-    edges = np.linspace(begin, end, 2 * BARS + 1)
-    middles = (edges[:-1] + edges[1:]) / 2
-    queues, counts = [], []
-    for queue in sorted(set(jobs.queues)):
-        own = np.intersect1d(jobs.of_queue(queue), there, assume_unique=True)
-        if not len(own):
-            continue
-        queues.append(queue)
-        starts, ends = (np.sort(times[~np.isnan(times)]) for times in (jobs.started[own], jobs.finished[own]))
-        counts.append((np.searchsorted(starts, middles) - np.searchsorted(ends, middles)).tolist())
-    data = [
-        {
-            "type": "heatmap", "x": (middles / HOUR).tolist(), "y": queues, "z": counts, "meta": "density",
-            "hovertemplate": "%{y}: %{z} jobs run<extra></extra>",
-            "colorbar": {"title": {"text": "Running jobs"}},
-        }
-    ]  # fmt: skip
-    axis = {"type": "category", "automargin": True}
-    height = HEAD + FOOT + 30 * max(len(queues), 3)
-    return {"data": data, "layout": _layout(window(begin, end), height, yaxis=axis)}
 
 
 def arrivals_figure(queues: Mapping[str, Sequence[int]], bar_seconds: float) -> Figure:
     """Return the number of submitted jobs over time, by queue; the smallest queues together."""
     largest = sorted(queues.items(), key=lambda item: (-sum(item[1]), item[0]))
-    shown = dict(largest[:7])
-    rest = [counts for _, counts in largest[7:]]
+    shown = dict(largest[:OWN])
+    rest = [counts for _, counts in largest[OWN:]]
     if rest:
         shown[f"{len(rest)} other queues"] = [sum(column) for column in zip(*rest, strict=True)]
     data = [
         {
-            "type": "bar", "name": name or "no queue", "y": list(counts), "meta": f"queue-{number % 8}",
+            "type": "bar", "name": name or "no queue", "y": list(counts),
+            "meta": f"queue-{number}" if number < OWN else "queue-rest",
             "x": [(place + 0.5) * bar_seconds / HOUR for place in range(len(counts))],
             "width": bar_seconds / HOUR, "hovertemplate": f"{name}: %{{y}} jobs<extra></extra>",
         }
         for number, (name, counts) in enumerate(shown.items())
     ]  # fmt: skip
     bars = max((len(counts) for counts in queues.values()), default=1)
-    layout = _layout(window(0, bars * bar_seconds), 280, yaxis={"title": {"text": "Submitted jobs"}})
+    layout = layout_over_time(window(0, bars * bar_seconds), 280, yaxis={"title": {"text": "Submitted jobs"}})
     return {"data": data, "layout": {**layout, "barmode": "stack"}}
 
 
-def _line(times: Sequence[float], name: str, values: Sequence[float]) -> Figure:
+def _line(
+    times: Sequence[float], name: str, values: Sequence[float], shown: Sequence[float], number: int = 0
+) -> Figure:
+    """Return a curve up to the end of the window, where a record ends every curve with 0."""
+    curve = zip((time / HOUR for time in times), values, strict=True)
+    known = [(hour, value) for hour, value in curve if hour < shown[1]]
+    if known:
+        known.append((shown[1], known[-1][1]))
     return {
         "type": "scatter",
         "mode": "lines",
         "name": name,
-        "x": [round(time / HOUR, 9) for time in times],
-        "y": list(values),
-        "line": {"shape": "hv", "width": 1.5},
+        "x": [round(hour, 9) for hour, _ in known],
+        "y": [value for _, value in known],
+        "line": {"shape": "hv", "width": 1.5, **dash_of(number)},
     }
+
+
+def dash_of(number: int) -> Figure:
+    """Return the dash of a figure's lines by number: dots once their colours come again."""
+    return {"dash": "dot"} if number >= COLOURS else {}
 
 
 def frame() -> Figure:
@@ -267,6 +236,7 @@ def frame() -> Figure:
     }
 
 
-def _layout(shown: Sequence[float], height: int, **more: Any) -> Figure:
+def layout_over_time(shown: Sequence[float], height: int, **more: Any) -> Figure:
+    """Return the layout of a figure over a window in hours."""
     axis = {**_HOURS, "range": list(shown)}
     return {**frame(), "height": height, "xaxis": axis, "dragmode": "zoom", **more}

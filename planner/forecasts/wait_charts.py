@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from planner.forecasts.charts import FOOT, HEAD, Figure, frame
+from planner.forecasts.charts import FOOT, HEAD, Figure, dash_of, frame
 from planning.forecasts.steps import Floats
 
 
@@ -37,7 +37,7 @@ def cdf_figure(of_queue: Mapping[str, Floats]) -> Figure:
             {
                 "type": "scatter", "mode": "lines", "name": queue, "meta": f"queue-{number % 8}",
                 "x": [0.0, *ordered[kept].tolist()], "y": [0.0, *parts[kept].tolist()],
-                "line": {"shape": "hv"},
+                "line": {"shape": "hv", **dash_of(number)},
                 "hovertemplate": f"{queue}: %{{y:.1f}} % within %{{x:,.1f}} min<extra></extra>",
             }
         )  # fmt: skip

@@ -43,6 +43,11 @@ class JobPair:
         """Return how much longer it waits under the second plan, in seconds; negative: shorter."""
         return self.after - self.before
 
+    @property
+    def differs(self) -> bool:
+        """Return whether it waits longer or shorter under the second plan."""
+        return abs(self.longer) > _SAME
+
 
 @dataclass(frozen=True)
 class QueueComparison:

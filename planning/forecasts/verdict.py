@@ -16,7 +16,8 @@ from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
 from planning.forecasts.targets import TargetVerdict, judged
 from planning.forecasts.use import highest
-from scheduler_core.explain.wording import named, quantity
+from planning.units import said
+from scheduler_core.explain.wording import named
 from traces.text import counted
 
 Tone = Literal["harm", "safe", "neutral"]
@@ -118,7 +119,7 @@ def _of_starvation(found: Starvation) -> Finding:
     lasts = " It lasts beyond the end." if found.lasts else ""
     message = (
         f"Queue {found.queue} gets less than it deserves and requests for {spelled(found.seconds)} without"
-        f" interruption, at worst {quantity(found.resource, found.lacking)} less.{lasts}"
+        f" interruption, at worst {said(found.resource, found.lacking)} less.{lasts}"
     )
     figures = {
         "seconds": found.seconds,

@@ -8,7 +8,6 @@
 
   const dressedTrace = (trace) => {
     const own = colour(trace.meta);
-    if (trace.type === "heatmap") return { ...trace, colorscale: [[0, css("--surface")], [1, css("--measure-allocated")]] };
     if (trace.type === "bar") return { ...trace, marker: { ...trace.marker, color: own } };
     if (trace.type === "box") return { ...trace, line: { color: own }, fillcolor: "rgba(0,0,0,0)" };
     const line = { ...trace.line, color: own };

@@ -12,6 +12,7 @@ from planning.forecasts.clock import duration
 from planning.forecasts.costs import Prices
 from planning.forecasts.options import DEFAULTS, EVICTED
 from planning.forecasts.seeds import MOST_SEEDS
+from planning.nodes import pool_label
 
 Texts = Mapping[str, str]
 
@@ -129,7 +130,7 @@ class PricesForm(TypedForm):
         for part, names in self.parts.items():
             for name in names:
                 price = getattr(kept, part).get(name)
-                label = f"A node of pool {name}" if part == "pools" else priced(name)
+                label = f"A node of pool {pool_label(name)}" if part == "pools" else priced(name)
                 self.add_field(f"{part}.{name}", _price_field(name, label, price))
         self.fields["currency"] = currency
 

@@ -43,12 +43,15 @@ def compare(request: HttpRequest) -> HttpResponse:
     if found is None:
         why = "Both forecasts must have succeeded."
         return render(request, "forecasts/compare_none.html", {"why": why})
-    pairs = sorted(found.pairs, key=lambda pair: (-abs(pair.longer), pair.job))
+    different = [pair for pair in found.pairs if pair.differs]
+    pairs = sorted(different, key=lambda pair: (-abs(pair.longer), pair.job))
+    queues = sorted(found.queues, key=lambda row: (-(row.longer + row.shorter), row.queue))
     paid = [costs_of(forecast) for forecast in (before, after)]
     context = {
         "before": before,
         "after": after,
         "found": found,
+        "queues": Listing(queues, name="queues", params=request.GET),
         "same_work": before.workload_id == after.workload_id,
         "sentence": cost_against_benefit(found, *paid),
         "paid": paid if all(paid) else None,

@@ -5,10 +5,11 @@ from functools import cached_property
 from typing import Any, overload
 from urllib.parse import urlencode
 
+import numpy as np
 from django.http import QueryDict
 
 from planner.clusters.models import Snapshot
-from planner.forecasts import charts, wait_charts
+from planner.forecasts import charts, job_charts, wait_charts
 from planner.forecasts.forms.forecasts import PricesForm
 from planner.forecasts.models import Backtest, Forecast
 from planner.forecasts.selectors.backtests import backtests_beside, later_snapshots
@@ -33,9 +34,12 @@ from planning.forecasts.figures import (
     waiting_curves,
 )
 from planning.forecasts.record import Record
+from planning.forecasts.steps import Floats
 from planning.forecasts.typed_changes import Timeline, timeline
-from planning.forecasts.verdict import utilisations
+from planning.forecasts.verdict import Finding, utilisations
 
+MOST_FINDINGS = 5
+"""How many findings of each kind are on top; the others are folded away."""
 MOST_QUEUES = 12
 """The number of queues in a figure with a row per queue: those that request the most."""
 
@@ -214,12 +218,12 @@ class ForecastPage:
         }
         return {
             "queues": charts.queues_figure(self.curves, self.resource, shown),
-            "stacked": charts.stacked_figure(self.curves, use, self.resource, shown),
+            "stacked": charts.stacked_figure(self.curves, use, self.resource, shown, self.hidden),
             "waiting": charts.waiting_figure(waiting_curves(self.record, begin, end, self.queues), shown),
             "use": charts.use_figure(of_resource, shown),
             "fragmentation": charts.fragmentation_figure(fragmented, shown),
             "evictions": charts.evictions_figure(self.evictions, begin, end),
-            "gantt": charts.gantt_figure(self.record, begin, end),
+            "gantt": job_charts.gantt_figure(self.record, begin, end, self.queues),
         }
 
     @property
@@ -227,9 +231,37 @@ class ForecastPage:
         """All figures of the page."""
         return {
             **self.over_time,
-            "waits": wait_charts.waits_figure(started_waits(self.record)),
-            "cdf": wait_charts.cdf_figure(started_waits(self.record)),
+            "waits": wait_charts.waits_figure(self.longest_waits),
+            "cdf": wait_charts.cdf_figure(self.longest_waits),
         }
+
+    @cached_property
+    def waits(self) -> Listing:
+        """The waits of the queues: missed targets first, then the longest waits."""
+        rows = sorted(
+            self.verdict.queues,
+            key=lambda row: (row.target_status != "missed", -(row.wait_p95 or 0.0), -row.jobs, row.queue),
+        )
+        return Listing(rows, name="queues", params=self.params)
+
+    @cached_property
+    def longest_waits(self) -> dict[str, Floats]:
+        """The waits of started jobs, of the queues with the longest ones."""
+        found = started_waits(self.record)
+        longest = sorted(found, key=lambda queue: (-np.quantile(found[queue], 0.95), queue))[:MOST_QUEUES]
+        return {queue: found[queue] for queue in sorted(longest)}
+
+    @property
+    def findings(self) -> tuple[list[Finding], list[Finding]]:
+        """The findings of the verdict: the first few of each kind, and the others."""
+        kinds: dict[str, list[Finding]] = {}
+        for finding in self.verdict.findings:
+            kinds.setdefault(finding.kind, []).append(finding)
+        first = [finding for found in kinds.values() for finding in found[:MOST_FINDINGS]]
+        return (
+            [finding for finding in self.verdict.findings if finding in first],
+            [finding for found in kinds.values() for finding in found[MOST_FINDINGS:]],
+        )
 
     @cached_property
     def longest(self) -> Listing:

@@ -14,9 +14,9 @@ from planner.forecasts.forms.forecasts import MomentForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import decisions_at, record_of
 from planner.forecasts.services.moments import moment_open
+from planner.forecasts.views.forecast_page import ForecastPage
 from planner.forecasts.views.forecasts import forecast_or_404
 from planner.runs.services.runs import run_create
-from planner.web.templatetags.quantities import resource_order
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller
 from planning.forecasts.clock import moment_of
@@ -61,8 +61,10 @@ def _page(
         "forecast": forecast,
         "at": shown,
         "says": moment_of(shown, record.begin),
-        "now": now,
-        "resources": resource_order({name for row in now.queues for name in row.request} or {"cpu"}),
+        "page": ForecastPage(forecast, request.GET),
+        "queues": Listing(
+            sorted(now.queues, key=lambda row: (-row.waiting, row.queue)), name="queues", params=request.GET
+        ),
         "waiting": Listing(now.waiting, name="waiting", params=request.GET),
         "running": len(now.running),
         "decisions": Listing(steps, name="decisions", params=request.GET),

@@ -1,0 +1,84 @@
+"""The chart of a forecast's jobs, as data for Plotly."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from planner.forecasts.charts import BARS, FOOT, HEAD, HOUR, Figure, layout_over_time, window
+from planning.forecasts.figures import job_rows
+from planning.forecasts.record import Record
+from planning.forecasts.steps import Floats, Ints
+
+GANTT_JOBS = 500
+NAMED = 60
+"""The most jobs of a Gantt chart that fit with their names."""
+
+
+def gantt_figure(record: Record, begin: float, end: float, queues: Sequence[str]) -> Figure:
+    """Return when each job waited and ran; for more than 500 jobs how many jobs of these queues run."""
+    jobs = record.jobs
+    there = np.flatnonzero((jobs.submitted <= end) & ~(jobs.finished < begin))
+    if len(there) > GANTT_JOBS:
+        return _running_jobs(record, begin, end, queues)
+    ordered = sorted(job_rows(record, there), key=lambda row: (row.queue, row.submitted or 0.0, row.job))
+    names = [row.job for row in ordered]
+    until = [record.end if row.started is None else row.started for row in ordered]
+    bars = (
+        ("Waits", "request", [row.submitted or 0.0 for row in ordered], until),
+        (
+            "Runs",
+            "allocated",
+            until,
+            [record.end if row.finished is None else row.finished for row in ordered],
+        ),
+    )
+    data = [
+        {
+            "type": "bar", "orientation": "h", "name": name, "meta": meta, "y": names,
+            "base": [value / HOUR for value in begins],
+            "x": [max(last - first, 0.0) / HOUR for first, last in zip(begins, ends, strict=True)],
+            "hovertemplate": f"%{{y}}: {name.lower()} %{{x:,.3f}} h<extra></extra>",
+        }
+        for name, meta, begins, ends in bars
+    ]  # fmt: skip
+    height = HEAD + FOOT + max(120, (12 if len(names) <= NAMED else 4) * len(names))
+    axis = {"type": "category", "autorange": "reversed", "automargin": True}
+    axis["showticklabels"] = len(names) <= NAMED
+    layout = layout_over_time(window(begin, end), height, yaxis=axis)
+    return {"data": data, "layout": {**layout, "barmode": "overlay"}}
+
+
+def _running_jobs(record: Record, begin: float, end: float, queues: Sequence[str]) -> Figure:
+    """Return the number of running jobs of each queue as bars, the darker the more.
+
+    Bars, as the page's content security policy forbids the inline styles of Plotly's heat map, which without
+    them blurs the queues into one another.
+    """
+    edges = np.linspace(begin, end, 2 * BARS + 1)
+    counts = [_running(record, queue, (edges[:-1] + edges[1:]) / 2) for queue in queues]
+    every = np.concatenate(counts) if counts else np.zeros(0, dtype=int)
+    most, bars = int(every.max(initial=0)), len(edges) - 1
+    data = [
+        {
+            "type": "bar", "orientation": "h", "meta": "allocated", "width": 0.85,
+            "name": f"Running jobs, the darker the more: at most {most:,} of one queue",
+            "y": [queue for queue in queues for _ in range(bars)],
+            "base": np.tile(edges[:-1] / HOUR, len(queues)).tolist(),
+            "x": np.tile(np.diff(edges) / HOUR, len(queues)).tolist(),
+            "customdata": every.tolist(),
+            "marker": {"opacity": (every / max(most, 1)).round(3).tolist()},
+            "hovertemplate": "%{y}: %{customdata} jobs run<extra></extra>",
+        }
+    ]  # fmt: skip
+    axis = {"type": "category", "autorange": "reversed", "automargin": True}
+    height = HEAD + FOOT + 30 * max(len(queues), 3)
+    return {"data": data, "layout": layout_over_time(window(begin, end), height, yaxis=axis)}
+
+
+def _running(record: Record, queue: str, at: Floats) -> Ints:
+    """Return how many jobs of a queue run at these times."""
+    own = record.jobs.of_queue(queue)
+    times = (record.jobs.started[own], record.jobs.finished[own])
+    starts, ends = (np.sort(one[~np.isnan(one)]) for one in times)
+    found: Ints = np.searchsorted(starts, at) - np.searchsorted(ends, at)
+    return found

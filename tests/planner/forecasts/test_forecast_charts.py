@@ -1,0 +1,41 @@
+"""Are the figures of a forecast legible with many queues, and true until the end of the window?"""
+
+from itertools import pairwise
+
+import pytest
+
+from planner.forecasts.charts import OWN, queues_figure, stacked_figure, waiting_figure
+from planning.forecasts.figures import Curve
+
+END = 7200.0
+SHOWN = (0.0, END / 3600)
+
+
+def allocated(number: int, cores: float) -> Curve:
+    return Curve(f"q{number:02}", "allocated", [0.0, 60.0, END], [0.0, cores * 1000, 0.0])
+
+
+def test_a_curve_keeps_its_last_value_until_the_end_of_the_window() -> None:
+    [trace] = waiting_figure([Curve("q", "waiting", [0.0, END], [3.0, 0.0])], SHOWN)["data"]
+    assert (trace["x"], trace["y"]) == ([0.0, 2.0], [3.0, 3.0])
+
+
+def test_the_stack_is_all_that_is_allocated_with_the_smallest_queues_as_one_band() -> None:
+    curves = [allocated(number, number + 1) for number in range(12)]
+    use = [
+        Curve("", "allocated", [0.0, 60.0, END], [0.0, 100_000.0, 0.0]),
+        Curve("", "capacity", [0.0], [200_000.0]),
+    ]
+    *bands, offered = stacked_figure(curves, use, "cpu", SHOWN, hidden=4)["data"]
+    assert [band["name"] for band in bands] == [*(f"q{n:02}" for n in range(12 - OWN, 12)), "9 other queues"]
+    assert sum(band["y"][-1] for band in bands) == pytest.approx(100.0)
+    assert (offered["x"], offered["y"]) == ([0.0, 2.0], [200.0, 200.0])
+
+
+def test_each_queue_has_room_for_its_name_above_its_curves() -> None:
+    layout = queues_figure([allocated(number, 1) for number in range(12)], "cpu", SHOWN)["layout"]
+    area = layout["height"] - 90
+    rows = sorted(axis["domain"] for name, axis in layout.items() if name.startswith("yaxis"))
+    assert len(rows) == 12
+    assert all((upper[0] - lower[1]) * area >= 20 for lower, upper in pairwise(rows))
+    assert all((high - low) * area >= 50 for low, high in rows)
