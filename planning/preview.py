@@ -79,8 +79,14 @@ def queue_preview(
             )
             for row in queues
         },
-        without_effect={} if conf is None and fault else unread_fields(parse_conf(conf, release)),
+        without_effect=fields_without_effect(conf_text, release),
     )
+
+
+def fields_without_effect(conf_text: str, release: Release) -> Mapping[str, str]:
+    """Return the fields of queues that a configuration does not read, each with the reason."""
+    conf, fault = _conf(conf_text, release)
+    return {} if conf is None and fault else unread_fields(parse_conf(conf, release))
 
 
 def preview_from(plain: Json) -> Preview:

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from planner.experiments.selectors.cells import CellRow
+from planning.amounts import read_amounts
 from planning.experiments.figures import WAITS
 from planning.experiments.figures import Figure as Measured
 from planning.experiments.space import Space
@@ -121,11 +122,11 @@ def _categories(name: str, values: Sequence[str]) -> Figure:
 
 
 def _sorted(axis: Any) -> list[int]:
-    """Return the levels of an axis in numeric order, if they are numbers."""
+    """Return the levels of an axis in numeric order, if they are numbers or quantities."""
     places = list(range(len(axis.levels)))
-    values = [axis.value(place) for place in places]
-    if all(isinstance(value, int | float) for value in values):
-        places.sort(key=lambda place: values[place])
+    amounts = read_amounts({str(place): str(axis.value(place)) for place in places})
+    if len(amounts) == len(places):
+        places.sort(key=lambda place: amounts[str(place)] or 0.0)
     return places
 
 

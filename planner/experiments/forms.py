@@ -1,7 +1,7 @@
 """The forms that start an experiment: a document, or one or two settings with their values."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -22,18 +22,26 @@ AMOUNT_FIELDS = ("deserved", "capability", "guarantee")
 
 
 def setting_choices(
-    queues: Sequence[str], nodes: Sequence[str], resources: Sequence[str]
+    queues: Sequence[str], nodes: Sequence[str], resources: Sequence[str], unread: Collection[str] = ()
 ) -> list[tuple[str, str]]:
-    """Return the settings that the short form offers, as the JSON of a document, with their names."""
+    """Return the settings that the short form offers, as the JSON of a document, with their names.
+
+    Fields that the configuration does not read are left out.
+    """
     found: list[tuple[Mapping[str, Any], str]] = []
     for queue in queues:
-        found += [({"queue": queue, "field": field}, f"{queue}: {field}") for field in QUEUE_FIELDS]
+        found += [
+            ({"queue": queue, "field": field}, f"{queue}: {field}")
+            for field in QUEUE_FIELDS
+            if field not in unread
+        ]
         found += [
             (
                 {"queue": queue, "field": field, "resource": resource},
                 f"{queue}: {field}, {resource_label(resource)}",
             )
             for field in AMOUNT_FIELDS
+            if field not in unread
             for resource in resources
         ]
     found += [({"like": node}, f"further nodes like {node}") for node in nodes]
@@ -45,7 +53,12 @@ class ExperimentForm(TypedForm):
 
     name = forms.CharField(label="Name of the experiment", max_length=253, required=False)
 
-    def __init__(self, choices: Sequence[tuple[str, str]], data: Texts | None = None) -> None:
+    def __init__(
+        self,
+        choices: Sequence[tuple[str, str]],
+        data: Texts | None = None,
+        example: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(data)
         self._add_setting("first", "Setting", choices, "1, 2, 4, 8")
         self._add_setting("second", "Second setting", [("", "none"), *choices], "none")
@@ -53,6 +66,10 @@ class ExperimentForm(TypedForm):
             goal = ReadField(_count, "{text!r} is not a count. Write a whole number.", label=label)
             goal.widget.attrs |= {"placeholder": "no goal", "inputmode": "numeric"}
             self.add_field(f"goal.{figure}", goal)
+        if example is not None:
+            setting = {name: value for name, value in example.items() if name != "values"}
+            self.fields["first.setting"].initial = json.dumps(setting)
+            self.fields["first.values"].widget.attrs["placeholder"] = ", ".join(map(str, example["values"]))
 
     def _add_setting(self, place: str, label: str, choices: Sequence[tuple[str, str]], like: str) -> None:
         refused = {"invalid_choice": "There is no such setting. Choose one of the list."}
@@ -121,13 +138,14 @@ class DocumentForm(TypedForm):
         return written
 
 
-def example(scenario: str, queue: str, node: str) -> str:
+def example(scenario: str, setting: Mapping[str, Any], node: str) -> str:
     """Return a document that works for a scenario without changes."""
-    settings: list[dict[str, Any]] = [{"queue": queue, "field": "weight", "values": [1, 2, 4, 8], "price": 1}]
+    queue = setting["queue"]
+    settings: list[Mapping[str, Any]] = [{**setting, "price": 1}]
     if node:
         settings.append({"like": node, "range": {"from": 1, "to": 4, "step": 1}, "price": 5})
     written = {
-        "name": f"weight of {queue} or further nodes",
+        "name": f"{setting['field']} of {queue} or further nodes",
         "scenario": scenario,
         "settings": settings,
         "figures": [

@@ -1,11 +1,16 @@
 """The settings of a scenario that an experiment can vary."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.releases import release_used
 from planner.scenarios.selectors.scenarios import objects_in, state_of
+from planning.amounts import read_amounts
 from planning.forecasts.intake import queues_for_jobs
+from planning.preview import fields_without_effect
+from planning.states import State
 
 MOST_NODES = 20
 """The most kinds of nodes that are offered as templates of further nodes."""
@@ -13,11 +18,16 @@ MOST_NODES = 20
 
 @dataclass(frozen=True)
 class Offer:
-    """Queues that take jobs, one node of each shape, and the resources of the nodes."""
+    """Queues that take jobs, one node of each shape, and the resources of the nodes.
+
+    `unread` are the fields of queues without effect, `setting` is an example that has an effect.
+    """
 
     queues: Sequence[str]
     nodes: Sequence[str]
     resources: Sequence[str]
+    unread: Collection[str]
+    setting: Mapping[str, Any]
 
 
 def offered(scenario: Scenario) -> Offer:
@@ -30,4 +40,24 @@ def offered(scenario: Scenario) -> Offer:
         allocatable = (node.get("status") or {}).get("allocatable") or {}
         shapes.setdefault(repr(sorted(allocatable.items())), node["metadata"]["name"])
         resources |= {name: None for name in allocatable if "/" in name}
-    return Offer(queues_for_jobs(state.ordered_queues()), list(shapes.values())[:MOST_NODES], list(resources))
+    queues = queues_for_jobs(state.ordered_queues())
+    unread = fields_without_effect(state.conf_text, release_used(scenario))
+    return Offer(
+        queues=queues,
+        nodes=list(shapes.values())[:MOST_NODES],
+        resources=list(resources),
+        unread=unread,
+        setting=_example(state, queues, unread),
+    )
+
+
+def _example(state: State, queues: Sequence[str], unread: Collection[str]) -> Mapping[str, Any]:
+    """Return the weight of a queue, or what it deserves if weights have no effect, with values to try."""
+    for queue in queues if "weight" in unread and "deserved" not in unread else ():
+        deserved = read_amounts(state.queues[queue].deserved if queue in state.queues else {})
+        for resource in sorted(deserved, key=lambda name: ("/" not in name, name)):
+            if (amount := deserved[resource]) and resource not in ("memory", "pods"):
+                tried = [part * amount / 1000 for part in (0.5, 2)]
+                values = [f"{round(number) if number >= 10 else number:.12g}" for number in tried]
+                return {"queue": queue, "field": "deserved", "resource": resource, "values": values}
+    return {"queue": queues[0] if queues else "default", "field": "weight", "values": [1, 2, 4, 8]}

@@ -124,7 +124,7 @@ def experiment_or_404(request: HttpRequest, experiment_id: UUID) -> Experiment:
 
 
 def _choices(offer: Offer) -> list[tuple[str, str]]:
-    return setting_choices(offer.queues, offer.nodes, offer.resources)
+    return setting_choices(offer.queues, offer.nodes, offer.resources, offer.unread)
 
 
 def _begin_page(
@@ -136,12 +136,13 @@ def _begin_page(
     status: int = 200,
 ) -> HttpResponse:
     offer = offered(scenario)
-    leaf = offer.queues[0] if offer.queues else "default"
-    document = example(scenario.name, leaf, next(iter(offer.nodes), ""))
+    document = example(scenario.name, offer.setting, next(iter(offer.nodes), ""))
     context = {
         "scenario": scenario,
         "experiments": scenario_experiments(scenario),
-        "form": form if isinstance(form, ExperimentForm) else ExperimentForm(_choices(offer)),
+        "form": form
+        if isinstance(form, ExperimentForm)
+        else ExperimentForm(_choices(offer), example=offer.setting),
         "text": form if isinstance(form, DocumentForm) else DocumentForm(initial={"document": document}),
         "problems": problems,
         "is_refused": form is not None,

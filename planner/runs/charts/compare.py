@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from planner.runs.charts.amounts import amounts_figure
+from planner.runs.charts.figure import first_on_top
 from planner.runs.charts.share import share_figure
 from planning.rows import QueueFigures
 from planning.units import scale_of
@@ -57,7 +58,7 @@ def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[
     shapes = [
         {**shape, "xref": axis.replace("axis", "")} for axis in axes for shape in first.get("shapes", ())
     ]
-    order = {"categoryorder": "array", "categoryarray": list(queues)}
+    order = {"categoryorder": "array", "categoryarray": list(queues), "range": first_on_top(len(queues))}
     margin = {**first["margin"], "b": first["margin"]["b"] + 18}
     yaxis = {**first["yaxis"], **order}
     return {

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+import yaml
 from django.test import Client
 
 from planner.experiments.models import Experiment
@@ -48,6 +49,35 @@ def test_the_example_of_the_page_works_as_it_is(browser: Client) -> None:
     assert browser.post(page, {"document": content}).status_code == 302
     experiment = experiment_done(Experiment.objects.get())
     assert experiment.state == "succeeded"
+
+
+def test_the_form_and_its_example_offer_no_field_without_effect(browser: Client) -> None:
+    document = factories.cluster()
+    document["queues"][1]["spec"]["deserved"] = {"cpu": "8", "memory": "16Gi"}
+    conf = factories.CONF.replace("proportion", "capacity")
+    scenario = factories.scenario(document=document, conf=conf)
+    answer = browser.get(f"/scenarios/{scenario.pk}/experiments/")
+    content = answer.content.decode()
+    assert "waits: deserved, CPU" in content
+    assert "waits: weight" not in content
+    assert re.search(r"selected[^>]*>waits: deserved, CPU<", content)
+    assert 'placeholder="4, 16"' in content
+    example = yaml.safe_load(answer.context["text"]["document"].value())
+    tried = {"queue": "waits", "field": "deserved", "resource": "cpu", "values": ["4", "16"], "price": 1}
+    assert example["settings"][0] == tried
+
+
+def test_amounts_are_in_order_on_their_axis(browser: Client) -> None:
+    setting = {"queue": "waits", "field": "capability", "resource": "cpu", "values": ["9500m", "8", "14"]}
+    written = {
+        "name": "amounts",
+        "settings": [setting],
+        "figures": [{"figure": "waiting_pods", "better": "less"}],
+    }
+    experiment = experiment_done(factories.experiment(written=written))
+    figures = figures_of(browser.get(f"/experiments/{experiment.pk}/").content.decode())
+    *_, least, most = figures["parallel"]["data"]
+    assert (least["text"][0], most["text"][0]) == ("8", "14")
 
 
 @pytest.mark.parametrize(
