@@ -22,10 +22,11 @@ from planner.runs.selectors.comparison_rows import (
     VictimChange,
     VictimFigures,
 )
+from planner.runs.selectors.figures import with_dominant_share
 from planner.runs.selectors.runs import run_counts, runs
 from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
-from planning.rows import QueueFigures
+from planning.rows import QueueFigures, hangs_below
 from planning.traces import NODES
 
 FEWEST, MOST = 2, 6
@@ -67,10 +68,15 @@ class Comparison:
 
     @cached_property
     def queues(self) -> Lines[QueueFigures]:
-        """The figures of each queue in each run."""
+        """The figures of each queue in each run; parents have the share of the queues below them."""
         names = [field.name for field in fields(QueueFigures)]
-        rows: Any = QueueOutcome.objects.filter(outcome__in=self._outcomes).values("outcome_id", *names)
-        return self._lines((row.pop("outcome_id"), row["queue"], QueueFigures(**row)) for row in rows)
+        found: Any = QueueOutcome.objects.filter(outcome__in=self._outcomes).values("outcome_id", *names)
+        rows = [(row.pop("outcome_id"), QueueFigures(**row)) for row in found]
+        parents = {hangs_below(row.queue, row.parent) for _, row in rows}
+        return self._lines(
+            (outcome, row.queue, with_dominant_share(row) if row.queue in parents else row)
+            for outcome, row in rows
+        )
 
     @cached_property
     def jobs(self) -> Lines[JobFigures]:

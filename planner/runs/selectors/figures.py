@@ -1,7 +1,7 @@
 """The queues that a run's page shows, their order, and the figures derived for each."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planning.deficits import contested, deficit, dominant, rolled_up
@@ -102,6 +102,15 @@ def resources(figures: Sequence[QueueFigures]) -> set[str]:
     return {
         name for row in figures for amounts in (row.deserved, row.allocated, row.request) for name in amounts
     }
+
+
+def with_dominant_share(row: QueueFigures) -> QueueFigures:
+    """Return a parent with the share of the queues below it: Volcano calculates none and leaves it at 0."""
+    if row.share is None:
+        return row
+    _, share = dominant(row.allocated, row.deserved)
+    _, earlier = dominant(row.allocated_at_open, row.deserved)
+    return replace(row, share=share, share_at_open=earlier)
 
 
 def _line(

@@ -10,12 +10,14 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.runs.models import Run
+from planner.runs.selectors.figures import queue_lines
+from planner.runs.selectors.runs import queue_figures
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
 from tests import factories
 from tests.planner.pages import part, text_of, words_of
-from tests.planner.recorded import finish
+from tests.planner.recorded import finish, simulated_run
 
 pytestmark = pytest.mark.django_db
 
@@ -145,6 +147,15 @@ def test_a_run_beside_itself_differs_in_nothing(api: APIClient, pair: list[Run])
     assert not any(
         row["differs"] for kind in ("queues", "jobs", "victims", "placements") for row in body[kind]
     )
+
+
+def test_a_parent_is_compared_by_the_share_of_the_queues_below_it(api: APIClient, db: None) -> None:
+    run, again = (simulated_run("capacity_hierarchy", 3) for _ in range(2))
+    lines = [line for line in queue_lines(queue_figures(run), "cpu", {}) if line.is_parent]
+    parents = {line.figures.queue: line.share for line in lines if line.figures.share is not None}
+    told = {row["name"]: row["runs"][1]["share"] for row in compared(api, [run, again])["queues"]}
+    assert any(parents.values())
+    assert {name: told[name] for name in parents} == parents
 
 
 @pytest.mark.parametrize("asked", ["", "?runs=", "?runs=nonsense", "?runs={0}", "?runs={0},{0}"])
