@@ -8,7 +8,9 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from planner.runs.models import Run
+from planning.amounts import UNLIMITED
 from planning.releases import DEFAULT, known_releases, release_of_name
+from planning.units import said, written
 
 KINDS = {"scenario": "Whole scenario", "pod": "Pods", "job": "Jobs", "queue": "Queue figures"}
 """The kinds of differences, in display order."""
@@ -46,6 +48,20 @@ class Changed:
     def cause(self) -> str:
         """Return the rules as one text."""
         return (" with " if self.together else " or ").join(self.rules)
+
+    @property
+    def values(self) -> list[str]:
+        """Both values for people: amounts with their unit, shares in per cent; empty for None."""
+        return [self._said(value) for value in (self.before, self.after)]
+
+    def _said(self, value: Any) -> str:
+        figure = self.what.rpartition(": ")[2].removesuffix(" at the end")
+        if value is None or isinstance(value, str) or self.kind != "queue":
+            return "" if value is None else str(value)
+        if figure == "share":
+            return f"{written(round(100 * value, 1))} %"
+        resource = figure.partition(" ")[2]
+        return ("unlimited" if value >= UNLIMITED else said(resource, value)) if resource else str(value)
 
 
 @dataclass(frozen=True)

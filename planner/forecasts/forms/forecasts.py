@@ -42,6 +42,7 @@ class ForecastForm(TypedForm):
     ) -> None:
         super().__init__(data)
         self.trace_queues = trace_queues
+        self.leaves = leaves
         for name, label, default in TIMES:
             self.add_field(name, ReadField(duration, _TIME, default, label=label))
         self.add_field("evicted", _select("Evicted pods", [*EVICTED.items()]))
@@ -53,7 +54,7 @@ class ForecastForm(TypedForm):
         for name, jobs in trace_queues.items():
             own = f"queue {name}" if name in leaves else "queue for the rest"
             label = f"{name or 'no queue'}, {counted(jobs, 'job')}"
-            self.add_field(f"queue.{name}", _select(label, [("", own), *choices]))
+            self.add_field(f"queue.{name}", _suggested(label, own))
         self.add_field("rest", _select("Queue for the rest", [("", "none"), *choices]))
         self.fields["seeds"].widget.attrs |= {"inputmode": "numeric", "aria-describedby": "seeds-help"}
 
@@ -101,6 +102,12 @@ class TargetsForm(TypedForm):
 def _select(label: str, choices: Sequence[tuple[str, str]]) -> forms.CharField:
     """Return a choice field that accepts any value; the service validates it."""
     return forms.CharField(label=label, required=False, widget=forms.Select(choices=choices))
+
+
+def _suggested(label: str, default: str) -> forms.CharField:
+    """Return a field that suggests the leaf queues; a list for each would repeat hundreds of them."""
+    attributes = {"list": "leaves", "placeholder": default, "autocomplete": "off", "spellcheck": "false"}
+    return forms.CharField(label=label, required=False, widget=forms.TextInput(attrs=attributes))
 
 
 def _above_zero_seconds(text: str) -> float | None:

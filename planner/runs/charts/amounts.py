@@ -51,9 +51,6 @@ def amounts_figure(rows: Sequence[QueueFigures], resource: str, scale: Scale | N
         )
         for measure, name, symbol, size in TICKS
     ]  # fmt: skip
-    axis = (
-        f"{resource_label(resource)} in {scale.many}"
-        if scale.many != resource_label(resource)
-        else scale.many
-    )
+    label = resource_label(resource)
+    axis = label if label.lower().endswith(scale.many) else f"{label} in {scale.many}"
     return figure_of([*bars, *ticks], rows=len(rows), axis=axis, barmode="overlay")

@@ -31,7 +31,7 @@ from planner.web.views.pages import caller, page_or_part
 from planning.amounts import read_amounts
 from planning.fitting import Probe
 from planning.heat import NodeHeat, PoolHeat
-from planning.rows import Problem
+from planning.rows import Problem, hangs_below
 from planning.units import Scale, resource_label, scale_of
 
 SHADES = 10
@@ -236,11 +236,17 @@ def _fit_context(run: Run, typed: QueryDict, resources: Sequence[str]) -> dict[s
     """Return the context of the part about one more pod: the form, the last search and its result."""
     search = newest_fitting(run)
     kept = None if search is None or search.probe is None else Probe(**search.probe)
-    queues = run.queue_outcomes.exclude(queue="root").values_list("queue", flat=True).order_by("queue")
+    tree = dict(run.queue_outcomes.order_by("queue").values_list("queue", "parent"))
+    parents = {hangs_below(queue, parent) for queue, parent in tree.items()}
     found: Fitting | None = fitting_found(search) if search else None
     return {
         "fit_search": search,
         "fit_found": found,
         "fit_seen": seen(search) if search else "",
-        "fit_form": ProbeForm(typed if "queue" in typed else None, list(queues), resources, kept),
+        "fit_form": ProbeForm(
+            typed if "queue" in typed else None,
+            [queue for queue in tree if queue not in parents | {"root"}],
+            resources,
+            kept,
+        ),
     }

@@ -10,11 +10,13 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from planner.runs.models import Run
+from planner.runs.selectors.figures import queue_lines
+from planner.runs.selectors.runs import queue_figures
 from planner.runs.services.searches import search_create
 from planner.runs.views.nodes import NAMED, NodesPage
 from tests import factories
 from tests.planner.pages import text_of, words_of
-from tests.planner.recorded import executed
+from tests.planner.recorded import executed, simulated_run
 from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -152,6 +154,16 @@ def test_a_pod_is_described_by_the_devices_of_the_cluster(browser: Client, trans
         shown = text_of(browser.get(f"/runs/{run.pk}/{page}/"))
         named = ["cpu", "memory", "example.com/npu"]
         assert re.findall('name="requests[.]([^"]*)"', shown) == named * shown.count('<form class="facets"')
+
+
+def test_a_pod_is_tried_in_queues_that_may_have_jobs(browser: Client, transactional_db: None) -> None:
+    run = simulated_run("capacity_hierarchy", 3)
+    page = text_of(browser.get(f"/runs/{run.pk}/fit/"))
+    offered = set(
+        re.findall(r'<option value="([^"]+)"', page.partition('name="queue"')[2].partition("</select>")[0])
+    )
+    lines = queue_lines(queue_figures(run), "cpu", {})
+    assert offered == {line.figures.queue for line in lines if not line.is_parent}
 
 
 def test_a_search_for_a_place_is_no_run_of_the_lists(api: APIClient, finished_run: Run) -> None:

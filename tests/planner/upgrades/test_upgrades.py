@@ -13,7 +13,7 @@ from planner.errors import Invalid, RoleTooLow
 from planner.runs.models import Run
 from planner.runs.selectors.runs import runs
 from planner.runs.selectors.searches import search_of
-from planner.upgrades.selectors import impact_address, impact_found
+from planner.upgrades.selectors import Changed, impact_address, impact_found
 from planner.upgrades.services import impact_create
 from scheduler_core import prepare
 from scheduler_core.release import V1_14, V1_15
@@ -56,6 +56,21 @@ def test_the_answer_is_that_of_the_core(run: Run, impact: Run) -> None:
     assert [vars(row) for row in found.differences] == core["differences"]
     assert [cause.id for cause in found.causes] == [rule["id"] for rule in core["rules"]]
     assert "reclaim-rollback" in [cause.id for cause in found.causes]
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "said"),
+    [
+        ("allocated cpu at the end", 296000, "296 cores"),
+        ("cycle 2: deserved memory", 2.0**40, "1 TiB"),
+        ("allocated nvidia.com/gpu at the end", 1000.0, "1 GPU"),
+        ("real_capability cpu", 1.7976931348623157e308, "unlimited"),
+        ("share at the end", 1.2542372881355932, "125.4 %"),
+        ("share", None, ""),
+    ],
+)
+def test_figures_of_queues_are_shown_with_their_unit(what: str, value: float, said: str) -> None:
+    assert Changed("queue", "q", what, value, None, [], together=False).values == [said, ""]
 
 
 def test_what_is_known_is_not_computed_again(run: Run, impact: Run, editor: User) -> None:
