@@ -13,7 +13,7 @@ from planning.traces import LOOPS, VERDICT, VICTIMS, Part, packed_decisions, par
 from planning.utilisation import pool_uses
 from planning.verdict import kept, verdict_of
 from scheduler_core.explain.cycle_view import CycleView
-from scheduler_core.explain.pending import diagnosis
+from scheduler_core.explain.pending import NO_PODS, diagnosis, is_enqueued_without_pods
 
 Json = Mapping[str, Any]
 Columns = dict[str, Any]
@@ -129,7 +129,7 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[Columns
 def _job_rows(cycle: Json, picture: CycleView) -> Iterator[Columns]:
     pending = cycle.get("explain", {}).get("pending", {})
     for position, job in enumerate(cycle["podgroups"]):
-        why = pending.get(job["name"], {})
+        why = NO_PODS if is_enqueued_without_pods(job) else pending.get(job["name"], {})
         status = job.get("task_status", {})
         why_pending = diagnosis(picture, job["name"]) if why else None
         sentence = why_pending["reason"]["sentence"] if why_pending is not None else ""

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from planning.deficits import NEGLIGIBLE, contested, deficit, measured_in
-from planning.rows import Amounts, QueueFigures, hangs_below
+from planning.rows import Amounts, QueueFigures, hangs_below, waits
 from planning.utilisation import PoolUse, ResourceUse
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -122,7 +122,7 @@ def verdict_of(
     eviction loops.
     """
     figures = [_figures(columns) for columns in queues]
-    waiting = [job for job in jobs if job["pending"]]
+    waiting = [job for job in jobs if waits(job)]
     starved = _starved(figures, waiting)
     pushed, lifted = _moved(figures, victims)
     never = [StuckJob(job["job"], job["queue"], why) for job in waiting if (why := never_runs(job))]

@@ -33,7 +33,7 @@ def _counts(outcome: Outcome) -> dict[str, int]:
         "pipelined": ops.count("pipeline"),
         "victims_committed": len(outcome.victims),
         "jobs": len(outcome.jobs),
-        "jobs_pending": sum(job["pending"] > 0 for job in outcome.jobs.values()),
+        "jobs_pending": sum(job["waits"] for job in outcome.jobs.values()),
     }
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_core.explain.pending import awaits_pods
+
 _WAITING = ("Pending", "Pipelined")
 
 
@@ -77,10 +79,16 @@ def _job(group: Mapping[str, Any], cycle: Mapping[str, Any]) -> dict[str, Any]:
         "queue": group["queue"],
         "pods": len(group["tasks"]),
         "pending": sum(task["status"] == "Pending" for task in group["tasks"]),
+        "waits": awaits_pods(group) or any(task["status"] == "Pending" for task in group["tasks"]),
         "ready": bool(group["ready"]),
         "gate": why.get("gate") or "",
         "message": why.get("message") or group.get("fit_error") or "",
     }
+
+
+def waits(job: Mapping[str, Any]) -> bool:
+    """Return whether a job of a run waits; older servers name its waiting pods only."""
+    return bool(job.get("waits", job["pending"]))
 
 
 def decisions(result: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import manifests
 from queuecast.client import on_server
 from queuecast.connection import OVER
 from queuecast.desk import Desk, Json, Progress
+from queuecast.outcome import waits
 from queuecast.problems import unknown
 from queuecast.shown import Output, Table, amounts, brief, percent
 from queuecast.terminal import progress_line, watched_lines
@@ -97,7 +98,7 @@ def jobs_of_run(desk: Desk, args: argparse.Namespace) -> Output:
     rows = [
         (one["job"], one["queue"], one["pods"], one["pending"], one["ready"], one["gate"], one["message"])
         for one in found
-        if one["pending"] or not args.pending
+        if waits(one) or not args.pending
     ]
     columns = ("JOB", "QUEUE", "PODS", "PENDING", "READY", "GATE", "MESSAGE")
     return Output(found, [Table(columns, rows, empty="No job.", wide=1)])
@@ -237,14 +238,17 @@ def _victim_cell(held: Mapping[str, Any] | None) -> str:
 
 
 def _job_cell(held: Mapping[str, Any] | None) -> str:
-    return f"{held['pending']} of {held['pods']} pods wait" if held else "absent"
+    if not held:
+        return "absent"
+    has_none = waits(held) and not held["pods"]
+    return "waits for its first pods" if has_none else f"{held['pending']} of {held['pods']} pods wait"
 
 
 def _with_outcome(desk: Desk, run: Json) -> Json:
     """Return a run with its victims and waiting jobs; a failed run has neither."""
     if run["state"] != "succeeded":
         return {**run, "victims": [], "waiting": []}
-    waiting = [job for job in desk.run_jobs(run["id"]) if job["pending"]]
+    waiting = [job for job in desk.run_jobs(run["id"]) if waits(job)]
     return {**run, "victims": desk.run_victims(run["id"]), "waiting": waiting}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from planning.amounts import UNLIMITED, read_amounts
 from planning.forecasts.clock import duration
+from scheduler_core.explain.pending import awaits_pods
 
 Json = Mapping[str, Any]
 _WAITING = ("Pending", "Pipelined")
@@ -111,7 +112,7 @@ def _waiting_pods(figure: Figure, result: Json) -> float:
 
 def _waiting_jobs(figure: Figure, result: Json) -> float:
     return sum(
-        any(task["status"] in _WAITING for task in job["tasks"]) and not job["ready"]
+        awaits_pods(job) or (any(task["status"] in _WAITING for task in job["tasks"]) and not job["ready"])
         for job in _jobs(figure, result)
     )
 

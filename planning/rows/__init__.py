@@ -24,6 +24,7 @@ from planning.rows.explanations import (
     Vote,
 )
 from planning.rows.outcomes import (
+    BEFORE_PODS,
     Decision,
     FlowRow,
     Moment,
@@ -32,6 +33,7 @@ from planning.rows.outcomes import (
     QueueFigures,
     QueueMoment,
     RunCounts,
+    waits,
 )
 from planning.rows.problems import ConfFinding, Problem, new_problems
 from planning.rows.scenarios import Export, ExportStep, QueueRow, hangs_below, queue_rows, tree_order
@@ -47,6 +49,7 @@ from planning.rows.waiting import (
 )
 
 __all__ = [
+    "BEFORE_PODS",
     "ActionForm",
     "Amounts",
     "ArgumentField",
@@ -92,4 +95,5 @@ __all__ = [
     "new_problems",
     "queue_rows",
     "tree_order",
+    "waits",
 ]

@@ -6,6 +6,18 @@ from typing import Any, NamedTuple
 
 from planning.rows.amounts import Amounts
 
+BEFORE_PODS = ("", "Pending", "Inqueue")
+"""Phases in which a job without pods may still get some: the job controller creates them after Inqueue."""
+
+
+def waits(job: Mapping[str, Any]) -> bool:
+    """Return whether a job waits, given its row: for places for pods, or for its first pods.
+
+    >>> waits({"pending": 0, "pods": 0, "phase_after": "Pending"})
+    True
+    """
+    return job["pending"] > 0 or (not job["pods"] and job["phase_after"] in BEFORE_PODS)
+
 
 @dataclass(frozen=True)
 class QueueFigures:
@@ -64,7 +76,7 @@ class RunCounts:
             evictions=sum(victim["state"] == "committed" for victim in victims),
             **{f"victims_{state}": len(pods) for state, pods in by_state.items()},
             jobs=len(jobs),
-            jobs_pending=sum(job["pending"] > 0 for job in jobs),
+            jobs_pending=sum(map(waits, jobs)),
             decisions=len(steps),
         )
 

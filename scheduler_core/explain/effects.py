@@ -27,6 +27,8 @@ class JobOutcome:
         The job has its minimum placed.
     reserved : bool
         The job has its minimum placed or pipelined.
+    has_pods : bool
+        It has any pods. A job without pods can only be enqueued.
 
     """
 
@@ -38,6 +40,7 @@ class JobOutcome:
     promised: Mapping[str, str]
     served: bool
     reserved: bool
+    has_pods: bool
 
 
 class Outcome:
@@ -85,6 +88,7 @@ def _job(entry: Object) -> JobOutcome:
         reserved=bool(entry["session_job_pipelined"])
         and bool(promised)
         and len(placed) + len(promised) >= minimum,
+        has_pods=bool(entry["tasks"]),
     )
 
 

@@ -13,10 +13,24 @@ from scheduler_core.explain.wording import agreed, counted, listed
 
 _WAITING = ("Pending", "Pipelined", "Allocated")
 _UNEXPLAINED: Mapping[str, Any] = {"gate": "turn", "unexplained": True}
+NO_PODS: Mapping[str, Any] = {"gate": "noPods"}
+
+
+def awaits_pods(entry: Object) -> bool:
+    """Return whether a job has no pods and may still get some: its PodGroup is Pending or Inqueue.
+
+    The job controller creates the pods of a Job only once its PodGroup is Inqueue.
+    """
+    return not entry.get("tasks") and (entry.get("phase_after") or "Pending") in ("Pending", "Inqueue")
+
+
+def is_enqueued_without_pods(entry: Object) -> bool:
+    """Return whether the scheduler has done all it can for a job before its controller creates pods."""
+    return not entry.get("tasks") and entry.get("phase_after") == "Inqueue"
 
 
 def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
-    """Return why a job waits, None when all its pods are placed.
+    """Return why a job waits, None when all its pods are placed. Without pods it may wait for the first ones.
 
     Returns
     -------
@@ -27,9 +41,10 @@ def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
 
     """
     entry = view.job(job)
-    if not any(entry["task_status"].get(status) for status in _WAITING):
+    if not awaits_pods(entry) and not any(entry["task_status"].get(status) for status in _WAITING):
         return None
-    known: Mapping[str, Any] = view.explain.get("pending", {}).get(entry["name"]) or _UNEXPLAINED
+    explained: Mapping[str, Any] = view.explain.get("pending", {})
+    known = NO_PODS if is_enqueued_without_pods(entry) else explained.get(entry["name"]) or _UNEXPLAINED
     return {
         "gate": known["gate"],
         "reason": _reason(view, entry, known),
@@ -82,6 +97,12 @@ def _reason(view: CycleView, entry: Object, known: Mapping[str, Any]) -> Reason:
         return _no_action(job, known)
     if gate == "turn":
         return _no_turn(job, known)
+    if gate == "noPods":
+        text = (
+            f"Job {job} is enqueued, but none of its pods exists yet: "
+            "its controller creates them once its PodGroup is Inqueue."
+        )
+        return reason("gate.no-pods", text)
     if gate == "schedulingGate":
         return _gated(entry, known)
     if gate == "gang":

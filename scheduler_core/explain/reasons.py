@@ -41,6 +41,7 @@ REASONS: frozenset[str] = frozenset(
         "gate.enqueue",
         "gate.closed",
         "gate.no-action",
+        "gate.no-pods",
         "gate.gang",
         "gate.scheduling-gate",
         "gate.overused",

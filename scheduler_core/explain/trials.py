@@ -70,7 +70,9 @@ class Trials:
         self.job: str = self.base.job(job)["name"]
         self.before = Outcome(self.base.result)
         self.was_served = self._own(self.before).served
-        lacks = self._own(self.before).pending or self.job in self.before.looping
+        own = self._own(self.before)
+        self.has_pods = own.has_pods
+        lacks = own.pending or self.job in self.before.looping or not own.has_pods
         self.waits = bool(lacks) and not self.runs(self.before)
         self._remedy: Remedy | None = None
         self._known: dict[Sizes, Outcome | None] = {}
@@ -92,8 +94,13 @@ class Trials:
         return self.spent > self.limits.milliseconds and self.count >= self.limits.least
 
     def runs(self, outcome: Outcome) -> bool:
-        """Return whether the job gets what it waits for: its minimum, or the rest once it had its minimum."""
+        """Return whether the job gets what it waits for: its minimum, or the rest once it had its minimum.
+
+        A job without pods waits to be enqueued.
+        """
         own = outcome.jobs.get(self.job)
+        if own is not None and not self.has_pods:
+            return own.phase not in ("", "Pending")
         if own is None or not (own.served or own.reserved) or self.job in outcome.looping:
             return False
         return not (self.was_served and own.pending)

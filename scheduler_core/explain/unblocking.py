@@ -184,7 +184,7 @@ class _Search:
             "pending": own.pending,
         }
         sentence = (
-            f"{capitalised(remedy.sentence(sizes))}: {self._runs(counts)} {runs}; {effect_text(others)}."
+            f"{capitalised(remedy.sentence(sizes))}: {self._runs(counts, runs)}; {effect_text(others)}."
             f"{gaps_text(remedy, trials.gaps(remedy, sizes))}"
         )
         changes = remedy.changes(sizes)
@@ -206,14 +206,16 @@ class _Search:
             **others,
         }
 
-    def _runs(self, counts: Mapping[str, int]) -> str:
+    def _runs(self, counts: Mapping[str, int], when: str) -> str:
         """Return what then runs: the job or its rest, with the number of pods if not all of them run."""
         job = self.trials.job
+        if not self.trials.has_pods:
+            return f"job {job} is then enqueued, and its controller creates its pods"
         whole = f"the rest of job {job}" if self.trials.was_served else f"job {job}"
         if not counts["pending"]:
-            return f"{whole} then runs"
+            return f"{whole} then runs {when}"
         got = counts["placed"] + counts["pipelined"]
-        return f"{whole} then runs with {got} of its {counted(got + counts['pending'], 'pod')}"
+        return f"{whole} then runs with {got} of its {counted(got + counts['pending'], 'pod')} {when}"
 
     def _result(self) -> Found:
         trials = self.trials

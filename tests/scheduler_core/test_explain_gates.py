@@ -161,6 +161,9 @@ GATES = {
     "the queue is closed": Gate(
         "gate.closed", waiting(["gang"], ["proportion"], queues=[queue("q", state="Closed")], **new())
     ),
+    "its controller has not created its pods": Gate(
+        "gate.no-pods", waiting(["gang"], podgroups=[podgroup("j", queue="q", min_member=3)], pods=[])
+    ),
     "somebody else holds the pods back": Gate(
         "gate.scheduling-gate",
         waiting(["gang"], pods=pods("j", 3, cpu=2, spec={"schedulingGates": [{"name": "quota"}]})),

@@ -236,6 +236,25 @@ def test_a_closed_queue_is_opened() -> None:
     assert sentence(offer).startswith("Queue q (Closed) opened: job default/j then runs")
 
 
+def test_a_job_without_pods_waits_to_be_enqueued() -> None:
+    """Its controller creates its pods afterwards: an offer works if the job is enqueued."""
+    document = scenario(
+        nodes=[node("n1", cpu=8)],
+        queues=[queue("q", capability={"cpu": 2})],
+        podgroups=[
+            podgroup("j", queue="q", phase="Pending", min_member=3, min_resources={"cpu": 3}),
+            podgroup("in", queue="q", phase="Pending", min_member=1, min_resources={"cpu": 1}),
+        ],
+        conf=conf("enqueue, allocate", ["gang"], ["predicates", "capacity"]),
+    )
+    (offer,) = offers(document)["unblock.capability"]
+    assert sentence(offer) == (
+        "Capability of queue q: 4 CPU instead of 2 CPU: job default/j is then enqueued, and its controller "
+        "creates its pods; nothing else changes."
+    )
+    assert offers(document, "in") == {}, "it is enqueued already"
+
+
 def test_another_queue_becomes_reclaimable() -> None:
     document = scenario(
         nodes=[node("n1", cpu=4)],

@@ -9,6 +9,7 @@ other resources in milli-units); null means unlimited, a missing name means not 
 from django.db import models
 
 from planner.accounts.models.workspace import Identified
+from planning.rows import BEFORE_PODS, waits
 
 
 class Outcome(Identified):
@@ -62,6 +63,10 @@ class QueueOutcome(Identified):
         return self.queue
 
 
+WAITS = models.Q(pending__gt=0) | models.Q(pods=0, phase_after__in=BEFORE_PODS)
+"""Jobs that wait, see `planning.rows.waits`."""
+
+
 class JobOutcome(Identified):
     """The outcome of a run for one job (a PodGroup), at the end of the last cycle."""
 
@@ -97,6 +102,11 @@ class JobOutcome(Identified):
 
     def __str__(self) -> str:
         return self.job
+
+    @property
+    def waits(self) -> bool:
+        """Return whether it waits: for places for pods, or for its first pods."""
+        return waits({name: getattr(self, name) for name in ("pending", "pods", "phase_after")})
 
 
 class DecisionState(models.TextChoices):

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from planner.runs.models import Run
-from planning.rows import Amounts, QueueFigures, RunCounts
+from planning.rows import Amounts, QueueFigures, RunCounts, waits
 
 Held = TypeVar("Held")
 
@@ -21,6 +21,11 @@ class JobFigures:
     ready: bool
     phase: str
     gate: str
+
+    @property
+    def waits(self) -> bool:
+        """Return whether it waits: for places for pods, or for its first pods."""
+        return waits({"pending": self.pending, "pods": self.pods, "phase_after": self.phase})
 
 
 @dataclass(frozen=True)

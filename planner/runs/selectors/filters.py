@@ -6,7 +6,7 @@ import django_filters
 from django.db.models import QuerySet
 
 from planner.runs.models import JobOutcome, QueueOutcome, Trace, Victim
-from planner.runs.models.outcome import DecisionState
+from planner.runs.models.outcome import WAITS, DecisionState
 from planner.runs.selectors.steps import TEXTS, Steps
 from planner.web.selectors.orders import order
 from planner.web.selectors.words import holding
@@ -43,7 +43,7 @@ class JobOutcomeFilter(_Words):
     job = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of namespace/name.")
     phase = django_filters.CharFilter(field_name="phase_after", help_text="Phase after the run.")
     pending = django_filters.BooleanFilter(
-        method="filter_pending", help_text="Whether one of its pods waits."
+        method="filter_pending", help_text="Whether it waits: for places for pods, or for its first pods."
     )
     ordering = order(
         "job", "queue", "priority", "pending", "pods", "gate", "resource", "min_available",
@@ -56,7 +56,7 @@ class JobOutcomeFilter(_Words):
 
     def filter_pending(self, jobs: QuerySet[JobOutcome], name: str, value: bool) -> QuerySet[JobOutcome]:
         """Return the jobs that wait, or those that do not."""
-        return jobs.filter(pending__gt=0) if value else jobs.filter(pending=0)
+        return jobs.filter(WAITS) if value else jobs.exclude(WAITS)
 
 
 class VictimFilter(_Words):

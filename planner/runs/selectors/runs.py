@@ -9,6 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from planner.accounts.models import User
 from planner.accounts.selectors.workspaces import visible
 from planner.runs.models import JobOutcome, PublicLink, QueueOutcome, Run, Victim
+from planner.runs.models.outcome import WAITS
 from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
 from planning.rows import QueueFigures, RunCounts
@@ -76,12 +77,12 @@ def job_outcome(run: Run, job: str) -> JobOutcome | None:
 
 
 def pending_jobs(run: Run) -> QuerySet[JobOutcome]:
-    """Return the jobs with waiting pods at the end of the run (1 query)."""
-    return run.job_outcomes.filter(pending__gt=0)
+    """Return the jobs that wait at the end of the run (1 query)."""
+    return run.job_outcomes.filter(WAITS)
 
 
 def jobs_waiting(run: Run) -> dict[str, int]:
-    """Return how many jobs of each queue have waiting pods at the end of the run (1 query)."""
+    """Return how many jobs of each queue wait at the end of the run (1 query)."""
     counted = pending_jobs(run).order_by().values_list("queue").annotate(Count("pk"))
     return dict(counted)
 
@@ -97,7 +98,7 @@ def run_counts(run: Run) -> RunCounts:
         return RunCounts(**run.outcome.counts)
     return RunCounts.of(
         decisions(run),
-        run.job_outcomes.values("pending"),
+        run.job_outcomes.values("pending", "pods", "phase_after"),
         run.victims.values("pod", "state"),
     )
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.runs.forms import RunForm
 from planner.runs.models import JobOutcome, Run
+from planner.runs.models.outcome import WAITS
 from planner.runs.selectors.explain import derivation, flow, job_story
 from planner.runs.selectors.figures import queue_lines, resources
 from planner.runs.selectors.lists import job_groups
@@ -126,7 +127,7 @@ def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
         "resources": resource_order(resources([figures]) | set(figures.real_capability)),
         "derivation": derivation(run, queue),
         "jobs": Listing(jobs, name="jobs", params=request.GET),
-        "reasons": job_groups(jobs.filter(pending__gt=0), "gate"),
+        "reasons": job_groups(jobs.filter(WAITS), "gate"),
         "flows": [link for link in flow(run) if queue in (link.giver, link.taker)],
         "taken": Listing(victims_of_queue(run, queue), name="taken", params=request.GET),
         "given": Listing(victims_for_queue(run, queue), name="given", params=request.GET),

@@ -238,7 +238,7 @@ def diff_lines(lines: Iterable[str]) -> str:
 @register.filter
 def why_waiting(job: Any) -> str:
     """Show why a job waits: its first gate, otherwise the scheduler's message in its PodGroup."""
-    if not job.pending:
+    if not job.waits:
         freed = job.task_status.get("Pipelined")
         return "Pipelined: its pods start when the resources being released are free." if freed else ""
     if not job.gate and job.phase_after == "Pending":

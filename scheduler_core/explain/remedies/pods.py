@@ -37,7 +37,7 @@ _CONSTRAINTS = (
 
 def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
     """Yield a remedy over an upper limit to the request of every waiting pod, by resource."""
-    if {pod for spec in waiting.specs for pod in spec.pods} != set(waiting.pods):
+    if not waiting.pods or {pod for spec in waiting.specs for pod in spec.pods} != set(waiting.pods):
         return
     tops = {
         name: max(request.get(name, 0.0) for request in waiting.requests.values()) for name in waiting.request

@@ -59,7 +59,7 @@ class Waiting:
     requests : dict
         The request of each of them.
     request : dict
-        The sum of the requests, by resource, without `pods`.
+        The sum of the requests, by resource, without `pods`; of a job without pods its minResources.
 
     """
 
@@ -73,12 +73,16 @@ class Waiting:
             task["pod"] for task in self.entry["tasks"] if task["status"] in ("Pending", "Pipelined")
         ]
         self.requests = {pod: view.request(pod) for pod in self.pods}
-        total: Amounts = {}
+        total: Amounts = {} if self.entry["tasks"] else self._min_resources()
         for request in self.requests.values():
             total = plus(total, request)
         self.request = {
             name: value for name, value in total.items() if name != PODS and value >= MIN_RESOURCE
         }
+
+    def _min_resources(self) -> Amounts:
+        stated = value_at(self.podgroup or {}, "spec.minResources")
+        return dict(Resource.from_list(stated or {}).items())
 
     @property
     def conf(self) -> Mapping[str, Any]:

@@ -102,7 +102,8 @@ class ComparedJob(serializers.Serializer[Any]):
 
     queue = serializers.CharField()
     pods = serializers.IntegerField()
-    pending = serializers.IntegerField()
+    pending = serializers.IntegerField(help_text="Waiting pods.")
+    waits = serializers.BooleanField(help_text="For places for pods, or for its first pods.")
     ready = serializers.BooleanField()
     phase = serializers.CharField()
     gate = serializers.CharField()

@@ -131,6 +131,7 @@ class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
     """The result of a run for one job, at the end of the last cycle."""
 
     task_status = serializers.DictField(child=serializers.IntegerField())
+    waits = serializers.BooleanField(read_only=True, help_text="For places for pods, or for its first pods.")
     pending_reasons = serializers.DictField()
     pending_explain = serializers.SerializerMethodField()
 
@@ -138,8 +139,8 @@ class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
         model = JobOutcome
         fields = [
             "job", "queue", "phase_before", "phase_after", "priority", "min_available", "pods", "task_status",
-            "pending", "ready", "pipelined", "starving", "gate", "message", "fit_error", "pending_reasons",
-            "pending_explain",
+            "pending", "waits", "ready", "pipelined", "starving", "gate", "message", "fit_error",
+            "pending_reasons", "pending_explain",
         ]  # fmt: skip
 
     @extend_schema_field(PendingSerializer(allow_null=True))
