@@ -8,7 +8,7 @@ import yaml
 from django import forms
 
 from planner.errors import Invalid
-from planner.web.forms import ReadField, TypedForm
+from planner.web.forms import LongSelect, ReadField, TypedForm
 from planning.experiments.written import experiment_read
 from planning.units import resource_label
 
@@ -77,7 +77,9 @@ class ExperimentForm(TypedForm):
         values.widget.attrs |= {"placeholder": like, "spellcheck": "false"}
         self.add_field(
             f"{place}.setting",
-            forms.ChoiceField(label=label, choices=choices, required=False, error_messages=refused),
+            forms.ChoiceField(
+                label=label, choices=choices, required=False, error_messages=refused, widget=LongSelect
+            ),
         )
         self.add_field(f"{place}.values", values)
 

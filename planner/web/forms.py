@@ -5,12 +5,30 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.utils import flatatt
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from planner.errors import Invalid
 from planning.labels import tags_of
 from planning.rows import Problem
 
 _CLASSES = ((forms.CheckboxInput, "form-check-input"), (forms.Select, "form-select"))
+
+
+class LongSelect(forms.Select):
+    """A choice of thousands of options, which a template each would take ten times as long to write."""
+
+    def render(
+        self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None
+    ) -> SafeString:
+        """Return the element."""
+        option, chosen = '<option value="{}"{}>{}</option>', SafeString(" selected")
+        options = format_html_join(
+            "\n", option, ((one, chosen if one == value else "", label) for one, label in self.choices)
+        )
+        attributes = {"name": name, **self.build_attrs(self.attrs, attrs)}
+        return format_html("<select{}>{}</select>", flatatt(attributes), options)
 
 
 class TypedForm(forms.Form):

@@ -170,7 +170,7 @@ class ComparePage:
         """The resources to switch between."""
         return resource_order(resources(self._figures)) or ["cpu"]
 
-    @property
+    @cached_property
     def resource(self) -> str:
         """The selected resource."""
         wanted = self.params.get("resource", "")

@@ -113,7 +113,7 @@ class RunPage:
         """The resources to switch between."""
         return resource_order(resources(self.figures)) or ["cpu"]
 
-    @property
+    @cached_property
     def resource(self) -> str:
         """The selected resource."""
         wanted = self.params.get("resource", "")
