@@ -52,7 +52,7 @@ def _report(args: argparse.Namespace, desk: Desk) -> Json:
     def place(one: Mapping[str, Any]) -> Json:
         return source.placed(one, plan)
 
-    return effects.report(rules.judged(effects.outcomes), place)
+    return effects.report(rules.evaluate(effects.outcomes), place)
 
 
 def _forecast(args: argparse.Namespace, plan: Json) -> Record:

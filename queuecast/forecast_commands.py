@@ -70,7 +70,7 @@ def forecast(desk: Desk, args: argparse.Namespace) -> Output:
     for name, document in zip(args.scenarios, documents, strict=True):
         with progress_line(f"forecast {name}") as progress:
             records.append(work.forecast(document, progress))
-    found = [_judged(record, targets, starves, listed) for record in records]
+    found = [_forecast_data(record, targets, starves, listed) for record in records]
     data = [{"scenario": name, **one} for name, one in zip(args.scenarios, found, strict=True)]
     parts: list[Table | str] = []
     for name, record, one in zip(args.scenarios, records, found, strict=True):
@@ -129,7 +129,7 @@ def requested_workload(args: argparse.Namespace, given: Read | None = None) -> W
     return Workload(read, fitting, times, changes(args.changes_file))
 
 
-def _judged(
+def _forecast_data(
     record: Record, targets: Mapping[str, float], starves: float, listed: Prices | None
 ) -> dict[str, Any]:
     queues = [

@@ -76,7 +76,7 @@ def exported_plan(desk: Desk, name: str) -> tuple[Json, list[str]]:
 
 def _report(planned: Planned, effects: Effects) -> Json:
     rules = planned.plan.rules
-    return effects.report(rules.judged(effects.outcomes) if rules else [], planned.placed)
+    return effects.report(rules.evaluate(effects.outcomes) if rules else [], planned.placed)
 
 
 def _run_document(planned: Planned) -> Json:

@@ -9,7 +9,7 @@ from planning.forecasts.costs import unit_of
 from planning.forecasts.loops import eviction_loops
 from planning.forecasts.losses import losses
 from planning.forecasts.record import Record
-from planning.forecasts.targets import judged as verdict_of_targets
+from planning.forecasts.targets import target_verdicts
 from planning.near import meant
 from queuecast.outcome import Outcome
 from queuecast.shown import amounts
@@ -57,32 +57,32 @@ class Compared:
         return next(podgroup_keys(self.document, job), job)
 
 
-Judged = tuple[Status, str]
-KEPT: Judged = ("kept", "")
+Result = tuple[Status, str]
+KEPT: Result = ("kept", "")
 
 
-def _no_victim_in(queue: str, outcomes: Compared) -> Judged:
+def _no_victim_in(queue: str, outcomes: Compared) -> Result:
     tree = set(outcomes.tree(queue))
     return _unless([str(victim) for victim in outcomes.after.victims if victim.queue in tree])
 
 
-def _max_evictions(limit: int, outcomes: Compared) -> Judged:
+def _max_evictions(limit: int, outcomes: Compared) -> Result:
     count = len(outcomes.after.victims)
     return _unless([f"{count} {'pod is' if count == 1 else 'pods are'} evicted"] if count > limit else [])
 
 
-def _job_runs(job: str, outcomes: Compared) -> Judged:
+def _job_runs(job: str, outcomes: Compared) -> Result:
     group = outcomes.podgroup(job)
     if group not in outcomes.after.ready:
         return _unless([" ".join([f"no such job: {job}.", meant(job, outcomes.after.ready)]).strip()])
     return _unless([] if outcomes.after.ready[group] else [f"{job} waits"])
 
 
-def _no_new_pending(_wanted: bool, outcomes: Compared) -> Judged:
+def _no_new_pending(_wanted: bool, outcomes: Compared) -> Result:
     return _unless(sorted(outcomes.after.pending - outcomes.before.pending))
 
 
-def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     deserved = _deserved(wanted["queue"], outcomes)
     if deserved is None:
         return "skipped", _idle(wanted["queue"])
@@ -95,7 +95,7 @@ def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
     return _unless(short)
 
 
-def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     held = outcomes.after.queues.get(wanted["queue"])
     if held is None:
         return "skipped", _idle(wanted["queue"])
@@ -103,7 +103,7 @@ def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
     return _unless([] if low <= share <= high else [f"the share is {share:.3f}"])
 
 
-def _upgrade_keeps(name: str, outcomes: Compared) -> Judged:
+def _upgrade_keeps(name: str, outcomes: Compared) -> Result:
     new = release_named(name)
     assert new is not None, "the schema accepts versions only"
     impact = upgrade_impact(prepare(outcomes.document), release_of(outcomes.document), new)
@@ -117,17 +117,17 @@ def _upgrade_keeps(name: str, outcomes: Compared) -> Judged:
     )
 
 
-NO_WORKLOAD: Judged = "skipped", "no workload is named: queuecast check with --trace tests it"
+NO_WORKLOAD: Result = "skipped", "no workload is named: queuecast check with --trace tests it"
 FORECAST_RULES = ("wait_p95", "no_loop", "lost_hours_at_most")
 """Rules that need a forecast."""
 
 
-def _wait_p95(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+def _wait_p95(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     if outcomes.forecast is None:
         return NO_WORKLOAD
     target = duration(wanted["at_most"])
     assert target is not None, "the schema accepts lengths of time only"
-    (found,) = verdict_of_targets(outcomes.forecast, {wanted["queue"]: target})
+    (found,) = target_verdicts(outcomes.forecast, {wanted["queue"]: target})
     if found.status == "no_jobs":
         return "skipped", f"queue {found.queue} gets no job of the workload"
     if found.status == "met":
@@ -142,7 +142,7 @@ def _wait_p95(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
     return "broken", f"the 95th percentile is {least}{spelled(waits.p95)}; {late}"
 
 
-def _no_loop(_wanted: bool, outcomes: Compared) -> Judged:
+def _no_loop(_wanted: bool, outcomes: Compared) -> Result:
     if outcomes.forecast is None:
         return NO_WORKLOAD
     return _unless(
@@ -154,7 +154,7 @@ def _no_loop(_wanted: bool, outcomes: Compared) -> Judged:
     )
 
 
-def _lost_hours_at_most(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+def _lost_hours_at_most(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     if outcomes.forecast is None:
         return NO_WORKLOAD
     resource, queue = wanted.get("resource", "pods"), wanted.get("queue")
@@ -178,7 +178,7 @@ def _fact(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-RULES: Mapping[str, Callable[[Any, Compared], Judged]] = {
+RULES: Mapping[str, Callable[[Any, Compared], Result]] = {
     "no_victim_in": _no_victim_in,
     "max_evictions": _max_evictions,
     "job_runs": _job_runs,
@@ -216,7 +216,7 @@ def _amount(resource: str, quantity: Any) -> float:
     return float((whole_value if resource in ("memory", "pods") else milli_value)(str(quantity)))
 
 
-def _unless(facts: Sequence[str], most: int = 5) -> Judged:
+def _unless(facts: Sequence[str], most: int = 5) -> Result:
     """Return that a rule holds unless there are facts against it."""
     if not facts:
         return KEPT

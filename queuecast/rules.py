@@ -63,7 +63,7 @@ class Rules:
             if _unreadable(amount)
         ]  # fmt: skip
 
-    def judged(self, outcomes: Compared) -> list[Verdict]:
+    def evaluate(self, outcomes: Compared) -> list[Verdict]:
         """Return a verdict for each rule in order, or raise Refused for an unknown queue."""
         if wrong := self._unknown_queues(outcomes):
             raise refusal(wrong)

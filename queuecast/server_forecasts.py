@@ -47,7 +47,7 @@ def forecast(desk: Desk, args: argparse.Namespace) -> Output:
     if any(one["state"] != "succeeded" for one in over):
         return _states(over, "over")
     listed = _prices(args)
-    data = [_judged(client, one, name, listed) for name, one in zip(args.scenarios, over, strict=True)]
+    data = [_forecast_data(client, one, name, listed) for name, one in zip(args.scenarios, over, strict=True)]
     parts: list[Table | str] = [part for one in data for part in _shown(one)]
     for one in data[1:]:
         found = client.forecast_compare(data[0]["id"], one["id"])
@@ -91,7 +91,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     return options
 
 
-def _judged(client: Client, over: Json, name: str, listed: Json | None) -> Json:
+def _forecast_data(client: Client, over: Json, name: str, listed: Json | None) -> Json:
     found = client.forecast_verdict(over["id"])
     data = {
         "id": over["id"],
@@ -157,7 +157,7 @@ def forecast_show(desk: Desk, args: argparse.Namespace) -> Output:
     one = client.forecast_wait(args.forecast, seconds=0.0)
     if one["state"] != "succeeded":
         return _states([one], "over")
-    data = _judged(client, one, args.forecast, None)
+    data = _forecast_data(client, one, args.forecast, None)
     return Output(data, list(_shown(data)), notes=one["notes"])
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from planner.forecasts.views import compare, forecasts, judged, moments, traces
+from planner.forecasts.views import compare, evaluation, forecasts, moments, traces
 
 pages = [
     path("traces/", traces.listing, name="traces"),
@@ -16,7 +16,7 @@ pages = [
     path("forecasts/<uuid:forecast_id>/figures/", forecasts.figures, name="forecast-figures"),
     path("forecasts/<uuid:forecast_id>/cancel/", forecasts.cancel, name="forecast-cancel"),
     path("forecasts/<uuid:forecast_id>/delete/", forecasts.delete, name="forecast-delete"),
-    path("forecasts/<uuid:forecast_id>/prices/", judged.prices, name="forecast-prices"),
-    path("forecasts/<uuid:forecast_id>/backtests/", judged.backtests, name="forecast-backtests"),
+    path("forecasts/<uuid:forecast_id>/prices/", evaluation.prices, name="forecast-prices"),
+    path("forecasts/<uuid:forecast_id>/backtests/", evaluation.backtests, name="forecast-backtests"),
     path("forecasts/<uuid:forecast_id>/moment/", moments.moment, name="forecast-moment"),
 ]

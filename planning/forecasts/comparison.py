@@ -171,8 +171,8 @@ def cost_against_benefit(found: Comparison, before: Costs | None = None, after: 
         if abs(gained) * 3600 <= _SAME * max(len(found.pairs), 1)
         else f"{'saves' if gained < 0 else 'adds'} {spelled(abs(gained) * 3600)} of waiting"
     )
-    losers = [queue for queue in found.queues if queue.mean_change > _SAME]
-    worst = max(losers, key=lambda queue: (queue.hours, queue.queue), default=None)
+    slower = [queue for queue in found.queues if queue.mean_change > _SAME]
+    worst = max(slower, key=lambda queue: (queue.hours, queue.queue), default=None)
     but = (
         f"; jobs of queue {worst.queue} wait {spelled(worst.mean_change)} longer on average"
         if worst is not None and gained < 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from planning.forecasts.record import FIGURES, NO_JOB, Record
 from planning.forecasts.steps import Floats, Ints, Steps
-from planning.forecasts.targets import TargetVerdict, judged, submitted_in_time, waits_of
+from planning.forecasts.targets import TargetVerdict, submitted_in_time, target_verdicts, waits_of
 
 POINTS = 250
 """How many intervals of a window keep their peaks, as many as a chart can show."""
@@ -147,9 +147,9 @@ def started_waits(record: Record) -> dict[str, Floats]:
 
 def wait_rows(record: Record, targets: Mapping[str, float]) -> list[WaitRow]:
     """Return the waits of every queue, of the jobs submitted during the forecast, by name."""
-    judged_queues = {found.queue: found for found in judged(record, targets)}
-    queues = sorted({*record.jobs.queues, *judged_queues})
-    return [_wait_row(record, queue, judged_queues.get(queue)) for queue in queues]
+    verdicts = {found.queue: found for found in target_verdicts(record, targets)}
+    queues = sorted({*record.jobs.queues, *verdicts})
+    return [_wait_row(record, queue, verdicts.get(queue)) for queue in queues]
 
 
 def _wait_row(record: Record, queue: str, target: TargetVerdict | None) -> WaitRow:

@@ -100,12 +100,12 @@ def waits_of(record: Record, queue: str) -> Waits:
     )
 
 
-def judged(record: Record, targets: Mapping[str, float]) -> list[TargetVerdict]:
+def target_verdicts(record: Record, targets: Mapping[str, float]) -> list[TargetVerdict]:
     """Return whether each queue meets its target, in seconds, by name."""
-    return [_judged(record, queue, target) for queue, target in sorted(targets.items())]
+    return [_target_verdict(record, queue, target) for queue, target in sorted(targets.items())]
 
 
-def _judged(record: Record, queue: str, target: float) -> TargetVerdict:
+def _target_verdict(record: Record, queue: str, target: float) -> TargetVerdict:
     waits, jobs = waits_of(record, queue), record.jobs
     rows = submitted_in_time(record, queue)
     late = rows[jobs.waits_at_least(record.end)[rows] > target]

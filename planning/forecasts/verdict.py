@@ -14,7 +14,7 @@ from planning.forecasts.losses import Loss, losses
 from planning.forecasts.record import Record
 from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
-from planning.forecasts.targets import TargetVerdict, judged
+from planning.forecasts.targets import TargetVerdict, target_verdicts
 from planning.forecasts.use import highest
 from planning.units import said
 from scheduler_core.explain.wording import named
@@ -73,7 +73,7 @@ def verdict(
     """
     starved = [one for one in starvations(record) if one.seconds >= starves_after]
     findings = [
-        *map(_of_target, judged(record, targets)),
+        *map(_of_target, target_verdicts(record, targets)),
         *map(_of_starvation, starved),
         *map(_of_loop, eviction_loops(record)),
         *_of_losses(losses(record)),

@@ -117,7 +117,7 @@ class GangEviction(ABC):
         chosen = self._chosen(found.places, bundles)
         nodes = {place.node for place in chosen}
         observer = self.session.observer
-        observer.judged_for_gang(job, partial(self._candidates_on, nodes, job), verdict.votes)
+        observer.plugins_voted_for_gang(job, partial(self._candidates_on, nodes, job), verdict.votes)
         for victim in found.victims:
             why = observer.explain_gang_eviction(victim, job, demand, verdict.votes, chosen)
             statement.evict(victim, self.name, None).explanation = why

@@ -41,9 +41,9 @@ from scheduler_core.victims.bound import (
 )
 from scheduler_core.victims.eviction import evict_for, never_evicts, pipeline_after, promising_nodes
 from scheduler_core.victims.index import TaskIndex
-from scheduler_core.victims.losers import PreemptableJobs
 from scheduler_core.victims.order import victims_queue
 from scheduler_core.victims.preempt_bound import preempt_bound
+from scheduler_core.victims.preemptable_jobs import PreemptableJobs
 from scheduler_core.victims.retry import Attempt, FailedAttempts
 from scheduler_core.victims.selection import NodeVerdict, select_victims, victims_suffice
 
@@ -214,9 +214,9 @@ class Preempt:
     def verdict_on(self, task: TaskInfo, node: int) -> NodeVerdict | None:
         """Return the candidates of other jobs on a node with the plugins' votes; None without any."""
         candidates = self.other_jobs(task).on(node)
-        return self._judge(task, candidates) if candidates else None
+        return self._node_verdict(task, candidates) if candidates else None
 
-    def _judge(self, task: TaskInfo, candidates: Sequence[TaskInfo]) -> NodeVerdict:
+    def _node_verdict(self, task: TaskInfo, candidates: Sequence[TaskInfo]) -> NodeVerdict:
         return NodeVerdict(candidates, select_victims(self.session, Point.PREEMPTABLE, task, candidates))
 
     def _hopeful(self, task: TaskInfo, nodes: Nodes, candidates: Candidates) -> Nodes:
@@ -260,10 +260,10 @@ class Preempt:
         attempt: Attempt,
     ) -> bool:
         session = self.session
-        judged = self._judge(task, candidates)
-        verdict = judged.verdict
-        session.observer.judged(task, candidates, verdict.votes)
-        attempt.judged.append(judged)
+        node_verdict = self._node_verdict(task, candidates)
+        verdict = node_verdict.verdict
+        session.observer.plugins_voted(task, candidates, verdict.votes)
+        attempt.verdicts.append(node_verdict)
         if not victims_suffice(session, task, node, verdict.victims):
             return False
         if self.rolls_back and session.allocatable(queue, task) is not None:

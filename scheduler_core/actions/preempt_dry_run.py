@@ -94,7 +94,7 @@ def try_node(
 ) -> Candidate | None:
     """Return which candidates would have to be evicted from a node, None when that would not help."""
     verdict = select_victims(session, Point.PREEMPTABLE, task, tasks)
-    session.observer.judged(task, tasks, verdict.votes)
+    session.observer.plugins_voted(task, tasks, verdict.votes)
     if not victims_suffice(session, task, node, verdict.victims):
         return None
     dry_run = DryRun(session, queue, task, node)

@@ -263,12 +263,12 @@ class Reclaim:
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int, attempt: Attempt) -> bool:
         session = self.session
-        judged = self.verdict_on(task, node)
-        if judged is None:
+        node_verdict = self.verdict_on(task, node)
+        if node_verdict is None:
             return False
-        candidates, verdict = judged
-        session.observer.judged(task, candidates, verdict.votes)
-        attempt.judged.append(judged)
+        candidates, verdict = node_verdict
+        session.observer.plugins_voted(task, candidates, verdict.votes)
+        attempt.verdicts.append(node_verdict)
         if not victims_suffice(session, task, node, verdict.victims):
             return False
         local = Statement(session) if self.rolls_back else statement

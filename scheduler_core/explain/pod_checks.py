@@ -88,9 +88,9 @@ def _found(search: Search) -> Iterator[NodeVotes]:
     except PrePredicateError:
         return
     for node in search.finder.nodes_for(search.task).tolist():
-        judged = search.finder.verdict_on(search.task, node)
-        if judged is not None:
-            yield NodeVotes(judged.candidates, recorded(judged.verdict.votes), node)
+        node_verdict = search.finder.verdict_on(search.task, node)
+        if node_verdict is not None:
+            yield NodeVotes(node_verdict.candidates, recorded(node_verdict.verdict.votes), node)
 
 
 def _candidates(search: Search, found: Sequence[NodeVotes]) -> Check:

@@ -87,8 +87,8 @@ class ClassScoreMatrix:
         The plugins that refuse or score nodes.
     tasks : mapping
         One task of each class, by the number of the class.
-    judge_of : callable
-        ``judge_of(task)``: a function that gives the score of one node for one class.
+    scorer_of : callable
+        ``scorer_of(task)``: a function that gives the score of one node for one class.
 
     """
 
@@ -97,10 +97,10 @@ class ClassScoreMatrix:
         nodes: NodeTable,
         plugins: Plugins,
         tasks: Mapping[int, TaskInfo],
-        judge_of: Callable[[TaskInfo], ScoreOf],
+        scorer_of: Callable[[TaskInfo], ScoreOf],
     ) -> None:
         self.nodes = nodes
-        self._judge_of = judge_of
+        self._scorer_of = scorer_of
         asking = list(tasks.values())
         demands, self._whose = distinct_rows(np.array([task.shape.demand for task in asking]))
         self._requested = np.flatnonzero((demands > -np.inf).any(axis=0))
@@ -122,7 +122,7 @@ class ClassScoreMatrix:
         self._scores = np.empty((max(MOST_STATES, 2 * len(nodes)), len(asking)))
         self._by_class = np.empty((len(asking), len(nodes)))
         self._state_of = [0] * len(nodes)
-        self._judge({node: self._state(node) for node in range(len(nodes))})
+        self._score_states({node: self._state(node) for node in range(len(nodes))})
 
     def at_once(self, number: int, task: TaskInfo) -> Scores:
         """Return the scores of a class where it can be allocated at once, else minus infinity, (N,)."""
@@ -132,9 +132,9 @@ class ClassScoreMatrix:
         known = self._classes.get(number)
         if known is None:
             scores = self._by_class[self._columns[number]]
-            known = self._classes[number] = _Class(self._judge_of(task), scores)
+            known = self._classes[number] = _Class(self._scorer_of(task), scores)
         if self._waiting:
-            self._judge_waiting(known)
+            self._score_waiting(known)
         return known.scores
 
     def _follow(self, changed: Iterable[int], now: int) -> None:
@@ -147,16 +147,16 @@ class ClassScoreMatrix:
             elif self._waiting.pop(node, None) or self._state_of[node] != number:
                 self._enter(node, number)
         if len(self._waiting) > MOST_WAITING:
-            self._judge({node: state for node, (_, state) in self._waiting.items()})
+            self._score_states({node: state for node, (_, state) in self._waiting.items()})
             self._waiting.clear()
         self._seen = now
 
-    def _judge_waiting(self, known: _Class) -> None:
+    def _score_waiting(self, known: _Class) -> None:
         """Score the waiting nodes that the class has not yet scored."""
-        seen, judge, scores = known.seen, known.judge, known.scores
+        seen, scorer, scores = known.seen, known.scorer, known.scores
         for node, (since, _) in self._waiting.items():
             if since > seen:
-                scores[node] = judge(node)
+                scores[node] = scorer(node)
         known.seen = self._seen
 
     def _state(self, node: int) -> Hashable:
@@ -168,7 +168,7 @@ class ClassScoreMatrix:
         ahead = None if future is idle else tuple(future)
         return self._kinds[node], tuple(idle), ahead, *[changing(node) for changing in self._changing]
 
-    def _judge(self, states: Mapping[int, Hashable]) -> None:
+    def _score_states(self, states: Mapping[int, Hashable]) -> None:
         """Score the nodes in new states, one node for each state."""
         alike: dict[Hashable, list[int]] = {}
         for node, state in states.items():
@@ -177,7 +177,7 @@ class ClassScoreMatrix:
             self._forget_past_states()
         first = len(self._known)
         representatives = as_array([nodes[0] for nodes in alike.values()])
-        self._scores[first : first + len(alike)] = self._judged(representatives)
+        self._scores[first : first + len(alike)] = self._scored(representatives)
         for number, (state, nodes) in enumerate(alike.items(), first):
             self._known[state] = number
             for node in nodes:
@@ -196,11 +196,11 @@ class ClassScoreMatrix:
         self._known = {state: renamed[old] for state, old in self._known.items() if old in renamed}
         self._state_of = [renamed[old] for old in self._state_of]
 
-    def _judged(self, nodes: Nodes) -> Scores:
+    def _scored(self, nodes: Nodes) -> Scores:
         """Return the scores of nodes for each class that can be allocated there at once, (K, C)."""
         parts = len(nodes) * len(self._columns) // MOST_ANSWERS + 1
         if parts > 1:
-            return np.concatenate([self._judged(part) for part in np.array_split(nodes, parts)])
+            return np.concatenate([self._scored(part) for part in np.array_split(nodes, parts)])
         numbers = nodes.tolist()
         possible = self._fits([self.nodes.future_of[node] for node in numbers])
         if not self.nodes.releasing_or_pipelined.isdisjoint(numbers):
@@ -225,8 +225,8 @@ class _Class:
 
     Attributes
     ----------
-    judge : callable
-        ``judge(node)``: its score on one node.
+    scorer : callable
+        ``scorer(node)``: its score on one node.
     scores : (N,) float64
         By node.
     seen : int
@@ -234,10 +234,10 @@ class _Class:
 
     """
 
-    __slots__ = ("judge", "scores", "seen")
+    __slots__ = ("scorer", "scores", "seen")
 
-    def __init__(self, judge: ScoreOf, scores: Scores) -> None:
-        self.judge = judge
+    def __init__(self, scorer: ScoreOf, scores: Scores) -> None:
+        self.scorer = scorer
         self.scores = scores
         self.seen = 0
 

@@ -108,10 +108,10 @@ class Observer:
         """Return the receiver of the plugins' answers about some candidates."""
         return UNRECORDED
 
-    def judged(self, for_task: TaskInfo, candidates: Sequence[TaskInfo], votes: Votes) -> None:
+    def plugins_voted(self, for_task: TaskInfo, candidates: Sequence[TaskInfo], votes: Votes) -> None:
         """Receive the plugins' answers about the candidates on a node; they replace earlier ones."""
 
-    def judged_for_gang(
+    def plugins_voted_for_gang(
         self, job: JobInfo, candidates: Callable[[], Sequence[TaskInfo]], votes: Votes
     ) -> None:
         """Receive the plugins' answers about the candidates on the nodes chosen for a gang."""

@@ -73,7 +73,7 @@ def review(document: Mapping[str, Any], before: Inspection | None = None) -> lis
     """
     inspection = Inspection(document, before)
     of_form = inspection.problems()
-    found = [_judged(problem) for problem in of_form if not problem.path.startswith("scheduler_conf")]
+    found = [_with_severity(problem) for problem in of_form if not problem.path.startswith("scheduler_conf")]
     release = release_of(document)
     found += conf_problems(document.get("scheduler_conf"), release)
     conf = conf_of(document.get("scheduler_conf"), release)
@@ -94,5 +94,5 @@ def is_unsound(problem: Problem) -> bool:
     return problem.severity == "error" and not problem.path.startswith("scheduler_conf")
 
 
-def _judged(problem: Problem) -> Problem:
+def _with_severity(problem: Problem) -> Problem:
     return replace(problem, severity="error") if problem.rule in REFUSED else problem

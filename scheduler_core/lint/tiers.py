@@ -181,8 +181,8 @@ def _hidden_votes(calls: list[PluginCall]) -> Problems:
     hidden = [one for one in calls if one.tier > calls[0].tier]
     names = " and ".join(dict.fromkeys(one.plugin for one in hidden))
     message = (
-        f"a permit of {' and '.join(first)} in tier {calls[0].tier} enqueues a job, so {names} in tier "
-        f"{hidden[0].tier} never run: their limits do not apply to enqueue"
+        f"a permit of {' and '.join(first)} in tier {calls[0].tier} enqueues a job: the limits of {names} in "
+        f"tier {hidden[0].tier} do not apply to enqueue"
     )
     fix = f"put {names} into tier {calls[0].tier}"
     at = ("tiers", hidden[0].tier - 1)

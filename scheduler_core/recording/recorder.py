@@ -124,11 +124,11 @@ class Recorder(Observer):
         """Return an object that records the plugins' votes."""
         return RecordedVotes()
 
-    def judged(self, for_task: TaskInfo, candidates: Sequence[TaskInfo], votes: Votes) -> None:
+    def plugins_voted(self, for_task: TaskInfo, candidates: Sequence[TaskInfo], votes: Votes) -> None:
         """Record which candidates were refused, and by which vote."""
         self._spare(for_task.key, "", candidates, recorded(votes))
 
-    def judged_for_gang(
+    def plugins_voted_for_gang(
         self, job: JobInfo, candidates: Callable[[], Sequence[TaskInfo]], votes: Votes
     ) -> None:
         """Record which candidates were refused for a whole gang."""

@@ -97,7 +97,7 @@ class ReclaimBound(Bound, LivingView):
         self._limits: Amounts = np.zeros((len(tiers), len(index.jobs)))
         for name in self._queues:
             self._allow(name)
-        self._chosen = self._judged(slice(0, len(index)))
+        self._chosen = self._counted(slice(0, len(index)))
         for name, rows in index.queues.items():
             if name not in self._queues:
                 self._chosen[:, rows] = False
@@ -219,7 +219,7 @@ class ReclaimBound(Bound, LivingView):
         ).transpose(2, 0, 1)
         return OwnPart(nodes, sums, dict(zip(nodes.tolist(), sums, strict=True)))
 
-    # judging
+    # updating the sums
 
     def _record_moves(self) -> None:
         """Record the moves since the last call, by queue and job."""
@@ -237,12 +237,12 @@ class ReclaimBound(Bound, LivingView):
             jobs = self._moved.pop(queue)
             if self._allow(queue):
                 rows = self._queues[queue]
-                tiers, places = np.nonzero(self._judged(rows) != self._chosen[:, rows])
+                tiers, places = np.nonzero(self._counted(rows) != self._chosen[:, rows])
                 for tier, row in zip(tiers.tolist(), (places + rows.start).tolist(), strict=True):
-                    self._turn(tier, row)
+                    self._toggle(tier, row)
             else:
                 for job, tasks in jobs.items():
-                    self._judge_job(job, tasks)
+                    self._update_job(job, tasks)
 
     def _allow(self, queue: str) -> bool:
         """Compute which shapes a queue might lose in each tier; return whether that changed."""
@@ -269,7 +269,7 @@ class ReclaimBound(Bound, LivingView):
         job, crowd = self._index.jobs[number], self._index.crowds.item(number)
         return [min([crowd, *[most(job, None) for most in of_tier]]) for of_tier in self._most]
 
-    def _judged(self, rows: slice) -> Mask:
+    def _counted(self, rows: slice) -> Mask:
         """Return which tasks of a queue, or of all queues, count in which sum, (S, P)."""
         index, running = self._index, self._index.running
         owners = index.job_of[rows]
@@ -284,21 +284,21 @@ class ReclaimBound(Bound, LivingView):
         chosen[1:] = self._allowed[:, rows] & (self._limits.take(owners, axis=1) > ranks)
         return chosen & running[rows]
 
-    def _judge_job(self, number: int, moved: Sequence[int]) -> None:
+    def _update_job(self, number: int, moved: Sequence[int]) -> None:
         """Update the tasks of a job whose answers may have changed because some of its tasks moved."""
         index, rows = self._index, self._index.rows_of_job[number]
         limits = self._limits_of(number)
         if limits != self._limits[:, number].tolist():
             self._limits[:, number] = limits
-            self._judge_tasks(range(rows.start, rows.stop), limits)
+            self._update_tasks(range(rows.start, rows.stop), limits)
         elif index.crowds.item(number) == 1:
-            self._judge_tasks(dict.fromkeys(moved), limits)
+            self._update_tasks(dict.fromkeys(moved), limits)
         elif moved:
             nodes = {index.node_of.item(row) for row in moved}
             of_job = enumerate(index.node_of[rows].tolist(), rows.start)
-            self._judge_tasks([row for row, node in of_job if node in nodes], limits)
+            self._update_tasks([row for row, node in of_job if node in nodes], limits)
 
-    def _judge_tasks(self, rows: Iterable[int], limits: Sequence[float]) -> None:
+    def _update_tasks(self, rows: Iterable[int], limits: Sequence[float]) -> None:
         """Update the tasks of one job on some nodes, one by one."""
         ranks: dict[int, int] = {}
         for row in rows:
@@ -307,12 +307,12 @@ class ReclaimBound(Bound, LivingView):
             ranks[node] = rank + is_running
             before, allowed = self._chosen[:, row].tolist(), self._allowed[:, row].tolist()
             if before[0] != is_running:
-                self._turn(0, row)
+                self._toggle(0, row)
             for tier, limit in enumerate(limits):
                 if before[tier + 1] != (is_running and rank < limit and allowed[tier]):
-                    self._turn(tier + 1, row)
+                    self._toggle(tier + 1, row)
 
-    def _turn(self, tier: int, row: int) -> None:
+    def _toggle(self, tier: int, row: int) -> None:
         """Add a task to a sum, or remove it."""
         counts = not self._chosen[tier, row]
         self._chosen[tier, row] = counts

@@ -29,7 +29,7 @@ class Attempt(NamedTuple):
         The number of node changes before the attempt.
     left_out : int
         The number of nodes left out.
-    judged : list
+    verdicts : list
         The candidates with the plugins' votes, node by node.
 
     """
@@ -38,7 +38,7 @@ class Attempt(NamedTuple):
     among: Hashable
     moves: int
     left_out: int
-    judged: list[NodeVerdict]
+    verdicts: list[NodeVerdict]
 
 
 class FailedAttempts:
@@ -87,8 +87,8 @@ class FailedAttempts:
         if failed is None or failed.moves != len(session.nodes.changes):
             return False
         session.observer.nodes_left_out(task, failed.left_out)
-        for candidates, verdict in failed.judged:
-            session.observer.judged(task, candidates, verdict.votes)
+        for candidates, verdict in failed.verdicts:
+            session.observer.plugins_voted(task, candidates, verdict.votes)
         return True
 
     def begin(self, task: TaskInfo, left_out: int, among: Hashable = None) -> Attempt:

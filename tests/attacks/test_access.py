@@ -51,7 +51,7 @@ WRITE_NOTHING = {
     ("api:conf-lint", "post"), ("api:forecast-cost", "post"), ("login-code", "post"),
     ("api:scenario-preview", "post"), ("planner:queues-preview", "post"),
 }  # fmt: skip
-"""A preview, a save without one, a try without a search, what judges a text, a code without a password."""
+"""A preview, a save without one, a try without a search, checks of a text, a code without a password."""
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tests.shared import SHARED
 CASES = Path(__file__).parent / "cases"
 NOT_COUNTED = {"volcano_unit_tests_not_modelled.jsonl.gz"}
 SOME, FEW = 10, 4
-"""So many scenarios of a file are judged, evenly spread; `make test-long` and `make parity` take all."""
+"""How many scenarios of a file are compared, evenly spread; `make test-long` and `make parity` use all."""
 
 
 def recordings() -> list[Path]:
@@ -51,16 +51,16 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("path", recordings(), ids=name_of)
 def test_a_recorded_file_is_equal(path: Path) -> None:
-    judge(tallied(path, max(1, length(path) // SOME)))
+    assert_equal(tallied(path, max(1, length(path) // SOME)))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", [path for path in recordings() if length(path) >= 2 * SOME], ids=name_of)
 def test_all_of_a_large_recorded_file_is_equal(path: Path) -> None:
-    judge(tallied(path, 1))
+    assert_equal(tallied(path, 1))
 
 
-def judge(tally: Tally) -> None:
+def assert_equal(tally: Tally) -> None:
     assert tally.equal == tally.total, tally.differences
     assert tally.messages >= 0.95 * tally.total, tally.differences
     assert not [text for text in tally.differences if "expected by" in text]
@@ -68,7 +68,7 @@ def judge(tally: Tally) -> None:
 
 @pytest.fixture
 def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most recorded clusters are so small that their nodes are judged one by one; here arrays judge them."""
+    """Evaluate nodes as arrays even in small clusters, where they are otherwise evaluated one by one."""
     monkeypatch.setattr(node_columns, "FEW_OF_A_CLASS", 0)
     for module in (placement, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", 0)
@@ -76,7 +76,7 @@ def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("everything_by_arrays")
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.jsonl.gz")), ids=name_of)
-def test_small_clusters_judged_as_large_ones_end_alike(path: Path) -> None:
+def test_small_clusters_evaluated_as_arrays_give_the_same_results(path: Path) -> None:
     tally = tallied(path, max(4, length(path) // FEW))
     assert tally.equal == tally.total, tally.differences
 
@@ -84,7 +84,7 @@ def test_small_clusters_judged_as_large_ones_end_alike(path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.usefixtures("everything_by_arrays")
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.jsonl.gz")), ids=name_of)
-def test_all_small_clusters_judged_as_large_ones_end_alike(path: Path) -> None:
+def test_all_small_clusters_evaluated_as_arrays_give_the_same_results(path: Path) -> None:
     tally = tallied(path, 1)
     assert tally.equal == tally.total, tally.differences
 

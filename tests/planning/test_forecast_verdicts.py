@@ -11,7 +11,7 @@ from planning.forecasts.loops import eviction_loops
 from planning.forecasts.losses import losses, lost_by_eviction
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.starvation import starvations
-from planning.forecasts.targets import judged, waits_of
+from planning.forecasts.targets import target_verdicts, waits_of
 from planning.forecasts.verdict import utilisations, verdict
 from scheduler_core.replay import metrics, replay_document
 from scheduler_core.replay.spans import spans
@@ -92,7 +92,9 @@ def test_the_worst_twentieth_decides_about_a_target() -> None:
     record = forecast(1)[2]
     waits = waits_of(record, "a")
     assert waits.p95 is not None
-    met, missed = (judged(record, {"a": target})[0].status for target in (waits.p95, waits.p95 - 0.001))
+    met, missed = (
+        target_verdicts(record, {"a": target})[0].status for target in (waits.p95, waits.p95 - 0.001)
+    )
     assert (met, missed) == ("met", "missed")
 
 
@@ -102,7 +104,7 @@ def test_jobs_that_were_there_before_the_forecast_do_not_count() -> None:
 
 def test_a_target_is_missed_from_the_moment_on_at_which_a_job_has_waited_for_it() -> None:
     document, _, record = forecast(0)
-    (found,) = judged(record, {"a": 20})
+    (found,) = target_verdicts(record, {"a": 20})
     jobs = record.jobs
     row = jobs.names.index(found.job)
     assert found.at == jobs.submitted[row] + 20
@@ -118,8 +120,8 @@ def test_a_target_stays_open_while_jobs_may_still_miss_it() -> None:
     record = forecast(0)[2]
     waits = waits_of(record, "a")
     assert waits.started < waits.jobs
-    assert judged(record, {"a": 10_000.0})[0].status == "open"
-    assert judged(record, {"nobody": 1.0})[0].status == "no_jobs"
+    assert target_verdicts(record, {"a": 10_000.0})[0].status == "open"
+    assert target_verdicts(record, {"nobody": 1.0})[0].status == "no_jobs"
 
 
 def test_a_job_that_was_aborted_before_it_started_does_not_wait_any_more() -> None:

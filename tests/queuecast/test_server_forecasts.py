@@ -62,7 +62,7 @@ def test_a_trace_is_uploaded_listed_previewed_and_deleted(
     assert not WorkloadTrace.objects.exists()
 
 
-def test_wait_targets_are_set_one_by_one_and_judged(
+def test_wait_targets_are_set_one_by_one_and_evaluated(
     plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told(capsys, "target", "set", "plan", "waits=10m", "busy=1h")

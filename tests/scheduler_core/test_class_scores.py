@@ -58,7 +58,7 @@ def test_tasks_find_the_same_node_or_reasons_together_and_alone(
 
 
 @pytest.mark.parametrize(("waiting", "states", "answers"), [(0, 4096, 16), (2, 0, 65536)])
-def test_nodes_are_judged_sooner_or_later_and_states_forgotten_without_a_difference(
+def test_scoring_nodes_sooner_or_later_and_dropping_states_makes_no_difference(
     monkeypatch: pytest.MonkeyPatch, waiting: int, states: int, answers: int
 ) -> None:
     monkeypatch.setattr(class_scores, "MOST_ANSWERS", answers)

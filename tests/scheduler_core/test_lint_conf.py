@@ -331,7 +331,7 @@ def mended(structure: Any, rule: str) -> Any:
 
 
 def calls_for(plugins: int, name: str) -> int:
-    """Count the calls that it takes to judge a configuration of so many plugins in so many tiers."""
+    """Count the calls that it takes to lint a configuration of this many plugins."""
     entry = {"name": name, "enableHierarchy": True, "enablePreemptabel": True, "arguments": {"wieght": 1}}
     structure = {
         "actions": "reclaim, allocate, preempt, enqueue, gangreclaim, shuffle",
@@ -359,7 +359,7 @@ def calls_for(plugins: int, name: str) -> int:
 @pytest.mark.parametrize(
     "name", ["gang", "capacity", "proportion", "overcommit", "extender", "drf", "nothing"]
 )
-def test_judging_a_configuration_takes_calls_in_proportion_to_its_plugins(name: str) -> None:
+def test_linting_a_configuration_takes_calls_in_proportion_to_its_plugins(name: str) -> None:
     calls_for(50, name)
     assert calls_for(400, name) < 4.4 * calls_for(100, name)
 

@@ -71,7 +71,7 @@ def test_every_plugin_keeps_the_contract(plugin: str, data: st.DataObject) -> No
 
 
 def answer(url: str, body: bytes, _timeout: float | None) -> bytes:
-    """Answer as an extender that judges by names alone, and says yes and no about equally often."""
+    """Answer as an extender that decides by names alone, accepting two out of three."""
     verb, request = url.rpartition("/")[2], json.loads(body)
 
     def yes(*names: str) -> bool:

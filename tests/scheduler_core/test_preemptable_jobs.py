@@ -9,7 +9,7 @@ from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.worklist import pending_tasks
 from scheduler_core.replay import Replay
 from scheduler_core.validate import Inspection
-from scheduler_core.victims.losers import PreemptableJobs
+from scheduler_core.victims.preemptable_jobs import PreemptableJobs
 from tests.builders import Object
 from tests.scheduler_core.replays import CONFS, crowded_replay
 from tests.scheduler_core.test_lines import TREE

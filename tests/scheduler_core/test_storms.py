@@ -16,7 +16,7 @@ from tests.scheduler_core.test_calm import committed, compare, opened, records_o
 from tests.trials import trials
 
 LARGE = {"jobs": 160, "nodes": 44}
-"""More nodes than are judged one by one."""
+"""More nodes than are evaluated one by one."""
 
 
 def in_the_storm(document: Object, after: int) -> Replay:
@@ -38,7 +38,7 @@ def test_the_same_is_decided_and_recorded_while_pods_are_evicted_and_terminate(s
     compare(storm_replay(seed))
 
 
-def test_the_same_is_decided_on_more_nodes_than_are_judged_one_by_one() -> None:
+def test_decisions_are_the_same_on_more_nodes_than_are_evaluated_one_by_one() -> None:
     compare(storm_replay(0, **LARGE))
 
 

@@ -20,13 +20,13 @@ from planner.api.serializers import ScenarioSerializer
 from planner.api.tables import is_table
 from planner.clusters.selectors.snapshots import snapshots
 from planner.forecasts.api.comparison_serializers import ForecastComparisonSerializer
-from planner.forecasts.api.forecasts import OF_LISTS, PAGE, PAGE_SIZE, ForecastTable, ForecastView
-from planner.forecasts.api.judged_serializers import (
+from planner.forecasts.api.evaluation_serializers import (
     BacktestCreate,
     BacktestSerializer,
     CostsSerializer,
     PricesSerializer,
 )
+from planner.forecasts.api.forecasts import OF_LISTS, PAGE, PAGE_SIZE, ForecastTable, ForecastView
 from planner.forecasts.api.serializers import MomentOpen
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.backtests import backtests_beside

@@ -141,7 +141,7 @@ class Kinship:
 
     @property
     def related(self) -> bool:
-        """Whether the runs are about the same cluster, judging by names."""
+        """Whether the runs are about the same cluster, as their names of queues and nodes suggest."""
         return self.queues_common * 2 > self.queues or self.nodes_common * 2 > self.nodes
 
 

@@ -20,7 +20,7 @@ from scheduler_core.release import Rule
 from scheduler_core.replay.calm.kinds import JobKinds
 from scheduler_core.replay.calm.lines import CalmJob, Line, Lines, Turn
 from scheduler_core.victims.eviction import never_evicts
-from scheduler_core.victims.losers import PreemptableJobs
+from scheduler_core.victims.preemptable_jobs import PreemptableJobs
 
 
 class NotCalmError(Exception):
@@ -70,7 +70,7 @@ class CalmActions:
         arguments = session.conf.arguments_of(preempt.NAME)
         preempts_by_search = session.release.follows(Rule.PREEMPT_ROLLBACK)
         self._knows_preempt = preempts_by_search and not DryRunArguments.read(arguments).enabled
-        self._losers: dict[tuple[int, int], bool] = {}
+        self._no_victims: dict[tuple[int, int], bool] = {}
         voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
         self._readers = [voter.reads for voter in voters if voter.reads is not None]
         self._is_read = len(self._readers) == len(voters)
@@ -293,9 +293,9 @@ class CalmActions:
             return True
         running = self.kinds.running()
         key = job.priority, len(running)
-        if key not in self._losers:
-            self._losers[key] = self.session.view(PreemptableJobs).none_for(job, running)
-        return not self._losers[key]
+        if key not in self._no_victims:
+            self._no_victims[key] = self.session.view(PreemptableJobs).none_for(job, running)
+        return not self._no_victims[key]
 
     def _may_reclaim(self, line: Line) -> bool:
         queue, task = line.kind.queue, line.kind.task

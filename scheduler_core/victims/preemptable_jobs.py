@@ -1,4 +1,4 @@
-"""Whether any job could lose a task to a preempting job."""
+"""The jobs that might lose a task to a preempting job."""
 
 from __future__ import annotations
 
