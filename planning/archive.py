@@ -13,7 +13,7 @@ _PIECE = 2**20
 def archived(files: OpenFiles) -> Iterator[bytes]:
     """Yield the pieces of an archive of files: the same bytes for the same names and contents.
 
-    Each file is left at its beginning.
+    Every file is rewound to its beginning.
     """
     for name, file in files:
         entry = tarfile.TarInfo(name)

@@ -1,8 +1,8 @@
 """Arithmetic in fields: ``+10%``, ``2x``, ``1/3 of root``.
 
-Pages and API read it by this one grammar. ``+10%`` and ``-10%`` change the present value, ``2x`` multiplies
-it; ``1/3 of root``, ``40% of parent`` take a part of another value of the same field. None of these texts is
-a Kubernetes quantity, so a plain value keeps its meaning.
+Pages and API share this grammar. ``+10%`` and ``-10%`` change the present value, ``2x`` multiplies it; ``1/3
+of root``, ``40% of parent`` take a part of another value of the same field. None of these texts is a
+Kubernetes quantity, so a plain value keeps its meaning.
 """
 
 import re
@@ -43,7 +43,7 @@ def is_arithmetic(text: object) -> bool:
 def computed(text: str, present: Fraction | None, whole: Whole) -> Fraction:
     """Return the value of arithmetic; `present` is the field's value, None if it is not set.
 
-    Raises NotComputable when what it starts from is not set, or a part is divided by nothing.
+    Raises NotComputable if the value that it starts from is not set, and on a division by zero.
 
     >>> [str(computed(text, Fraction(40), lambda _: None)) for text in ("+10%", "1.5x")]
     ['44', '60']
@@ -54,7 +54,7 @@ def computed(text: str, present: Fraction | None, whole: Whole) -> Fraction:
     if found := _PART.fullmatch(stripped):
         return _part(found, whole)
     if present is None:
-        raise NotComputable(f"{stripped} needs a present value, and the field is not set.")
+        raise NotComputable(f"{stripped} needs a current value, and the field is not set.")
     if found := _CHANGE.fullmatch(stripped):
         change = Fraction(found[2]) / 100
         return present * (1 + change if found[1] == "+" else 1 - change)
@@ -78,7 +78,7 @@ def computed_quantity(text: str, resource: str, present: str | None, whole: Whol
     try:
         value = None if present in (None, "") else parse_quantity(present)
     except QuantityError:
-        raise NotComputable(f"The present value {present!r} is not a quantity.") from None
+        raise NotComputable(f"The current value {present!r} is not a quantity.") from None
     return _quantity(computed(text, value, whole), resource)
 
 
@@ -100,7 +100,7 @@ def _part(found: "re.Match[str]", whole: Whole) -> Fraction:
     name = found[3].lower()
     value = whole(name)
     if value is None:
-        raise NotComputable(f"{found[0]}: {name} has no value to take a part of.")
+        raise NotComputable(f"{found[0]}: {name} has no value of which to take a part.")
     return value * Fraction(found[1]) / divisor
 
 

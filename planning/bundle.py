@@ -101,7 +101,7 @@ def unpacked(file: IO[bytes]) -> tuple[About, bytes]:
             raise _broken(f"This is not a run bundle: {error}.") from None
     for name, (found, checksum) in sums.items():
         if found.hexdigest() != checksum:
-            raise _broken(f"{name} is not what was packed: its SHA-256 differs.")
+            raise _broken(f"{name} was modified: its SHA-256 differs.")
     return about, content
 
 
@@ -123,7 +123,7 @@ def _archive(file: IO[bytes]) -> zipfile.ZipFile:
         raise _broken("This is not a run bundle: it is not a zip file.")
     listed = int.from_bytes(tail[end + 12 : end + 16], "little")
     if listed > _LARGEST_LIST or tail[max(0, end - 20) : end].startswith(_END_64):
-        raise _broken("This is not a run bundle: it holds too many files.")
+        raise _broken("This is not a run bundle: it contains too many files.")
     file.seek(0)
     try:
         return zipfile.ZipFile(file)
@@ -134,7 +134,7 @@ def _archive(file: IO[bytes]) -> zipfile.ZipFile:
 def about_of(about: Any) -> About:
     """Return the description of a bundle, or raise NoBundle with everything that is invalid in it."""
     if not isinstance(about, dict):
-        raise _broken(f"{_ABOUT} holds no JSON object.")
+        raise _broken(f"{_ABOUT} contains no JSON object.")
     if about.get("format") != FORMAT:
         raise _broken(f"This bundle is not of format {FORMAT}; another version of Queuecast wrote it.")
     options = about.get("options")
@@ -182,7 +182,9 @@ def _wrong(
 ) -> Iterator[Problem]:
     for name, (is_fine, form) in fields.items():
         if not is_fine(about.get(name)):
-            message = f"{before}{name} is missing" if name not in about else f"{before}{name} cannot be kept"
+            message = (
+                f"{before}{name} is missing" if name not in about else f"{before}{name} cannot be stored"
+            )
             yield Problem(
                 "bundle.about",
                 "error",

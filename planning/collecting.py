@@ -16,10 +16,10 @@ _before: list[tuple[int, int, int]] = []
 
 @contextmanager
 def collected_seldom() -> Iterator[None]:
-    """Have Python's collector run seldom: most of what a simulation makes lives as long as the simulation.
+    """Run Python's garbage collector less often: most objects of a simulation live as long as it does.
 
-    When it runs changes no result, and that it runs keeps memory small in long replays, too. Of several
-    threads the last one to end puts back what was set.
+    The threshold changes no result. The collector still runs, so that long replays use little memory. If
+    several threads simulate, the last one to finish restores the thresholds.
 
     Examples
     --------

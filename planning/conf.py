@@ -17,7 +17,7 @@ def conf_problems(text: str) -> list[Problem]:
 def conf_edited(text: str, operations: Any) -> tuple[str, list[Problem]]:
     """Return a configuration's text after a JSON patch, or the unchanged text and why the patch fails.
 
-    Lines that the patch does not touch stay byte for byte.
+    Lines that the patch does not touch are unchanged, byte for byte.
     """
     try:
         return manifests.conf_patched(text, operations), []

@@ -23,8 +23,8 @@ def entry_operations(text: str, path: str, typed: Mapping[str, str]) -> tuple[li
     path : str
         The JSON pointer of the entry.
     typed : mapping
-        ``switch.<name>`` and ``argument.<name>`` to what stands in the field. Empty takes the value away; one
-        whose field is missing stays. ``new_name`` and ``new_value`` are a further argument.
+        The texts of the fields ``switch.<name>`` and ``argument.<name>``. An empty text removes the value, a
+        missing field leaves it unchanged; ``new_name`` and ``new_value`` add an argument.
 
     """
     structure = parsed_conf(text)

@@ -23,8 +23,8 @@ from scheduler_core.lint.arguments import ACTION_ARGUMENTS, ARGUMENTS, Argument,
 def conf_form(text: str, refused: Mapping[str, str] | None = None) -> ConfForm | None:
     """Return the form of a configuration's text, None if the text has errors.
 
-    Of an empty text it offers to write Volcano's default down, and nothing else. What was typed and refused,
-    named as in `entry_operations` beside the `path` of its entry, stays in its fields.
+    For an empty text the form only offers to insert Volcano's default. Rejected input, named as in
+    `entry_operations` and with the `path` of its entry, is shown in its fields again.
     """
     if not text.strip():
         default = [_add(("actions",), DEFAULT_CONF["actions"]), _add(("tiers",), DEFAULT_CONF["tiers"])]

@@ -18,7 +18,7 @@ def parsed_conf(text: str) -> Mapping[str, Any] | None:
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:
-    """Return a mapping as it is, anything else as an empty one."""
+    """Return a mapping unchanged, an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 

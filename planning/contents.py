@@ -18,10 +18,10 @@ Overlay = Mapping[ObjectKey, Mapping[str, Any] | None]
 
 
 class Content:
-    """The objects of a snapshot. They are shared: whoever changes one makes a copy first.
+    """The objects of a snapshot. They are shared: copy an object before changing it.
 
-    `read` is called once something is looked up that is not among `queues`, which hold the Queue objects
-    where those are known without reading.
+    `read` is called at the first look-up of anything but `queues`, the Queue objects, if these are known
+    without reading.
     """
 
     def __init__(self, read: Callable[[], Json], queues: Sequence[Mapping[str, Any]] | None = None) -> None:
@@ -99,9 +99,9 @@ def frozen_input(
 ) -> bytes:
     """Return the scenario document of a run: the snapshot's `objects` in a scenario's state.
 
-    The configuration stays the text that the user wrote; without one the document has none, which means
+    The configuration remains the text that the user wrote; without one the document has none, which means
     Volcano's default. The release is the snapshot's unless the state names another. The number of cycles is
-    part of the document, so that the document alone decides.
+    part of the document, so that the document alone determines the result.
     """
     queues = state.ordered_queues()
     document = {
@@ -120,8 +120,8 @@ def frozen_input(
 def scenario_objects(objects: Mapping[str, Any], *, queues: Iterable[QueueFields], overlay: Overlay) -> Json:
     """Return the snapshot's objects as the scenario has them, queues and configuration left out.
 
-    What was changed stands in its place, what was added at the end of its list, by key. Workloads follow a
-    queue of the snapshot that was renamed. Lists that nothing touches are the very same.
+    Changed objects keep their position, added ones are at the end of their list, by key. Workloads of a
+    renamed queue get its new name. Unchanged lists are not copied.
     """
     renamed = renamed_queues(queues)
     by_kind: dict[str, dict[str, Mapping[str, Any] | None]] = {}

@@ -75,8 +75,8 @@ def dominant(allocated: Amounts, deserved: Amounts) -> tuple[str, float | None]:
 def rolled_up(rows: Sequence[QueueFigures]) -> list[QueueFigures]:
     """Return the rows with parents that include the queues below them.
 
-    Hierarchical capacity counts them so itself, root included; the other plugins ignore the hierarchy, so
-    their parents get the sums of deserved, allocated and request, their own figures among them.
+    Hierarchical capacity computes parents this way itself, including root. The other plugins ignore the
+    hierarchy: their parents get the sums of deserved, allocated and request, including their own figures.
     """
     if any(row.queue == "root" and row.in_session for row in rows):
         return list(rows)

@@ -24,7 +24,7 @@ def counted(document: Plain) -> dict[str, Any] | None:
 
 
 def plain(demand: Demand) -> dict[str, Any]:
-    """Return a demand as JSON has it."""
+    """Return a demand as JSON data."""
     return {
         "total": _numbers(demand.total),
         "queues": {name: _plain_queue(queue) for name, queue in demand.queues.items()},

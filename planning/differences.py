@@ -14,8 +14,8 @@ _CONTEXT_LINES = 2
 def differences(base: State, present: State, content: Content) -> list[Edit]:
     """Return the edits that lead from `base` to `present`, both on the snapshot with this content.
 
-    A queue of the snapshot is the same one under another name; what only followed a renamed queue is not a
-    difference of its own.
+    A renamed queue of the snapshot remains the same queue; changes that only follow its new name are not
+    listed.
     """
     return [
         *_queue_differences(base, present),

@@ -1,4 +1,4 @@
-"""Where one more pod would fit, and why not elsewhere, by the core's own predicates and scores."""
+"""Search for the nodes where one more pod would fit, by the core's own predicates and scores."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -65,14 +65,14 @@ def fitting(document: Json, probe: Probe, options: Options) -> dict[str, Any]:
     prepared = prepare(document)
     if probe.at == END:
         if options.progress is not None:
-            options.progress(0.1, "running the scenario to its end")
+            options.progress(0.1, "simulating the scenario")
         result = prepared.simulate(options=options)
         if "error" in result:
             return {"error": result["error"]}
         document = settled(document, result)
         prepared = prepare(document)
     if options.progress is not None:
-        options.progress(0.8, "asking the nodes")
+        options.progress(0.8, "checking the nodes")
     added = {"podgroups": [_podgroup(probe)], "pods": [_pod(probe)]}
     changes = {kind: [*items(document.get(kind)), *objects] for kind, objects in added.items()}
     return prepared.fitting(f"{NAMESPACE}/{NAME}", changes, options)

@@ -1,4 +1,4 @@
-"""How full each node is at the end of a run, by pool, and how many pods of a request fit on it."""
+"""Usage of each node at the end of a run, by pool, and the number of pods of a request that fit on it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -90,7 +90,7 @@ def heat(
 def room_for(free: Amounts, request: Mapping[str, float]) -> int:
     """Return how many pods of a request fit into free amounts; 0 for an empty request.
 
-    Each pod is one of the pods that a node may hold.
+    Each also counts as one of the pods that a node may hold.
 
     >>> room_for({"cpu": 8000.0, "nvidia.com/gpu": 3000.0}, {"cpu": 2000.0, "nvidia.com/gpu": 1000.0})
     3

@@ -72,10 +72,10 @@ def read_cluster(
     keep: Collection[str] = (),
     progress: Progress = lambda done, doing: None,
 ) -> Imported:
-    """Read the files of one cluster, given as names and bytes, without what may hold secrets.
+    """Read the files of one cluster, given as names and bytes, without parts that may contain secrets.
 
     `now` (RFC 3339) is the moment of a live export; a scenario has its own clock. `keep` names annotations
-    that stay besides Volcano's own.
+    that are kept in addition to Volcano's own.
     """
     reading = manifests.read(files, progress=lambda done, name: progress(_READ * done, f"reading {name}"))
     progress(_READ, "checking the objects")
@@ -115,9 +115,9 @@ def read_objects(text: str, *, keep: Collection[str] = ()) -> Imported:
 
 
 def _plan_problems(reading: manifests.Reading) -> Iterator[Problem]:
-    """Yield what the core has to say about the scenario, and what does not fit a row, with lines.
+    """Yield the core's problems of the scenario, and texts that do not fit a row, with lines.
 
-    What Volcano would refuse comes in all the same: it is there, and to be mended.
+    Objects that Volcano would refuse are imported anyway, so that they can be fixed.
     """
     refused = set()
     for found in review(reading.document):
@@ -178,7 +178,7 @@ def _stripped(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Iterator[
 
 
 _LEFT_OUT = (
-    "of {count} of them, parts that the scheduler does not read were left out before anything was kept."
+    "of {count} of them, parts that the scheduler does not read were removed before anything was stored."
 )
 
 

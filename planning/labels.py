@@ -26,11 +26,11 @@ def label_problems(labels: Mapping[str, Any], *, name_required: bool) -> list[Pr
     if name is not None and name_required and not name.strip():
         found.append(_problem("name_missing", "name", "The name is empty.", "Write a name.", name))
     if name is not None and len(name) > LONGEST_NAME:
-        message = f"The name has {len(name)} characters; {LONGEST_NAME} fit."
+        message = f"The name has {len(name)} characters; at most {LONGEST_NAME} are allowed."
         found.append(_problem("name_long", "name", message, "Shorten it.", name))
     note = labels.get("note") or ""
     if len(note) > LONGEST_NOTE:
-        message = f"The note has {len(note):,} characters; {LONGEST_NOTE:,} fit."
+        message = f"The note has {len(note):,} characters; at most {LONGEST_NOTE:,} are allowed."
         found.append(_problem("note_long", "note", message, "Shorten it.", None))
     return [*found, *_tag_problems(labels.get("tags") or ())]
 
@@ -49,7 +49,7 @@ def _tag_problems(tags: Sequence[str]) -> list[Problem]:
         if len(tag) > LONGEST_TAG or not _TAG.fullmatch(tag)
     ]
     if len(tags) > MOST_TAGS:
-        message = f"There are {len(tags)} tags; {MOST_TAGS} fit."
+        message = f"There are {len(tags)} tags; at most {MOST_TAGS} are allowed."
         found.append(_problem("tags_many", "tags", message, "Remove some.", None))
     return found
 

@@ -13,8 +13,8 @@ Json = Mapping[str, Any]
 class Moments:
     """The steps of one cycle, which are undone from its end and never redone.
 
-    `session` has the queues `at_open` and `at_end`, `nodes` are the nodes at the end; `requests` says what
-    pods take, `queue_of` in which queue a job is, `steps` are the decisions that came about, in their order.
+    `session` has the queues `at_open` and `at_end`, `nodes` are the nodes at the end; `requests` has the
+    requests of the pods, `queue_of` the queue of each job, `steps` the decisions that took effect, in order.
     """
 
     def __init__(

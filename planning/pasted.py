@@ -57,7 +57,7 @@ def pasted(text: str, *, resource: str, known: Sequence[str]) -> Pasted:
     heads = rows[0][1] if headed else ["queue", *COLUMNS[: max(len(cells) for _, cells in rows) - 1]]
     fields = [_field(head, resource) for head in heads]
     found.problems += [
-        _problem(f"row {rows[0][0]}, column {head or number}: no field of a queue is called so", _HEADS)
+        _problem(f"row {rows[0][0]}, column {head or number}: queues have no such field", _HEADS)
         for number, (head, name) in enumerate(zip(heads, fields, strict=True), start=1)
         if name is None
     ]

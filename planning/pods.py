@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 def requests_of(document: Json, wanted: Collection[str]) -> dict[str, dict[str, float]]:
     """Return the requests of the `wanted` pods of a scenario, in the scheduler's units.
 
-    Those that controllers make are among them.
+    Includes pods that controllers create.
     """
     found = {key: pod for pod in items(document.get("pods")) if (key := pod_key(pod)) in wanted}
     if len(found) < len(wanted):

@@ -40,8 +40,9 @@ class QueueAnswer:
 class Preview:
     """The figures of the queues when a session opens.
 
-    `plugin` is the one that divides, empty when none does; `obstacle` says why capacity would place nothing,
-    `error` why the scenario cannot be simulated. `without_effect` gives the reason why a field is not read.
+    `plugin` is the one that divides the cluster, empty if none does; `obstacle` says why capacity would place
+    nothing, `error` why the scenario cannot be simulated. `without_effect` gives the reason why a field is
+    not read.
     """
 
     plugin: str
@@ -120,7 +121,7 @@ def _conf(text: str, release: Release) -> tuple[Json | None, Json]:
 def _answer(
     name: str, found: Json | None, reach: Json | None, demand: QueueDemand | None, sums: "_Sums"
 ) -> QueueAnswer:
-    """Return the figures of a queue; one that takes no part only has what it could reach."""
+    """Return the figures of a queue; one outside the session has only its real capability."""
     opened: Json = found or {"realCapability": reach}
     return QueueAnswer(
         name,

@@ -29,7 +29,7 @@ _FIX = "Write +10%, 2x, 1/3 of root or 40% of parent, or a plain value."
 
 @dataclass(frozen=True)
 class Batch:
-    """Queues after unsaved edits; if some have problems, the valid edits are made all the same.
+    """Queues after unsaved edits; if some have problems, the valid edits are made anyway.
 
     `edited` holds the fields of each edited queue before and after, in the spelling of the CRD.
     """
@@ -42,8 +42,8 @@ class Batch:
 def edit_queues(queues: Sequence[Queue], patches: Patches, total: Callable[[], Amounts]) -> Batch:
     """Apply merge patches to queues; weights, priorities and quantities may be arithmetic.
 
-    Parts are taken of the values before the edits: of root, what the cluster's nodes have together (`total`);
-    of parent, what the parent states in the same field. An unknown name is a new queue.
+    Fractions refer to the values before the edits: those of root to the total of the cluster's nodes
+    (`total`), those of parent to the parent's value of the same field. An unknown name is a new queue.
     """
     rows = {row.name: planned_queue(row, row.id) for row in queues}
     before = {name: queue_spec(row) for name, row in rows.items()}

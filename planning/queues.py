@@ -91,8 +91,8 @@ def planned_queue(row: QueueFields, id: UUID | None = None) -> Queue:
 class SpecField:
     """A field of a Queue's spec with a column of its own.
 
-    `read` makes the column's value of what stands in the spec, None where nothing does; `longest` is how many
-    characters a text may have, None where it is no text.
+    `read` converts a value of the spec to that of the column, None if it is not set; `longest` is the maximum
+    length of a text, None for other values.
     """
 
     name: str

@@ -27,7 +27,7 @@ def problems_of(
 ) -> list[Problem]:
     """Return every problem of a scenario, errors first.
 
-    `inspected` holds what was found in its snapshot, so that only what the scenario changed is checked.
+    `inspected` holds the findings of its snapshot, so that only the changes of the scenario are checked.
     """
     structure, of_text = conf_structure(conf_text)
     document = {

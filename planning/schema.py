@@ -85,7 +85,7 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
         case None:
             yield Fault(steps, "unknown_key", f"{message} does not belong here", "remove it")
         case "minProperties" | "minItems" | "minLength":
-            yield Fault(steps, "empty", f"{message} says too little", f"write at least {wanted}")
+            yield Fault(steps, "empty", f"{message} is too short", f"write at least {wanted}")
         case "maxProperties":
             keys = ", ".join(map(str, error.instance))
             yield Fault(

@@ -1,4 +1,4 @@
-"""Simulations that find what would make a waiting job run, and why no action evicted pods for it."""
+"""Simulations of changes that would let a waiting job run, and why no action evicted pods for it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ def search(
     """Return the checklist of a job and the changes that would unblock it.
 
     `document` is a scenario whose configuration is a structure; `options.progress` is called before every
-    simulation, and `heard` with what is known so far whenever a change was found.
+    simulation, and `heard` with the results so far whenever a change was found.
     """
     prepared = prepare(document)
     result = prepared.simulate(options=Options(extender=options.extender))

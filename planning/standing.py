@@ -15,8 +15,8 @@ def node_said(stands: NodeMoment, steps: Mapping[str, int]) -> Reason:
 def pod_said(pod: str, place: PodPlace | None, steps: Sequence[Decision], waits_for: str) -> Reason:
     """Return where a pod is, or why it waits.
 
-    `place` is None when no job has it at the end; `steps` are those about it and for it, `waits_for` is what
-    stopped its job.
+    `place` is None if no job has the pod at the end; `steps` are the steps about it or for it, `waits_for` is
+    the obstacle of its job.
     """
     history = [
         {

@@ -46,7 +46,8 @@ class Edit:
 def inverses(changes: Iterable[Difference]) -> list[Edit]:
     """Return the edits that undo the changes of one revision, in order.
 
-    All edits of a revision name a queue as it was called before; a renamed one thus by its later name here.
+    Edits use a queue's name before their revision. The inverse edits of a renamed queue therefore use its new
+    name.
     """
     together = list(changes)
     later = {change.key: change.after for change in together if _renames(change)}

@@ -1,4 +1,4 @@
-"""How full the nodes of each pool are at the end of a run, and whether the free resources can be used."""
+"""Usage of each pool's nodes at the end of a run, and whether waiting pods can use what is free."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -152,7 +152,7 @@ def verdict_of(
 def never_runs(job: Json) -> str:
     """Return why a waiting job can never run in this cluster, empty if it might; see NEVER.
 
-    What stops one pod stops the job only where it needs all of its pods.
+    An obstacle of one pod stops the job only if the job needs all of its pods.
 
     >>> never_runs({"ready": False, "pending_explain": {"gate": "gang"}})
     'members'

@@ -14,7 +14,7 @@ RELEASE = "1.15.1"
 def engine_version(package: Path) -> str:
     """Return the release, and a hash of every source file of the core and of numpy.
 
-    What is stored under one version was made by the same rules; no two versions share a result.
+    Results stored under one version were computed by the same rules; versions never share results.
     """
     digest = hashlib.sha256(f"numpy {numpy.__version__}\0".encode())
     for source in sorted(package.rglob("*.py")):

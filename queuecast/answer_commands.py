@@ -14,7 +14,7 @@ NO = 1
 
 
 def verdict(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show what came of a run in sentences, worst first."""
+    """Show the verdict on a run in sentences, worst first."""
     found = on_server(desk, "verdict").run_verdict(args.run)
     rows = [(line["level"], line["sentence"]) for line in found["lines"]]
     return Output(
@@ -23,7 +23,7 @@ def verdict(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def nodes_of_run(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show each node at the end of a run: what is used and free, and how many pods it has."""
+    """Show each node at the end of a run: used and free resources, and the number of its pods."""
     found = on_server(desk, "nodes").run_nodes(args.run)
     rows = [
         (one["node"], one["pods"], amounts(one["used"]), amounts(one["free"]), amounts(one["total"]))

@@ -85,7 +85,7 @@ def _add_import(groups: Groups) -> None:
     command.add_argument("--kube-context", help="context of the kubeconfig")
     command.add_argument(
         "--config-map", default=CONFIG_MAP, metavar="NAMESPACE/NAME",
-        help="where the live cluster has the scheduler's configuration (%(default)s)",
+        help="ConfigMap of the live cluster's scheduler configuration (%(default)s)",
     )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _add_delete(groups: Groups) -> None:
         "kind", choices=("cluster", "snapshot", "run", "forecast", "experiment", "workspace")
     )
     command.add_argument("name", help="id, or name")
-    command.add_argument("--dry-run", action="store_true", help="only say what would be deleted with it")
+    command.add_argument("--dry-run", action="store_true", help="only list what would be deleted with it")
 
 
 def _add_lint(groups: Groups) -> None:
@@ -110,14 +110,14 @@ def _add_runs(groups: Groups) -> None:
     waiting = run.add_mutually_exclusive_group()
     waiting.add_argument("--no-wait", action="store_true", help="start the runs and do not wait")
     waiting.add_argument(
-        "--watch", action="store_true", help="say on standard error what a run does; list its victims"
+        "--watch", action="store_true", help="show the progress of a run on standard error; list its victims"
     )
     add_command(groups, "runs", run_commands.run_list).add_argument("scenario", nargs="?", default="")
     wait = add_command(groups, "wait", run_commands.wait)
     wait.add_argument("runs", nargs="+", metavar="RUN")
     wait.add_argument("--for", dest="state", choices=run_commands.STATES, default=run_commands.FINISHED)
     wait.add_argument(
-        "--timeout", type=float, default=3600.0, metavar="SECONDS", help="at most so long (3600)"
+        "--timeout", type=float, default=3600.0, metavar="SECONDS", help="the longest wait (3600)"
     )
     add_command(groups, "cancel", run_commands.cancel).add_argument("run")
     add_command(groups, "queues", run_commands.queues_of_run).add_argument("run")
@@ -172,8 +172,8 @@ def _add_plans(groups: Groups) -> None:
         else:
             command.add_argument("--no-run", action="store_true", help="only write the scenario")
     plan = groups.add_parser(
-        "plan", help="show what a plan changes, and what that does", parents=[place_options()],
-        description="Show what a plan in a file changes, and what that does. Nothing is kept.",
+        "plan", help="show what a plan changes, and its effects", parents=[place_options()],
+        description="Show what a plan in a file changes, and its effects. Nothing is stored.",
     )  # fmt: skip
     _add_plan_file(plan)
     _add_report(plan)

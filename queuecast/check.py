@@ -19,9 +19,9 @@ PASSED, FAILED, NOT_CHECKED = 0, 1, 2
 
 
 def check(desk: Desk, args: argparse.Namespace) -> tuple[str, int]:
-    """Return the report and the exit code: 0 if every rule is kept, 1 if not, 2 if it cannot be checked.
+    """Return the report and the exit code: 0 if every rule holds, 1 if not, 2 if it cannot be checked.
 
-    Raises Rejected where the form of the report has no place for what prevents the check.
+    Raises Rejected if the report's format cannot contain the reason why the check is impossible.
     """
     return reported(args.report, lambda: _report(args, desk))
 

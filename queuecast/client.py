@@ -20,18 +20,18 @@ from queuecast.server import Failure
 
 
 class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
-    """A server, as whoever the token belongs to.
+    """A server, with the permissions of the token.
 
     Address and token come from the environment or from the stored login unless they are given. With `dry_run`
-    every writing call is only tried: it is answered as usual, and nothing is saved.
+    every writing call only checks: the response is as usual, and nothing is saved.
     """
 
     def import_files(
         self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
     ) -> Json:
-        """Read a cluster; return the snapshot. A large one is read by a worker, and followed until then.
+        """Read a cluster; return the snapshot. Waits for the worker that reads a large one.
 
-        What may hold secrets is left out before anything is sent; see docs/importing.md.
+        Parts that may contain secrets are removed before anything is sent; see docs/importing.md.
         """
         reading = read_bytes(files, progress)
         bare = bare_files([name for name, _ in files], reading)
@@ -140,8 +140,8 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
     ) -> Json:
         """Create a branch there with the changes of the scenario at this revision; return it.
 
-        A choice is a conflict's kind, key and field, and `take`: the side that holds, `ours` or `theirs`.
-        What a worker does, because the snapshots are large, is followed until then.
+        A choice is a conflict's kind, key and field, and `take`: the side that wins, `ours` or `theirs`.
+        Waits for the worker that rebases large snapshots.
         """
         body = {"snapshot": self._id("snapshots", snapshot), "choices": choices}
         seen = {"If-Match": f'"{revision}"'}
@@ -184,7 +184,7 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
     def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
         """Edit the scheduler configuration by a JSON patch; return its findings.
 
-        Lines that the patch does not touch stay byte for byte.
+        Lines that the patch does not touch are unchanged, byte for byte.
         """
         return list(self._edit("PATCH", f"{self._scenario(scenario)}conf/", operations)["problems"])
 

@@ -47,7 +47,7 @@ class Answers(Connection):
         return dict(self.server.call("PATCH", path, dict(labels)).json)
 
     def clusters(self) -> list[Json]:
-        """Return the clusters whose snapshots the server keeps."""
+        """Return the clusters whose snapshots the server stores."""
         return list(self.server.rows("clusters/"))
 
     def imports(self) -> list[Json]:
@@ -55,7 +55,7 @@ class Answers(Connection):
         return list(self.server.rows("imports/"))
 
     def import_cancel(self, name: str) -> Json:
-        """Cancel a queued import at once, ask a running one to stop; return it."""
+        """Cancel a queued import at once, signal a running one to stop; return it."""
         return dict(self.server.call("POST", f"imports/{self._id('imports', name)}/cancel/").json)
 
     def status(self) -> Json:

@@ -29,7 +29,7 @@ class Forecasting(Connection):
         return dict(self.server.get(f"traces/{self._id('traces', trace)}/preview/"))
 
     def trace_delete(self, trace: str) -> None:
-        """Delete a trace; forecasts of it stay."""
+        """Delete a trace; its forecasts remain."""
         self.server.call("DELETE", f"traces/{self._id('traces', trace)}/")
 
     def targets(self, scenario: str) -> dict[str, float]:
@@ -58,11 +58,11 @@ class Forecasting(Connection):
         return list(self.server.rows(f"{self._scenario(scenario)}forecasts/" if scenario else "forecasts/"))
 
     def forecast_cancel(self, forecast: str) -> Json:
-        """Cancel a queued forecast at once, ask a running one to stop; return it."""
+        """Cancel a queued forecast at once, signal a running one to stop; return it."""
         return dict(self.server.call("POST", f"{self._forecast(forecast)}cancel/").json)
 
     def forecast_verdict(self, forecast: str) -> Json:
-        """Return its findings, the waits by queue, the evictions between queues, and what was used."""
+        """Return the findings, waits by queue, evictions between queues, and usage of the nodes."""
         return dict(self.server.get(f"{self._forecast(forecast)}verdict/"))
 
     def forecast_jobs(self, forecast: str, **filters: Any) -> list[Json]:

@@ -10,7 +10,7 @@ from queuecast.problems import Refused, unknown
 
 
 class Members(Connection):
-    """Calls about workspaces, members and invitations; a workspace is named where the caller has several."""
+    """Calls about workspaces, members and invitations; name a workspace if the caller has several."""
 
     def sample_open(self) -> Json:
         """Import the sample cluster unless it exists; return its scenario."""
@@ -29,11 +29,11 @@ class Members(Connection):
         return dict(self.server.call("PATCH", self._workspace(workspace), {"name": name}).json)
 
     def workspace_history(self, workspace: str = "") -> list[Json]:
-        """Return who did what about members, tokens, invitations, links and scenarios, newest first."""
+        """Return actions on members, tokens, invitations, links and scenarios, newest first."""
         return list(self.server.rows(f"{self._workspace(workspace)}history/"))
 
     def workspace_changes(self, workspace: str = "") -> list[Json]:
-        """Return who changed what in which scenario, newest first; removed scenarios among them."""
+        """Return the changes of all scenarios, including removed ones, newest first."""
         return list(self.server.rows(f"{self._workspace(workspace)}changes/"))
 
     def prices(self, workspace: str = "") -> Json:
@@ -54,7 +54,7 @@ class Members(Connection):
         return dict(self.server.call("PUT", path, {"role": role}).json)
 
     def member_remove(self, username: str, workspace: str = "") -> None:
-        """Remove a member, with the invitations that it made."""
+        """Remove a member, with the invitations that it created."""
         self.server.call("DELETE", f"{self._workspace(workspace)}members/{quote(username, safe='')}/")
 
     def invitations(self, workspace: str = "") -> list[Json]:

@@ -13,7 +13,7 @@ class Parts(Connection):
     """Calls about nodes, workloads, releases and revisions of a scenario."""
 
     def nodes(self, scenario: str) -> list[Json]:
-        """Return the nodes as Kubernetes writes them."""
+        """Return the nodes as Kubernetes objects."""
         return list(self.server.rows(f"{self._scenario(scenario)}nodes/"))
 
     def nodes_add(
@@ -81,7 +81,7 @@ class Parts(Connection):
         return self._step(scenario, "redo")
 
     def scenario_history(self, scenario: str) -> list[Json]:
-        """Return who changed what, when, from what to what; newest first."""
+        """Return the changes with user, time, old and new value, newest first."""
         return list(self.server.rows(f"{self._scenario(scenario)}changes/"))
 
     def scenario_revert(self, scenario: str, kind: str, key: str, field: str = "") -> Json:
@@ -96,8 +96,8 @@ class Parts(Connection):
     def scenario_reach(self, scenario: str, question: Mapping[str, str]) -> Json:
         """Return the smallest change of each kind with which a figure reaches an amount.
 
-        `question` has `figure`, `queue` and `resource` or `job`, and `at_least` or `at_most`. Where the
-        answer has `next`, the search goes on with that as `after` of the same question.
+        `question` has `figure`, `queue` and `resource` or `job`, and `at_least` or `at_most`. If the answer
+        has `next`, repeat the question with it as `after` to continue the search.
         """
         return dict(self.server.get(f"{self._scenario(scenario)}reach/", **question))
 

@@ -39,7 +39,7 @@ class Sharing(Connection):
         return dict(self.server.upload("bundles/", {}, [(name, content)], field="file").json)
 
     def tokens(self) -> list[Json]:
-        """Return the caller's tokens: scope, end, last use."""
+        """Return the caller's tokens: scope, expiry, last use."""
         return list(self.server.rows("tokens/"))
 
     def token_create(self, *, scope: str, name: str = "", days: int | None = None) -> Json:

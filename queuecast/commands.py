@@ -19,7 +19,7 @@ from queuecast.shown import Output, Table, brief, problems
 from queuecast.terminal import progress_line
 
 NO = 1
-"""The exit code of a negative answer: a failed run, an error of a lint, an undecided conflict."""
+"""The exit code of a negative answer: a failed run, a lint error, an undecided conflict."""
 STDIN = Path("-")
 
 
@@ -135,7 +135,7 @@ def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
 
 
 def scenario_export(desk: Desk, args: argparse.Namespace) -> Output:
-    """Write what makes the cluster the scenario: manifests, or a script."""
+    """Write what turns the cluster into the scenario: manifests, a script, or a plan."""
     if args.form == "plan":
         plan, left = exported_plan(desk, args.scenario)
         return Output(plan, [manifests.dump(plan)], code=NO if left else 0, notes=left)
@@ -165,7 +165,7 @@ def edited(
 
 
 def conf_lint(desk: Desk, args: argparse.Namespace) -> Output:
-    """Check a scheduler configuration: its own text, or the ConfigMap that holds it."""
+    """Check a scheduler configuration: its own text, or the ConfigMap that contains it."""
     ((label, content),) = _inputs([args.file])
     return _checked(conf_file_findings(label, content))
 
@@ -182,7 +182,7 @@ def _checked(found: list[Json]) -> Output:
 
 
 def conf_set(desk: Desk, args: argparse.Namespace) -> Output:
-    """Replace the scheduler configuration of a scenario: by its text, or by the ConfigMap that holds it."""
+    """Replace the scheduler configuration of a scenario by a text, or by the ConfigMap that contains it."""
     ((label, content),) = _inputs([args.file])
     text = conf_text(label, content)
     try:
@@ -193,7 +193,7 @@ def conf_set(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def conf_patch(desk: Desk, args: argparse.Namespace) -> Output:
-    """Edit the scheduler configuration of a scenario by a JSON patch; other lines stay as they are."""
+    """Edit the scheduler configuration of a scenario by a JSON patch; other lines are unchanged."""
     try:
         operations = json.loads(_text(args.file))
     except ValueError as error:

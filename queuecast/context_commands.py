@@ -1,4 +1,4 @@
-"""How does somebody log in to servers, and choose between them?"""
+"""Commands that log in to servers and select stored log-ins."""
 
 import argparse
 import getpass
@@ -47,13 +47,13 @@ def context_use(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def context_remove(desk: Desk, args: argparse.Namespace) -> Output:
-    """Forget a stored context and its token; the token itself lives on until it is revoked."""
+    """Remove a stored context and its token; the token remains valid until it is revoked or expires."""
     Contexts.read().without(args.name).write()
     return Output({"removed": args.name}, [f"{args.name} was removed."])
 
 
 def _token(server: str) -> str:
-    """Return the token that the user types, or that standard input holds."""
+    """Return the token that the user types, or that standard input contains."""
     asks = sys.stdin.isatty()
     text = getpass.getpass(f"API token of {server}: ") if asks else sys.stdin.readline()
     if not text.strip():

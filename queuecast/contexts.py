@@ -99,12 +99,14 @@ def context_name(server: str) -> str:
 def meant_by(server: str = "", token: str = "", context: str = "") -> Context:
     """Return server and token of the options, the environment or the stored contexts, in this order.
 
-    A stored token goes to no other server than the one that gave it.
+    A stored token is only sent to its own server.
     """
     if context:
         stored = Contexts.read().one(context)
         if server.rstrip("/") not in ("", stored.server):
-            raise Refused(f"Context {context!r} is of {stored.server}: give --server or --context, not both.")
+            raise Refused(
+                f"Context {context!r} belongs to {stored.server}: give --server or --context, not both."
+            )
         return Context(stored.server, token or stored.token)
     environment = Context(os.environ.get("QUEUECAST_URL", ""), os.environ.get("QUEUECAST_TOKEN", ""))
     if server or environment.server or environment.token:

@@ -82,14 +82,14 @@ class Desk(Protocol):
     def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
         """Edit the scheduler configuration by a JSON patch; return its findings.
 
-        Lines that the patch does not touch stay byte for byte.
+        Lines that the patch does not touch are unchanged, byte for byte.
         """
 
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""
 
     def nodes(self, scenario: str) -> list[Json]:
-        """Return the nodes as Kubernetes writes them."""
+        """Return the nodes as Kubernetes objects."""
 
     def nodes_add(
         self,

@@ -32,7 +32,7 @@ _of_this_process: Grid | None = None
 
 
 def sweep(desk: Desk, args: argparse.Namespace) -> Output:
-    """Simulate every combination of an experiment's settings, or a sample of them, and table the figures."""
+    """Simulate every combination of an experiment's settings, or a sample, and print a table of figures."""
     experiment = Experiment.read(args.experiment)
     written = experiment.part("figures")
     if isinstance(desk, Client) and not args.processes:
@@ -115,7 +115,7 @@ def _answered(experiment: Experiment, verdict: Json | None, edits: Sequence[Json
         parts.append(missed_table(verdict["missed"]))
     if verdict["at_the_end"] and not is_found:
         parts.append(
-            f"At their last value: {', '.join(verdict['at_the_end'])}. More values may reach further."
+            f"At their last value: {', '.join(verdict['at_the_end'])}. Further values may reach the goals."
         )
     holds = is_found and (verification is None or verification["holds"])
     return Output(data, parts, code=0 if holds else NO)

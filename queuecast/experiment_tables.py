@@ -37,8 +37,8 @@ def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
     if status == "impossible":
         return f"No combination reaches every goal: all {size} were {measured}. This one comes closest:"
     return (
-        f"Undecided: the {tried} cheapest of {size} combinations miss a goal. Write a higher limit to go on. "
-        "This one comes closest so far:"
+        f"Undecided: the {tried} cheapest of {size} combinations miss a goal. Write a higher limit to "
+        "continue. This one comes closest so far:"
     )
 
 

@@ -24,14 +24,18 @@ def _add_traces(groups: Groups) -> None:
     for name, do in (("show", forecast_commands.trace_show), ("generate", forecast_commands.trace_generate)):
         command = add_command(trace, name, do)
         command.add_argument("trace", type=Path, help="a workload trace, plain or gzip")
-        command.add_argument("--format", choices=tuple(FORMATS), help="its format (as its first line says)")
+        command.add_argument(
+            "--format", choices=tuple(FORMATS), help="its format (default: recognised by its first line)"
+        )
         if name == "generate":
             command.add_argument("--horizon", default="7d", help="how much time it covers (%(default)s)")
             command.add_argument("--seed", type=int, default=1, help="the same seed draws the same jobs")
     upload = add_command(trace, "upload", server_traces.trace_upload, edits=True)
     upload.add_argument("file", type=Path, help="a workload trace, plain or gzip")
-    upload.add_argument("--name", default="", help="its name on the server (that of the file)")
-    upload.add_argument("--format", choices=tuple(FORMATS), help="its format (as its first line says)")
+    upload.add_argument("--name", default="", help="its name on the server (default: that of the file)")
+    upload.add_argument(
+        "--format", choices=tuple(FORMATS), help="its format (default: recognised by its first line)"
+    )
     add_command(trace, "list", server_traces.trace_list)
     add_command(trace, "preview", server_traces.trace_preview).add_argument("trace", help="id or name")
     delete = add_command(trace, "delete", server_traces.trace_delete, edits=True)
@@ -52,7 +56,7 @@ def _add_forecast(groups: Groups) -> None:
     forecast.add_argument(
         "--trace", help="the workload: a file, or a trace of the server by id or name (the jobs of --real)"
     )
-    forecast.add_argument("--no-wait", action="store_true", help="on a server: begin, and do not wait")
+    forecast.add_argument("--no-wait", action="store_true", help="on a server: start it and do not wait")
     forecast.add_argument(
         "--seeds",
         type=int,
@@ -64,7 +68,7 @@ def _add_forecast(groups: Groups) -> None:
     forecast.add_argument(
         "--target", action="append", default=[], metavar="QUEUE=TIME", help="wait target: a=10m"
     )
-    forecast.add_argument("--starves-after", metavar="TIME", help="when it is named (10m)")
+    forecast.add_argument("--starves-after", metavar="TIME", help="the shortest starvation to report (10m)")
     _add_prices(forecast)
     forecast.add_argument(
         "--real", nargs="+", type=Path, metavar="FILE", help="a later snapshot: how right was the forecast?"
@@ -89,7 +93,7 @@ def _add_kept(groups: Groups) -> None:
     wait = add_command(kept, "wait", server_forecasts.forecast_wait)
     wait.add_argument("forecasts", nargs="+", metavar="FORECAST")
     wait.add_argument(
-        "--timeout", type=float, default=3600.0, metavar="SECONDS", help="at most so long (3600)"
+        "--timeout", type=float, default=3600.0, metavar="SECONDS", help="the longest wait (3600)"
     )
     for name, do in (
         ("show", server_forecasts.forecast_show),
@@ -117,7 +121,7 @@ def _add_kept(groups: Groups) -> None:
 def add_workload(command: argparse.ArgumentParser) -> None:
     """Add the options that fit a trace to a scenario, and those of the forecast's clock."""
     command.add_argument(
-        "--format", choices=tuple(FORMATS), help="format of the trace (as its first line says)"
+        "--format", choices=tuple(FORMATS), help="format of the trace (default: recognised by its first line)"
     )
     command.add_argument("--horizon", metavar="TIME", help="how long it lasts: 90, 10m, 12h, 2d (1d)")
     command.add_argument("--period", metavar="TIME", help="time from one session to the next (1s)")
@@ -139,12 +143,12 @@ def add_workload(command: argparse.ArgumentParser) -> None:
     command.add_argument("--start-delay", metavar="TIME", help="from the bind until the pod runs (0)")
     command.add_argument("--termination", metavar="TIME", help="how long evicted pods terminate (their own)")
     command.add_argument(
-        "--evicted", choices=EVICTED, default=EVICTED[0], help="what becomes of evicted pods (restart)"
+        "--evicted", choices=EVICTED, default=EVICTED[0], help="what happens to evicted pods (restart)"
     )
     command.add_argument("--checkpoint", metavar="TIME", help="time between two checkpoints (none)")
     command.add_argument("--restore", metavar="TIME", help="time to read a checkpoint (0)")
     command.add_argument(
-        "--changes", dest="changes_file", type=Path, metavar="FILE", help="what changes when, as YAML"
+        "--changes", dest="changes_file", type=Path, metavar="FILE", help="timed changes, as YAML"
     )
 
 

@@ -33,7 +33,7 @@ from queuecast.terminal import progress_line
 
 
 def trace_show(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show what a workload trace holds: queues, arrivals, sizes, run times."""
+    """Show the contents of a workload trace: queues, arrivals, sizes, run times."""
     there = read_trace(args.trace, args.format or "")
     seen = preview(there.trace)
     head = f"{there.format}: {seen.jobs:,} jobs over {spelled(seen.span)}"
@@ -57,7 +57,7 @@ def trace_own(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def forecast(desk: Desk, args: argparse.Namespace) -> Output:
-    """Forecast scenarios under a workload trace: who waits, who starves, what is lost, what it costs."""
+    """Forecast scenarios under a workload trace: waits, starvation, lost run time and costs."""
     if not isinstance(desk, Local):
         return server_forecasts.forecast(desk, args)
     if args.no_wait:
@@ -245,7 +245,7 @@ def _backtest_shown(found: Backtest) -> Iterator[Table | str]:
         for one in found.partings
         for cause in one.causes
     ]
-    head = "Where they part first, and what may be why"
+    head = "Where they diverge first, and possible causes"
     yield Table(("QUEUE", "JOBS OFF", "FIRST", "PREDICTED", "REAL", "MAY BE WHY"), reasons, head, "Nowhere.")
 
 

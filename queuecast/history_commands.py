@@ -23,13 +23,13 @@ def undo(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def redo(desk: Desk, args: argparse.Namespace) -> Output:
-    """Make the revision of a scenario again that was undone last."""
+    """Redo the last undone revision of a scenario."""
     client = on_server(desk, "redo")
     return edited(desk, args, lambda: client.scenario_redo(args.scenario), scenarios)
 
 
 def revert(desk: Desk, args: argparse.Namespace) -> Output:
-    """Put a queue, an object or one of its fields back as it is in the snapshot."""
+    """Revert a queue, an object or one of its fields to its state in the snapshot."""
     client = on_server(desk, "revert")
     named = (args.scenario, args.kind, args.name, args.field)
     return edited(desk, args, lambda: client.scenario_revert(*named), scenarios)
@@ -50,7 +50,7 @@ def history(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def preview(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show what each queue deserves, reaches and holds when a session opens, without a run."""
+    """Show what each queue deserves, can reach and holds when a session opens, without a run."""
     found = on_server(desk, "preview").scenario_preview(args.scenario)
     rows = [
         (
@@ -68,7 +68,7 @@ def preview(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def release(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show which release of Volcano decides in a scenario, or choose one."""
+    """Show the simulated release of Volcano, or select one."""
     client = on_server(desk, "release")
     if args.release is None:
         return _release(client.release(args.scenario))

@@ -24,7 +24,7 @@ def _add_answers(groups: Groups) -> None:
     unblock = add_command(groups, "unblock", answer_commands.unblock, edits=True)
     unblock.add_argument("run")
     unblock.add_argument("job", help="namespace/name")
-    unblock.add_argument("--no-wait", action="store_true", help="begin the search and do not wait")
+    unblock.add_argument("--no-wait", action="store_true", help="start the search and do not wait")
 
 
 def _add_imports(groups: Groups) -> None:
@@ -38,7 +38,7 @@ def _add_labels(groups: Groups) -> None:
     label.add_argument("kind", choices=("scenario", "run"))
     label.add_argument("name", help="id or name")
     label.add_argument("--note", help="a text for people; an empty one removes it")
-    label.add_argument("--tag", action="append", help="replaces all tags; more than one by repeating")
+    label.add_argument("--tag", action="append", help="replaces all tags; repeat it for several")
     archive = label.add_mutually_exclusive_group()
     archive.add_argument("--archive", dest="archived", action="store_true", default=None)
     archive.add_argument("--unarchive", dest="archived", action="store_false")
@@ -50,7 +50,7 @@ def _add_prices(groups: Groups) -> None:
     change = add_command(price, "set", kept_commands.price_set, edits=True)
     change.add_argument("file", type=Path, help="prices per hour: pools and resources, as YAML")
     for command in (listed, change):
-        command.add_argument("--workspace", default="", help="name or id, where you are a member of several")
+        command.add_argument("--workspace", default="", help="name or id, if you are a member of several")
 
 
 def _add_experiments(groups: Groups) -> None:
@@ -66,7 +66,7 @@ def _add_experiments(groups: Groups) -> None:
         command = add_command(kept, name, do, edits=edits)
         command.add_argument("experiment", help="id or name")
         if name in ("open", "forecast"):
-            command.add_argument("number", type=int, help="of the combination, as `cells -o json` has it")
+            command.add_argument("number", type=int, help="number of the combination in `cells -o json`")
         if name == "open":
             command.add_argument("--name", default="", help="name of the new scenario")
         if name == "cells":

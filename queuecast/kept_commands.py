@@ -12,7 +12,7 @@ from queuecast.shown import Output, Table, brief
 
 
 def cluster_list(desk: Desk, args: argparse.Namespace) -> Output:
-    """List the clusters whose snapshots the server keeps."""
+    """List the clusters whose snapshots the server stores."""
     found = on_server(desk, "cluster").clusters()
     rows = [(one["id"], one["name"], one["created"]) for one in found]
     return Output(
@@ -40,7 +40,7 @@ def _imports(found: Json | list[Json]) -> Output:
 
 
 def label(desk: Desk, args: argparse.Namespace) -> Output:
-    """Change note and tags of a scenario or a run, or archive it; makes no revision."""
+    """Change note and tags of a scenario or a run, or archive it; creates no revision."""
     given = {"note": args.note, "tags": args.tag, "archived": args.archived}
     labels = {name: value for name, value in given.items() if value is not None}
     if not labels:
@@ -55,7 +55,7 @@ def label(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def workspace_history(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show who did what about members, tokens, invitations, links and scenarios, newest first."""
+    """Show actions on members, tokens, invitations, links and scenarios, newest first."""
     found = on_server(desk, "workspace").workspace_history(args.workspace)
     facts = ("created", "actor", "action", "kind", "subject", "before", "after")
     rows = [tuple(one[fact] for fact in facts) for one in found]
@@ -64,7 +64,7 @@ def workspace_history(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def workspace_changes(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show who changed what in which scenario of a workspace, newest first; removed scenarios among them."""
+    """Show the changes of all scenarios of a workspace, including removed ones, newest first."""
     found = on_server(desk, "workspace").workspace_changes(args.workspace)
     rows = [
         (
@@ -99,7 +99,7 @@ def _prices(found: Json) -> Output:
 
 
 def status(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show how busy the installation is: what waits, what runs, which workers live."""
+    """Show how busy the installation is: queued and running work, and live workers."""
     found = on_server(desk, "status").status()
     states = sorted({state for kind in _WORK for state in found[kind]})
     rows: list[tuple[Any, ...]] = [(kind, *(found[kind].get(state, 0) for state in states)) for kind in _WORK]
@@ -108,7 +108,7 @@ def status(desk: Desk, args: argparse.Namespace) -> Output:
         found,
         [
             Table(("WORK", *(state.upper() for state in states)), rows),
-            Table(("WORKER", "PLACES", "ENGINE", "SEEN"), workers, empty="No worker lives."),
+            Table(("WORKER", "PLACES", "ENGINE", "SEEN"), workers, empty="No worker is running."),
         ],
     )
 

@@ -15,7 +15,7 @@ def experiment_list(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def experiment_show(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show how far an experiment is, and what a search found."""
+    """Show the progress of an experiment, and the result of a search."""
     found = on_server(desk, "experiments").experiment(args.experiment)
     done, verdict = found["progress"], found["verdict"]
     parts: list[Table | str] = [_table([found]), f"{done['measured']} of {done['planned']} combinations"]
@@ -34,18 +34,18 @@ def experiment_cells(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def experiment_cancel(desk: Desk, args: argparse.Namespace) -> Output:
-    """Stop an experiment; what is measured stays."""
+    """Stop an experiment and keep its measurements."""
     return _experiments(on_server(desk, "experiments").experiment_cancel(args.experiment))
 
 
 def experiment_open(desk: Desk, args: argparse.Namespace) -> Output:
-    """Begin a scenario with the settings of a combination, by its number."""
+    """Create a scenario with the settings of a combination, by its number."""
     client = on_server(desk, "experiments")
     return scenarios(client.experiment_open(args.experiment, args.number, args.name))
 
 
 def experiment_forecast(desk: Desk, args: argparse.Namespace) -> Output:
-    """Begin the forecast that a combination is, with its scenario and its trace."""
+    """Start the forecast of a combination; creates its scenario and its trace."""
     made = on_server(desk, "experiments").experiment_forecast(args.experiment, args.number)
     names = ("forecast", "scenario", "trace")
     return Output(made, [Table(("FORECAST", "SCENARIO", "TRACE"), [tuple(made[name] for name in names)])])

@@ -88,7 +88,7 @@ class _Cluster:
     def items(self, path: str) -> list[dict[str, Any]] | None:
         """Return all objects of a kind, page by page; None when the cluster does not know the kind.
 
-        The rest of a long list expires after some minutes; it is then read anew from the beginning.
+        The rest of a long list expires after some minutes; the list is then read again from the beginning.
         """
         for _ in range(_RESTARTS):
             try:

@@ -32,7 +32,7 @@ class Local(LocalRuns):
     def import_files(
         self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
     ) -> Json:
-        """Read a cluster; return the snapshot. Snapshots of the same name stay for their scenarios."""
+        """Read a cluster; return the snapshot. Older snapshots of the same name remain."""
         reading = read_bytes(files, progress)
         snapshot = {
             "id": self._store.free_id("snapshots", name),
@@ -153,7 +153,7 @@ class Local(LocalRuns):
     def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
         """Edit the scheduler configuration by a JSON patch; return its findings.
 
-        Lines that the patch does not touch stay byte for byte.
+        Lines that the patch does not touch are unchanged, byte for byte.
         """
         try:
             text = manifests.conf_patched(self.conf(scenario), operations)
@@ -176,7 +176,7 @@ class Local(LocalRuns):
         ]
 
     def nodes(self, scenario: str) -> list[Json]:
-        """Return the nodes as Kubernetes writes them."""
+        """Return the nodes as Kubernetes objects."""
         return list(self._document("scenarios", scenario).get("nodes") or ())
 
     def nodes_add(

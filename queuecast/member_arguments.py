@@ -55,5 +55,5 @@ def _add_invitations(groups: Groups) -> None:
 
 
 def _in_workspace(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    command.add_argument("--workspace", default="", help="name or id, where you are a member of several")
+    command.add_argument("--workspace", default="", help="name or id, if you are a member of several")
     return command

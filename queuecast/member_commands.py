@@ -8,7 +8,7 @@ from queuecast.shown import Output, Table
 
 
 def sample(desk: Desk, args: argparse.Namespace) -> Output:
-    """Open the sample: keep its cluster where it is not kept yet, with a scenario of it."""
+    """Open the sample: store its cluster, if it is not stored yet, with a scenario."""
     opened = on_server(desk, "sample").sample_open()
     return Output(opened, [Table(("SCENARIO", "ID", "REVISION"), [_begun(opened)])])
 
@@ -22,7 +22,7 @@ def workspace_list(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def workspace_create(desk: Desk, args: argparse.Namespace) -> Output:
-    """Make a workspace whose only member, an admin, you are."""
+    """Create a workspace with you as its admin."""
     made = on_server(desk, "workspace").workspace_create(args.name)
     return Output(made, [f"Workspace {made['name']}: {made['id']}"])
 
@@ -40,19 +40,19 @@ def member_list(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def member_set(desk: Desk, args: argparse.Namespace) -> Output:
-    """Give a member another role, or invite an account that is no member yet."""
+    """Give a member another role, or invite an account that is not a member yet."""
     done = on_server(desk, "member").member_set(args.user, args.role, args.workspace)
     return Output(done, [f"{args.user}: {args.role}, or invited as that until the invitation is accepted."])
 
 
 def member_remove(desk: Desk, args: argparse.Namespace) -> Output:
-    """Remove a member from a workspace, with the invitations that it made."""
+    """Remove a member from a workspace, with the invitations that it created."""
     on_server(desk, "member").member_remove(args.user, args.workspace)
     return Output({"removed": args.user}, [f"{args.user} was removed."])
 
 
 def invite_list(desk: Desk, args: argparse.Namespace) -> Output:
-    """List the open invitations of a workspace; their links were shown once."""
+    """List the open invitations of a workspace; links are shown only at their creation."""
     found = on_server(desk, "invite").invitations(args.workspace)
     rows = [(one["id"], one["username"], one["role"], one["expires"], one["invited_by"]) for one in found]
     columns = ("ID", "FOR", "ROLE", "EXPIRES", "INVITED BY")
@@ -60,7 +60,7 @@ def invite_list(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def invite_create(desk: Desk, args: argparse.Namespace) -> Output:
-    """Make a link that makes one person a member; it is shown this once."""
+    """Create a link that adds one member; it is shown only once."""
     made = on_server(desk, "invite").invitation_create(args.role, args.workspace)
     return Output(
         made, [Table(("ADDRESS", "ROLE", "EXPIRES"), [(made["address"], made["role"], made["expires"])])]

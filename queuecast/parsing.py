@@ -18,7 +18,7 @@ def shared_options() -> argparse.ArgumentParser:
     """Return the options that may come before or after every command."""
     options = place_options()
     options.add_argument("--output", "-o", choices=FORMS, help="output format (table)")
-    options.add_argument("--query", metavar="JMESPATH", help="a part of the data, by JMESPath")
+    options.add_argument("--query", metavar="JMESPATH", help="select a part of the data by JMESPath")
     return options
 
 
@@ -40,7 +40,7 @@ def add_command(groups: Groups, name: str, do: Command, *, edits: bool = False) 
     added.set_defaults(do=do)
     if edits:
         added.add_argument(
-            "--dry-run", dest="try_only", action="store_true", help="check and answer as usual, save nothing"
+            "--dry-run", dest="try_only", action="store_true", help="check and report as usual, save nothing"
         )
     return added
 

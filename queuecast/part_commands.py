@@ -19,7 +19,7 @@ def node_list(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def node_add(desk: Desk, args: argparse.Namespace) -> Output:
-    """Add nodes: so many like one that is there, or of a capacity."""
+    """Add nodes: copies of an existing one, or nodes of a given capacity."""
     capacity = dict(_pair(word) for word in args.capacity)
     if bool(args.like) == bool(capacity):
         raise Refused("Give --like NODE or --capacity RESOURCE=QUANTITY, one of them.")
@@ -52,7 +52,7 @@ def node_set(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def node_remove(desk: Desk, args: argparse.Namespace) -> Output:
-    """Remove nodes in one revision; their pods stay and take no room."""
+    """Remove nodes in one revision; their pods remain and use no resources."""
 
     def remove() -> Json:
         desk.nodes_remove(args.scenario, args.nodes)

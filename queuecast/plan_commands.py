@@ -27,7 +27,7 @@ def plan(desk: Desk, args: argparse.Namespace) -> Json:
 
 
 def diff(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show what `apply` would change: of the scenario of this name, else of the snapshot."""
+    """Show what `apply` would change in the scenario of this name, else in the snapshot."""
     wanted = Plan.read(args.plan)
     base = wanted.base(desk.snapshot_document)
     there = _scenario(desk, wanted.name)
@@ -40,7 +40,7 @@ def diff(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def apply(desk: Desk, args: argparse.Namespace) -> Output:
-    """Make the scenario what the plan says, run it and check its rules; a second time nothing changes."""
+    """Apply the plan to the scenario, run it and check its rules; a second time changes nothing."""
     wanted = Plan.read(args.plan)
     snapshot = _kept_snapshot(desk, wanted)
     base = desk.snapshot_document(snapshot["id"])

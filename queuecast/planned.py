@@ -21,7 +21,7 @@ from queuecast.schema import problem_at, read_checked
 from queuecast.sending import bare_document
 
 SnapshotOf = Callable[[str], Json]
-"""Returns the document of a snapshot that somebody keeps, by name."""
+"""Returns the document of a stored snapshot, by name."""
 
 
 @dataclass(frozen=True)

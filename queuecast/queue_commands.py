@@ -28,7 +28,7 @@ def queue_add(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def queue_remove(desk: Desk, args: argparse.Namespace) -> Output:
-    """Remove a queue; its jobs stay and find no queue."""
+    """Remove a queue; its jobs remain without a queue."""
 
     def remove() -> Json:
         desk.queue_remove(args.scenario, args.queue, subtree=args.subtree)

@@ -29,12 +29,12 @@ def add_reach_command(groups: Groups) -> None:
     bounds.add_argument("--at-least", default="", help="20, 64Gi; 80%%; a number of pods")
     bounds.add_argument("--at-most", default="", help="for deserved and share")
     reach.add_argument(
-        "--use", default="", metavar="CHANGE", help="make this change, such as weight:research"
+        "--use", default="", metavar="CHANGE", help="apply this change, such as weight:research"
     )
 
 
 def reached(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show the smallest change of each kind with which a figure reaches an amount, or make one of them."""
+    """Show the smallest change of each kind with which a figure reaches an amount, or apply one of them."""
     question = {name: getattr(args, name) for name in NAMES if getattr(args, name)}
     if args.figure in (DESERVED, SHARE):
         question.setdefault("resource", "cpu")

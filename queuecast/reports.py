@@ -14,6 +14,7 @@ LOOPS = "Eviction loops"
 NOTES = "Left out and assumed"
 ACCEPTED = "accepted by the API server and Volcano's webhook"
 _MARKS = {"kept": "ok  ", "broken": "FAIL", "skipped": "skip"}
+_OUTCOMES = {"kept": "holds", "broken": "is broken", "skipped": "is not applicable"}
 _SIGNS = {"kept": "✅", "broken": "❌", "skipped": "⏭️"}
 _MOST = 20
 
@@ -109,12 +110,12 @@ def summary(report: Report) -> str:
     paragraphs = [f"{errors} {'problem' if errors == 1 else 'problems'} of the change"] if errors else []
     skipped = sum(rule["status"] == "skipped" for rule in rules)
     if len(rules) == 1:
-        paragraphs.append(f"the rule is {'not applicable' if skipped else rules[0]['status']}")
+        paragraphs.append(f"the rule {_OUTCOMES[rules[0]['status']]}")
     elif broken:
         paragraphs.append(f"{broken} of {len(rules)} rules broken")
     elif rules:
         paragraphs.append(
-            f"all {len(rules)} rules kept" + (f", {skipped} of them not applicable" if skipped else "")
+            f"all {len(rules)} rules hold" + (f", {skipped} of them not applicable" if skipped else "")
         )
     return ", ".join(paragraphs) or "no rules"
 

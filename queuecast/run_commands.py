@@ -29,7 +29,7 @@ from scheduler_core.explain import (
 )
 
 NO = 1
-"""The exit code of a negative answer: a failed run, an error of a check, an undecided conflict."""
+"""The exit code of a negative answer: a failed run, a failed check, an undecided conflict."""
 FINISHED = "finished"
 """The default of `wait`: any final state."""
 STATES = (FINISHED, *OVER)
@@ -37,7 +37,7 @@ DECISION_FILTERS = ("job", "pod", "node", "action", "op")
 
 
 def run(desk: Desk, args: argparse.Namespace) -> Output:
-    """Run scenarios at once and wait for all of them."""
+    """Run scenarios in parallel and wait for all of them."""
     started = [desk.run_start(name, cycles=args.cycles) for name in args.scenarios]
     if args.no_wait:
         return Output(started, [Table(("RUN", "STATE"), [(one["id"], one["state"]) for one in started])])
@@ -72,7 +72,7 @@ def run_list(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def wait(desk: Desk, args: argparse.Namespace) -> Output:
-    """Wait until runs are over, or until they reach a state; ends with 1 when one does not."""
+    """Wait until runs are finished, or until they reach a state; exits with 1 if one does not."""
     end = time.monotonic() + args.timeout
     over = []
     for number, name in enumerate(args.runs, 1):

@@ -29,7 +29,7 @@ def bare_document(reading: manifests.Reading) -> Json:
 def bare_files(names: Sequence[str], reading: manifests.Reading) -> Files:
     """Return files to send: each under its name, with its objects as JSON on the lines where they began.
 
-    What the server leaves out, too, goes as kind and number only, so that it can say so.
+    Objects that the server ignores are sent as kind and number only, so that it can report them.
     """
     document = bare_document(reading)
     if reading.is_scenario:

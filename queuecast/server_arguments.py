@@ -48,7 +48,7 @@ def _add_links(groups: Groups) -> None:
     create = add_command(link, "create", share_commands.link_create, edits=True)
     create.add_argument("run")
     create.add_argument("--label", default="")
-    create.add_argument("--days", type=int, default=30, help="how long it holds (30)")
+    create.add_argument("--days", type=int, default=30, help="days until it expires (30)")
     revoke = add_command(link, "revoke", share_commands.link_revoke, edits=True)
     revoke.add_argument("run")
     revoke.add_argument("link", help="id or label")
@@ -68,7 +68,7 @@ def _add_tokens(groups: Groups) -> None:
     create = add_command(token, "create", share_commands.token_create, edits=True)
     create.add_argument("--scope", choices=("viewer", "editor", "admin"), required=True)
     create.add_argument("--name", default="")
-    create.add_argument("--days", type=int, help="how long it holds")
+    create.add_argument("--days", type=int, help="days until it expires (90)")
     add_command(token, "revoke", share_commands.token_revoke, edits=True).add_argument(
         "name", help="id or name"
     )

@@ -125,7 +125,7 @@ def forecast_list(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def forecast_wait(desk: Desk, args: argparse.Namespace) -> Output:
-    """Wait until forecasts are over; ends with 1 when one has no result by then."""
+    """Wait until forecasts are finished; exits with 1 if one has no result by then."""
     client = on_server(desk, "forecasts wait")
     end = time.monotonic() + args.timeout
     over = []
@@ -147,7 +147,7 @@ def _states(found: Sequence[Json], expected: str) -> Output:
 
 
 def forecast_cancel(desk: Desk, args: argparse.Namespace) -> Output:
-    """Cancel a queued forecast at once, ask a running one to stop."""
+    """Cancel a queued forecast at once, signal a running one to stop."""
     return _states([on_server(desk, "forecasts cancel").forecast_cancel(args.forecast)], "begun")
 
 
@@ -191,7 +191,7 @@ def forecast_jobs(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def forecast_evictions(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show the evictions of a forecast in their order."""
+    """Show the evictions of a forecast, in order."""
     asks = {"queue": args.queue} if args.queue else {}
     found = on_server(desk, "forecasts evictions").forecast_evictions(args.forecast, **asks)
     rows = [
@@ -216,7 +216,7 @@ def forecast_compare(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def forecast_cost(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show what each queue costs, under the prices of a file, else under those of the workspace."""
+    """Show the cost of each queue under the prices of a file, else under those of the workspace."""
     found = on_server(desk, "forecasts cost").forecast_cost(args.forecast, _prices(args))
     if args.chargeback:
         _charge(found, args)
@@ -224,7 +224,7 @@ def forecast_cost(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def forecast_moment(desk: Desk, args: argparse.Namespace) -> Output:
-    """Make a scenario of the cluster as it is at a moment of a forecast."""
+    """Create a scenario of the cluster as it is at a moment of a forecast."""
     at = seconds(args.at, "AT")
     found = on_server(desk, "forecasts moment").forecast_moment(args.forecast, at, args.name)
     return Output(found, [Table(("ID", "NAME"), [(found["id"], found["name"])])])

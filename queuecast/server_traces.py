@@ -13,7 +13,7 @@ from queuecast.shown import Output, Table
 
 
 def trace_upload(desk: Desk, args: argparse.Namespace) -> Output:
-    """Keep a workload trace on the server."""
+    """Store a workload trace on the server."""
     [file] = contents([args.file])
     name = args.name or args.file.name
     found = on_server(desk, "trace upload").trace_upload(file, name=name, format_name=args.format or "")
@@ -21,7 +21,7 @@ def trace_upload(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def trace_list(desk: Desk, args: argparse.Namespace) -> Output:
-    """List the traces of the server, newest first."""
+    """List the traces on the server, newest first."""
     found = on_server(desk, "trace list").traces()
     return Output(found, [_traces(found)])
 
@@ -37,7 +37,7 @@ def _traces(found: Sequence[Json]) -> Table:
 
 
 def trace_preview(desk: Desk, args: argparse.Namespace) -> Output:
-    """Show what a trace of the server brings: queues, sizes, run times."""
+    """Show the contents of a trace on the server: queues, sizes, run times."""
     found = on_server(desk, "trace preview").trace_preview(args.trace)
     head = f"{found['jobs']:,} jobs over {spelled(found['span'])}"
     return Output(found, [head, *preview_tables(found)], notes=found["notes"])
@@ -61,9 +61,9 @@ def preview_tables(found: Json) -> Iterator[Table]:
 
 
 def trace_delete(desk: Desk, args: argparse.Namespace) -> Output:
-    """Delete a trace of the server; forecasts of it stay."""
+    """Delete a trace on the server; its forecasts remain."""
     on_server(desk, "trace delete").trace_delete(args.trace)
-    return Output({"deleted": args.trace}, [f"{args.trace} was deleted; its forecasts stay."])
+    return Output({"deleted": args.trace}, [f"{args.trace} was deleted; its forecasts remain."])
 
 
 def target_list(desk: Desk, args: argparse.Namespace) -> Output:

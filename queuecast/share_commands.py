@@ -10,7 +10,7 @@ from queuecast.shown import Output, Table
 
 
 def link_list(desk: Desk, args: argparse.Namespace) -> Output:
-    """List the public links of a run; their addresses were shown once."""
+    """List the public links of a run; addresses are shown only at their creation."""
     found = on_server(desk, "link").links(args.run)
     rows = [(one["id"], one["label"], one["expires"], one["reads"], one["made_by"]) for one in found]
     columns = ("ID", "LABEL", "EXPIRES", "READS", "MADE BY")
@@ -18,7 +18,7 @@ def link_list(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def link_create(desk: Desk, args: argparse.Namespace) -> Output:
-    """Make an address under which anybody may read a run; it is shown this once."""
+    """Create an address at which anybody may read a run; it is shown only once."""
     made = on_server(desk, "link").link_create(args.run, label=args.label, days=args.days)
     return Output(made, [Table(("ADDRESS", "EXPIRES"), [(made["address"], made["expires"])])])
 
@@ -37,7 +37,7 @@ def bundle_export(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def bundle_import(desk: Desk, args: argparse.Namespace) -> Output:
-    """Keep the cluster of a bundle and repeat its run."""
+    """Store the cluster of a bundle and repeat its run."""
     ((name, content),) = contents([args.file])
     made = on_server(desk, "bundle").bundle_import(Path(name).name, content)
     run = made["run"] or {}
@@ -46,14 +46,14 @@ def bundle_import(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def token_list(desk: Desk, args: argparse.Namespace) -> Output:
-    """List your tokens; their texts were shown once."""
+    """List your tokens; their texts are shown only at their creation."""
     found = on_server(desk, "token").tokens()
     rows = [(one["id"], one["name"], one["scope"], one["expires"], one["last_used"]) for one in found]
     return Output(found, [Table(("ID", "NAME", "SCOPE", "EXPIRES", "LAST USED"), rows)])
 
 
 def token_create(desk: Desk, args: argparse.Namespace) -> Output:
-    """Make a token; its text is shown this once."""
+    """Create a token; its text is shown only once."""
     made = on_server(desk, "token").token_create(scope=args.scope, name=args.name, days=args.days)
     return Output(
         made, [Table(("TOKEN", "SCOPE", "EXPIRES"), [(made["text"], made["scope"], made["expires"])])]
@@ -61,7 +61,7 @@ def token_create(desk: Desk, args: argparse.Namespace) -> Output:
 
 
 def token_revoke(desk: Desk, args: argparse.Namespace) -> Output:
-    """Revoke a token, and those made with it, by its id or its name."""
+    """Revoke a token, and those created with it, by its id or its name."""
     on_server(desk, "token").token_revoke(args.name)
     return _revoked(args.name)
 

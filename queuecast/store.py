@@ -15,7 +15,7 @@ FOLDER = Path(".queuecast")
 class Store:
     """A folder of JSON files, by kind and id; a number distinguishes equal names.
 
-    With `dry_run` what is kept is kept for this process only.
+    With `dry_run` objects are stored for this process only.
     """
 
     def __init__(self, folder: Path = FOLDER, *, dry_run: bool = False) -> None:

@@ -32,9 +32,9 @@ class Cell:
     Attributes
     ----------
     combination : tuple of int
-        Where each setting is.
+        The level of each setting.
     price : float
-        What the move there costs.
+        The price of the change.
     figures : tuple of float
         The measured figures, in their order; empty when the simulation gave an error.
     error : str
@@ -42,8 +42,8 @@ class Cell:
     over : tuple of tuple of float
         The figures under each seed, of which `figures` are the means; empty where no seed draws the work.
     highest : tuple of float
-        How large each figure is if jobs that had not started by the end of a forecast never do; empty: so
-        large as it is.
+        The upper bound of each figure, in case jobs that had not started by the end of a forecast never do;
+        empty: the figures themselves.
 
     """
 
@@ -87,12 +87,12 @@ class Grid(Space):
     document : mapping
         The scenario, with its configuration as a structure; `cycles` is how long each cell is simulated.
     settings : sequence of Setting
-        What is moved.
+        The settings that vary.
 
     Raises
     ------
     UnusableSetting
-        If the cluster has no such thing.
+        If the cluster lacks the object of a setting.
 
     """
 

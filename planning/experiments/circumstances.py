@@ -9,7 +9,7 @@ from typing import Any
 from planning.experiments.levels import Json, Level, Setting, UnusableSetting
 
 WORK: Mapping[str, Any] = {"rate": 1.0, "size": 1.0, "run_time": 1.0, "seed": None}
-"""What may move, each with what a forecast has that does not say it: without a seed the trace itself."""
+"""The options that may vary, each with its default; without a seed the trace itself is used."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class WorkSetting(Setting):
     option : str
         A key of `WORK`.
     now : float or None
-        What the forecast of the experiment says.
+        The value in the experiment's forecast.
 
     """
 

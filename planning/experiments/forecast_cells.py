@@ -1,8 +1,8 @@
 """Cells of an experiment that are forecasts of a cluster at a combination of settings.
 
-Cells whose settings first differ at a time share what was replayed until then. That is sound: until the first
-event at which two documents differ both replays have handed out the same events, and wait for further ones at
-the same times, so each session finds the same state; and a replay that goes on from a frozen state gives the
+Cells whose settings first differ at some time share the replay until then. Sound, as until the first event in
+which two documents differ both replays have handed out the same events and wait for further ones at the same
+times, so that each session finds the same state; and a replay that continues from a frozen state gives the
 same bytes as one that was never frozen.
 """
 
@@ -32,7 +32,7 @@ from scheduler_core.replay import Replay
 from traces import Trace, Unreadable, read_trace
 
 KEPT_PREFIXES = 4
-"""The most frozen states, a few megabytes each, of the families met last."""
+"""The most frozen states that are kept, a few megabytes each, of the latest families."""
 KEPT_TRACES = 32
 
 
@@ -53,9 +53,9 @@ class ForecastGrid(Grid):
     document : mapping
         The scenario, with its configuration as a structure.
     settings : sequence of Setting
-        What is moved.
+        The settings that vary.
     work : Work
-        Under which work it is forecast.
+        The workload of the forecasts.
 
     """
 

@@ -61,7 +61,7 @@ def forecast_problems(
     yield from _times(document, settings, float(work.options["horizon_seconds"]))
     moved = [setting for setting in settings if setting.is_circumstance]
     if moved and written.get("goals"):
-        message = f"{moved[0].name} is not a change that somebody could make"
+        message = f"{moved[0].name} is not a change that a user could make"
         yield (
             "forecast",
             ("settings",),
@@ -69,7 +69,7 @@ def forecast_problems(
             "remove it; seeds: 5 measures each cell under 5 workloads",
         )
     if work.unseen and any(getattr(setting, "option", "") == "seed" for setting in moved):
-        message = "the seed moves, and each cell is measured over seeds"
+        message = "the seed varies, and each cell is measured over seeds"
         yield "seeds", ("forecast", "seeds"), message, "remove one of the two"
 
 

@@ -1,7 +1,7 @@
 """Settings of an experiment, their levels and prices.
 
-A setting has levels: the present one, which changes nothing, and those that were listed. The price of a level
-grows with the distance from the present one, counted in listed levels.
+A setting has levels: the present one, which changes nothing, and the listed ones. The price of a level grows
+with the distance from the present one, counted in listed levels.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class UnusableSetting(Exception):
     Attributes
     ----------
     key : str
-        The key of the setting that is wrong.
+        The invalid key of the setting.
     message, fix : str
-        What is wrong, and what would do.
+        The problem, and its fix.
 
     """
 
@@ -54,16 +54,16 @@ PRESENT = Level(None, 0.0)
 
 @dataclass(frozen=True)
 class Setting(ABC):
-    """A setting that an experiment moves.
+    """A setting that an experiment varies.
 
     Attributes
     ----------
     name : str
-        How tables name it.
+        Its name in tables.
     values : tuple
         The values to try, as written.
     price : float
-        What one step away from the present value costs.
+        The price of one step away from the present value.
     at : str or float
         When it moves, as in a timed change of a forecast; empty: it has its value from the beginning.
 
@@ -88,7 +88,7 @@ class Setting(ABC):
 
     def timed(self, document: Json, value: Any) -> Json:
         """Return the timed change of a forecast that sets this value; the caller adds `at`."""
-        raise UnusableSetting("at", f"{self.name} cannot move at a time", "remove at")
+        raise UnusableSetting("at", f"{self.name} cannot change at a given time", "remove at")
 
     @property
     def is_circumstance(self) -> bool:
@@ -98,7 +98,7 @@ class Setting(ABC):
     def levels(self, document: Json) -> list[Level]:
         """Return the present level and the listed ones, in order of price; equal prices as listed.
 
-        What is listed twice, or is the present value, is one level.
+        A value that is listed twice is one level, and so is the present value.
         """
         present, others = self.present(document), list[Any]()
         for value in self.values:

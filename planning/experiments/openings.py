@@ -1,4 +1,4 @@
-"""Variants of a cluster that open the same session, so that one simulation answers for all of them."""
+"""Variants of a cluster that open the same session, so that one simulation serves all of them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ _WEIGHT = "weight"
 class Openings:
     """The key of variants with equal sessions in a grid, if it is smaller than their settings.
 
-    A weight is read where proportion divides, at the opening of a session, and nowhere else but by an
-    extender: two variants of one session each that differ in weights alone, and open with the same accounts,
-    decide alike.
+    Weights are read only by proportion, when a session opens, and by extenders. Two variants of one session
+    each that differ in weights alone and open with the same accounts therefore decide alike.
 
     Parameters
     ----------
     document : mapping
-        The cluster as it is, its configuration a structure.
+        The unchanged cluster, its configuration a structure.
     settings : sequence of Setting
-        What the grid moves.
+        The settings of the grid.
 
     """
 

@@ -1,6 +1,6 @@
 """Stored outcomes of cells, and the decision of a search.
 
-An entry is what is kept of one cell: the list of its figures, null for an amount without limit;
+An entry is the stored form of one cell: the list of its figures, null for an amount without limit;
 ``{"error": …}`` where there is no outcome; else ``{"figures": …}`` with ``refused`` where every goal is
 reached by a change that cannot be proposed, and ``over`` with the figures under each seed.
 """

@@ -2,7 +2,7 @@
 
 Combinations are simulated by rising price, so that the first one that reaches every goal is the smallest of
 the grid: each cheaper one was simulated and missed. No property of the scheduler is assumed; more weight may
-well mean less.
+well give a queue less.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def smallest(
     Parameters
     ----------
     grid : Grid
-        The settings that may move.
+        The settings that may change.
     goals : sequence of Goal
-        What must hold.
+        The goals to reach.
     limit : int
         The most combinations that are simulated.
     measure : callable, optional
@@ -118,7 +118,7 @@ def closest(
 ) -> Found:
     """Return the result of a search in which no cell reaches every goal.
 
-    `size` is how many combinations there are, `figures` what was measured: those of the goals without it.
+    `size` is the number of combinations, `figures` are the measured figures, by default those of the goals.
     """
     status: Status = "impossible" if len(tried) == size else "undecided"
     measured = [cell for cell in tried if not cell.error]
@@ -160,8 +160,8 @@ def missed_goals(
 def left_open(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure] | None = None) -> str:
     """Return why a cell that reaches every goal may still miss one; empty if it does not.
 
-    A wait counts until the end of the forecast for jobs that had not started by then. A goal that such jobs
-    may miss by waiting on is open, as a wait target of a forecast is.
+    Jobs that had not started count with their wait until the end of the forecast. A goal that they may still
+    miss is open, like a wait target of a forecast.
     """
     most = dict(zip(figures or goal_figures(goals), cell.highest, strict=True)) if cell.highest else {}
     for goal in goals:

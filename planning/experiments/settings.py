@@ -136,7 +136,7 @@ def setting_of(written: Json, forecast: Json | None = None) -> Setting:
     Raises
     ------
     UnusableSetting
-        Its range is none.
+        If its range is invalid.
 
     Examples
     --------
@@ -151,9 +151,9 @@ def setting_of(written: Json, forecast: Json | None = None) -> Setting:
     if written.get("at", "") != "":
         common["at"] = written["at"]
         if forecast is None:
-            raise UnusableSetting("at", "a run has no time at which a setting moves", "write forecast")
+            raise UnusableSetting("at", "a run has no time at which a setting could change", "write forecast")
         if not {"queue", "pool"} & written.keys():
-            message = "only a queue and a pool move at a time"
+            message = "only queues and pools can change at a given time"
             raise UnusableSetting("at", message, "remove at, or write it into changes of the forecast")
     if "queue" in written:
         queue, field, resource = written["queue"], written["field"], written.get("resource", "")
@@ -171,7 +171,7 @@ def setting_of(written: Json, forecast: Json | None = None) -> Setting:
         return PoolSetting(name=_named(written, f"nodes of {pool}"), pool=pool, **common)
     if "forecast" in written:
         if forecast is None:
-            raise UnusableSetting("forecast", "a run has no workload that comes", "write forecast")
+            raise UnusableSetting("forecast", "a run has no workload", "write forecast")
         option = written["forecast"]
         now = forecast.get(option, WORK[option])
         return WorkSetting(name=_named(written, option), option=option, now=now, **common)

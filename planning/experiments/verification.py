@@ -19,15 +19,15 @@ class Verification:
     Attributes
     ----------
     seeds : int
-        How many there were.
+        The number of these seeds.
     reached : int
-        Under how many of them alone every goal is reached.
+        The number of seeds under which, each alone, every goal is reached.
     cell : Cell
         The proposal over these seeds.
     missed : tuple of Missed
         The goals that the means of its figures miss.
     open : str
-        Which goal jobs that had not started by the end leave open; empty: none.
+        The goal that is open because jobs had not started by the end; empty: none.
 
     """
 
@@ -61,7 +61,7 @@ class Verification:
 def verified(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure], seeds: int) -> Verification:
     """Return whether a cell over this many unseen seeds reaches the goals.
 
-    The search wants the whole interval of the mean to reach them; here the mean itself is held against them.
+    The search requires the whole interval of the mean to reach them; here the mean itself is enough.
     """
     if cell.error:
         return Verification(seeds, 0, cell, (), "")

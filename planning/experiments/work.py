@@ -26,15 +26,15 @@ class Work:
     Attributes
     ----------
     options : mapping
-        Those of a forecast, all of them.
+        All options of a forecast.
     text : str
         The text of the trace; empty where patterns draw the work.
     patterns : sequence of mapping
         As for `traces.Pattern`; empty for a trace.
     prices : Prices
-        Under which figure `cost` is reckoned.
+        The prices for figure `cost`.
     seeds : tuple of int
-        Each draws the work of one forecast of every cell; empty: a trace is taken as it is.
+        Each draws the work of one forecast of every cell; empty: the trace is used unchanged.
     unseen : tuple of int
         Seeds that no cell is measured on.
 
@@ -63,7 +63,7 @@ class Work:
     def drawn(self, trace: Trace | None, seed: int | None) -> str:
         """Return the text of the workload of a seed; without a seed the trace itself.
 
-        What is drawn like a trace begins with the forecast.
+        Work drawn like a trace begins with the forecast.
         """
         if seed is None:
             return self.text

@@ -136,7 +136,7 @@ def _value(document: Document) -> tuple[dict[str, Any], list[Problem]]:
 def grid_of(document: Json, written: Json, workload: str = "") -> tuple[Grid, list[Problem]]:
     """Return the grid of a valid experiment over a scenario document, and why settings cannot move.
 
-    The document may have its configuration as text; how long each cell is simulated is the experiment's word.
+    The document may have its configuration as text; the number of cycles of each cell is the experiment's.
     `workload` is the text of the trace under which its cells are forecasts.
     """
     base = manifests.resolve(dict(document))

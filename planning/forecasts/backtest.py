@@ -80,11 +80,11 @@ class Backtest:
     only_predicted, only_real : tuple of str
         Jobs that started in the forecast only, and in reality only.
     unknown : tuple of str
-        Real jobs that the forecast does not have, and jobs of the forecast that never came.
+        Real jobs that the forecast does not have, and jobs of the forecast that never arrived.
     notes : tuple of str
-        What the forecast assumed or left out, which may be why they part.
+        Assumptions and omissions of the forecast, which may be why both diverge.
     partings : tuple of QueueParting
-        Where each queue with a job that is off by more than a minute parts, and what may be why.
+        Where each queue with a job that is off by more than a minute diverges, and the possible causes.
 
     """
 
@@ -112,7 +112,7 @@ class Backtest:
             apart = self.parts_at
             word = "later" if apart.real > apart.predicted else "earlier"
             where = (
-                f" They part at {apart.job} of queue {apart.queue}, which really started"
+                f" They diverge at {apart.job} of queue {apart.queue}, which really started"
                 f" {spelled(abs(apart.real - apart.predicted))} {word} than predicted."
             )
         return f"Of {total:,} job{'' if total == 1 else 's'} the start was predicted {parts}.{where}"
@@ -177,11 +177,11 @@ def backtest(
     predicted : Record
         The forecast.
     real : mapping
-        What happened, by the key of the PodGroup.
+        The real jobs, by the key of the PodGroup.
     until : float, optional
-        Until when it is known what happened, in seconds; None: the end of the forecast.
+        The end of the time for which the real jobs are known, in seconds; None: the end of the forecast.
     later, scenario : mapping, optional
-        The later snapshot and the scenario that was forecast, whose differences may be why both part.
+        The later snapshot and the scenario that was forecast, whose differences may be why both diverge.
 
     """
     end = predicted.end if until is None else min(until, predicted.end)

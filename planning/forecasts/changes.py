@@ -45,7 +45,7 @@ class Timed:
     says : str
         The change in words.
     place : int
-        Its place in the list as it was written.
+        Its position in the list as written.
 
     """
 
@@ -58,7 +58,7 @@ class Timed:
 def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[list[Timed], list[Problem]]:
     """Return the changes of a scenario in order of time, or all of their problems.
 
-    Each sees what those before it have made: of two changes of a queue the second keeps what the first
+    Each applies to the result of those before it: of two changes of a queue the second keeps what the first
     has set.
     """
     problems: list[Problem] = []

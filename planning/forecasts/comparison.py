@@ -161,9 +161,9 @@ def _queue(queue: str, pairs: Sequence[JobPair]) -> QueueComparison:
 
 
 def cost_against_benefit(found: Comparison, before: Costs | None = None, after: Costs | None = None) -> str:
-    """Return one sentence on what the second plan costs more, and which waits it saves.
+    """Return one sentence on the additional cost of the second plan, and the waits that it saves.
 
-    Nodes and lost run time are what a plan costs; where no prices are known the first is left out.
+    A plan costs nodes and lost run time; without prices the nodes are left out.
     """
     gained = found.hours
     waiting = (

@@ -57,9 +57,9 @@ class QueueCost:
     Attributes
     ----------
     queue : str
-        Empty for what is idle and deserved by no queue.
+        Empty for idle capacity that no queue deserves.
     allocated : float
-        What it had allocated.
+        Its allocated resources.
     borrowed : float
         The part of `allocated` above what it deserves.
     lent : float
@@ -67,7 +67,7 @@ class QueueCost:
     idle : float
         What it deserves, and nobody used.
     lost : float
-        The part of `allocated` that went into run time that was thrown away.
+        The part of `allocated` that went into lost run time.
     resource_hours : mapping
         What it had allocated, in cores, GiB and devices times hours.
 
@@ -96,7 +96,7 @@ class Costs:
     queues : tuple of QueueCost
         By name; the last one is for no queue.
     nodes : float
-        What the nodes cost: the sum of all that is charged.
+        The cost of the nodes: the sum of all charges.
     pools : mapping
         The same by pool.
     currency : str

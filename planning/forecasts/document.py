@@ -67,9 +67,9 @@ class Forecast:
     Attributes
     ----------
     document : mapping
-        The scenario with the key `replay`; it alone decides.
+        The scenario with the key `replay`; it alone determines the result.
     changes : tuple of Timed
-        What changes, in order of time, with the change in words.
+        The changes in order of time, each also in words.
     run_times : tuple of RunTime
         Of the snapshot's jobs.
     notes : tuple of str

@@ -38,7 +38,7 @@ class Estimate:
     sessions : int
         How many sessions will be computed; all others change nothing.
     at_least : bool
-        Whether it may take much longer: the configuration evicts, and nobody knows beforehand how often.
+        Whether it may take much longer, because the configuration evicts an unknown number of pods.
 
     """
 

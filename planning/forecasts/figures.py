@@ -20,7 +20,7 @@ POINTS = 250
 class JobRow:
     """The life of one job, in seconds from the beginning; None: it did not happen.
 
-    `wait_seconds` is None for jobs that were there before: what they waited until then is not the forecast's.
+    `wait_seconds` is None for jobs of the snapshot: their wait began before the forecast.
     """
 
     job: str

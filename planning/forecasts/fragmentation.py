@@ -52,7 +52,7 @@ def rooms_of(rows: Sequence[Json], kinds: Mapping[Request, int]) -> dict[str, Ro
     rows : sequence of mapping
         `nodes` of the result of a replay: what is free on a node from a time on, in order of time.
     kinds : mapping
-        How many pods of the forecast request the same.
+        The number of pods of the forecast with each request.
 
     """
     names = sorted({name for request in kinds for name, amount in request if amount >= MIN_RESOURCE} - {PODS})

@@ -64,7 +64,7 @@ def generated_text(patterns: Iterable[Json], *, seconds: float, seed: int) -> tu
     ]
     expected = sum(float(pattern["jobs_per_hour"]) for pattern in given) * seconds / 3600
     if expected > _MOST_JOBS:
-        message = f"About {expected:,.0f} jobs would be drawn; at most {_MOST_JOBS:,} are."
+        message = f"About {expected:,.0f} jobs would be drawn; at most {_MOST_JOBS:,} are allowed."
         problems.append(Problem("trace.size", "error", message, path="seconds", fix="Choose a shorter time."))
     if problems:
         return "", problems

@@ -34,9 +34,9 @@ class EvictionLoop:
         Of the first and of the last eviction, in seconds.
     evictions : int
     lost : float
-        Run time of pods of the job that these evictions threw away, in seconds.
+        Run time of the job's pods that these evictions discarded, in seconds.
     lasts : bool
-        Whether it goes on at the end of the forecast: the next eviction would come after it.
+        Whether it continues at the end of the forecast: the next eviction would come after it.
 
     """
 

@@ -25,7 +25,7 @@ class Loss:
     resource_seconds : dict
         By resource, in the scheduler's units times seconds.
     worst_at : float or None
-        When the eviction was that threw the most away.
+        The time of the eviction that lost the most.
 
     """
 
@@ -46,8 +46,8 @@ def preemptor_queue(record: Record, row: int) -> str:
 def lost_by_eviction(record: Record) -> Floats:
     """Return the run time lost by each eviction, in seconds.
 
-    A job's lost run time is divided among the evictions of its pods as the times that these pods had run.
-    Where none of them had run, it is not an eviction that lost it.
+    A job's lost run time is divided among the evictions of its pods in proportion to the times that these
+    pods had run. If none of them had run, no eviction caused the loss.
     """
     evictions, jobs = record.evictions, record.jobs
     if not len(evictions.times):

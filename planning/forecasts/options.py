@@ -9,9 +9,9 @@ from planning.rows import Problem
 Json = Mapping[str, Any]
 
 EVICTED = {
-    "restart": "start again from zero",
-    "resume": "go on where they were",
-    "restart-job": "start again together with their whole job",
+    "restart": "restart from zero",
+    "resume": "continue where they were",
+    "restart-job": "restart with their whole job",
     "delete": "are lost",
     "owner": "are replaced by their controller",
 }
@@ -79,7 +79,7 @@ def _seeds(options: Json) -> Iterator[Problem]:
 
 def _evicted(options: Json) -> Iterator[Problem]:
     if options["evicted"] not in EVICTED:
-        message = "It is not known what becomes of evicted pods."
+        message = "Unknown value for what happens to evicted pods."
         yield _problem(
             "evicted", message, actual=options["evicted"], fix=f"Choose one of {', '.join(EVICTED)}."
         )

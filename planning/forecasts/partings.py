@@ -1,8 +1,8 @@
 """Where a forecast and reality diverge, by queue, and possible causes shown by the two snapshots.
 
-A cause is named only with evidence: a difference that both sides show and that was there before the first
-job of the queue parted, or something that the parting jobs use and the model does not know. That it is the
-reason is not proved; a queue without any evidence says so.
+A cause is named only with evidence: a difference between both sides from before the first job of the queue
+diverged, or an unmodelled feature that the diverging jobs use. Evidence is not proof; a queue without any
+says so.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RealJob:
     submitted : float
     started, finished : float or None
     uses : tuple of str
-        What it uses that is not modelled: keys of `MEANINGS`.
+        The unmodelled features that it uses: keys of `MEANINGS`.
 
     """
 
@@ -88,7 +88,7 @@ class QueueParting:
     job : str
         The first of them, by the earlier of its two starts.
     predicted, real : float or None
-        Its starts, in seconds; None: not until the end of what is known.
+        Its starts, in seconds; None: not before the end of the known time.
     causes : tuple of Cause
 
     """
@@ -107,9 +107,9 @@ class QueueParting:
 
 
 Runs = tuple[float, float, str]
-"""The assumed and the real run time in seconds, and the words "at least " where the real one goes on."""
+"""The assumed and the real run time in seconds, and the words "at least " if the job still runs."""
 Starts = Mapping[str, tuple[float | None, float | None]]
-"""By job, the predicted and the real start in seconds; None: not until the end of what is known."""
+"""By job, the predicted and the real start in seconds; None: not before the end of the known time."""
 
 
 def queue_partings(
@@ -127,7 +127,7 @@ def queue_partings(
     predicted : Record
         The forecast.
     real : mapping
-        What happened, by the name that the forecast gives the job.
+        The real jobs, by the name that the forecast gives them.
     starts : mapping
         The starts of the compared jobs.
     end : float
@@ -154,7 +154,7 @@ def queue_partings(
         ]
         if found and found[0].at < at:
             before = found[0]
-            earlier = f"Queue {before.queue} had parted {spelled(at - before.at)} earlier."
+            earlier = f"Queue {before.queue} had diverged {spelled(at - before.at)} earlier."
             causes.append(Cause("other_queue", earlier))
         if not causes:
             causes.append(Cause("unknown", "The two snapshots show no cause."))
@@ -191,19 +191,19 @@ def _jobs_differ(predicted: Record, real: Mapping[str, RealJob], at: float, end:
         assumed, took, least = runs[worst]
         longer = sum(took > assumed for assumed, took, _ in runs.values())
         message = (
-            f"{counted(len(runs), 'job')} that had started before ran for another time than assumed,"
+            f"{counted(len(runs), 'job')} that had started before ran longer or shorter than assumed,"
             f" {longer:,} of them longer;"
             f" the most {worst}: {least}{spelled(took)} instead of {spelled(assumed)}."
         )
         yield _cause("run_time", message, runs)
     missing = [name for name, job in real.items() if name not in rows and 0 <= job.submitted <= at]
     if missing:
-        message = f"{counted(len(missing), 'job')} had come that the forecast does not have."
+        message = f"{counted(len(missing), 'job')} arrived that the forecast does not have."
         yield _cause("missing", message, missing)
     extra = [name for name in rows if name not in real and jobs.submitted[rows[name]] >= 0]
     if extra:
         message = (
-            f"{counted(len(extra), 'job')} of the forecast did not come,"
+            f"{counted(len(extra), 'job')} of the forecast did not arrive,"
             " or had been deleted by the later snapshot."
         )
         yield _cause("extra", message, extra)
@@ -211,7 +211,7 @@ def _jobs_differ(predicted: Record, real: Mapping[str, RealJob], at: float, end:
         worst = max(moved, key=lambda name: (abs(moved[name]), name))
         word = "later" if moved[worst] > 0 else "earlier"
         message = (
-            f"{counted(len(moved), 'job')} came at another time than in the forecast; the most {worst}:"
+            f"{counted(len(moved), 'job')} arrived at another time than in the forecast; the most {worst}:"
             f" {spelled(abs(moved[worst]))} {word}."
         )
         yield _cause("submitted", message, moved)
@@ -246,17 +246,17 @@ def _cluster_differs(
         shown = "; ".join(
             f"{name}: {there[name]} instead of {expected.get(name, 0)}" for name in differing[:3]
         )
-        message = f"The nodes are not the forecast's ({shown}): autoscalers and repairs are not modelled."
+        message = f"The nodes differ from the forecast's ({shown}): autoscalers and repairs are not modelled."
         yield Cause("nodes", message)
     if scenario is None:
         return
     before, after = (_spec(document, queue) for document in (scenario, later))
     fields = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
     if before and after and fields:
-        yield Cause("queue_spec", f"The queue has other fields than in the forecast: {', '.join(fields)}.")
+        yield Cause("queue_spec", f"Fields of the queue differ from the forecast: {', '.join(fields)}.")
     confs = [document.get("scheduler_conf") for document in (scenario, later)]
     if all(confs) and type(confs[0]) is type(confs[1]) and confs[0] != confs[1]:
-        yield Cause("configuration", "The scheduler configuration is not the forecast's.")
+        yield Cause("configuration", "The scheduler configuration differs from the forecast's.")
 
 
 def _spec(document: Json, queue: str) -> Json:
@@ -274,7 +274,7 @@ def _not_modelled(jobs: Iterable[tuple[str, RealJob]]) -> Iterator[Cause]:
             using.setdefault(part, []).append(name)
     for part, names in sorted(using.items()):
         verb = "uses" if len(names) == 1 else "use"
-        message = f"{counted(len(names), 'job')} that parted {verb} {part}. {MEANINGS[part]}"
+        message = f"{counted(len(names), 'job')} that diverged {verb} {part}. {MEANINGS[part]}"
         yield _cause("not_modelled", message, names)
 
 

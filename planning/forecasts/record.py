@@ -30,7 +30,7 @@ NO_JOB = -1
 
 @dataclass(frozen=True, eq=False)
 class Jobs:
-    """The jobs of a forecast, one per row; a time that did not happen is not a number.
+    """The jobs of a forecast, one per row; NaN stands for a time that did not happen.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class Jobs:
     submitted, enqueued, started, finished : array
         Seconds; `started` is when minMember pods ran at once for the first time.
     ended : array
-        When a Job ended that did not complete: it failed, was aborted or terminated.
+        When a Job ended without completing: it failed, was aborted or terminated.
     evictions : array
         How many of its pods were evicted.
     lost : array
-        Run time of its pods that was thrown away, in seconds.
+        Lost run time of its pods, in seconds.
     pods : array
         How many pods it has.
     sizes : mapping
@@ -78,7 +78,7 @@ class Jobs:
 
     @property
     def waits(self) -> Floats:
-        """Return the seconds from submission to start; not a number for a job that has not started."""
+        """Return the seconds from submission to start; NaN for a job that has not started."""
         return self.started - self.submitted
 
     def waits_at_least(self, end: float) -> Floats:
@@ -122,8 +122,8 @@ class Record:
     begin : str
         RFC 3339 time of second 0, empty when the scenario has no clock.
     end, period : float
-        The horizon and the time between sessions, in seconds. A replay that has nothing more to decide ends
-        before: all stays as it is until the horizon.
+        The horizon and the time between sessions, in seconds. A replay with nothing left to decide ends
+        earlier: nothing changes until the horizon.
     sessions : int
         How many sessions were due.
     jobs : Jobs

@@ -46,7 +46,7 @@ class RunTime:
     source : str
         One of `SOURCES`.
     samples : int
-        How many finished jobs the median is of.
+        The number of finished jobs behind the median.
     low, high : float or None
         Their 10th and 90th percentile.
 

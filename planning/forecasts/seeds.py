@@ -1,9 +1,9 @@
 """The same forecast under several workloads drawn like its trace, to measure chance.
 
 Each seed draws one workload (`planning.forecasts.workload.drawn_from`): arrivals at the trace's rate of each
-hour, independent of each other, and jobs like those of the trace. An interval says where the mean over all
-such workloads lies, as far as so many of them show; it knows nothing of errors of the model, nor of a
-future that differs from the trace.
+hour, independent of each other, and jobs like those of the trace. An interval covers the mean over all such
+workloads with 95 % confidence; it does not account for errors of the model, nor for a future that differs
+from the trace.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NORMAL_975 = 1.960
 class SeedRow:
     """The waits of a queue's jobs under one drawn workload, in seconds.
 
-    Counted are jobs submitted during the forecast; those that had not started count until its end.
+    Covers jobs submitted during the forecast; those that had not started count until its end.
 
     Attributes
     ----------

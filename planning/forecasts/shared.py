@@ -12,20 +12,20 @@ from scheduler_core.validate import Inspection
 from traces import Trace
 
 KEPT_EVENTS = 50_000
-"""The most arrivals whose events are cached, some 2 kB each, of the workloads met last."""
+"""The most arrivals whose events are cached, some 2 kB each, of the latest workloads."""
 
 
 class Shared:
     """Data read for the forecasts of some variants that is valid for the next one.
 
-    Arrivals are shared by forecasts of one trace that fit it alike. That is sound, as they follow from the
-    trace, the queues that may have jobs, the fitting, the horizon and the default run time alone, and nobody
-    edits an event.
+    Forecasts of one trace with the same fitting share arrivals. Sound, as these depend only on the trace, the
+    queues that may have jobs, the fitting, the horizon and the default run time, and no event is edited.
 
     Attributes
     ----------
     inspection : Inspection or None
-        Of the variant that was inspected last: objects that the next one has, too, are not checked again.
+        Of the variant that was inspected last; objects that it shares with the next one are not checked
+        again.
 
     """
 

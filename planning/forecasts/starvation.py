@@ -22,11 +22,11 @@ class Starvation:
     resource : str
         The resource of which it lacked the largest part of what it deserves.
     lacking : float
-        The most that it lacked of it within the stretch, in the scheduler's units.
+        The most that it lacked of it within the interval, in the scheduler's units.
     at : float
         When that was.
     lasts : bool
-        Whether it goes on at the end of the forecast.
+        Whether it continues at the end of the forecast.
 
     """
 

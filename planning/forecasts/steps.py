@@ -22,7 +22,7 @@ class Steps:
     times : array
         When it changes, in seconds, in ascending order.
     values : array
-        What it is from each of these times on.
+        Its value from each of these times on.
 
     """
 
@@ -70,8 +70,8 @@ class Steps:
     def thinned(self, begin: float, end: float, buckets: int) -> Steps:
         """Return the function from `begin` to `end` with at most four changes in each of `buckets` intervals.
 
-        The first and last value of every interval stay, and its lowest and highest, so that a chart of the
-        result shows every peak.
+        The first, last, lowest and highest value of every interval are kept, so that a chart of the result
+        shows every peak.
         """
         first, last = np.searchsorted(self.times, [begin, end], side="right")
         times, values = self.times[first:last], self.values[first:last]

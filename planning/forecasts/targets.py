@@ -54,7 +54,7 @@ class TargetVerdict:
     status : str
         `open`: jobs that had not started by the end decide.
     at : float or None
-        When the first job of those that waited too long had waited for the target, in seconds.
+        When the wait of the first late job reached the target, in seconds.
     job : str
         That job.
     late : int
@@ -74,8 +74,8 @@ class TargetVerdict:
 def submitted_in_time(record: Record, queue: str) -> np.ndarray:
     """Return the rows of a queue's jobs that were submitted during the forecast.
 
-    What a snapshot already had waited for before its beginning is not the forecast's. Jobs that failed or
-    were aborted before they started do not wait any more and are left out.
+    Jobs of the snapshot are left out, as their wait began before the forecast, and so are jobs that failed or
+    were aborted before they started, as they no longer wait.
     """
     jobs = record.jobs
     rows = jobs.of_queue(queue)

@@ -70,7 +70,7 @@ def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Proble
         names = row.subject.replace(",", " ").split()
         return {**begun, "nodes": names, "how": row.happens.removeprefix("nodes-")}, []
     if row.happens not in HAPPENS:
-        message = f"{row.happens!r} is not known to happen"
+        message = f"{row.happens!r} is not a kind of change"
         return begun, [_problem(place, "happens", message, f"choose one of {', '.join(HAPPENS)}")]
     problems = []
     if not row.value.isdecimal():
@@ -132,7 +132,7 @@ class Timeline:
     changes : tuple of Timed
         In their order of time.
     marks, ticks : tuple of Mark
-        Where they are, numbered, and what the axis says.
+        The numbered changes, and the labels of the axis.
 
     """
 

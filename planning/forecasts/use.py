@@ -18,11 +18,11 @@ class UseRow:
     ----------
     resource : str
     allocated, most_allocated : float
-        The part of what the nodes offer that queues have, on average over time and at most.
+        The allocated fraction of what the nodes offer, on average over time and at most.
     most_allocated_at : float
     fragmented : float or None
-        The part of what is free that is fragmented, on average over time and what is free; None where nothing
-        is free, no pod requests the resource, or the forecast is of an older release.
+        The fragmented fraction of what is free, on average over time and what is free; None where nothing is
+        free, no pod requests the resource, or the forecast is of an older release.
     most_fragmented : float or None
         How much is fragmented at most, in the scheduler's units.
     most_fragmented_at : float or None

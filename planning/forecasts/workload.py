@@ -24,11 +24,11 @@ class Fitting:
         The scenario's queue for each queue of the trace; one that is not named goes to the queue of its
         own name.
     rest : str
-        The queue of all that is left; empty: it is an error when anything is left.
+        The queue for all other jobs; empty: other jobs are an error.
     begin, end : float
         The window of the trace, in seconds from its beginning; an end of None is that of the trace.
     rate, size, run_time : float
-        What the number of jobs, the pods of each and the run times are multiplied by.
+        Factors for the number of jobs, the pods of each, and the run times.
 
     """
 
@@ -42,7 +42,7 @@ class Fitting:
 
     @property
     def key(self) -> Hashable:
-        """Return what tells it apart from others."""
+        """Return a key that identifies the fitting."""
         queues = frozenset(self.queues.items())
         return queues, self.rest, self.begin, self.end, self.rate, self.size, self.run_time
 
@@ -134,7 +134,7 @@ def more_of(trace: Trace, *, seconds: float, seed: int, covers: float | None = N
 def drawn_from(trace: Trace, fitting: Fitting, seconds: float, seed: int) -> tuple[Trace, Fitting]:
     """Return the workload that a seed draws from a window of a trace, and its fitting.
 
-    The window is as long as the forecast, or what the trace has of it when that is shorter.
+    The window is as long as the forecast, but ends with the trace at the latest.
     """
     end = fitting.begin + seconds
     window = cut(trace, fitting.begin, end)

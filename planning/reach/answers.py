@@ -78,14 +78,14 @@ def answer_of(answer: Reached) -> dict[str, Any]:
     Returns
     -------
     dict
-        The question (`figure`, `queue`, `resource`, `job`, `at_least`, `at_most`; None: not said), `unit` of
+        The question (`figure`, `queue`, `resource`, `job`, `at_least`, `at_most`; None: not given), `unit` of
         its amounts, `now` (None: without limit), `met` (nothing needs to change), `complete` (no kind is
         undecided), `limit` (why no step reaches the amount; empty: one does, or the reason is unknown) and
-        `changes`. Each of these has its `kind` and `name`, what moves (`queue`, or `like` and
-        `pool`), `before`, `status` (`found`, `none`, `undecided`), `after` (None: not found), `value` of the
-        figure after it, or after the last change tried, `patch` of the queue or `count` of nodes, `smaller`
-        (the largest smaller change, which was tried; None: there is none), `refused`, and of the grid
-        `tried`, `points` and `largest`.
+        `changes`. Each of these has its `kind` and `name`, what moves (`queue`, or `like` and `pool`),
+        `before`, `status` (`found`, `none`, `undecided`), `after` (None: not found), `value` of the figure
+        after it, or after the last change tried, `patch` of the queue or `count` of nodes, `smaller` (the
+        largest smaller change, which was tried; None: there is none), `refused`, and of the grid `tried`,
+        `points` and `largest`.
 
     """
     question = answer.question

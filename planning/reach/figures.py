@@ -54,7 +54,7 @@ class Figure(Protocol):
     Attributes
     ----------
     now : float
-        What it is.
+        Its current value.
 
     """
 
@@ -98,7 +98,7 @@ class QueueFigure:
     question : Question
         A question about a queue.
     demand : Demand, optional
-        What `demand_of` counts of the document, where that is at hand.
+        The result of `demand_of` for the document, if it is at hand.
 
     Raises
     ------
@@ -123,7 +123,7 @@ class QueueFigure:
         self._plugin = str(opened["queue_plugin"])
 
     def chain(self) -> Sequence[str]:
-        """Return the queue and those above it."""
+        """Return the queue and its ancestors."""
         is_tree = conf_of(self.document).hierarchy_enabled("capacity")
         return chain_of(self.document, self.question.queue, is_tree=is_tree)
 
@@ -239,7 +239,7 @@ class JobFigure:
         self.now = float(placed(self._waiting.entry))
 
     def chain(self) -> Sequence[str]:
-        """Return the job's queue and those above it."""
+        """Return the job's queue and its ancestors."""
         is_tree = conf_of(self.document).hierarchy_enabled("capacity")
         return chain_of(self.document, self._waiting.queue, is_tree=is_tree)
 
@@ -268,7 +268,7 @@ class JobFigure:
         return Value(float(placed(entry)))
 
     def limit(self) -> str:
-        """Return why the job waits as the scenario stands."""
+        """Return why the job waits in the unchanged scenario."""
         result = self._prepared.simulate({}, Options())
         known = diagnosis(CycleView(self.document, result), self._job)
         return "" if known is None else str(known["reason"]["sentence"])
@@ -276,8 +276,8 @@ class JobFigure:
     def _opens_as_before(self, parts: Json) -> bool:
         """Return whether a session with other weights equals the present one and need not be simulated again.
 
-        A weight is read where proportion divides, at the opening of a session, and nowhere else but by an
-        extender: queues with the same accounts in a cluster that is otherwise the same decide alike.
+        Weights are read only by proportion, when a session opens, and by extenders. With equal accounts and
+        no other change, sessions therefore decide alike.
         """
         if conf_of(self.document).first_option("extender") is not None:
             return False

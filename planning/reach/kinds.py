@@ -83,11 +83,11 @@ class Kind:
     field : str
         `weight`, `deserved`, `guarantee`, `capability`, or `nodes`.
     queue : str
-        Whose field moves; empty for nodes.
+        The queue whose field changes; empty for nodes.
     like, pool : str
         The node that is copied, and what its pool is called; empty for a queue.
     before : str
-        What the field is now, empty where it is not set.
+        The current value of the field, empty if it is not set.
     moves : sequence of Move
         The grid, the smallest change first.
 
@@ -144,7 +144,7 @@ def queue_kinds(
     unread : iterable of str
         Fields that nothing reads (`scheduler_core.queue_fields.unread_fields`): they are left out.
     grid : Grid
-        By how much they move.
+        The steps.
     is_raised : bool
         Fields are raised, else lowered, a weight to 1 and an amount to 0 at the least.
 

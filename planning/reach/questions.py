@@ -1,4 +1,4 @@
-"""Questions: a figure and the amount it shall reach, parsed with all problems."""
+"""Questions: a figure and the amount that it should reach, parsed with all problems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_PODS = 1_000_000
 
 @dataclass(frozen=True)
 class Question:
-    """A figure, and the amount that it shall reach.
+    """A figure, and the amount that it should reach.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Question:
     amount : float
         For `deserved` in the scheduler's units, for `share` 1 is all of what is deserved, for `placed` pods.
     is_least : bool
-        The figure shall be at least the amount, else at most.
+        Whether the figure should be at least the amount, else at most.
     queue, resource : str
         For `deserved` and `share`. The resource of a share is that in which amounts of queues are moved.
     job : str

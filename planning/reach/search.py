@@ -1,9 +1,9 @@
 """Search for the smallest change of each kind with which a figure reaches an amount.
 
 Every kind of change has a grid, from the smallest change on, and its points are tried in this order until the
-first that reaches the amount: each smaller one was tried and misses it. Nothing is concluded from one point
-to another, for Volcano is not monotone: more weight for a queue may place fewer of its pods, and too large a
-guarantee takes from everybody.
+first that reaches the amount: each smaller one was tried and misses it. No conclusion is drawn from one point
+about another, because Volcano is not monotone: more weight for a queue may place fewer of its pods, and too
+large a guarantee takes resources from every queue.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scheduler_core.queue_fields import unread_fields
 
 Json = Mapping[str, Any]
 TURN = 6
-"""How many moves of a kind are tried in its turn: all of a job's grid, so that kinds are decided in order."""
+"""Moves of a kind that are tried in its turn: all of a job's grid, so that kinds are decided in order."""
 Status = Literal["found", "none", "undecided"]
 
 
@@ -77,11 +77,11 @@ class Reached:
     Attributes
     ----------
     question : Question
-        What was asked.
+        The question.
     now : float
-        The figure as the scenario stands.
+        The current value of the figure.
     found : sequence of Found
-        One for each kind, none where the figure is as asked for already.
+        One for each kind; none if the figure meets the question already.
     limit : str
         Why no step of any kind reaches the amount; empty if one does, or if nothing is known to bound the
         figure.

@@ -1,4 +1,4 @@
-"""Are the places where a forecast and reality part named, with the causes that the snapshots show?"""
+"""Where forecast and reality diverge, and the causes that the snapshots show."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kinds(parting: QueueParting) -> list[str]:
     return [cause.kind for cause in parting.causes]
 
 
-def test_what_happened_as_predicted_parts_nowhere() -> None:
+def test_a_correct_forecast_diverges_nowhere() -> None:
     record = kept(in_line(100))
     assert backtest(record, real_of(record)).partings == ()
 
@@ -51,7 +51,7 @@ def test_longer_run_times_are_found_as_the_cause() -> None:
     (cause,) = slow.causes
     assert (cause.kind, cause.count, cause.jobs) == ("run_time", 1, ("default/j0",))
     assert cause.says == (
-        "1 job that had started before ran for another time than assumed, 1 of them longer;"
+        "1 job that had started before ran longer or shorter than assumed, 1 of them longer;"
         " the most default/j0: 5 min instead of 1 min 40 s."
     )
 
@@ -99,7 +99,7 @@ def test_other_nodes_queue_fields_and_configuration_are_causes() -> None:
     assert kinds(same) == ["unknown"]
 
 
-def test_what_the_jobs_use_and_is_not_modelled_is_a_cause() -> None:
+def test_unmodelled_features_of_the_jobs_are_causes() -> None:
     predicted, real = kept(in_line(100)), real_of(kept(in_line(100)))
     started = real["default/j4"].started
     assert started is not None
@@ -110,7 +110,7 @@ def test_what_the_jobs_use_and_is_not_modelled_is_a_cause() -> None:
     ]
 
 
-def test_the_parting_of_another_queue_comes_first_and_is_named() -> None:
+def test_an_earlier_divergence_of_another_queue_is_a_cause() -> None:
     predicted, real = kept(in_line(100)), real_of(kept(in_line(100)))
     for name, late in (("default/j2", 200.0), ("default/j5", 200.0)):
         started = real[name].started
@@ -119,13 +119,13 @@ def test_the_parting_of_another_queue_comes_first_and_is_named() -> None:
     real["default/j5"] = replace(real["default/j5"], queue="b")
     first, second = backtest(predicted, real).partings
     assert (first.queue, second.queue) == ("a", "b")
-    assert second.causes[-1].says == "Queue a had parted 5 min earlier."
+    assert second.causes[-1].says == "Queue a had diverged 5 min earlier."
     told = plain(backtest(predicted, real))["partings"]
     assert [one["job"] for one in told] == ["default/j2", "default/j5"]
     assert {cause["kind"] for one in told for cause in one["causes"]} <= set(CAUSES)
 
 
-def test_ends_and_what_is_not_modelled_are_read_from_the_later_snapshot() -> None:
+def test_ends_and_unmodelled_features_are_read_from_the_later_snapshot() -> None:
     group = {
         "metadata": {"name": "g", "namespace": "x", "creationTimestamp": "2026-01-01T00:01:00Z"},
         "spec": {"queue": "a", "minMember": 1, "networkTopology": {"mode": "hard"}},

@@ -1,4 +1,4 @@
-"""Holding the outcome of a change to rules, as docs/checks.md shows it."""
+"""`queuecast check` evaluates rules on the outcome of a change, as in docs/checks.md."""
 
 import json
 import re
@@ -36,10 +36,10 @@ def check(snapshot: Path, rules: str, changes: str = CLOSED, *more: str) -> int:
     return main(["check", files[0], "--against", str(snapshot), "--assert", files[1], *more])
 
 
-def test_rules_that_hold_end_with_0(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_that_hold_exit_with_0(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules = "- no_victim_in: busy\n- max_evictions: 0\n- job_runs: default/run\n- no_new_pending: true\n"
     assert check(snapshot, rules) == 0
-    assert capsys.readouterr().out.endswith("all 4 rules kept\n")
+    assert capsys.readouterr().out.endswith("all 4 rules hold\n")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_rules_that_hold_end_with_0(snapshot: Path, capsys: pytest.CaptureFixtur
         ("share_within: {queue: busy, max: 1}", "the share is 1."),
     ],
 )
-def test_a_broken_rule_says_by_which_figures(
+def test_a_broken_rule_names_the_figures(
     snapshot: Path, capsys: pytest.CaptureFixture[str], rule: str, why: str
 ) -> None:
     assert check(snapshot, f"- {rule}\n", CLOSED.replace("1m", "12")) == 1
@@ -76,7 +76,7 @@ def test_pods_that_waited_before_are_not_new(snapshot: Path, capsys: pytest.Capt
         ("- max_evictions: 1\n", CLOSED.replace("1m", "lots")),
     ],
 )
-def test_what_cannot_be_read_or_simulated_ends_with_2(
+def test_unreadable_files_and_impossible_simulations_exit_with_2(
     snapshot: Path, capsys: pytest.CaptureFixture[str], rules: str, changes: str
 ) -> None:
     assert check(snapshot, rules, changes) == 2
@@ -117,7 +117,7 @@ def test_the_rules_of_the_docs_are_understood(snapshot: Path) -> None:
 
 
 @pytest.mark.parametrize("report", ["text", "markdown", "junit"])
-def test_a_report_says_that_pods_are_evicted_without_end(
+def test_a_report_names_endless_evictions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], report: str
 ) -> None:
     path = tmp_path / "snapshot.json"
@@ -131,7 +131,7 @@ def test_a_report_says_that_pods_are_evicted_without_end(
     assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in told
 
 
-def test_a_plan_is_held_to_the_release_of_an_upgrade(
+def test_a_plan_is_checked_under_the_release_of_an_upgrade(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     snapshot = tmp_path / "cluster.json"

@@ -1,4 +1,4 @@
-"""What once gave a plausible, wrong answer with exit code 0 is said now."""
+"""Regressions: inputs that once gave a plausible but wrong answer with exit code 0 are reported."""
 
 import json
 import subprocess
@@ -60,7 +60,7 @@ def check(desk: Path, rules: str, change: str, *more: str) -> int:
 # export
 
 
-def test_an_export_that_a_manifest_cannot_say_ends_with_1(
+def test_an_export_that_manifests_cannot_express_exits_with_1(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert local("queue", "set", "base", "busy", "weight=7") == 0
@@ -99,7 +99,7 @@ def test_a_removed_queue_is_in_the_script_and_missing_elsewhere(
     assert "kubectl delete queue -- waits" in capsys.readouterr().out
 
 
-def test_the_script_is_one_that_a_shell_reads(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exported_script_is_valid_for_a_shell(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     local("queue", "set", "base", "busy", "weight=7")
     local("queue", "remove", "base", "waits")
@@ -115,7 +115,7 @@ def test_the_script_is_one_that_a_shell_reads(desk: Path, capsys: pytest.Capture
 # check
 
 
-def test_a_change_of_nothing_but_the_configuration_is_checked(
+def test_a_change_of_the_configuration_alone_is_checked(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert check(desk, "- max_evictions: 0\n", CONF_MAP) == 0
@@ -141,7 +141,7 @@ def test_a_change_of_nothing_but_the_configuration_is_checked(
             "Fix: write a Kubernetes quantity:",
         ),
         ("- {no_victim_in: busy, max_evictions: 2}\n", 1, "several keys"),
-        ("[]\n", 1, "says too little"),
+        ("[]\n", 1, "is too short"),
         ("max_evictions: 1\n", 1, "not a list"),
     ],
 )
@@ -162,7 +162,7 @@ def test_a_misspelt_rule_is_an_error_with_its_line_and_fix(
         (QUEUE + "  deserved: {cpu: 8}\n  capability: {cpu: 4}\n", 6, "above the capability of 4"),
     ],
 )
-def test_what_would_be_refused_of_the_change_fails_the_check(
+def test_a_change_that_would_be_refused_fails_the_check(
     desk: Path, capsys: pytest.CaptureFixture[str], change: str, line: int, says: str
 ) -> None:
     assert check(desk, "- max_evictions: 99\n", change) == 1
@@ -171,7 +171,7 @@ def test_what_would_be_refused_of_the_change_fails_the_check(
     assert says in told
 
 
-def test_rules_about_idle_and_parent_queues_are_answered(
+def test_rules_about_idle_and_parent_queues_are_evaluated(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tree = QUEUE + "---\n" + QUEUE.replace("waits", "team") + "---\n" + QUEUE.replace("waits", "idle")
@@ -187,7 +187,7 @@ def test_rules_about_idle_and_parent_queues_are_answered(
     assert code == 0
 
 
-def test_a_job_is_known_by_its_own_name(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_vcjob_is_found_by_its_own_name(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     local("job", "add", "base", "ml/big", "--queue", "waits", "--cpu", "1m")
     job = {
         "apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
@@ -202,7 +202,7 @@ def test_a_job_is_known_by_its_own_name(desk: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("form", ["json", "junit", "markdown"])
-def test_a_check_that_cannot_be_made_has_a_report_as_well(
+def test_a_check_that_is_impossible_also_has_a_report(
     desk: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:
     assert check(desk, "- no_victims_in: busy\n", QUEUE, "--report", form) == 2
@@ -268,7 +268,7 @@ def test_a_second_import_leaves_the_snapshot_under_its_scenarios(
 # edits say what they break
 
 
-def test_an_edit_shows_the_problems_that_it_makes(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_edit_shows_the_problems_that_it_causes(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert local("queue", "set", "base", "waits", "guarantee.cpu=99", "deserved.cpu=2") == 0
     assert "queue.deserved_below_guarantee" in capsys.readouterr().out
     assert local("job", "add", "base", "x", "--queue", "nope") == 0
@@ -279,7 +279,7 @@ def test_an_edit_shows_the_problems_that_it_makes(desk: Path, capsys: pytest.Cap
     assert "queue.deserved_below_guarantee" in told
 
 
-def test_a_configmap_is_taken_for_what_it_holds(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_configmap_is_recognised_by_its_contents(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (desk / "map.yaml").write_text(CONF_MAP)
     (desk / "queue.yaml").write_text(QUEUE)
     assert local("conf", "lint", "map.yaml") == 0
@@ -297,7 +297,7 @@ KEYS_OF_RULES = sorted(schema("rules")["$defs"]["rule"]["properties"])
 
 @given(st.sampled_from(KEYS_OF_RULES), st.integers(0, 20), st.sampled_from("abcxyz_"))
 @settings(max_examples=40)
-def test_a_letter_more_in_a_rule_is_never_accepted(rule: str, place: int, letter: str) -> None:
+def test_an_extra_letter_in_a_rule_is_never_accepted(rule: str, place: int, letter: str) -> None:
 
     misspelt = rule[: place % len(rule)] + letter + rule[place % len(rule) :]
     with pytest.raises(Refused):

@@ -94,7 +94,7 @@ def at(clone: Path, tools: dict[str, str], number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "says"), [(16, 0, "the rule is kept"), (17, 1, "the rule is broken")]
+    ("number", "code", "says"), [(16, 0, "the rule holds"), (17, 1, "the rule is broken")]
 )
 def test_the_workflow_of_github_comments_on_a_pull_request(
     clone: Path, tools: dict[str, str], number: int, code: int, says: str
@@ -128,7 +128,7 @@ def server() -> Iterator[ApiServer]:
     yield from serving()
 
 
-def test_the_readme_answers_who_would_be_evicted(
+def test_the_commands_of_the_readme_list_the_evictions(
     clone: Path, tools: dict[str, str], server: ApiServer, tmp_path: Path
 ) -> None:
     narrow(server.lists["apis/scheduling.volcano.sh/v1beta1/queues"])
