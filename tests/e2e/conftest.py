@@ -1,4 +1,4 @@
-"""One running product, an account and a browser for each module, a window for each journey.
+"""One running product, account and browser per module, one window per journey.
 
 The account has a workspace of its own, which begins with the sample: modules do not see each other. A browser
 ends with its module: while it lives it keeps an event loop, in which Django refuses queries.

@@ -1,4 +1,4 @@
-"""The main journey by a client that was generated from the schema; run where that client is installed.
+"""The main journey with a client generated from the schema; it runs where that client is installed.
 
 It reads cluster.yaml and scheduler.yaml of the folder it is in, and prints as JSON what the calls returned.
 """

@@ -1,4 +1,4 @@
-"""Which texts of a page lie over one another, are cut, or make the page wider than its window?
+"""Texts of a page that overlap, are cut off, or make the page wider than its window.
 
 Measured in the browser: the bounding boxes of every visible piece of text, clipped as the page clips them.
 """

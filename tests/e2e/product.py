@@ -1,4 +1,4 @@
-"""The whole product as `manage.py up` starts it: web server, worker, broker, and a browser before it."""
+"""The whole product as `manage.py up` starts it (web server, worker, broker), and a browser."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Real clusters in a running product: a scenario of each, and a run of it, by the API as anybody would."""
+"""Real clusters in a running product: a scenario and a run of each, created through the API."""
 
 import gzip
 import json

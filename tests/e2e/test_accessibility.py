@@ -1,4 +1,4 @@
-"""Does axe find anything serious on any page, light or dark, wide or narrow?"""
+"""axe finds nothing serious on any page, light or dark, wide or narrow."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -95,7 +95,7 @@ def test_axe_finds_nothing_serious(tour: Tour, name: str, width: int, theme: str
 @pytest.mark.browser
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
-def test_no_text_is_cut_or_lies_over_another_at_any_width(tour: Tour, name: str) -> None:
+def test_no_text_is_cut_off_or_overlaps_at_any_width(tour: Tour, name: str) -> None:
     found = {}
     with tour.visit(name, width=WIDE, theme="light") as page:
         for width in WIDTHS:
@@ -123,7 +123,7 @@ def test_a_first_visit_loads_less_than_300_kilobytes(tour: Tour, browser_window:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_axe_finds_on_the_apis_page_only_what_swagger_ui_brings(tour: Tour, width: int) -> None:
+def test_axe_finds_only_problems_of_swagger_ui_on_the_page_of_the_api(tour: Tour, width: int) -> None:
     with tour.visit("home", width=width, theme="light") as page:
         page.get_by_role("link", name="API", exact=True).click()
         page.locator(".opblock").first.wait_for()
@@ -133,7 +133,7 @@ def test_axe_finds_on_the_apis_page_only_what_swagger_ui_brings(tour: Tour, widt
     assert not [rule["id"] for rule in found if rule["id"].startswith("landmark")]
 
 
-def test_every_route_is_on_the_tour_or_known_to_be_no_page() -> None:
+def test_every_route_is_in_the_tour_or_known_not_to_be_a_page() -> None:
     own = {route.name for route in urlpatterns if isinstance(route, URLPattern)}
     routes = own | {f"planner:{page.name}" for page in pages}
     toured = {route for route in PAGES.values() if route}

@@ -1,4 +1,4 @@
-"""Every shell example of docs/api.md, run as it stands there against a running product."""
+"""Every shell example of docs/api.md, run as written against a running product."""
 
 import gzip
 import json
@@ -69,7 +69,9 @@ def program(path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: " ".join(text.split())[:60])
-def test_an_example_is_answered(example: str, running: Product, things: dict[str, str], folder: Path) -> None:
+def test_an_example_gets_a_response(
+    example: str, running: Product, things: dict[str, str], folder: Path
+) -> None:
     if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
         unavailable(f"{', '.join(missing)} not installed")
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A run's bundle in another installation, which has its own database: it repeats to the same bytes."""
+"""A bundle of a run, imported by another installation with its own database, gives the same bytes."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Can the scheduler configuration be edited by keyboard alone, with its text in step?"""
+"""Editing the scheduler configuration by keyboard alone, with form and text in step."""
 
 import re
 
@@ -25,7 +25,7 @@ def press(page: Page, name: str, key: str = "Enter") -> None:
 
 
 @pytest.mark.browser
-def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
+def test_the_order_of_tiers_is_fixed_by_keyboard(page: Page) -> None:
     text = page.locator("#conf-text")
     comment = text.input_value().splitlines()[0]
     press(page, "Move proportion to the previous tier")
@@ -49,7 +49,7 @@ def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
 
 
 @pytest.mark.browser
-def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page) -> None:
+def test_a_finding_is_fixed_by_its_button_and_typed_text_is_not_lost(page: Page) -> None:
     text, editor = page.locator("#conf-text"), conf_editor(page)
     editor.fill(SAMPLE_CONF + "# first\n")
     page.get_by_role("button", name="Save configuration").press("Enter")
@@ -68,7 +68,7 @@ def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page
 
 
 @pytest.mark.browser
-def test_names_are_completed_and_findings_stand_at_their_lines(page: Page) -> None:
+def test_names_are_completed_and_findings_are_shown_at_their_lines(page: Page) -> None:
     editor = conf_editor(page)
     editor.fill("actions: enqueue, allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: ")
     editor.press("Control+End")

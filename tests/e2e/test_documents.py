@@ -1,4 +1,4 @@
-"""The commands of a page, run one after the other as they stand there, on a fresh installation."""
+"""The commands of each documentation page, run one after the other as written, on a fresh installation."""
 
 import json
 import os
@@ -162,7 +162,7 @@ def test_the_commands_of_every_page_are_run() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_commands_of_a_page_run_as_they_stand_there(page: str, running: Product, folder: Path) -> None:
+def test_the_commands_of_a_page_run_as_written(page: str, running: Product, folder: Path) -> None:
     api, token = f"{running.address}api/v1", running.token()
     sample = call(f"{api}/scenarios/?ordering=created", token)["results"][0]["snapshot"]
     plan = call(f"{api}/scenarios/", token, {"name": "plan", "snapshot": sample})["id"]

@@ -1,4 +1,4 @@
-"""Somebody tries two settings of the sample, sees where the front is, and opens a combination as a run."""
+"""A sweep of two settings of the sample in the browser, from the form to the run of a combination."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""An operator branches, compares with the parent by one button, swaps the two, and opens the search."""
+"""Branching, comparing with the parent by one button, swapping both, and searching by name."""
 
 import re
 
@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.product import open_sample, wait_for_page
 
 
-def test_a_branch_is_compared_with_its_parent_both_ways(page: Page) -> None:
+def test_a_branch_and_its_parent_are_compared_either_way_round(page: Page) -> None:
     open_sample(page)
     page.get_by_role("link", name="Changes", exact=True).click()
     page.get_by_label("Name of the branch").fill("agents first")

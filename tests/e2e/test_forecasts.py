@@ -1,4 +1,4 @@
-"""Forecasts in a real browser, done by the real worker: a day of the Philly trace, before and after."""
+"""Forecasts of a day of the Philly trace in a real browser, computed by the real worker."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A typed client that a well-known generator makes from the schema walks the main journey.
+"""The main journey with a typed client that a well-known generator makes from the schema.
 
 The generator and what its clients need are pinned in requirements/generator.txt, and installed apart.
 """

@@ -59,7 +59,7 @@ def edit(page: Page, queue: str, field: str, text: str) -> None:
     expect(line(page, queue)).to_be_focused()
 
 
-def test_raising_a_weight_changes_what_is_deserved_and_who_must_go(page: Page, running: Product) -> None:
+def test_raising_a_weight_changes_deserved_amounts_and_victims(page: Page, running: Product) -> None:
     open_sample(page)
     press_run(page)
     before, victims_before = deserved(page), victims(page)
@@ -167,7 +167,7 @@ def edit_field(window: Page, label: str, text: str) -> None:
     expect(window.get_by_label(label)).to_have_count(0)
 
 
-def test_the_tree_is_folded_and_walked_by_keyboard(page: Page) -> None:
+def test_the_tree_is_collapsed_and_navigated_by_keyboard(page: Page) -> None:
     open_sample(page)
     line(page, "research").focus()
     page.keyboard.press("ArrowLeft")
@@ -183,7 +183,7 @@ def test_the_tree_is_folded_and_walked_by_keyboard(page: Page) -> None:
     expect(line(page, "research")).to_be_focused()
 
 
-def test_a_cluster_is_imported_and_its_faults_are_shown_first(page: Page) -> None:
+def test_an_import_shows_the_problems_of_the_cluster_first(page: Page) -> None:
     page.get_by_role("link", name="Import", exact=True).click()
     text = page.get_by_label("Or paste the text")
     text.fill("kind: Queue\napiVersion: scheduling.volcano.sh/v1beta1\nmetadata: {name: a, name: b}\n")

@@ -1,4 +1,4 @@
-"""Does every text of run page and workbench fit into its place, with large amounts, at any width?"""
+"""Every text of run page and workbench fits its place, with large amounts and at any width."""
 
 import json
 import time
@@ -85,7 +85,9 @@ def places(running: Product) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["run", "workbench", "500 queues"])
-def test_no_text_overlaps_or_is_cut_at_any_width(page: Page, places: dict[str, str], name: str) -> None:
+def test_no_text_overlaps_or_is_cut_off_with_large_amounts(
+    page: Page, places: dict[str, str], name: str
+) -> None:
     for resource in (RESOURCE, "memory"):
         page.goto(f"{places[name]}?resource={resource}&as=tree")
         for width in WIDTHS:
@@ -99,7 +101,7 @@ def test_the_queue_that_lacks_most_is_named_on_the_first_screen(page: Page, plac
     expect(page.locator("#verdict")).to_contain_text("research-group-7")
 
 
-def test_the_head_and_the_names_of_the_workbench_stay_in_sight(page: Page, places: dict[str, str]) -> None:
+def test_header_and_names_of_the_workbench_stay_visible(page: Page, places: dict[str, str]) -> None:
     page.goto(f"{places['workbench']}?resource={RESOURCE}")
     gap = page.evaluate(
         """() => {

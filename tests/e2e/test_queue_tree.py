@@ -1,4 +1,4 @@
-"""The queue tree in a real browser: built by keyboard only, broken and mended, dragged, taken back."""
+"""The queue tree in a real browser: building it by keyboard, fixing errors, dragging, undoing."""
 
 import re
 
@@ -90,7 +90,7 @@ def test_a_tree_of_three_levels_is_built_by_keyboard_only(page: Page) -> None:
     expect(line(page, "research")).to_be_focused()
 
 
-def test_figures_of_all_queues_follow_an_edit_and_come_back_with_undo(page: Page) -> None:
+def test_figures_of_all_queues_follow_an_edit_and_are_restored_by_undo(page: Page) -> None:
     before = answer(page, "vision", "deserved").inner_text()
     line(page, "agents").focus()
     page.keyboard.press("Enter")
@@ -113,7 +113,7 @@ def test_figures_of_all_queues_follow_an_edit_and_come_back_with_undo(page: Page
     expect(answer(page, "vision", "deserved")).to_have_text(before)
 
 
-def test_a_rule_is_broken_and_mended(page: Page) -> None:
+def test_a_rule_is_broken_and_fixed(page: Page) -> None:
     checks = page.locator("#review")
     line(page, "ci").focus()
     page.keyboard.press("Enter")
@@ -162,7 +162,7 @@ def test_an_open_line_keeps_what_is_typed_while_another_is_saved(page: Page) -> 
     expect(line(page, "nlp").locator("[data-field=weight] data")).to_have_text("9")
 
 
-def test_the_tree_is_filtered_and_keeps_its_folds(page: Page) -> None:
+def test_filtering_the_tree_keeps_collapsed_queues_collapsed(page: Page) -> None:
     line(page, "platform").focus()
     page.keyboard.press("ArrowLeft")
     expect(line(page, "ci")).to_be_hidden()
@@ -178,7 +178,7 @@ def test_the_tree_is_filtered_and_keeps_its_folds(page: Page) -> None:
     expect(line(page, "platform")).to_have_attribute("aria-expanded", "false")
 
 
-def test_the_menu_says_all_that_can_be_done_with_a_queue(page: Page) -> None:
+def test_the_menu_lists_every_action_on_a_queue(page: Page) -> None:
     line(page, "ads").focus()
     page.keyboard.press(".")
     menu = page.get_by_role("menu")
@@ -204,7 +204,7 @@ def test_columns_of_another_resource_are_added(page: Page) -> None:
     expect(line(page, "ads").locator('[data-field="capability.amd.com/gpu"] data')).to_have_text("3")
 
 
-def test_figures_of_other_queues_follow_while_typing_and_come_back(page: Page) -> None:
+def test_figures_of_other_queues_update_while_typing_and_are_restored(page: Page) -> None:
     before = answer(page, "vision", "deserved").inner_text()
     line(page, "agents").focus()
     page.keyboard.press("Enter")
@@ -261,7 +261,7 @@ def test_a_block_of_a_spreadsheet_is_pasted_into_the_table(page: Page) -> None:
     expect(line(page, "ads").locator("[data-field=weight] data")).to_have_text("7")
 
 
-def test_the_smallest_change_for_a_figure_is_found_and_used_where_it_stands(page: Page) -> None:
+def test_the_smallest_change_for_a_figure_is_found_and_applied_in_the_tree(page: Page) -> None:
     show_resource(page, "nvidia.com/gpu", "nvidia.com/gpu")
     before = answer(page, "agents", "deserved").inner_text()
     answer(page, "agents", "deserved").click()

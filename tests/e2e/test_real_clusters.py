@@ -1,4 +1,4 @@
-"""Pages of real clusters: can all of their text be read at any width, with 102 queues and 50,000 pods?"""
+"""All text on pages of real clusters is readable at any width, with 102 queues and 50,000 pods."""
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -30,7 +30,7 @@ def window(clusters: dict[str, Cluster], running: Product, browser_window: Brows
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_all_text_can_be_read_at_any_width(window: Page, clusters: dict[str, Cluster], name: str) -> None:
+def test_all_text_is_readable_at_any_width(window: Page, clusters: dict[str, Cluster], name: str) -> None:
     cluster = clusters[name]
     pages = [f"{cluster.scenario}/{tab}" for tab in OF_SCENARIOS] + [
         f"{cluster.run}/{tab}" for tab in OF_RUNS

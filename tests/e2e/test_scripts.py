@@ -1,4 +1,4 @@
-"""What the README and the docs tell a script's author to do, done."""
+"""The steps that README and docs give to authors of scripts."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def token(running: Product) -> str:
     return running.token()
 
 
-def test_the_script_of_the_readme_tells_who_would_be_evicted(running: Product, token: str) -> None:
+def test_the_script_of_the_readme_lists_the_pods_that_would_be_evicted(running: Product, token: str) -> None:
     if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
         unavailable(f"{', '.join(missing)} not installed")
     (script,) = re.findall(r"```sh\n(api\(\) .*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)

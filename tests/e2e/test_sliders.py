@@ -1,4 +1,4 @@
-"""Sliders of the workbench by keyboard, with figures that follow before anything is saved."""
+"""Sliders of the workbench by keyboard; figures update before anything is saved."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How many clicks and seconds do the nine tasks of the trial take? docs/tasks.md shows the figures.
+"""Clicks and seconds of the nine tasks of the trial; docs/tasks.md shows the figures.
 
 A click is any action of the hand: a press on a button or link, a key that sends, a file or value chosen. Text
 that is typed into a field that has the focus is none.
@@ -116,7 +116,7 @@ def test_a_waiting_job_says_which_setting_unblocks_it(page: Page, run_of_sample:
         expect(first).to_contain_text("then runs")
 
 
-def test_what_a_run_and_its_scenario_answer_at_once(page: Page, run_of_sample: str) -> None:
+def test_a_run_and_its_scenario_answer_within_one_or_two_clicks(page: Page, run_of_sample: str) -> None:
     with task(page, "4 Find out why a pod was evicted", at_most=1) as hand:
         victims = page.get_by_role("region", name="Victims")
         hand.click(victims.locator("tbody tr").first.locator("th a"))
@@ -136,7 +136,9 @@ def test_what_a_run_and_its_scenario_answer_at_once(page: Page, run_of_sample: s
         expect(page.get_by_role("heading", level=1)).to_contain_text("train-planner")
 
 
-def test_what_is_handed_on_takes_two_clicks(page: Page, running: Product, run_of_sample: str) -> None:
+def test_sharing_exporting_and_inviting_take_two_clicks(
+    page: Page, running: Product, run_of_sample: str
+) -> None:
     with task(page, "7 Share a run by a public link", at_most=2) as hand:
         hand.link("Share")
         hand.button("Create public link")

@@ -1,4 +1,4 @@
-"""An operator imports a cluster that runs v1.14 and reads what an upgrade would change, and why."""
+"""Importing a cluster that runs v1.14, and reading what an upgrade would change and why."""
 
 import json
 

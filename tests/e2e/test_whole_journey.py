@@ -1,4 +1,4 @@
-"""The whole journey: import, shape, break, mend, lint, branch, run, compare, export."""
+"""The whole journey: import, build a tree, break and fix it, lint, branch, run, compare, export."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def files(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_from_a_clusters_file_to_what_is_applied_to_it(page: Page, files: list[Path]) -> None:
+def test_from_the_file_of_a_cluster_to_the_manifests_applied_to_it(page: Page, files: list[Path]) -> None:
     import_files(page, files)
     build_three_levels_by_keyboard(page)
     break_and_mend_by_keyboard(page)

@@ -1,4 +1,4 @@
-"""Can a reader follow a victim's story, walk the steps by keyboard, and learn what would unblock a job?"""
+"""Reading why a pod was evicted, stepping through decisions by keyboard, and what unblocks a job."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def explained(running: Product, run_id: str, path: str) -> Any:
         return json.load(answer)
 
 
-def test_a_victims_story_is_followed_from_the_run_to_the_moment(
+def test_the_page_of_a_victim_leads_from_the_run_to_the_moment(
     page: Page, running: Product, run_id: str
 ) -> None:
     first = page.get_by_role("region", name="Victims").locator("tbody th a").first
@@ -55,7 +55,7 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
     expect(page.get_by_role("heading", name=f"Step {order} of")).to_be_visible()
 
 
-def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: str) -> None:
+def test_steps_are_navigated_by_keyboard(page: Page, running: Product, run_id: str) -> None:
     def step(number: int) -> Locator:
         return page.get_by_role("heading", name=re.compile(f"^Step {number} of"))
 
@@ -81,7 +81,7 @@ def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: 
     expect(start).to_be_visible()
 
 
-def test_what_would_unblock_a_job_is_searched_and_tried(page: Page, run_id: str) -> None:
+def test_changes_that_unblock_a_job_are_searched_and_tried(page: Page, run_id: str) -> None:
     page.get_by_role("link", name="vision/sweep-next").first.click()
     page.get_by_role("button", name="Search for changes").click()
     expect(page.get_by_role("heading", name=re.compile("^Why reclaim evicted no pods"))).to_be_visible(

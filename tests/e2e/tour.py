@@ -1,4 +1,4 @@
-"""A visit to every page, for axe and for eyes: ``python -m tests.e2e.tour [PAGE…]`` writes var/pages."""
+"""Screenshots of every page, also for axe: ``python -m tests.e2e.tour [PAGE…]`` writes var/pages."""
 
 import gzip
 import json

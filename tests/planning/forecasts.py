@@ -1,4 +1,4 @@
-"""Which forecasts do tests try? Generated replays with their results."""
+"""Generated replays with their results, for tests of forecasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the smallest change really the smallest, and is a cell what the same run alone comes to?"""
+"""The smallest change equals that of exhaustive search; a cell equals the same run alone."""
 
 import itertools
 import json
@@ -123,7 +123,7 @@ def test_the_number_of_nodes_that_a_gang_needs_is_found(waiting: int) -> None:
     assert found.cell.price == max(0, -(-waiting // 4) - 1)
 
 
-def test_a_limit_leaves_the_question_open_and_names_the_closest() -> None:
+def test_a_search_ended_by_its_limit_is_undecided_and_names_the_closest() -> None:
     dice = random.Random(3)
     on = grid(dice)
     found = smallest(on, [Goal(Figure("waiting_pods"), most=-1)], limit=4)
@@ -132,7 +132,7 @@ def test_a_limit_leaves_the_question_open_and_names_the_closest() -> None:
     assert found.missed[0].by == found.cell.figures[0] + 1
 
 
-def test_what_may_not_be_proposed_is_passed_over() -> None:
+def test_changes_that_may_not_be_proposed_are_skipped() -> None:
     on = grid(random.Random(5))
     anything = [Goal(Figure("waiting_pods"), least=0)]
     assert smallest(on, anything, limit=9).cell == on.cell((0, 0, 0), goal_figures(anything))
@@ -182,7 +182,7 @@ def of_one_session(dice: random.Random) -> Grid:
 
 
 @pytest.mark.parametrize("seed", trials(range(12), always=6))
-def test_cells_that_open_alike_have_the_figures_of_the_same_run_alone(seed: int) -> None:
+def test_cells_with_equal_openings_have_the_figures_of_the_same_run_alone(seed: int) -> None:
     """The fast path against the plain one, for every figure and every cell."""
     on = of_one_session(random.Random(seed))
     figures = every_figure()
@@ -222,7 +222,7 @@ def test_cells_over_one_state_have_the_figures_of_the_same_run_alone(seed: int) 
         assert on.cell(combination, few).figures == tuple(figure.of(alone) for figure in few)
 
 
-def test_results_that_are_shared_differ_in_nothing_but_the_weights() -> None:
+def test_shared_results_differ_only_in_the_weights() -> None:
     """What one simulation answers for is the same byte for byte, the quoted weights left out."""
     shared = 0
     for seed in range(12):
@@ -243,7 +243,7 @@ def without_weights(told: Any) -> Any:
     return [without_weights(value) for value in told] if isinstance(told, list) else told
 
 
-def test_a_sample_is_drawn_once_and_for_all() -> None:
+def test_a_sample_is_the_same_every_time() -> None:
     on = grid(random.Random(1))
     drawn = on.sample(10, 7)
     assert drawn == on.sample(10, 7) == sorted(set(drawn))
@@ -252,7 +252,7 @@ def test_a_sample_is_drawn_once_and_for_all() -> None:
     assert on.sample(10_000, 7) == list(on.product())
 
 
-def test_the_front_is_what_no_other_cell_beats() -> None:
+def test_the_front_contains_the_cells_that_no_other_dominates() -> None:
     dice = random.Random(2)
     cells = [
         Cell((number,), float(dice.randint(0, 5)), (float(dice.randint(0, 5)), float(dice.randint(0, 5))))
@@ -280,7 +280,7 @@ def test_a_broken_combination_is_a_cell_with_its_error() -> None:
     assert broken.figures == ()
 
 
-def test_levels_are_priced_by_their_distance_from_what_is() -> None:
+def test_levels_are_priced_by_their_distance_from_the_present_one() -> None:
     document = scenario(queues=[queue("a", weight=3, capability={"memory": "64Gi"})])
     weight = setting_of({"queue": "a", "field": "weight", "values": [1, 2, 3, 4, 5], "price": 2})
     memory = setting_of(
@@ -307,7 +307,7 @@ def test_levels_are_priced_by_their_distance_from_what_is() -> None:
         ),
     ],
 )
-def test_what_the_cluster_does_not_have_is_named(written: dict[str, Any], says: str) -> None:
+def test_objects_that_the_cluster_lacks_are_named(written: dict[str, Any], says: str) -> None:
     with pytest.raises(UnusableSetting, match=says):
         Grid(cluster(random.Random(1)), [setting_of(written)])
 

@@ -1,4 +1,4 @@
-"""Does a pod fit where the scheduler would place it, and nowhere else?"""
+"""A pod fits where the scheduler would place it, and nowhere else."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def test_every_node_answers_with_the_reasons_of_the_scheduler() -> None:
     assert reasons(told, "n2") == ["node(s) had untolerated taint(s)"]
 
 
-def test_who_tolerates_every_taint_fits_on_tainted_nodes() -> None:
+def test_a_pod_that_tolerates_every_taint_fits_on_tainted_nodes() -> None:
     told = fitting(document(), Probe("waits", {"cpu": "2"}, tolerates=True, at=START), Options())
     assert names(told) == {"n1", "n2"}
 
@@ -57,11 +57,11 @@ def test_a_selector_leaves_only_its_nodes() -> None:
 @pytest.mark.parametrize(
     ("cpu", "at", "fits"), [("8", START, True), ("8", END, False), ("4", END, True), ("5", END, False)]
 )
-def test_at_the_end_the_pods_that_the_run_placed_take_room(cpu: str, at: str, fits: bool) -> None:
+def test_at_the_end_pods_placed_by_the_run_use_resources(cpu: str, at: str, fits: bool) -> None:
     assert ("n1" in names(fitting(document(), Probe("waits", {"cpu": cpu}, at=at), Options()))) is fits
 
 
-def test_evicted_pods_have_left_at_the_end() -> None:
+def test_evicted_pods_are_gone_at_the_end() -> None:
     conf = {**CONF, "actions": "enqueue, allocate, reclaim"}
     full = {**factories.cluster(nodes=1, waiting=4), "scheduler_conf": conf}
     result = simulate_document(full)
@@ -85,7 +85,7 @@ def test_the_chosen_node_is_where_the_scheduler_places_the_pod_if_it_is_alone(cp
     assert (told["chosen"] is None) == (not names(told))
 
 
-def test_all_that_is_wrong_with_a_pod_is_said_at_once() -> None:
+def test_all_problems_of_a_pod_are_reported_at_once() -> None:
     found = probe_problems(Probe("nowhere", {"cpu": "many"}, at="later"), {"waits"})
     assert [problem.path for problem in found] == ["queue", "requests.cpu", "at"]
     assert [problem.path for problem in probe_problems(Probe("waits", {}), {"waits"})] == ["requests"]

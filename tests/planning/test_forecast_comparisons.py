@@ -1,4 +1,4 @@
-"""Are forecasts compared job by job, and does a backtest find the error that was put in?"""
+"""Forecasts are compared job by job, and a backtest finds the error that was put in."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_sentence_sets_cost_against_benefit() -> None:
 # backtest
 
 
-def test_a_forecast_of_what_happened_has_no_error() -> None:
+def test_a_forecast_equal_to_reality_has_no_error() -> None:
     record = kept(in_line(100))
     found = backtest(record, real_of(record))
     assert found.jobs == 10
@@ -120,7 +120,7 @@ def test_run_times_that_differ_give_the_error_that_was_put_in() -> None:
     assert (of_queue.predicted_p95, of_queue.real_p95) == pytest.approx((900, 1350), abs=15)
 
 
-def test_the_first_job_that_is_off_by_ten_minutes_is_where_they_part() -> None:
+def test_the_forecast_diverges_at_the_first_job_that_is_off_by_ten_minutes() -> None:
     found = backtest(kept(in_line(100)), real_of(kept(in_line(300))))
     assert found.parts_at is not None
     # job 3 is off by 600 s, job 4 by 800 s
@@ -136,7 +136,7 @@ def test_jobs_that_started_in_only_one_of_both_are_off() -> None:
     assert backtest(predicted, real_of(real), until=450).only_predicted == ()
 
 
-def test_what_happened_is_read_from_a_later_snapshot() -> None:
+def test_the_real_times_are_read_from_a_later_snapshot() -> None:
     document = in_line(100)
     record = kept(document)
     replay = Replay(document, Inspection(document))

@@ -1,4 +1,4 @@
-"""Do the costs of queues sum to those of the nodes, and is each part what a hand computes?"""
+"""The costs of queues sum to those of the nodes, and each part equals a calculation by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def in_pool(name: str, pool: str, **offers: object):  # type: ignore[no-untyped-
 
 
 @pytest.mark.parametrize("seed", trials(range(200), always=40))
-def test_what_queues_are_charged_is_what_the_nodes_cost(seed: int) -> None:
+def test_the_charges_of_queues_sum_to_the_cost_of_the_nodes(seed: int) -> None:
     document, _, record = forecast(seed, jobs=6)
     pool = record.pools[0].name
     for prices in (RESOURCES, Prices(pools={pool: 2.5}), Prices(pools={pool: 1.0}, relative={"gpu": 1.0})):
@@ -75,7 +75,7 @@ def test_no_queue_pays_for_more_than_the_nodes_offer() -> None:
     assert parts["unassigned"].tolist() == [0.0]
 
 
-def test_lost_run_time_costs_what_its_pods_do() -> None:
+def test_lost_run_time_costs_as_much_as_its_pods() -> None:
     document = scenario(
         nodes=[in_pool("n", "big", cpu=2)],
         queues=[queue("a", deserved={"cpu": 2})],

@@ -1,4 +1,4 @@
-"""Is what a forecast will take said beforehand, and is it of the right size?"""
+"""The estimated computing time of a forecast is of the right size."""
 
 from __future__ import annotations
 

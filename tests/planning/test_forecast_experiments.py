@@ -1,4 +1,4 @@
-"""Is a cell that is a forecast what the same forecast alone comes to, whatever its cells share?"""
+"""A cell that is a forecast equals the same forecast alone, whatever the cells share."""
 
 import random
 from math import inf
@@ -117,13 +117,13 @@ SEED = {"forecast": "seed", "values": [2]}
 GOALS = [{"figure": "evictions", "at_most": 1}]
 
 
-def test_a_cell_is_the_same_forecast_alone() -> None:
+def test_a_cell_equals_the_same_forecast_alone() -> None:
     rates = {"forecast": "rate", "values": [0.5, 2]}
     check_every_cell(grid(experiment([WEIGHT, NODES, rates])))
 
 
 @pytest.mark.parametrize("seed", trials(range(4), always=2))
-def test_cells_of_any_settings_share_what_arrives_and_are_the_same_forecasts_alone(seed: int) -> None:
+def test_cells_share_arrivals_and_equal_the_same_forecasts_alone(seed: int) -> None:
     dice = random.Random(seed)
     settings = [
         WEIGHT,
@@ -160,14 +160,14 @@ def test_a_cell_over_seeds_is_the_mean_of_the_forecasts_under_each() -> None:
     assert any(low < high for low, high in cell.intervals)
 
 
-def test_the_seed_may_move_and_patterns_draw_the_work() -> None:
+def test_the_seed_may_vary_and_patterns_draw_the_work() -> None:
     seeds = {"forecast": "seed", "values": [1, 2, 3]}
     check_every_cell(grid(experiment([seeds, WEIGHT], patterns=PATTERNS)))
     check_every_cell(grid(experiment([seeds])))
 
 
 @pytest.mark.parametrize("seed", trials(range(6), always=3))
-def test_cells_that_differ_from_a_time_on_share_what_came_before(seed: int) -> None:
+def test_cells_that_differ_from_a_time_on_share_the_replay_before_it(seed: int) -> None:
     dice = random.Random(seed)
     moments = dice.sample(["08:07", "10m", 905, "1500", "08:40", 3], 2)
     settings = [
@@ -245,7 +245,7 @@ def test_a_verification_that_fails_says_so_plainly() -> None:
     assert sentence(held).startswith("Verified")
 
 
-def test_an_entry_tells_the_cell_again() -> None:
+def test_a_stored_entry_restores_its_cell() -> None:
     on = grid(experiment([NODES], patterns=PATTERNS, seeds=2))
     measurer = Measurer(on, Definition.of(experiment([NODES])))
     outcome = outcome_of(on, (1,), measurer.entry((1,)))
@@ -269,7 +269,7 @@ def test_an_entry_tells_the_cell_again() -> None:
         ({"settings": [SEED], "forecast": {"trace": "t", "seeds": 2}}, "the seed moves"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_forecast_is_named(change: dict[str, Any], says: str) -> None:
+def test_impossible_forecasts_are_named(change: dict[str, Any], says: str) -> None:
     written = {**experiment([WEIGHT]), "figures": [{"figure": "evictions"}], **change}
     assert not written_problems(written)
     _, problems = grid_of(cluster(random.Random(1)), written, TRACE)
@@ -288,7 +288,7 @@ def test_what_cannot_be_forecast_is_named(change: dict[str, Any], says: str) -> 
         ({"forecast": {"trace": "t", "patterns": PATTERNS}}, "exclude each other"),
     ],
 )
-def test_what_does_not_go_together_is_named(change: dict[str, Any], says: str) -> None:
+def test_incompatible_keys_are_named(change: dict[str, Any], says: str) -> None:
     written = {**experiment([WEIGHT]), "figures": [{"figure": "wait_p95"}], **change}
     written = {key: value for key, value in written.items() if value is not None}
     assert says in " ".join(problem.message for problem in written_problems(written))

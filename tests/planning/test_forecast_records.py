@@ -1,4 +1,4 @@
-"""Does what is kept of a forecast say the same as the replay's result?"""
+"""The stored record of a forecast equals the replay's result."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def drawn(seed: int, count: int) -> Floats:
 # step functions
 
 
-def test_only_changes_are_kept() -> None:
+def test_only_changes_are_stored() -> None:
     assert Steps.of([(0, 0), (1, 2), (2, 2), (3, 5), (3, 2), (4, 0)]).pairs() == [(1, 2), (4, 0)]
 
 

@@ -1,4 +1,4 @@
-"""Are waits repeated under drawn workloads, and are their intervals what they claim to be?"""
+"""Waits under drawn workloads are reproducible, and their intervals have the stated confidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.planning.test_forecast_comparisons import in_line, kept
 from traces import Trace, TraceJob
 
 
-def test_intervals_over_seeds_are_students() -> None:
+def test_intervals_over_seeds_are_those_of_students_t() -> None:
     assert (interval([5.0]).low, interval([5.0]).seeds) == (None, 1)
     three = interval([1.0, 2.0, 3.0])
     assert three.high == pytest.approx(2 + T_975[1] / 3**0.5)
@@ -29,7 +29,7 @@ def test_intervals_over_seeds_are_students() -> None:
     assert interval([0.0, 1.0], 0.0).low == 0.0
 
 
-def test_an_interval_of_95_percent_holds_the_mean_in_95_of_100_cases() -> None:
+def test_an_interval_of_95_percent_contains_the_mean_in_95_of_100_cases() -> None:
     dice = random.Random(7)
     held = 0
     for _ in range(2000):

@@ -1,4 +1,4 @@
-"""Is what is free but too small for the pods of a forecast counted as the definition says?"""
+"""Fragmented resources are counted by the definition."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def of_pods(*requests: tuple[int, dict[str, float]]) -> dict[Request, int]:
     return {tuple(sorted({**request, "pods": 1.0}.items())): count for count, request in requests}
 
 
-def test_what_is_free_is_fragmented_for_pods_that_do_not_fit_there() -> None:
+def test_free_resources_are_fragmented_for_pods_that_do_not_fit_there() -> None:
     # one pod of 3 cores and three of 1 core: a node with 1 or 2 free cores is too full for a quarter of them
     kinds = of_pods((1, {"cpu": 3000.0}), (3, {"cpu": 1000.0}))
     rows = [
@@ -100,7 +100,7 @@ def test_a_replay_records_the_core_that_the_waiting_job_cannot_use() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_queues_have_and_what_is_free_is_all_that_the_nodes_offer(seed: int) -> None:
+def test_allocated_and_free_resources_sum_to_those_of_the_nodes(seed: int) -> None:
     # of generated replays, as their sessions find it; terminating pods hold what neither has
     record = forecast(seed)[2]
     times = np.arange(0.0, record.end, record.period)

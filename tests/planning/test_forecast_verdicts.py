@@ -1,4 +1,4 @@
-"""Does the verdict say what the figures do, and name the moment where it shows?"""
+"""The verdict agrees with the figures and names the moment of each finding."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_the_worst_twentieth_decides_about_a_target() -> None:
     assert (met, missed) == ("met", "missed")
 
 
-def test_jobs_that_were_there_before_the_forecast_do_not_count() -> None:
+def test_jobs_submitted_before_the_forecast_do_not_count() -> None:
     assert waits_of(in_line(10, 10, 10), "a").jobs == 0
 
 
@@ -138,7 +138,7 @@ def test_a_job_that_was_aborted_before_it_started_does_not_wait_any_more() -> No
 # loops
 
 
-def test_the_pod_that_is_evicted_again_and_again_is_a_loop_with_its_interval_and_cost() -> None:
+def test_a_pod_that_is_evicted_repeatedly_is_a_loop_with_an_interval_and_a_cost() -> None:
     document = reclaiming_in_turns(1 / 6)
     record = record_of(document, replay_document(document))
     (loop,) = eviction_loops(record)

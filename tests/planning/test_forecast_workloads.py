@@ -1,4 +1,4 @@
-"""Does a trace become the work of a scenario, with changes at their moments and run times of known origin?"""
+"""A trace becomes the work of a scenario, with timed changes and run times of known origin."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_queue_with_children_takes_no_jobs() -> None:
     assert leaf_queues(SCENARIO) == ["a", "batch", "default"]
 
 
-def test_every_queue_that_is_not_there_is_reported_at_once() -> None:
+def test_all_missing_queues_are_reported_at_once() -> None:
     _, problems = fitted_to(WORK, ["a", "batch"], Fitting(queues={"vc1": "team", "vc2": "x"}, rest="y"))
     assert [problem.path for problem in problems] == ["queues.vc1", "queues.vc2", "rest"]
     assert all(problem.fix == "name one of a, batch" for problem in problems)
@@ -68,7 +68,7 @@ def test_jobs_without_a_queue_are_an_error_unless_the_rest_goes_somewhere() -> N
     ]
 
 
-def test_what_arrives_is_shared_where_queues_and_fitting_are_the_same_and_nowhere_else() -> None:
+def test_arrivals_are_shared_only_if_queues_and_fitting_are_the_same() -> None:
     shared, times = Shared(), Times(horizon=8000)
     fittings = [
         Fitting(rest="batch"),
@@ -111,7 +111,7 @@ def test_a_window_is_cut_before_rate_and_size_scale_it() -> None:
 # preview
 
 
-def test_the_preview_counts_what_arrives() -> None:
+def test_the_preview_counts_arrivals() -> None:
     seen = preview(WORK)
     assert (seen.jobs, seen.span, seen.bar_seconds) == (4, 9000, 300)
     assert {name: sum(bars) for name, bars in seen.arrivals.items()} == {"a": 1, "vc1": 2, "vc2": 1}
@@ -199,7 +199,7 @@ def test_a_job_that_waits_for_its_podgroup_gets_a_run_time_too() -> None:
     assert record["finished"] - record["started"] == 500
 
 
-def test_where_run_times_come_from_is_counted_and_noted() -> None:
+def test_origins_of_run_times_are_counted_and_noted() -> None:
     document = snapshot(finished("train-1", 100), waiting("train-2"), waiting("lone", to="batch"))
     assert sources_of(run_times(document, 3600)) == {"similar_jobs": 1, "default": 1}
     made, _ = forecast_of(document, Trace(()), Times(horizon=60))
@@ -218,7 +218,7 @@ def test_the_snapshots_own_finished_jobs_are_a_trace_and_more_of_it_is_generated
 # changes
 
 
-def test_changes_become_events_at_their_moments_in_order() -> None:
+def test_changes_become_events_at_their_times_in_order() -> None:
     changes = [
         {"at": "Tuesday 08:00", "pool": "gpu", "remove": 3},
         {"at": "18:00", "queue": "batch", "set": {"weight": 5}},

@@ -1,4 +1,4 @@
-"""Do pools add up to their nodes, and is what does not fit called fragmentation?"""
+"""Pools are the sums of their nodes; free resources that no pod fits on are fragmentation."""
 
 from collections import Counter
 
@@ -18,20 +18,20 @@ def node(name: str, idle: float, used: float = 0.0, releasing: float = 0.0, pipe
     }  # fmt: skip
 
 
-def test_what_is_free_on_many_nodes_may_hold_fewer_pods_than_on_one() -> None:
+def test_free_resources_on_many_nodes_may_fit_fewer_pods_than_on_one() -> None:
     nodes = [node("a", 3000.0, 5000.0), node("b", 3000.0, 5000.0), node("c", 2000.0, 6000.0)]
     [pool] = heat(nodes, dict.fromkeys("abc", "all"), {}, {"cpu": 4000.0})
     assert (pool.fits, pool.ideal, pool.fragmentation) == (0, 2, 1.0)
 
 
-def test_a_node_holds_no_more_pods_than_it_may() -> None:
+def test_a_node_has_at_most_its_number_of_pods() -> None:
     small = node("a", 8000.0)
     small["idle"]["pods"] = 2.0
     [pool] = heat([small], {"a": "all"}, {}, {"cpu": 1000.0})
     assert (pool.fits, pool.ideal) == (2, 2)
 
 
-def test_evicted_pods_have_left_and_pipelined_ones_run() -> None:
+def test_evicted_pods_are_gone_and_pipelined_ones_run() -> None:
     [pool] = heat([node("a", 1000.0, 7000.0, releasing=2000.0, pipelined=3000.0)], {"a": "all"}, {})
     assert (pool.free["cpu"], pool.used["cpu"], pool.total["cpu"]) == (0.0, 8000.0, 8000.0)
 

@@ -1,4 +1,4 @@
-"""Are the rows of a result the same whoever makes them of it, and once they were written and read?"""
+"""The rows of a result are the same from every reader, and after writing and reading them."""
 
 import io
 import json
@@ -19,7 +19,7 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 @pytest.mark.parametrize("explain", [True, False])
-def test_they_are_those_of_the_bytes_of_the_result(name: str, explain: bool) -> None:
+def test_rows_equal_those_of_the_results_bytes(name: str, explain: bool) -> None:
     document, options = DOCUMENTS[name], Options(explain=explain)
     prepared = prepare(document)
     result = with_loops(prepared, prepared.simulate(options=options), options)

@@ -1,4 +1,4 @@
-"""Is the smallest change of each kind the one that trying everything finds?"""
+"""The smallest change of each kind equals that of exhaustive search."""
 
 import random
 from collections import Counter
@@ -109,7 +109,7 @@ SEEDS = (1, 3, 4, 7, 10, 14, 15, 16, 18, 19, 21, 23, 25, 26, 27, 28, 40, 41, 43,
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=7))
-def test_what_is_offered_is_the_smallest_of_all_that_was_tried(seed: int) -> None:
+def test_the_offered_change_is_the_smallest_that_reaches_the_amount(seed: int) -> None:
     dice = random.Random(seed)
     document, question = cluster(dice), some_question(dice)
     answer = reached(document, question)
@@ -148,7 +148,7 @@ def test_trials_that_end_once_enqueue_rejects_the_job_find_the_smallest_of_all()
     assert seen["none"] > 10
 
 
-def test_the_generated_clusters_ask_for_every_kind_and_get_both_answers() -> None:
+def test_the_generated_clusters_cover_every_kind_and_both_results() -> None:
     seen: dict[str, set[str]] = {}
     for seed in SEEDS:
         dice = random.Random(seed)
@@ -161,7 +161,7 @@ def test_the_generated_clusters_ask_for_every_kind_and_get_both_answers() -> Non
     assert all("none" in answers for answers in seen.values())
 
 
-def test_a_session_that_opens_as_before_is_the_one_that_is_simulated() -> None:
+def test_a_session_with_an_equal_opening_equals_its_simulation() -> None:
     """The fast path of weights gives what the plain path gives, move by move."""
     skipped = 0
     for seed in range(30):
@@ -190,7 +190,7 @@ def without_weights(told: Any) -> Any:
     return [without_weights(value) for value in told] if isinstance(told, list) else told
 
 
-def test_a_smaller_change_that_is_refused_is_passed_over_and_named() -> None:
+def test_a_smaller_change_that_is_refused_is_skipped_and_named() -> None:
     document = scenario(
         nodes=[node("n0", cpu=8, memory="32Gi", pods=110)],
         queues=[queue("a", deserved=listed(cpu=2)), queue("b", deserved=listed(cpu=4))],
@@ -226,7 +226,7 @@ def test_a_job_that_no_step_places_has_the_reason_why_it_waits() -> None:
     assert answer.limit.startswith("No node takes pod default/huge-0")
 
 
-def test_a_figure_that_is_as_asked_for_needs_no_change() -> None:
+def test_a_figure_that_meets_the_question_needs_no_change() -> None:
     answer = reached(small(), Question("deserved", 1000.0, queue="a", resource="cpu"))
     assert answer.is_met
     assert answer.found == []
@@ -242,7 +242,7 @@ def test_when_time_is_up_the_answer_is_undecided() -> None:
 
 
 @pytest.mark.parametrize("step", trials([4, 2], always=1))
-def test_a_search_that_goes_on_time_and_again_ends_with_the_answer_of_one_that_does_not_stop(
+def test_a_search_in_many_requests_gives_the_answer_of_a_single_one(
     step: int,
 ) -> None:
     went_on, clock = 0, random.Random(1)
@@ -284,7 +284,7 @@ def test_a_figure_without_a_value_says_why(changed: dict[str, str], says: str) -
         reached(small(), Question(**{"figure": "deserved", "amount": 1.0, "resource": "cpu", **changed}))
 
 
-def test_a_job_that_does_not_wait_or_is_none_says_so() -> None:
+def test_a_job_that_does_not_wait_or_exist_is_reported() -> None:
     for job, says in (("default/one", "No pod of job default/one waits"), ("default/x", "no job")):
         with pytest.raises(Unanswered, match=says):
             reached(small(), Question("placed", 9.0, job=job))
@@ -315,16 +315,14 @@ BAD = {
 
 
 @pytest.mark.parametrize(("asked", "paths"), BAD.values(), ids=BAD.keys())
-def test_a_question_that_cannot_be_asked_has_all_its_problems(
-    asked: dict[str, str], paths: list[str]
-) -> None:
+def test_an_invalid_question_has_all_its_problems(asked: dict[str, str], paths: list[str]) -> None:
     question, problems = question_of(asked)
     assert question is None
     assert [problem.path for problem in problems] == paths
     assert all(problem.fix for problem in problems)
 
 
-def test_amounts_move_by_round_steps_and_by_what_is_missing() -> None:
+def test_amounts_change_by_round_steps_and_by_the_missing_amount() -> None:
     sizes = [size["memory"] for size in amount_sizes("memory", 3.0 * 2**30, 64.0 * 2**30)]
     assert sizes[0] == 128 * 2**20
     assert 3 * 2**30 in sizes
@@ -332,7 +330,7 @@ def test_amounts_move_by_round_steps_and_by_what_is_missing() -> None:
     assert sizes == sorted(set(sizes))
 
 
-def test_the_answer_is_the_same_however_often_it_is_asked() -> None:
+def test_repeating_the_question_gives_the_same_answer() -> None:
     def told(answer: Reached) -> list[tuple[str, Any, int]]:
         return [(found.kind.name, found.move, found.tried) for found in answer.found]
 

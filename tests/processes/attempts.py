@@ -1,4 +1,4 @@
-"""What did a fault do to the runs that were submitted around it?"""
+"""The effects of a fault on the runs that were submitted around it."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What becomes of the cells of an experiment while its workers die, again and again?
+"""The cells of an experiment while its workers are killed repeatedly.
 
 ``python -m tests.processes.cell_kills [cells]`` prints the row of the table in docs/faults.md.
 """

@@ -1,4 +1,4 @@
-"""Steps of journeys in a process of their own: what a page would do to the installation around it.
+"""Steps of journeys, run in a separate process: the actions of a page on its installation.
 
 It receives one step after the other as JSON, ``["step", "argument", …]``, and answers each with
 ``{"answer": …}``, or with ``{"error": …}`` and the traceback.

@@ -1,4 +1,4 @@
-"""Does twelve hours of work leave every process and Redis as large as they were?
+"""The memory of every process and of Redis over twelve hours of work.
 
 ``python -m tests.processes.endurance [edits] [minutes]`` imports clusters, edits, previews, reads pages and
 runs over HTTP until so many edits are made, or so many minutes are over, and prints what grew.

@@ -1,4 +1,4 @@
-"""An experiment within an installation: begun, followed, and held against its cells computed alone."""
+"""An experiment in an installation: start it, follow it, compare its cells with the same runs alone."""
 
 from typing import Any
 

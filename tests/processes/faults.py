@@ -1,4 +1,4 @@
-"""What becomes of runs when a part of the production shape fails? A table of faults, each truly caused.
+"""Faults of each part of the production setup, and their effects on runs, as a table.
 
 ``python -m tests.processes.faults [long]`` prints it as Markdown: the short form, or the one with long
 outages and a thousand runs. A row says how many runs were submitted, and how many of them were lost (they did

@@ -1,4 +1,4 @@
-"""Which steps of a journey are about forecasts? A worker is caught while one of them is half done."""
+"""Steps of journeys about forecasts, among them one that catches a worker in mid-forecast."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Something of each kind in an installation, and what its pages and its API say about it."""
+"""One object of each kind in an installation, and the responses of its pages and its API."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What do only processes within an installation see or reach: its children, its accounts, its tables?"""
+"""Access to what only processes of an installation reach: its children, accounts and tables."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""The proxy of the deployment on this machine, before a web server of ours."""
+"""The deployment's proxy on this machine, in front of a web server of the tests."""
 
 import shutil
 import subprocess

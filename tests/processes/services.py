@@ -1,4 +1,4 @@
-"""A PostgreSQL and a Redis of our own, each in a private folder on a free port."""
+"""A private PostgreSQL and Redis, each in a folder of its own on a free port."""
 
 import os
 import pwd

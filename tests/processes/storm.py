@@ -1,4 +1,4 @@
-"""What becomes of runs while random parts of the production shape die, again and again?
+"""Runs while random parts of the production setup are killed repeatedly.
 
 ``python -m tests.processes.storm [runs] [pause]`` prints the row of the table in docs/faults.md.
 """

@@ -1,4 +1,4 @@
-"""A backup is verified when it is made, by hand or by workers, and shows the same on another database."""
+"""Backups, made by hand or by workers, are verified and restore the same content into another database."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""While Redis is away nothing is kept, and no page fails for it."""
+"""While Redis is down nothing is cached, and no page fails."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Workers that become free at the same moment each take work of their own."""
+"""Workers that claim at the same moment each get different work."""
 
 from concurrent.futures import ThreadPoolExecutor
 

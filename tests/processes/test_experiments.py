@@ -1,4 +1,4 @@
-"""What becomes of an experiment while its workers are killed at random, again and again?
+"""An experiment completes although its workers are killed at random.
 
 On the default database without a broker; on PostgreSQL and Redis the same is one of `tests.processes.faults`.
 """

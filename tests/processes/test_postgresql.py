@@ -1,4 +1,4 @@
-"""Do attacks end on PostgreSQL as on SQLite, and are the same rows refused? It locks and sorts otherwise."""
+"""Attacks and constraints on PostgreSQL, which locks and sorts differently from SQLite."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What is written is for its user only, what was killed leaves nothing, and a bad start says why."""
+"""Files are private to their user, killed processes leave none behind, a failed start names its cause."""
 
 import os
 import signal

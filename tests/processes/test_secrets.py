@@ -1,4 +1,4 @@
-"""A secret in an imported cluster reaches no process: not Redis, no log, no file, no backup, no answer."""
+"""Secrets of an imported cluster reach neither Redis, logs, files, backups nor responses."""
 
 import gzip
 import json

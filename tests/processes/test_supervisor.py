@@ -1,4 +1,4 @@
-"""What lives and what dies under the supervisor, with real processes."""
+"""Start, restart and end of processes under the supervisor, with real processes."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A database with rows in every table from the first migration on is upgraded and loses nothing."""
+"""Upgrading a database with rows in every table from the first migration on loses nothing."""
 
 import json
 from pathlib import Path

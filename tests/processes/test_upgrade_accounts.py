@@ -1,4 +1,4 @@
-"""Accounts from before they had a model of their own keep their rows, passwords and memberships."""
+"""Accounts from before the custom user model keep their rows, passwords and memberships."""
 
 import gzip
 from pathlib import Path

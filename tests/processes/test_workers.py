@@ -1,4 +1,4 @@
-"""What becomes of runs when workers die: real workers, a real broker, a core that truly computes."""
+"""Runs when workers die: real workers, a real broker, and the real core."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The production shape on this machine: PostgreSQL, Redis, gunicorn and workers, each of which may be killed.
+"""The production setup on this machine: PostgreSQL, Redis, gunicorn and workers, which tests may kill.
 
 ``make topology`` starts it for a look, until Ctrl-C: ``python -m tests.processes.topology [workers]``.
 """

@@ -1,4 +1,4 @@
-"""Can the client do all that the API can? Each operation has a command, or there is a reason why not."""
+"""Every operation of the API has a command, or a stated reason for having none."""
 
 import json
 from typing import Any
@@ -215,7 +215,7 @@ def test_the_sample_is_opened_and_found_by_its_name(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_people_are_invited_changed_and_removed(logged_in: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_members_are_invited_changed_and_removed(logged_in: None, capsys: pytest.CaptureFixture[str]) -> None:
     link = told(capsys, "invite", "create", "viewer")
     assert link["address"].startswith("http")
     told(capsys, "invite", "revoke", link["id"])

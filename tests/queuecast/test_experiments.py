@@ -1,4 +1,4 @@
-"""An experiment kept as a file: swept, searched, and refused with the line of every problem."""
+"""Experiments in files: sweeps, searches, and problems with their lines."""
 
 import csv
 import json
@@ -71,7 +71,7 @@ def refused(folder: Path, capsys: pytest.CaptureFixture[str], text: str, command
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_a_sweep_tables_every_combination(
+def test_a_sweep_lists_every_combination(
     folder: Path, capsys: pytest.CaptureFixture[str], processes: str
 ) -> None:
     (folder / "sweep.yaml").write_text(SWEEP)
@@ -87,7 +87,7 @@ def test_a_sweep_tables_every_combination(
     assert [row["front"] for row in rows] == ["1", "1", *"0000000"]
 
 
-def test_a_cell_is_what_the_changed_cluster_comes_to_alone(
+def test_a_cell_equals_the_run_of_the_changed_cluster_alone(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "sweep.yaml").write_text(SWEEP)
@@ -112,7 +112,7 @@ def test_a_search_finds_the_smallest_change_and_says_what_it_is(
     assert [(one["kind"], one["name"]) for one in said["changes"]] == [("nodes", "n0-1")]
 
 
-def test_a_search_without_an_answer_names_the_closest_and_what_it_misses(
+def test_a_search_without_a_result_names_the_closest_combination_and_its_misses(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "search.yaml").write_text(
@@ -145,7 +145,7 @@ def test_the_scenario_of_a_folder_can_be_swept(folder: Path, capsys: pytest.Capt
     assert len(answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 9
 
 
-def test_every_problem_is_said_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_problem_is_reported_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(
         folder,
         capsys,
@@ -171,7 +171,7 @@ def test_every_problem_is_said_with_its_line(folder: Path, capsys: pytest.Captur
         ("snapshot: {files: [cluster.json]}\n", "", "snapshot"),
     ],
 )
-def test_what_the_schema_does_not_have_is_refused(
+def test_keys_outside_the_schema_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, says: str
 ) -> None:
     assert old in SWEEP
@@ -237,7 +237,7 @@ def test_a_search_over_seeds_says_whether_its_proposal_holds(
     assert "the search did not see" in capsys.readouterr().out
 
 
-def test_a_proposal_that_does_not_hold_is_told_before_anything_else() -> None:
+def test_a_proposal_that_does_not_hold_is_reported_first() -> None:
     row = {"settings": {"a.weight": 2}, "price": 1.0, "figures": {"evictions": 4.0}, "error": ""}
     holds = {"holds": True, "seeds": 2, "reached": 2, "missed": [], "open": "", "error": ""}
     fails = {**holds, "holds": False, "reached": 1, "missed": [{"goal": "evictions at most 5", "by": 1.0}]}
@@ -250,6 +250,6 @@ def test_a_proposal_that_does_not_hold_is_told_before_anything_else() -> None:
     assert str(last).startswith("Verified")
 
 
-def test_a_trace_of_a_server_cannot_be_read_here(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trace_of_a_server_cannot_be_read_locally(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = FORECAST.replace("{file: trace.csv}", "today") + "figures: [{figure: evictions}]\n"
     assert "trace 'today' is on a server" in refused(folder, capsys, text)

@@ -1,4 +1,4 @@
-"""`sweep` and `search` against a server with a worker: the same answers as on this machine."""
+"""`sweep` and `search` on a server with a worker give the same answers as on this machine."""
 
 import json
 import threading
@@ -62,7 +62,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_server_sweeps_as_this_machine_does(
+def test_a_sweep_on_a_server_equals_a_local_one(
     folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     there = told(capsys, "sweep", written(folder, factories.SWEEP, scenario="plan"), "--to", "cells.csv")
@@ -85,14 +85,14 @@ def test_a_server_writes_the_cells_as_parquet(
     assert len((folder / "again.csv").read_text().splitlines()) == 13
 
 
-def test_this_machine_writes_no_parquet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parquet_is_refused_without_a_server(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = written(folder, factories.SWEEP, scenario="plan")
     assert main(["sweep", name, "--processes", "1", "--to", "cells.parquet"]) == 2
     assert "Only a server writes Parquet." in capsys.readouterr().err
     assert not (folder / "cells.parquet").exists()
 
 
-def test_a_server_searches_as_this_machine_does(
+def test_a_search_on_a_server_equals_a_local_one(
     folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     there = told(capsys, "search", written(folder, factories.SEARCH, scenario="plan"))
@@ -111,7 +111,7 @@ def test_files_of_a_cluster_are_imported_first(
     assert Experiment.objects.get().scenario.snapshot.name == factories.SWEEP["name"]
 
 
-def test_what_a_server_refuses_is_told_with_the_line(
+def test_problems_found_by_a_server_have_their_lines(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = [{"queue": "nobody", "field": "weight", "values": [1]}]

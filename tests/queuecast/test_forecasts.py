@@ -1,4 +1,4 @@
-"""Forecasts on files, without a server: traces shown and generated, verdicts, costs, comparison, rules."""
+"""Forecasts on files, without a server: traces, verdicts, costs, comparisons, rules."""
 
 import csv
 import json
@@ -56,9 +56,7 @@ spec: {weight: 1, reclaimable: true, deserved: {cpu: "2"}, capability: {cpu: "2"
 WORK = ("--trace", "trace.csv", "--horizon", "2h", "--period", "5s", "--rest", "b")
 
 
-def test_a_forecast_says_who_waits_and_what_it_costs(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_forecast_reports_waits_and_costs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = told(capsys, "forecast", "plan", *WORK, "--target", "a=1m", "--prices", "prices.yaml")
     queues = {one["queue"]: one for one in found["queues"]}
     assert (queues["a"]["jobs"], queues["b"]["jobs"]) == (13, 7)
@@ -73,7 +71,7 @@ def test_a_forecast_says_who_waits_and_what_it_costs(
     assert [row["queue"] for row in rows] == ["a", "b", "(no queue)"]
 
 
-def test_two_scenarios_meet_the_same_work_and_are_compared(
+def test_two_scenarios_receive_the_same_work_and_are_compared(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = told(capsys, "forecast", "plan", "small", *WORK)
@@ -96,7 +94,7 @@ def test_several_seeds_give_intervals(folder: Path, capsys: pytest.CaptureFixtur
         say("forecast", *words, code=2)
 
 
-def test_the_use_of_the_nodes_is_said_with_what_is_fragmented(
+def test_the_usage_of_the_nodes_is_reported_with_its_fragmentation(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (found,) = told(capsys, "forecast", "plan", *WORK)
@@ -108,14 +106,14 @@ def test_the_use_of_the_nodes_is_said_with_what_is_fragmented(
     assert "Use of the nodes" in capsys.readouterr().out
 
 
-def test_changes_happen_at_their_moments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_timed_changes_happen_at_their_times(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (calm,) = told(capsys, "forecast", "plan", *WORK)
     (drained,) = told(capsys, "forecast", "plan", *WORK, "--changes", "changes.yaml")
     lost = [sum(one["lost_seconds"] for one in found["queues"]) for found in (calm, drained)]
     assert lost[0] == 0 < lost[1]
 
 
-def test_the_same_forecast_gives_the_same_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_forecast_gives_the_same_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert told(capsys, "forecast", "plan", *WORK) == told(capsys, "forecast", "plan", *WORK)
 
 
@@ -134,7 +132,7 @@ def test_the_same_forecast_gives_the_same_answer(folder: Path, capsys: pytest.Ca
         (("--trace", "cluster.json", "--rest", "b"), "no job"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(
+def test_every_problem_is_reported_with_its_place(
     folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
 ) -> None:
     say("forecast", "plan", *words, code=2)
@@ -151,14 +149,18 @@ def test_a_trace_is_shown_and_more_of_it_generated(folder: Path, capsys: pytest.
     assert told(capsys, "trace", "show", "more.csv")["jobs"] == len(made.splitlines()) - 1 > 20
 
 
-def test_a_forecast_is_held_beside_a_later_snapshot(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_forecast_is_compared_with_a_later_snapshot(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "later.json").write_text(json.dumps({**CLUSTER, "now": "2026-11-22T13:00:00Z"}))
     (found,) = told(capsys, "forecast", "plan", *WORK, "--real", "later.json", "--real-until", "1h")
     assert found["backtest"]["jobs"] == 0
     assert len(found["backtest"]["unknown"]) == 20
 
 
-def test_what_really_came_is_forecast_and_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_real_arrivals_are_forecast_and_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     # two jobs of the whole cluster: the second really started 100 s after the first had ended
     groups, members = [], []
     for number, (start, end) in enumerate(((0, 600), (700, 1300))):
@@ -228,7 +230,7 @@ def check(folder: Path, rules: str, *words: str) -> int:
         ("wait_p95: {queue: default, at_most: 5}", 0, "gets no job"),
     ],
 )
-def test_a_change_is_held_to_rules_about_its_forecast(
+def test_rules_about_the_forecast_of_a_change_are_evaluated(
     folder: Path, capsys: pytest.CaptureFixture[str], rule: str, code: int, says: str
 ) -> None:
     assert check(folder, f"- {rule}\n", *WORK) == code
@@ -252,7 +254,7 @@ def test_lost_work_breaks_its_rule(folder: Path, capsys: pytest.CaptureFixture[s
         "lost_hours_at_most: {hours: 1, of: a}",
     ],
 )
-def test_a_rule_about_a_forecast_that_is_written_wrongly_ends_with_2(folder: Path, rule: str) -> None:
+def test_an_invalid_rule_about_a_forecast_exits_with_2(folder: Path, rule: str) -> None:
     assert check(folder, f"- {rule}\n", *WORK) == 2
 
 

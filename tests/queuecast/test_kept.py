@@ -1,4 +1,4 @@
-"""Commands about what a server keeps besides scenarios: verdicts, searches, experiments, labels, prices."""
+"""Commands about what a server stores besides scenarios: verdicts, searches, experiments, labels, prices."""
 
 import json
 import threading
@@ -56,7 +56,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_what_came_of_a_run_is_told_in_sentences_and_by_node(
+def test_the_outcome_of_a_run_is_shown_in_sentences_and_by_node(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     verdict = told(capsys, "verdict", "plan")
@@ -66,7 +66,9 @@ def test_what_came_of_a_run_is_told_in_sentences_and_by_node(
     assert said(capsys, "nodes", "plan", "-o", "name").split() == ["n0", "n1"]
 
 
-def test_a_server_searches_for_what_lets_a_job_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_server_searches_for_changes_that_unblock_a_job(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
     told(capsys, "job", "add", "plan", "ml/big", "--queue", "waits", "--cpu", "9")
     told(capsys, "run", "plan", "--no-wait")
     work()
@@ -111,7 +113,7 @@ def test_labels_are_changed_without_a_revision(run: Run, capsys: pytest.CaptureF
     assert main(["label", "run", str(run.pk)]) == 2
 
 
-def test_who_did_what_in_a_workspace_is_listed(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_actions_in_a_workspace_are_listed(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, "queue", "set", "plan", "waits", "weight=3")
     told(capsys, "link", "create", "plan", "--label", "for the board")
     (change,) = told(capsys, "workspace", "changes")

@@ -143,7 +143,7 @@ def test_what_the_cluster_lacks_is_named(
     assert "note: There is no ConfigMap volcano-system/volcano-scheduler-configmap" in said
 
 
-def test_a_cluster_without_volcano_is_no_cluster_to_import(
+def test_a_cluster_without_volcano_is_refused(
     server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.missing = {"apis/scheduling.volcano.sh/v1beta1/queues"}
@@ -159,7 +159,7 @@ def test_the_configuration_may_be_elsewhere(
     assert ("GET", "api/v1/namespaces/batch/configmaps/scheduler") in server.calls
 
 
-def test_a_list_that_expires_on_the_way_is_read_anew(
+def test_a_list_that_expires_while_it_is_read_is_read_again(
     server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.expires = {"api/v1/pods": 2}

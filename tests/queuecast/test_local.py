@@ -1,4 +1,4 @@
-"""The whole way on files, without a server: import, branch, change, run, compare, export."""
+"""The main workflow on files, without a server: import, branch, change, run, compare, export."""
 
 import json
 import subprocess
@@ -40,7 +40,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_branch_that_is_changed_run_and_compared(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_branch_is_changed_run_and_compared(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("scenario", "branch", "base", "more")
     say("queue", "set", "more", "waits", "weight=3", "capability.cpu=4", "guarantee.cpu=1")
     say("job", "add", "more", "ml/train", "--queue", "waits", "--replicas", "2", "--cpu", "2")
@@ -62,7 +62,7 @@ def test_a_branch_that_is_changed_run_and_compared(desk: Path, capsys: pytest.Ca
     assert "Victims that differ" in capsys.readouterr().out
 
 
-def test_what_makes_a_figure_reach_an_amount_is_found_and_used(
+def test_a_change_that_makes_a_figure_reach_an_amount_is_found_and_applied(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ("reach", "base", "placed", "--job", "default/wait", "--at-least", "3")
@@ -80,7 +80,9 @@ def test_what_makes_a_figure_reach_an_amount_is_found_and_used(
     assert "none" in out
 
 
-def test_an_export_reads_back_as_what_was_changed(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_export_contains_the_changes_when_read_again(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     say("queue", "set", "base", "busy", "weight=7")
     (desk / "conf.yaml").write_text(factories.CONF.replace("nodeorder", "binpack"))
     say("conf", "set", "base", "conf.yaml")
@@ -120,7 +122,7 @@ def test_a_configuration_is_patched_line_by_line(desk: Path, capsys: pytest.Capt
     assert "[0]: " in capsys.readouterr().err
 
 
-def test_a_removed_scenario_takes_its_runs_along(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_removing_a_scenario_removes_its_runs(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("scenario", "branch", "base", "other")
     first, second = told(capsys, "run", "base", "other")
     say("scenario", "remove", "base")
@@ -130,7 +132,7 @@ def test_a_removed_scenario_takes_its_runs_along(desk: Path, capsys: pytest.Capt
     assert third["id"] not in (first["id"], second["id"])
 
 
-def test_explain_tells_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_says_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("run", "base")
     capsys.readouterr()
     say("explain", "1", "job", "default/wait")
@@ -140,9 +142,7 @@ def test_explain_tells_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == "No job 'default/wiat' in the run. Did you mean 'default/wait'?\n"
 
 
-def test_a_job_that_was_added_is_asked_for_by_the_name_it_was_given(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_added_job_is_explained_by_its_own_name(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("job", "add", "base", "ml/big", "--queue", "waits", "--replicas", "2", "--cpu", "1")
     say("run", "base")
     story = told(capsys, "explain", "base", "job", "ml/big")
@@ -153,7 +153,7 @@ def test_a_job_that_was_added_is_asked_for_by_the_name_it_was_given(
     say("decisions", "base", "--job", "ml/bgi", code=2)
 
 
-def test_a_difference_ends_with_1_for_who_asks_for_it(desk: Path) -> None:
+def test_a_difference_exits_with_1_on_request(desk: Path) -> None:
     say("scenario", "diff", "base", "--exit-code")
     say("queue", "set", "base", "waits", "weight=3")
     say("scenario", "diff", "base")
@@ -194,7 +194,7 @@ def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
-def test_what_is_wrong_is_said_and_nothing_is_changed(
+def test_errors_are_reported_and_nothing_is_changed(
     desk: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
 ) -> None:
     before = (desk / ".queuecast" / "scenarios" / "base.json").read_text()
@@ -203,7 +203,7 @@ def test_what_is_wrong_is_said_and_nothing_is_changed(
     assert (desk / ".queuecast" / "scenarios" / "base.json").read_text() == before
 
 
-def test_lint_ends_with_1_when_volcano_could_not_read_it(
+def test_lint_exits_with_1_for_files_that_volcano_cannot_read(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (desk / "good.yaml").write_text(factories.CONF)
@@ -243,7 +243,7 @@ def test_completion_offers_commands_options_and_choices() -> None:
     assert "__fish_seen_subcommand_from scenario" in script(parser(), "fish")
 
 
-def test_every_command_and_exit_code_stands_in_the_docs() -> None:
+def test_every_command_and_exit_code_is_documented() -> None:
     page = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
     for line in EXIT_CODES.splitlines()[1:]:
         code, says = line.split(maxsplit=1)
@@ -265,7 +265,7 @@ def test_a_plan_in_files_is_linted_by_the_same_rules_with_lines(
     assert (first["rule"], first["queue"], first["line"]) == ("queue.deserved_above_capability", "a", 6)
 
 
-def test_import_and_configuration_tell_what_the_lint_tells(
+def test_import_and_configuration_report_the_findings_of_lint(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = {one["rule"] for one in told(capsys, "import", "cluster.json", "--name", "again")["problems"]}

@@ -1,4 +1,4 @@
-"""A scenario kept as a file: planned, compared, applied twice, and written again from what it made."""
+"""Scenarios in files: planned, compared, applied twice, and exported again."""
 
 import json
 from pathlib import Path
@@ -63,7 +63,7 @@ def refused(capsys: pytest.CaptureFixture[str], plan: str) -> str:
     return capsys.readouterr().err
 
 
-def test_a_plan_shows_what_it_does_and_keeps_nothing(
+def test_a_plan_shows_its_effects_and_stores_nothing(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["plan", "-f", "plan.yaml", "--local", "--report", "json"]) == 0
@@ -95,7 +95,7 @@ def test_apply_twice_changes_nothing_the_second_time(
     assert third["run"]["id"] != first["run"]["id"]
 
 
-def test_diff_ends_with_1_while_the_scenario_is_not_what_the_plan_says(
+def test_diff_exits_with_1_while_the_scenario_differs_from_the_plan(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert told(capsys, "diff", "-f", "plan.yaml", "--exit-code", code=1)
@@ -106,7 +106,7 @@ def test_diff_ends_with_1_while_the_scenario_is_not_what_the_plan_says(
     assert (found["name"], found["field"], found["before"], found["after"]) == ("busy", "spec.weight", 9, 3)
 
 
-def test_a_broken_rule_ends_apply_and_plan_with_1(
+def test_apply_and_plan_exit_with_1_for_a_broken_rule(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (repository / "plan.yaml").write_text(PLAN + "- job_runs: default/nobody\n")
@@ -115,7 +115,7 @@ def test_a_broken_rule_ends_apply_and_plan_with_1(
     assert "no such job: default/nobody" in capsys.readouterr().out
 
 
-def test_a_scenario_exported_as_a_plan_makes_the_same_scenario(
+def test_applying_an_exported_plan_gives_the_same_scenario(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in (
@@ -163,7 +163,9 @@ def test_every_problem_of_a_plan_has_its_line(
     assert says in said
 
 
-def test_all_problems_of_a_plan_come_at_once(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_problems_of_a_plan_are_reported_at_once(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = refused(capsys, PLAN.replace("weight: 3", "weight: 0").replace("[n1]", "[n7]"))
     assert said.startswith("2 problems to fix")
 
@@ -191,5 +193,5 @@ TREES: Any = st.recursive(
 
 @given(st.dictionaries(st.sampled_from("abcd"), TREES), st.dictionaries(st.sampled_from("abcd"), TREES))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_patch_makes_one_value_of_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
+def test_a_patch_turns_one_value_into_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert merge_patch(before, patch_between(before, after)) == after

@@ -1,4 +1,4 @@
-"""The command line on a server: everything that the API can, by names, in every form of answer."""
+"""The command line on a server: everything that the API can do, by names, in every output format."""
 
 import io
 import json
@@ -63,7 +63,7 @@ def simulated(capsys: pytest.CaptureFixture[str], scenario: str = "plan") -> str
     return str(run)
 
 
-def test_a_login_is_kept_for_its_user_only_and_its_token_is_shown_nowhere(
+def test_a_login_is_readable_by_its_user_only_and_its_token_is_never_shown(
     plan: Scenario, tmp_path: Path, live_server: LiveServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = tmp_path / "config" / "queuecast" / "config.json"
@@ -96,7 +96,7 @@ def test_a_wrong_token_is_not_stored(
     assert [one["name"] for one in told(capsys, "context", "list")] == ["test"]
 
 
-def test_a_stored_token_goes_to_no_other_server(
+def test_a_stored_token_is_only_sent_to_its_own_server(
     plan: Scenario, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["scenario", "list", "--context", "test", "--server", "http://127.0.0.1:1"]) == 2
@@ -106,7 +106,7 @@ def test_a_stored_token_goes_to_no_other_server(
     assert Client().server._token == ""
 
 
-def test_what_has_a_name_twice_is_the_newest_and_the_others_are_listed(
+def test_an_ambiguous_name_means_the_newest_object_and_lists_the_others(
     plan: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
     newer = scenario_create(snapshot=plan.snapshot, name="plan")
@@ -130,7 +130,7 @@ def test_what_has_a_name_twice_is_the_newest_and_the_others_are_listed(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_an_unknown_name_is_told_with_what_may_be_meant_and_as_json_in_the_shape_of_the_api(
+def test_an_unknown_name_is_reported_with_suggestions_also_as_json(
     plan: Scenario, capsys: pytest.CaptureFixture[str], words: list[str], says: str
 ) -> None:
     assert main(words) == 2
@@ -181,7 +181,7 @@ def test_every_part_of_a_scenario_is_edited_and_undone(
     assert told(capsys, "scenario", "list", "--query", "[].name") == ["renamed"]
 
 
-def test_reach_asks_a_server_on_until_every_kind_of_change_is_decided(
+def test_reach_repeats_the_request_until_every_kind_of_change_is_decided(
     plan: Scenario, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ("reach", "plan", "placed", "--job", "default/wait", "--at-least", "2")
@@ -215,7 +215,7 @@ def test_a_dry_run_answers_as_usual_and_saves_nothing(
     assert told(capsys, "token", "list") == tokens
 
 
-def test_a_dry_run_tells_the_problems_that_the_edit_would_make(
+def test_a_dry_run_shows_the_problems_that_the_edit_would_cause(
     plan: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
     body = told(capsys, "queue", "set", "plan", "busy", "deserved.cpu=9", "capability.cpu=1", "--dry-run")
@@ -247,7 +247,7 @@ def test_a_run_is_waited_for_read_shared_and_cancelled(
     text(capsys, "wait", again["run"]["id"], "--for", "succeeded", code=1)
 
 
-def test_a_watched_run_says_what_it_does_and_lists_its_victims(
+def test_a_watched_run_shows_its_progress_and_lists_its_victims(
     plan: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stopping = threading.Event()
@@ -269,7 +269,7 @@ def _cluster() -> Path:
     return path
 
 
-def test_one_answer_in_every_form(plan: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_answer_in_every_output_format(plan: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
     rows = told(capsys, "queue", "list", "plan")
     names = [row["name"] for row in rows]
     assert yaml.safe_load(text(capsys, "queue", "list", "plan", "-o", "yaml")) == rows

@@ -1,4 +1,4 @@
-"""Forecasts on a server by command: traces, targets, verdict, jobs, comparison, cost, by names."""
+"""Forecast commands on a server: traces, targets, verdict, jobs, comparison, cost, by names."""
 
 import csv
 import threading
@@ -76,7 +76,7 @@ def test_wait_targets_are_set_one_by_one_and_evaluated(
     assert list(WaitTarget.objects.values_list("queue", flat=True)) == ["waits"]
 
 
-def test_a_forecast_is_waited_for_and_says_its_verdict_jobs_and_costs(
+def test_a_forecast_is_awaited_and_shows_its_verdict_jobs_and_costs(
     plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("prices.yaml").write_text("resources: {cpu: 0.04}\ncurrency: EUR\n")
@@ -136,7 +136,7 @@ def test_drawn_workloads_give_intervals_on_a_server(
     assert "Use of the nodes" in text(capsys, "forecasts", "show", first)
 
 
-def test_what_a_server_cannot_do_is_refused_with_the_way_that_does(
+def test_options_that_a_server_lacks_are_refused_with_an_alternative(
     plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words, said in (

@@ -1,4 +1,4 @@
-"""Is the package of the client whole, small and of the product's version?"""
+"""The client's package is complete, small, and has the product's version."""
 
 import ast
 import shutil
@@ -34,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_wheel_carries_the_packages_that_the_client_imports_and_no_other(wheel: Path) -> None:
+def test_the_wheel_contains_the_packages_that_the_client_imports_and_no_others(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     carried = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     assert carried == _reached_from("queuecast")
