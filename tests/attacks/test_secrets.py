@@ -1,4 +1,4 @@
-"""Where does a secret in a cluster's manifests end up? Nowhere: it is left out before anything is kept."""
+"""Secrets in the manifests of a cluster are removed before anything is stored."""
 
 import json
 import logging

@@ -260,13 +260,13 @@ def test_a_stored_entry_restores_its_cell() -> None:
         ({"forecast": {"trace": "t", "horizon_seconds": 1e9, "period_seconds": 1}}, "sessions"),
         ({"settings": [{**WEIGHT, "at": "2d"}]}, "after the end of the forecast"),
         ({"settings": [{**WEIGHT, "at": "soon"}]}, "not a moment of the forecast"),
-        ({"settings": [{**NODES, "at": "1h"}]}, "only a queue and a pool"),
+        ({"settings": [{**NODES, "at": "1h"}]}, "only queues and pools"),
         ({"settings": [{"pool": "cpu 4, memory 32Gi, pods 110", "values": [0]}]}, "hold no pods"),
         ({"settings": [{"pool": "none", "values": [3]}]}, "there is no pool 'none'"),
         ({"settings": [{"forecast": "rate", "values": [0]}]}, "not a factor"),
         ({"settings": [{"forecast": "seed", "values": [1.5]}]}, "not a seed"),
-        ({"goals": GOALS, "settings": [SEED]}, "not a change that somebody could make"),
-        ({"settings": [SEED], "forecast": {"trace": "t", "seeds": 2}}, "the seed moves"),
+        ({"goals": GOALS, "settings": [SEED]}, "not a change that a user could make"),
+        ({"settings": [SEED], "forecast": {"trace": "t", "seeds": 2}}, "the seed varies"),
     ],
 )  # fmt: skip
 def test_impossible_forecasts_are_named(change: dict[str, Any], says: str) -> None:

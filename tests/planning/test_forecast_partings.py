@@ -106,7 +106,7 @@ def test_unmodelled_features_of_the_jobs_are_causes() -> None:
     real["default/j4"] = replace(real["default/j4"], started=started + 300, uses=("volumes",))
     parting = only(backtest(predicted, real))
     assert [cause.says for cause in parting.causes] == [
-        "1 job that parted uses volumes. Volume binding, zones and limits rule out no node."
+        "1 job that diverged uses volumes. Volume binding, zones and limits rule out no node."
     ]
 
 

@@ -77,7 +77,7 @@ def test_every_problem_of_the_changes_and_the_options_is_named_with_its_row(
     for said in (
         "&#x27;soon&#x27; is not a moment", "there is no queue &#x27;nowhere&#x27;",
         "there is no pool &#x27;no-pool&#x27;", "after the end of the forecast",
-        "It is not known what becomes of evicted pods",
+        "Unknown value for what happens to evicted pods",
     ):  # fmt: skip
         assert said in content, said
     assert 'value="nowhere"' in content

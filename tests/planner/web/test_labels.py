@@ -53,7 +53,7 @@ def test_the_form_says_all_that_is_wrong_at_its_fields_and_keeps_what_was_typed(
     answer = browser.post(f"/{kind}/{thing.pk}/labels/", sent)
     assert answer.status_code == 422
     form = answer.context["labels"]
-    assert form.errors["name"] == ["The name has 300 characters; 253 fit. Shorten it."]
+    assert form.errors["name"] == ["The name has 300 characters; at most 253 are allowed. Shorten it."]
     [tag] = form.errors["tags"]
     assert tag.startswith("'!' is not a valid tag. Use up to 40 lower-case letters")
     page = text_of(answer)
