@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planning.rows import QueueFigures
+from planning.rows import QueueFigures, hangs_below
 
 COMMON, OWN = "common", "own"
 SCALES = {COMMON: "one axis for all queues", OWN: "each queue against its deserved amount"}
@@ -26,11 +26,13 @@ class Bullet:
 def bullets(rows: Sequence[QueueFigures], resource: str, scale: str = COMMON) -> list[Bullet]:
     """Return the charts of rows that are shown below each other, with aligned marks.
 
-    The common axis ends at the largest amount of any queue but root; a capability beyond it is not drawn.
+    The common axis ends at the largest amount of any queue without children, so that parents with hundreds of
+    queues do not dwarf them; a capability beyond it is not drawn.
     """
     measures = ("request", "allocated", "deserved", "guarantee")
-    below_root = [row for row in rows if row.queue != "root"]
-    amounts = [getattr(row, name).get(resource) or 0.0 for row in below_root for name in measures]
+    parents = {hangs_below(row.queue, row.parent) for row in rows}
+    leaves = [row for row in rows if row.queue not in parents] or rows
+    amounts = [getattr(row, name).get(resource) or 0.0 for row in leaves for name in measures]
     common = max(amounts, default=0.0)
     ends = [_own_end(row, resource) if scale == OWN else common for row in rows]
     return [_bullet(row, resource, end) for row, end in zip(rows, ends, strict=True)]

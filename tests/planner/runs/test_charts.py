@@ -75,6 +75,17 @@ def test_a_figure_grows_with_its_rows() -> None:
     assert many["layout"]["height"] > one["layout"]["height"]
 
 
+def test_parents_do_not_dwarf_the_queues_below_them_on_the_common_axis() -> None:
+    rows = [
+        row("root", request={"cpu": 90_000.0}),
+        row("team", request={"cpu": 80_000.0}, parent="root"),
+        *(row(name, request={"cpu": 4000.0}, parent="team") for name in ("a", "b")),
+    ]
+    drawn = bullets(rows, "cpu")
+    assert [bullet.request for bullet in drawn] == [100.0] * 4
+    assert [bullet.is_cut for bullet in drawn] == [True, True, False, False]
+
+
 def test_bullets_of_all_queues_share_one_axis_or_each_has_its_deserved_amount_in_the_middle() -> None:
     rows = [
         row("a", deserved={"cpu": 8000.0}, allocated={"cpu": 4000.0}, request={"cpu": 16_000.0}),
