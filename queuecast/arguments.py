@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     _add_check(groups)
     _add_upgrade(groups)
     add_forecast_commands(groups)
-    completion = groups.add_parser("completion", help="print a completion script for a shell")
+    completion = groups.add_parser("completion", help="Print a completion script for a shell.")
     completion.add_argument("shell", choices=SHELLS)
     return top
 
@@ -146,7 +146,7 @@ def _add_runs(groups: Groups) -> None:
 
 def _add_upgrade(groups: Groups) -> None:
     upgrade = groups.add_parser(
-        "upgrade", help="compare two releases of Volcano on a cluster, with the cause of every difference"
+        "upgrade", help="Compare two releases of Volcano on a cluster, with the cause of every difference."
     )
     upgrade.add_argument("files", nargs="+", type=Path, help="the cluster: manifests, a scenario or a replay")
     upgrade.add_argument(
@@ -172,7 +172,7 @@ def _add_plans(groups: Groups) -> None:
         else:
             command.add_argument("--no-run", action="store_true", help="only write the scenario")
     plan = groups.add_parser(
-        "plan", help="show what a plan changes, and its effects", parents=[place_options()],
+        "plan", help="Show what a plan changes, and its effects.", parents=[place_options()],
         description="Show what a plan in a file changes, and its effects. Nothing is stored.",
     )  # fmt: skip
     _add_plan_file(plan)
@@ -201,7 +201,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 def _add_check(groups: Groups) -> None:
     check = groups.add_parser(
         "check",
-        help="simulate a change and check the result against rules, for CI",
+        help="Simulate a change and check the result against rules, for CI.",
         parents=[place_options()],
     )
     check.add_argument(

@@ -28,7 +28,7 @@ def _add_answers(groups: Groups) -> None:
 
 
 def _add_imports(groups: Groups) -> None:
-    imports = add_group(groups, "imports", "list, cancel: those that a worker reads")
+    imports = add_group(groups, "imports", "list, cancel: imports that a worker reads")
     add_command(imports, "list", kept_commands.import_list)
     add_command(imports, "cancel", kept_commands.import_cancel).add_argument("name", help="id or name")
 

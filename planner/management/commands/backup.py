@@ -15,14 +15,16 @@ class Command(InstalledCommand):
 
     help = (
         f"Write accounts, tokens (hashed), scenarios, runs and results to FILE, which ends in {SUFFIX},"
-        " restore it into an empty database of its own, and compare. Readable by its owner only."
+        " and verify it by a restore into an empty database. Only its owner can read it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("file", type=Path, nargs="?")
-        which.add_argument("--if-due", action="store_true", help="into QUEUECAST_BACKUP_DIR, as workers do")
+        which.add_argument(
+            "--if-due", action="store_true", help="to QUEUECAST_BACKUP_DIR if a backup is due, as workers do"
+        )
 
     def handle(self, *, file: Path | None, if_due: bool, **options: Any) -> None:
         """Write it whole or not at all."""

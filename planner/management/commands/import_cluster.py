@@ -22,8 +22,8 @@ class Command(InstalledCommand):
     """Import a cluster from files of any size."""
 
     help = (
-        f"Import what `{EXPORT}` (or json) prints, "
-        "plain or gzip, the scheduler's ConfigMap among the files; or one scenario."
+        f"Import the output of `{EXPORT}` (or json), "
+        "plain or gzip, with the scheduler's ConfigMap as one of the files; or one scenario."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -16,14 +16,16 @@ from planner.management.installed import InstalledCommand
 class Command(InstalledCommand):
     """Loads the whole file or nothing; the stored rows are compared with it."""
 
-    help = "Check a file that `backup` wrote, make the tables, and fill an empty installation from it."
+    help = "Check a file that `backup` wrote, create the tables, and fill an empty installation from it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--check", action="store_true", help="only check the file, and restore nothing")
         parser.add_argument(
-            "--without-seal", action="store_true", help="take a file of a release that sealed none, unchecked"
+            "--without-seal",
+            action="store_true",
+            help="accept an unverified file of a release that wrote no seal",
         )
 
     def handle(self, *, file: Path, check: bool, without_seal: bool, **options: Any) -> None:

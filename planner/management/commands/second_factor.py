@@ -12,12 +12,12 @@ from planner.management.installed import InstalledCommand
 class Command(InstalledCommand):
     """Shows whether an account has a second factor, or disables it."""
 
-    help = "Say whether an account logs in with a second factor, and switch it off with --remove."
+    help = "Print whether an account has a second factor; --remove turns it off."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""
         parser.add_argument("username")
-        parser.add_argument("--remove", action="store_true", help="switch it off")
+        parser.add_argument("--remove", action="store_true", help="turn it off")
 
     def handle(self, *, username: str, remove: bool, **options: Any) -> None:
         """Disable it if requested, and print the state."""

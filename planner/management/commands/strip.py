@@ -9,7 +9,7 @@ from planner.management.installed import InstalledCommand
 class Command(InstalledCommand):
     """Needed once, after an upgrade from a version that stored whole objects."""
 
-    help = "Rewrite kept objects without environment, arguments, volumes and unknown annotations."
+    help = "Rewrite stored objects without environment, arguments, volumes and unknown annotations."
 
     def handle(self, **options: Any) -> None:
         """Rewrite them, and print how many rows changed."""

@@ -14,8 +14,8 @@ class Command(InstalledCommand):
     """What workers do every hour, immediately."""
 
     help = (
-        "Remove runs (each scenario keeps its last) and imports that ended long ago, bytes without owner, "
-        "expired tokens."
+        "Remove runs, forecasts and experiments (each scenario keeps its last) and imports that ended "
+        "long ago, unreferenced documents, expired tokens."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
