@@ -108,8 +108,12 @@ def moment_of(seconds: float, begin: str) -> str:
 
     >>> moment_of(93605, "2026-11-22T12:00:00Z"), moment_of(5400, "")
     ('Mon 23 Nov 2026 14:00:05', '1 h 30 min after the beginning')
+    >>> moment_of(0, ""), moment_of(-86400, "")
+    ('the beginning', '1 d before the beginning')
     """
     start = instant(begin)
+    if start is None and not seconds:
+        return "the beginning"
     if start is None:
-        return f"{spelled(seconds)} after the beginning"
+        return f"{spelled(abs(seconds))} {'after' if seconds > 0 else 'before'} the beginning"
     return f"{start + timedelta(seconds=int(seconds)):%a %d %b %Y %H:%M:%S}"

@@ -125,7 +125,7 @@ def test_a_reality_that_is_later_by_so_much_gives_this_error(
 ) -> None:
     later = happened(done)
     page = f"/forecasts/{done.pk}/"
-    assert "Nobody knows yet" in text_of(browser, page)
+    assert "Not compared yet" in text_of(browser, page)
     assert browser.post(f"{page}backtests/", {"snapshot": str(later.pk)}).status_code == 302
     [found] = api.get(f"/api/v1{page}backtests/").json()["results"]
     assert found["until_seconds"] == 7200
