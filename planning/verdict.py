@@ -18,11 +18,13 @@ MOST_NAMED = 50
 NEVER = {
     "not_offered": "no node offers a resource that it requests",
     "too_large": "no node is large enough, even when empty",
-    "barred": "every node refuses it, whatever is free",
+    "barred": "every node refuses it, whatever else runs",
     "members": "it has fewer pods than its minimum",
     "limit": "it requests more than its queue may ever hold",
 }
 """Why a job can never run while nodes, queues and the job stay as they are."""
+_OF_NODES = {"not_offered": "not_offered", "too_large": "too_large", "barred": "for_good"}
+"""The fact of the nodes that shows each of these reasons."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def never_runs(job: Json) -> str:
         return "members"
     needs_every_pod = job["min_available"] >= job["pods"]
     if gate == "node" and needs_every_pod:
-        return next((why for why in ("not_offered", "too_large", "barred") if pending.get(why)), "")
+        return next((why for why, fact in _OF_NODES.items() if pending.get(fact)), "")
     if gate == "enqueue" or (gate == "queue" and needs_every_pod):
         return "limit" if _is_beyond_limit(pending) else ""
     return ""

@@ -41,7 +41,7 @@ def no_node(unfit: Mapping[str, Any]) -> Reason:
 
 
 def _never(unfit: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why no node would take the pod even without any other pods."""
+    """Yield why no node would take the pod, whatever resources were free."""
     not_offered = unfit.get("not_offered") or ()
     if not_offered:
         yield f"no node offers {listed(map(named, not_offered))}"
@@ -62,7 +62,8 @@ def _never(unfit: Mapping[str, Any]) -> Iterator[str]:
     barred: Mapping[str, int] = unfit.get("barred") or {}
     if barred:
         why = listed([f"{count} {text}" for text, count in barred.items()])
-        yield f"more room would not help, as every node refuses it anyway: {why}"
+        what = "more room" if unfit.get("for_good") else "more free resources alone"
+        yield f"{what} would not help, as every node refuses it anyway: {why}"
 
 
 def _closest(unfit: Mapping[str, Any]) -> Iterator[str]:

@@ -33,16 +33,24 @@ _REJECTING = ABORTING | {Code.UNSCHEDULABLE}
 INSUFFICIENT = "Insufficient "
 
 # Properties of a refusal: it rejects the node, it rejects the node even for preemption, no eviction can help,
-# the node lacks a resource.
-_STRICT, _LENIENT, _UNRESOLVABLE, _LACKING = range(4)
+# the node lacks a resource, it holds as long as node and task stay as they are.
+_STRICT, _LENIENT, _UNRESOLVABLE, _LACKING, _PERMANENT = range(5)
 
 
 class Status(NamedTuple):
-    """A reason why a node refuses a task."""
+    """A reason why a node refuses a task.
+
+    Attributes
+    ----------
+    permanent : bool
+        It depends on the objects of node and task alone, neither on other pods nor on time.
+
+    """
 
     code: int
     reason: str
     plugin: str = ""
+    permanent: bool = False
 
 
 POD_NUMBER = Status(Code.UNSCHEDULABLE, "node(s) pod number exceeded", "predicates")
@@ -57,8 +65,8 @@ class StatusTable:
     def __init__(self) -> None:
         self.lists: list[tuple[Status, ...]] = [()]
         self._numbers: dict[tuple[Status, ...], int] = {(): FITS}
-        self._meanings: list[tuple[bool, bool, bool, bool]] = [(False, False, False, False)]
-        self._known = np.zeros((4, 0), dtype=np.bool_)
+        self._meanings: list[tuple[bool, ...]] = [(False,) * 5]
+        self._known = np.zeros((5, 0), dtype=np.bool_)
 
     def number(self, *statuses: Status) -> int:
         """Return the number of a list of statuses."""
@@ -73,6 +81,7 @@ class StatusTable:
                     bool(codes & ABORTING),
                     Code.UNSCHEDULABLE_AND_UNRESOLVABLE in codes,
                     any(status.reason.startswith(INSUFFICIENT) for status in statuses),
+                    any(status.permanent for status in statuses),
                 )
             )
         return known
@@ -99,6 +108,10 @@ class StatusTable:
     def lacking(self, why: Why) -> NDArray[np.bool_]:
         """Return which refusals are for lack of a resource."""
         return self._means(_LACKING, why)
+
+    def permanent(self, why: Why) -> NDArray[np.bool_]:
+        """Return which refusals hold as long as node and task stay as they are."""
+        return self._means(_PERMANENT, why)
 
     def _means(self, meaning: int, why: Why) -> NDArray[np.bool_]:
         if self._known.shape[1] < len(self._meanings):

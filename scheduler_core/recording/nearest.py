@@ -25,12 +25,14 @@ class Nearest(NamedTuple):
         Of the nodes that lack nothing but resources the one that lacks the smallest part of what the task
         requests: `node`, and by resource what it `lacks` and will have `free` once terminating pods are gone.
     too_large : dict
-        By resource what is `requested` and the `largest` amount that a node that admits the task has when it
-        is empty; only where no such node is large enough. Empty when some node is.
+        By resource what is `requested` and the `largest` amount that a node has when it is empty, of those
+        that do not refuse the task for good; only where no such node is large enough.
     not_offered : list of str
         The requested resources of which no node of the cluster has any.
     barred : dict
         How many nodes refuse the task for which reason, whatever room they have; only where all of them do.
+    for_good : bool
+        Whether every node refuses it as long as node and task stay as they are, whatever other pods do.
 
     """
 
@@ -38,13 +40,14 @@ class Nearest(NamedTuple):
     too_large: dict[str, dict[str, float]]
     not_offered: list[str]
     barred: dict[str, int]
+    for_good: bool
 
     def facts(self) -> dict[str, Any]:
         """Return the record by name, without empty parts."""
         return {name: fact for name, fact in self._asdict().items() if fact or name == "closest"}
 
 
-NOTHING = Nearest(None, {}, [], {})
+NOTHING = Nearest(None, {}, [], {}, for_good=False)
 
 
 class NearestNodes:
@@ -58,10 +61,12 @@ class NearestNodes:
         self._kept: dict[int, tuple[int, Why, Nearest]] = {}
 
     def to(self, task: TaskInfo, errors: FitErrors) -> Nearest:
-        """Return the record of a task; empty if no node was examined or none lacks resources."""
-        why = errors.why
-        if why is None or not self._session.statuses.lacking(why).any():
+        """Return the record of a task; empty if no node was examined, short if none lacks resources."""
+        why, statuses = errors.why, self._session.statuses
+        if why is None:
             return NOTHING
+        if not statuses.lacking(why).any():
+            return NOTHING._replace(for_good=_all(statuses.permanent(why)))
         number, now = self._session.registry.class_of(task), len(self._session.nodes.changes)
         seen, refusals, nearest = self._kept.get(number, (-1, why, NOTHING))
         if seen != now or not np.array_equal(refusals, why):
@@ -75,11 +80,17 @@ def _nearest(session: Session, task: TaskInfo, short: Mask) -> Nearest:
     refusals = session.placement.admission(task)
     crowded = refusals == session.statuses.number(POD_NUMBER)
     admits = (refusals == FITS) | crowded
+    permanent = session.statuses.permanent(refusals)
     not_offered = _not_offered(session, task)
     if not admits.any():
-        return Nearest(None, {}, not_offered, _barred(session, refusals))
+        return Nearest(None, {}, not_offered, _barred(session, refusals), _all(permanent))
     closest = _closest(session, task, short & admits, crowded) if (short & admits).any() else None
-    return Nearest(closest, _too_large(session, task, admits), not_offered, {})
+    return Nearest(closest, _too_large(session, task, ~permanent), not_offered, {}, for_good=False)
+
+
+def _all(which: Mask) -> bool:
+    """Return whether there are nodes, and all of them are among some, (N,)."""
+    return bool(len(which) and which.all())
 
 
 def _not_offered(session: Session, task: TaskInfo) -> list[str]:
@@ -126,10 +137,13 @@ def _closest(session: Session, task: TaskInfo, among: Mask, crowded: Mask) -> di
     return {"node": nodes.names[closest], "lacks": lacking, "free": available}
 
 
-def _too_large(session: Session, task: TaskInfo, admits: Mask) -> dict[str, dict[str, float]]:
-    """Return by resource the request and the most that a node has, {} when it fits some empty node."""
+def _too_large(session: Session, task: TaskInfo, among: Mask) -> dict[str, dict[str, float]]:
+    """Return by resource the request and the most that a node `among` some, (N,), has when it is empty.
+
+    Nothing if the task fits one of them.
+    """
     nodes = session.nodes
-    largest = nodes.allocatable[admits]
+    largest = nodes.allocatable[among]
     demands = [(position, amount) for position, amount in task.shape.demands if amount >= MIN_RESOURCE]
     enough = np.ones(len(largest), dtype=np.bool_)
     for position, amount in demands:

@@ -29,13 +29,15 @@ REQUIRED_SCORE = 100.0
 PREFERRED_SCORE = 50.0
 ANTI_PREFERRED_SCORE = -1.0
 
-NO_LABEL = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group label not found")
-NO_AFFINITY = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group affinity not specified")
+NO_LABEL = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group label not found", permanent=True)
+NO_AFFINITY = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group affinity not specified", permanent=True)
 LIMITS_UNREADABLE = Status(
     Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group resource limit annotation invalid"
 )
 LIMIT_EXCEEDED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group resource limit exceeded")
-NOT_SATISFIED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node does not satisfy the node group affinity")
+NOT_SATISFIED = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node does not satisfy the node group affinity", permanent=True
+)
 
 
 def open_session(session: Session, arguments: Arguments) -> None:

@@ -36,10 +36,9 @@ from scheduler_core.release import Rule
 PORTS = Status(Code.UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", "NodePorts")
 NO_STATE = Status(Code.ERROR, "no pre-predicate has checked the pod in this session", NAME)
 REFUSED_BY_CACHE = Status(Code.ERROR, "plugin equivalence cache predicates failed", "predicate.CacheEnable")
+_UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 POD_AFFINITY: Mapping[Refusal, Status] = {
-    Refusal.AFFINITY: Status(
-        Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match pod affinity rules", "InterPodAffinity"
-    ),
+    Refusal.AFFINITY: Status(_UNRESOLVABLE, "node(s) didn't match pod affinity rules", "InterPodAffinity"),
     Refusal.OWN_ANTI_AFFINITY: Status(
         Code.UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules", "InterPodAffinity"
     ),
@@ -47,12 +46,12 @@ POD_AFFINITY: Mapping[Refusal, Status] = {
         Code.UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules", "InterPodAffinity"
     ),
 }
-_SKEWED = "node(s) didn't match pod topology spread constraints"
+_SPREAD, _SKEWED = "PodTopologySpread", "node(s) didn't match pod topology spread constraints"
 SPREAD: Mapping[SpreadRefusal, Status] = {
     SpreadRefusal.MISSING_LABEL: Status(
-        Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"{_SKEWED} (missing required label)", "PodTopologySpread"
+        _UNRESOLVABLE, f"{_SKEWED} (missing required label)", _SPREAD, permanent=True
     ),
-    SpreadRefusal.SKEW: Status(Code.UNSCHEDULABLE, _SKEWED, "PodTopologySpread"),
+    SpreadRefusal.SKEW: Status(Code.UNSCHEDULABLE, _SKEWED, _SPREAD),
 }
 
 

@@ -19,11 +19,12 @@ from scheduler_core.model.pod import PodShape
 from scheduler_core.model.taints import UNSCHEDULABLE_TAINT, tolerates, tolerations_of
 from scheduler_core.plugins.predicates.findings import Findings
 
-UNSCHEDULABLE = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable", "NodeUnschedulable")
+_UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+UNSCHEDULABLE = Status(_UNRESOLVABLE, "node(s) were unschedulable", "NodeUnschedulable", permanent=True)
 NODE_AFFINITY = Status(
-    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector", "NodeAffinity"
+    _UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector", "NodeAffinity", permanent=True
 )
-TAINT = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had untolerated taint(s)", "TaintToleration")
+TAINT = Status(_UNRESOLVABLE, "node(s) had untolerated taint(s)", "TaintToleration", permanent=True)
 
 
 class StableFilters:
