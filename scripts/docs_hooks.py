@@ -1,4 +1,4 @@
-"""What does the documentation site do with pages and links that lie outside docs/?"""
+"""Hooks of the documentation site for pages and links outside docs/."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""How is a small cluster written in a test? Kubernetes objects with everything ordinary left out.
+"""Short builders of Kubernetes objects; everything ordinary is left out.
 
 Amounts are Kubernetes quantities; `gpu` stands for ``nvidia.com/gpu``. All objects are equally old unless
 `created` (seconds after the scenario's midnight) says otherwise.

@@ -1,4 +1,4 @@
-"""What does a test do when something that it needs is not on this machine?"""
+"""Skipping, or failing with REQUIRE_ALL, when something that a test needs is missing."""
 
 import os
 

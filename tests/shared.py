@@ -1,4 +1,4 @@
-"""Where are the inputs that are not kept in the project?"""
+"""The folder of inputs outside the repository."""
 
 from __future__ import annotations
 

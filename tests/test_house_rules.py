@@ -1,4 +1,4 @@
-"""Do the texts of this repository hold what they promise? Hosts, paths, links, versions, pages per plugin."""
+"""House rules for the texts of this repository: hosts, paths, links, versions, pages per plugin."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Does everything that people read use the field's words, and none of our own riddles?"""
+"""Texts that people read use the field's words, and none of our own riddles."""
 
 import re
 from collections.abc import Iterator

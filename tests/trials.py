@@ -1,4 +1,4 @@
-"""Which of many like cases does every change try, and which are left to `make test-long`?"""
+"""Which of many similar cases every change runs, and which are left to `make test-long`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words do readers see: in pages, messages, API descriptions, scripts and documents?"""
+"""The words that readers see: in pages, messages, API descriptions, scripts and documents."""
 
 from __future__ import annotations
 

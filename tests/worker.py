@@ -1,4 +1,4 @@
-"""How does a test have work done as a worker does it?"""
+"""Work done within a test as a worker does it."""
 
 import threading
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Which workspace does a command mean? It gives a name or, where several have that name, an id."""
+"""The workspace that a command names, by name, or by id where several have that name."""
 
 from uuid import UUID
 

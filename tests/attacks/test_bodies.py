@@ -1,4 +1,4 @@
-"""How much may a stranger, and how much may a member, make the server read?"""
+"""Limits on the bodies that strangers and members may send."""
 
 import gc
 import io

@@ -1,4 +1,4 @@
-"""What does a bundle do that no Queuecast packed?"""
+"""Bundles that Queuecast did not write are refused."""
 
 import hashlib
 import io

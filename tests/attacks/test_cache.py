@@ -1,4 +1,4 @@
-"""What happens to pages, log-in and submitting when the cache is full, away, or written by somebody else?"""
+"""Pages, log-in and submitting work with a cache that is full, down, or written by an attacker."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What does a configuration cost that nobody would write?"""
+"""Absurd configurations cost little time and memory."""
 
 import json
 import time

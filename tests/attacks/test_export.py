@@ -1,4 +1,4 @@
-"""Can a name in a cluster make the exported script do something else?"""
+"""No name in a cluster makes the exported script do something else."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Where can a scheduler configuration make this server call? Only where the administrator said."""
+"""A scheduler configuration makes the server call only hosts that the administrator allows."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer

@@ -1,4 +1,4 @@
-"""What does somebody gain who guesses passwords, and what can they do to the owner of the account?"""
+"""Guessing passwords gains nothing and does not lock out the owner of the account."""
 
 import ipaddress
 import queue

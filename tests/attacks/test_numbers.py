@@ -1,4 +1,4 @@
-"""What becomes of a number in a body that no computer holds?"""
+"""Numbers in bodies that exceed every number type."""
 
 import json
 from typing import Any

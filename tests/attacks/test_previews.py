@@ -1,4 +1,4 @@
-"""What may previews of imports cost, and who may save them?"""
+"""The cost of previews of imports, and who may save them."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Who keeps a private page, and who sees how busy the installation is?"""
+"""Private pages are not cached, and the load of the installation is shown to members only."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Does a page still come at once while fifty clients send a byte now and then?"""
+"""Pages respond quickly while fifty clients send a byte now and then."""
 
 import http.client
 import socket

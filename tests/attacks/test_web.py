@@ -1,4 +1,4 @@
-"""What does a hostile caller get? Scripts in texts, forged forms and tokens, ids of others, odd requests."""
+"""Hostile requests: scripts in texts, forged forms and tokens, ids of others, malformed requests."""
 
 import json
 import os

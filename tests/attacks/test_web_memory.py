@@ -1,4 +1,4 @@
-"""How much memory does the web process take under hostile requests? Each kind sent twenty times at once."""
+"""Memory of the web process under hostile requests, each kind sent twenty times at once."""
 
 import gzip
 import http.client

@@ -1,4 +1,4 @@
-"""Which texts would somebody send who wants to do harm? Each is read in a process of its own.
+"""Hostile texts, each read in a process of its own.
 
 ``python -m tests.attacks.texts`` reads them all and prints what became of each and the peak of memory.
 """

@@ -1,4 +1,4 @@
-"""Is docker-compose.yml what the compose specification allows, and as closed as it should be?"""
+"""docker-compose.yml follows the compose specification, and is closed by default."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What does an extender look like from inside? A server that speaks what Volcano's plugin expects."""
+"""An extender: an HTTP server that speaks the protocol of Volcano's plugin."""
 
 from __future__ import annotations
 

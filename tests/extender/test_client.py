@@ -1,4 +1,4 @@
-"""Does the client reach allowed hosts only, in time, and never read too much?"""
+"""The extender client reaches allowed hosts only, within its timeout, and limits what it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the scheduler ask an extender what Volcano asks it, and do with the answers what Volcano does?"""
+"""Plugin extender sends the requests that Volcano sends, and uses the answers as Volcano does."""
 
 from __future__ import annotations
 

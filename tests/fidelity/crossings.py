@@ -1,4 +1,4 @@
-"""How many modules does one eviction by reclaim enter, and one allocation?
+"""The number of modules that an eviction by reclaim and an allocation enter.
 
 `python -m tests.fidelity.crossings` prints it.
 

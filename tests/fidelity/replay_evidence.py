@@ -1,4 +1,4 @@
-"""Does a replay give the same answer however it is computed? Counted over many generated replays and windows.
+"""Equality of differently computed replays, counted over many generated replays and windows.
 
 ``python -m tests.fidelity.replay_evidence [skips|windows|moments|frozen|order|hash]`` prints the figures.
 """

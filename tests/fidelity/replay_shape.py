@@ -1,4 +1,4 @@
-"""Why do Philly's jobs wait in a replay: for their queue's share, or for room that is in pieces?
+"""Causes of the waits of Philly's jobs in a replay: the share of their queue, or fragmentation.
 
 A second that a job waits counts as fairness when its queue would be above deserved with it, in GPUs, and as
 fragmentation otherwise, as Jeon et al. do (ATC 2019). ``python -m tests.fidelity.replay_shape`` prints it for

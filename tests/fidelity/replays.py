@@ -1,4 +1,4 @@
-"""Does every recorded replay end as the real scheduler's did?
+"""Comparison of every recorded replay with the result of the real scheduler.
 
 ``python -m tests.fidelity.replays`` prints the figures.
 """

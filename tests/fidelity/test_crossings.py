@@ -1,4 +1,4 @@
-"""Does a reader of one eviction or allocation enter no more modules than the documents say?"""
+"""One eviction or allocation enters no more modules than the documentation says."""
 
 from __future__ import annotations
 

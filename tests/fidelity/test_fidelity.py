@@ -1,4 +1,4 @@
-"""Does every recorded scenario end as in real Volcano?"""
+"""Every recorded scenario gives the result of real Volcano."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a replay give the same answer however it is computed? The whole of what ``replay_evidence`` prints."""
+"""Replays are equal however they are computed: all that ``replay_evidence`` prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every recorded replay end as the real scheduler's did?"""
+"""Every recorded replay gives the result of the real scheduler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every difference between releases found, and attributed to the rule that causes it?"""
+"""Every difference between releases is found and attributed to the rule that causes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every recorded scenario end as in the other releases of Volcano?"""
+"""Every recorded scenario gives the results of the other releases of Volcano."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the scenarios on which two versions of the core are compared as large and as varied as they say?"""
+"""The scenarios for comparing two versions of the core are as large and varied as they claim."""
 
 from __future__ import annotations
 

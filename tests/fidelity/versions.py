@@ -1,4 +1,4 @@
-"""Does every recorded scenario end as in the other releases of Volcano?
+"""Comparison of every recorded scenario with the results of the other releases of Volcano.
 
 ``python -m tests.fidelity.versions`` prints the figures.
 """

@@ -1,4 +1,4 @@
-"""Does another version of the core answer randomly changed recorded scenarios with the same bytes?
+"""Comparison of two versions of the core, byte by byte, on randomly changed recorded scenarios.
 
 ``python -m tests.fidelity.versus FOLDER`` runs the core in FOLDER, a checkout of another commit, and this one
 on the same scenarios, plain and explained. Scenarios of every recorded family are changed at random and made

@@ -1,4 +1,4 @@
-"""Does an edit of a configuration say exactly what was asked for, and leave every other line alone?"""
+"""An edit of a configuration makes the requested change and leaves every other line unchanged."""
 
 from collections.abc import Iterator
 from pathlib import Path

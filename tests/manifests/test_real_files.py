@@ -1,4 +1,4 @@
-"""What do files say that others have published, broken ones among them?"""
+"""Files that others have published, including broken ones, are read or refused with the reason."""
 
 import csv
 import gzip

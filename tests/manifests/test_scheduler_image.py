@@ -1,4 +1,4 @@
-"""Is the release of Volcano taken from the scheduler that the objects run, and from nothing else?"""
+"""The release of Volcano is taken from the image of the scheduler, and from nothing else."""
 
 import json
 from typing import Any

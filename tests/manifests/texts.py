@@ -1,4 +1,4 @@
-"""Which texts do the tests of the reader share?"""
+"""Texts that the tests of the reader share."""
 
 QUEUE = """\
 apiVersion: scheduling.volcano.sh/v1beta1

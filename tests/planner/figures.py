@@ -1,4 +1,4 @@
-"""Which numbers does a page carry? The raw value beside each, row by row and part by part."""
+"""The numbers on a page: the raw value beside each, row by row and part by part."""
 
 import re
 from dataclasses import dataclass, field

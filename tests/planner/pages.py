@@ -1,4 +1,4 @@
-"""How do tests ask for a page, or for one part of it?"""
+"""Requests for pages, or for one part of a page."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which files does a reader pass who follows an import, an edit and a run through the product?
+"""The files on the path of an import, an edit and a run through the product.
 
 Each flow is driven as a browser does it; a profile hook sees every call into `planner` and `planning`. A
 *file* is a module that is entered, a *room* a folder of `planner`, or `planning`, and a *return* is a file in

@@ -1,4 +1,4 @@
-"""Does the database itself refuse what no row may say, and does an upgrade to these rules keep every row?"""
+"""The database refuses invalid rows, and upgrading to these constraints keeps every row."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Does a reader of an import, an edit or a run pass no more files than the documents say?"""
+"""An import, an edit and a run pass no more files than the documentation says."""
 
 import re
 from pathlib import Path

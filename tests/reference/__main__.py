@@ -1,4 +1,4 @@
-"""On how many recorded sessions does the reference decide as the real scheduler did?
+"""Counts the recorded sessions on which the reference engine decides as the real scheduler did.
 
 ``python -m tests.reference [FAMILY…]`` prints, for every file of recordings, how many are covered and equal,
 where others differ first, and why the rest is left out. ``--varied`` and ``--changed`` compare core and

@@ -1,4 +1,4 @@
-"""What has a queue allocated, what does it request, what is reserved, what can it reach?
+"""What a queue has allocated, requests, has reserved and can reach.
 
 ``spec/proportion.md`` 1.
 """

@@ -1,4 +1,4 @@
-"""What do the API server, webhooks and controllers make of the objects before the scheduler sees them?
+"""Effects of API server, webhooks and controllers on objects before the scheduler reads them.
 
 ``golden/README.md``, "admission_defaults"; the queues that the scheduler adds, ``spec/queues.md`` 1.
 """

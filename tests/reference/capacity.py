@@ -1,4 +1,4 @@
-"""What does plugin capacity answer, with queues side by side or in a tree? ``spec/capacity.md`` 2 to 6."""
+"""Plugin capacity, with queues side by side or in a tree: ``spec/capacity.md`` 2 to 6."""
 
 from __future__ import annotations
 

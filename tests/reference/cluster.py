@@ -1,4 +1,4 @@
-"""What does a scenario hold? Queues and nodes, by the rules of ``spec/resources.md`` 7 and 8."""
+"""The queues and nodes of a scenario, by ``spec/resources.md`` 7 and 8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do two answers say the same of decisions, tasks, PodGroups and nodes?"""
+"""Comparison of two results: decisions, tasks, PodGroups and nodes."""
 
 from __future__ import annotations
 

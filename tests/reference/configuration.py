@@ -1,4 +1,4 @@
-"""Which configurations does the scheduler accept, and how does it read arguments? ``spec/session.md`` 1."""
+"""Configurations that the scheduler accepts, and the parsing of arguments: ``spec/session.md`` 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which scenarios does the reference engine cover? All but those for which `left_out` gives a reason."""
+"""The scenarios that the reference engine covers: all but those with a reason in `left_out`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the next session find? ``golden/README.md``, "cycles"; ``spec/addenda.md`` C4 and C5."""
+"""From one session to the next: ``golden/README.md``, "cycles"; ``spec/addenda.md`` C4 and C5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a session ask its plugins? ``spec/session.md`` 2 and 3."""
+"""Calls of a session to its plugins: ``spec/session.md`` 2 and 3."""
 
 from __future__ import annotations
 

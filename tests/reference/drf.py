@@ -1,4 +1,4 @@
-"""What does plugin drf answer about shares of jobs, and of queues in a tree? ``spec/drf.md``."""
+"""Plugin drf: shares of jobs, and of queues in a tree. ``spec/drf.md``."""
 
 from __future__ import annotations
 

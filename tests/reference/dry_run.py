@@ -1,4 +1,4 @@
-"""Whom does topology-aware preemption evict? ``spec/actions.md`` 3.3, the topology-aware variant."""
+"""Topology-aware preemption: ``spec/actions.md`` 3.3, the topology-aware variant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does Volcano decide, in one session and in several in a row?"""
+"""The decisions of Volcano, in one session and in several in a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do plugins overcommit, resourcequota and sla answer? ``spec/queues.md`` 7, ``node_plugins.md`` 8."""
+"""Plugins overcommit, resourcequota and sla: ``spec/queues.md`` 7, ``node_plugins.md`` 8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is evicted for whom? ``spec/actions.md`` 3 and 4."""
+"""Evictions by preempt and reclaim: ``spec/actions.md`` 3 and 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do plugins gang and priority answer? ``spec/gang_priority.md`` 2 and 3."""
+"""Plugins gang and priority: ``spec/gang_priority.md`` 2 and 3."""
 
 from __future__ import annotations
 

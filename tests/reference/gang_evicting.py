@@ -1,4 +1,4 @@
-"""Whom do gangpreempt and gangreclaim evict, gang by gang? ``spec/actions.md`` 6 and 7."""
+"""Evictions by gangpreempt and gangreclaim, gang by gang: ``spec/actions.md`` 6 and 7."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order do things come out of the classical heap?"""
+"""The classical binary heap, with its order of equal elements."""
 
 from __future__ import annotations
 

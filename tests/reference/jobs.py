@@ -1,4 +1,4 @@
-"""What does a job know of its PodGroup and its tasks? ``spec/resources.md`` 6, ``gang_priority.md`` 1."""
+"""Jobs, from their PodGroups and tasks: ``spec/resources.md`` 6, ``gang_priority.md`` 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes do the pods there forbid or require? ``spec/predicates.md`` 6.6 and 6.7."""
+"""Affinity and anti-affinity between pods: ``spec/predicates.md`` 6.6 and 6.7."""
 
 from __future__ import annotations
 

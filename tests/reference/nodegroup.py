@@ -1,4 +1,4 @@
-"""Which groups of nodes may a queue use? ``spec/node_plugins.md`` 1, ``scoring.md`` 5."""
+"""Plugin nodegroup: ``spec/node_plugins.md`` 1, ``scoring.md`` 5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which configurations do clusters of full variety have?"""
+"""Configurations of clusters that use every rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which jobs are enqueued, and which nodes do their tasks take? ``spec/actions.md`` 1, 2 and 5."""
+"""Actions enqueue, allocate and backfill: ``spec/actions.md`` 1, 2 and 5."""
 
 from __future__ import annotations
 

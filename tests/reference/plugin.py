@@ -1,4 +1,4 @@
-"""What is a plugin of the reference engine?"""
+"""The interface of plugins of the reference engine."""
 
 from __future__ import annotations
 

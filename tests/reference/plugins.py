@@ -1,4 +1,4 @@
-"""Which plugins does the reference engine know?"""
+"""The plugins of the reference engine, by name."""
 
 from __future__ import annotations
 

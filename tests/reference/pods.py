@@ -1,4 +1,4 @@
-"""What does a task know of its pod? ``spec/resources.md`` 4 and 5, ``scoring.md`` 2."""
+"""Tasks, from their pods: ``spec/resources.md`` 4 and 5, ``scoring.md`` 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes take a task? ``spec/predicates.md`` 4 to 6."""
+"""Filters of nodes for a task: ``spec/predicates.md`` 4 to 6."""
 
 from __future__ import annotations
 

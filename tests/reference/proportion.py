@@ -1,4 +1,4 @@
-"""What does plugin proportion answer? ``spec/proportion.md`` 2 and 3."""
+"""Plugin proportion: ``spec/proportion.md`` 2 and 3."""
 
 from __future__ import annotations
 

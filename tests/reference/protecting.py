@@ -1,4 +1,4 @@
-"""Whom do plugins conformance, cdp and pdb protect? ``spec/node_plugins.md`` 2 to 4."""
+"""Plugins conformance, cdp and pdb: ``spec/node_plugins.md`` 2 to 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the reference agree with a recording of the real scheduler, and with the core?"""
+"""Comparison of the reference engine with recordings of the real scheduler, and with the core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does plugin capacity keep of a queue, and when has one too much? ``spec/capacity.md`` 2 and 6."""
+"""Plugin capacity's records of queues, and when a queue exceeds them: ``spec/capacity.md`` 2 and 6."""
 
 from __future__ import annotations
 

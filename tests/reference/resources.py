@@ -1,4 +1,4 @@
-"""How are amounts read, added and compared? By the rules of ``spec/resources.md`` 1 to 4."""
+"""Parsing, adding and comparing amounts, by ``spec/resources.md`` 1 to 4."""
 
 from __future__ import annotations
 

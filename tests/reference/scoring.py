@@ -1,4 +1,4 @@
-"""Which nodes are better? ``spec/scoring.md`` 2 to 4."""
+"""Scores of nodes: ``spec/scoring.md`` 2 to 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which labels does a selector accept, and which nodes a pod? ``spec/predicates.md`` 6.3, 6.4 and 6.6."""
+"""Label selectors, and the nodes that pods select: ``spec/predicates.md`` 6.3, 6.4 and 6.6."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does one session hold, and how does it ask its plugins? By the rules of ``spec/session.md``.
+"""The state of a session, and its calls to plugins, by ``spec/session.md``.
 
 No cache, no bound, no array: every question is asked anew.
 """

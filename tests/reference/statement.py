@@ -1,4 +1,4 @@
-"""How are decisions made so that they can be taken back? ``spec/actions.md`` 0.7, ``session.md`` 6."""
+"""Decisions that can be discarded: ``spec/actions.md`` 0.7, ``session.md`` 6."""
 
 from __future__ import annotations
 

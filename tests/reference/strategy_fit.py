@@ -1,4 +1,4 @@
-"""What does plugin resource-strategy-fit answer? ``spec/scoring.md`` 6, ``predicates.md`` 7."""
+"""Plugin resource-strategy-fit: ``spec/scoring.md`` 6, ``predicates.md`` 7."""
 
 from __future__ import annotations
 

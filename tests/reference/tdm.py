@@ -1,4 +1,4 @@
-"""When may pods run on revocable nodes, and who leaves them? ``spec/node_plugins.md`` 5."""
+"""Plugin tdm, which lets pods run on revocable nodes for a time: ``spec/node_plugins.md`` 5."""
 
 from __future__ import annotations
 

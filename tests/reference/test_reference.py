@@ -1,4 +1,4 @@
-"""Does a plain engine, written from the rules and not from our code, decide the same?
+"""A plain engine, written from the rules and not from our code, decides the same.
 
 What it covers is said in `coverage.left_out`; the others are skipped by that list and no other.
 """

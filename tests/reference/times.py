@@ -1,4 +1,4 @@
-"""How long is a duration, and when is a moment? ``spec/node_plugins.md`` 0.2."""
+"""Parsing of durations and moments: ``spec/node_plugins.md`` 0.2."""
 
 from __future__ import annotations
 

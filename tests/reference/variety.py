@@ -1,4 +1,4 @@
-"""Which small clusters use every rule that the reference has? The same cluster for the same number.
+"""Small clusters that use every rule of the reference engine; a number gives always the same one.
 
 Nodes with labels, taints, zones and groups; queues in trees, closed, guaranteed, not reclaimable; gangs of
 unlike pods that run, leave, wait, are gated, critical, cooling down, near others or spread.

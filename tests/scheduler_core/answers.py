@@ -1,4 +1,4 @@
-"""What do reporters of Volcano issues ask? Their situations as small scenarios, and what answers them.
+"""Situations from issues of Volcano's users, as small scenarios, and the answers to them.
 
 Each situation is told by its issue and keeps its proportions; numbers that an issue leaves out are ours.
 """

@@ -1,4 +1,4 @@
-"""Which clusters does Hypothesis try? Small ones that could exist, with legal configurations.
+"""Hypothesis strategies: small, plausible clusters with legal configurations.
 
 Names are a letter and a number (nodes ``n0``, queues ``q0``, PodGroups ``g0``, pods ``g0-0``, classes ``c0``,
 namespaces ``s0``), so that `renamed` can rename everything and keep every order of names.

@@ -1,4 +1,4 @@
-"""Which replays have pods whose places depend on where others are? Made from a seed."""
+"""Replays, made from a seed, with pods whose places depend on other pods."""
 
 from __future__ import annotations
 

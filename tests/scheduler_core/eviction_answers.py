@@ -1,4 +1,4 @@
-"""What do reporters ask about evictions? Their situations as small scenarios, and what answers them."""
+"""Situations from issues about evictions, as small scenarios, and the answers to them."""
 
 from __future__ import annotations
 

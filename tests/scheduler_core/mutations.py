@@ -1,4 +1,4 @@
-"""Which odd scenarios are there? Recorded ones with some odd changes, the same for the same number."""
+"""Recorded scenarios with odd changes; a number gives always the same one."""
 
 from __future__ import annotations
 

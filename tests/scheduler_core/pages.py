@@ -1,4 +1,4 @@
-"""What do the plugins' pages say? Their tables, so that tests can hold the numbers to the code."""
+"""The tables of the plugins' pages, so that tests can compare their numbers with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do reporters of Volcano issues ask about where pods go, and about plans that are refused?"""
+"""Situations from issues about placement and refused plans, and the answers to them."""
 
 from __future__ import annotations
 

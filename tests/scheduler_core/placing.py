@@ -1,4 +1,4 @@
-"""What do the nodes answer one pending pod? Short ways to ask filters and scores."""
+"""Helpers that ask filters and scores about one pending pod."""
 
 from __future__ import annotations
 

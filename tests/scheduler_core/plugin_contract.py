@@ -1,4 +1,4 @@
-"""Does a plugin answer the same however it is asked: kept or afresh, one node or many, one class or many?
+"""The contract of plugins: answers do not depend on caching, nor on asking one by one or together.
 
 For the author of a plugin::
 

@@ -1,4 +1,4 @@
-"""What do queues have, and what may they take? Short ways to ask a session about its queues."""
+"""Helpers that ask a session about its queues."""
 
 from __future__ import annotations
 

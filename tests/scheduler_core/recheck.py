@@ -1,4 +1,4 @@
-"""How is what is said of waiting jobs checked again? By editing the document, and by plain arithmetic."""
+"""Statements about waiting jobs, checked by editing the document and by plain arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which replays do tests try? Small clusters with work that arrives over some minutes, made from a seed."""
+"""Replays, made from a seed: small clusters with work that arrives over some minutes."""
 
 from __future__ import annotations
 

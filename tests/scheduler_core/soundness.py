@@ -1,4 +1,4 @@
-"""Is a result sound? What holds in every session of real Volcano, whatever its configuration.
+"""Properties of every session of real Volcano, whatever its configuration.
 
 The conditions are those of the generated clusters: nodes name `pods` and are not over-committed at first, no
 plugin is named twice, and predicates, where it is named, filters (else it takes every placement back).

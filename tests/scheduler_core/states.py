@@ -1,4 +1,4 @@
-"""What does a session hold now? Everything that operations change, as plain data that can be compared."""
+"""The state of a session, everything that operations change, as plain data for comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Would the webhook take this queue? Every check, alone."""
+"""The webhook's rules for queues, each alone."""
 
 from __future__ import annotations
 

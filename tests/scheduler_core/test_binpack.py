@@ -1,4 +1,4 @@
-"""Which node would be fullest? The recorded scores, one node at a time and all at once."""
+"""Plugin binpack: the recorded scores, one node at a time and all at once."""
 
 from __future__ import annotations
 

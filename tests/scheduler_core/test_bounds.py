@@ -1,4 +1,4 @@
-"""Do preempt and reclaim decide the same when only promising nodes are looked at?"""
+"""preempt and reclaim decide the same when they consider promising nodes only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens below a parent that does not exist, and on a circle of parents?"""
+"""Queues below a missing parent, and in a circle of parents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every queue stay within its quota and get back what it deserves, when queues know no parent?"""
+"""Plugin capacity without a tree: quotas hold, and queues get back what they deserve."""
 
 from __future__ import annotations
 

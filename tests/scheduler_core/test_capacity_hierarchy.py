@@ -1,4 +1,4 @@
-"""Does every queue of a tree stay within its quota and that of all above it?"""
+"""Plugin capacity with a tree: every queue stays within its quota and those of its ancestors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long is a pod left alone after it was placed?"""
+"""Plugin cdp: how long a pod is protected after it was placed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the arrays over all nodes follow what is written of single ones?"""
+"""The arrays over all nodes follow changes of single nodes."""
 
 from __future__ import annotations
 

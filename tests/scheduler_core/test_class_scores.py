@@ -1,4 +1,4 @@
-"""Are classes of tasks that are kept together told the same as each alone, whatever happens to the nodes?"""
+"""Scores and reasons of classes of tasks equal those of each task alone, while nodes change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what keeps the cluster alive left alone, and where is it not?"""
+"""Plugin conformance: where it protects critical pods, and where it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the plugin of CONTRIBUTING do what the page says, and keep the contract?"""
+"""The plugin of CONTRIBUTING does what the page says, and keeps the contract."""
 
 from __future__ import annotations
 

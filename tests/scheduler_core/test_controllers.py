@@ -1,4 +1,4 @@
-"""What do the controllers make of Jobs and plain pods?"""
+"""What the controllers create from Jobs and plain pods."""
 
 from __future__ import annotations
 

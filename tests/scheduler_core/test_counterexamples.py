@@ -1,4 +1,4 @@
-"""Where does real Volcano break what one would expect? Each case is the reason for a property's condition."""
+"""Real Volcano breaks plausible expectations here; each case is the reason for a property's condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the quick answer about queues the one that a whole session gives when it opens?"""
+"""The quick figures of queues equal those of a whole session when it opens."""
 
 from __future__ import annotations
 

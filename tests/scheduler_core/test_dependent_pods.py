@@ -1,4 +1,4 @@
-"""Does the Kubernetes view of the nodes, renewed from session to session, stay what it would be made anew?"""
+"""The Kubernetes view of the nodes, updated between sessions, equals a new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the result a function of the objects alone? Same bytes under any hash seed, order of input and naming.
+"""The result depends on the objects alone: same bytes under any hash seed, input order and naming.
 
 Conditions: names are unique within a kind, and at most one priority class is the global default.
 """

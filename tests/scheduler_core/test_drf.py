@@ -1,4 +1,4 @@
-"""Does every job of a queue hold the same part of what it needs most?"""
+"""Plugin drf: dominant shares, and the order and evictions that follow from them."""
 
 from __future__ import annotations
 

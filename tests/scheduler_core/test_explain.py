@@ -1,4 +1,4 @@
-"""Are explanations true of any cluster? Each is held to what the engine does."""
+"""Explanations are true on any cluster: each is compared with what the engine does."""
 
 from __future__ import annotations
 

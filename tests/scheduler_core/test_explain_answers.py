@@ -1,4 +1,4 @@
-"""Are the questions of real reporters answered, and does docs/answers.md say what is said today?"""
+"""Questions of real reporters are answered, and docs/answers.md has today's answers."""
 
 from __future__ import annotations
 

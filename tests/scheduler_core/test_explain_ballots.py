@@ -1,4 +1,4 @@
-"""Is the plugin that decided about a candidate named, and is it said which ones were passed over?"""
+"""Explanations name the plugin that decided about a candidate, and those that were passed over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why did reclaim or preempt do nothing? One situation for every check that can fail."""
+"""Why reclaim or preempt did nothing: one situation for every check that can fail."""
 
 from __future__ import annotations
 

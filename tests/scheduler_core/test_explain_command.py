@@ -1,4 +1,4 @@
-"""What does `python -m scheduler_core explain` print?"""
+"""The output of `python -m scheduler_core explain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is "met" said only where a request is covered, and a limit only where there is one?"""
+"""A request is called "met" only if it is covered, and a limit is named only where there is one."""
 
 from __future__ import annotations
 

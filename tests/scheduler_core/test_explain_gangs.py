@@ -1,4 +1,4 @@
-"""Why did a gang action evict nobody, or whom it did? One situation for every check that can fail."""
+"""Why a gang action evicted nobody, or its victims: one situation for every check that can fail."""
 
 from __future__ import annotations
 

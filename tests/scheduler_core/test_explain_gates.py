@@ -1,4 +1,4 @@
-"""Does each gate occur, and are its numbers exact? Granted them the job passes, one unit less it does not."""
+"""Every gate occurs, and its numbers are exact: with them the job passes, with one unit less not."""
 
 from __future__ import annotations
 

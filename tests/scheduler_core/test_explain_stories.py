@@ -1,4 +1,4 @@
-"""What is told of a job, a queue, a pod, a node and a victim, number by number?"""
+"""Explanations of a job, a queue, a pod, a node and a victim, number by number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a waiting job name its real cause: gates, roles, actions, reservations, nodes that could never do?"""
+"""The true cause of a wait: gates, roles, actions, reservations, nodes that can never take the pod."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every reason stand in the glossary, and nothing else?"""
+"""The glossary lists exactly the reasons that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are plugins' answers combined over the tiers? Votes, victims, orders, and switches that end them."""
+"""Plugins' answers combined over the tiers: votes, victims, orders, and switches that end them."""
 
 from __future__ import annotations
 

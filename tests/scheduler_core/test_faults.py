@@ -1,4 +1,4 @@
-"""What happens to the others when the core fails on one scenario?"""
+"""A failure of the core on one scenario does not affect the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sessions are left out although the one before them changed something?"""
+"""Sessions that are skipped although the one before them changed something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a job get its minimum or nothing, and what can it lose?"""
+"""Plugin gang: a job gets its minimum or nothing, and what it can lose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom do gangpreempt and gangreclaim evict, and does the whole gang get its places?"""
+"""Victims of gangpreempt and gangreclaim; the whole gang gets its places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the trials of a gang action that build on each other leave what trials leave that begin afresh?"""
+"""Incremental trials of a gang action leave the same state as independent ones."""
 
 from __future__ import annotations
 

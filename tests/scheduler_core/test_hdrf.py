@@ -1,4 +1,4 @@
-"""Which queue of an annotated tree goes first: as the release does, and as its design document says?"""
+"""The order of queues in an annotated tree: that of the release, and that of its design document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does any module of the core import itself by way of others, be it only for a type?"""
+"""No module of the core imports itself through others, not even for a type."""
 
 from __future__ import annotations
 

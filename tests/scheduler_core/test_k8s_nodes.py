@@ -1,4 +1,4 @@
-"""Does the Kubernetes view of the nodes stay what a recount of its pods would give?"""
+"""The Kubernetes view of the nodes equals a recount of its pods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a session that lives on from variant to variant decide as one that is opened on the variant alone?"""
+"""A session shared by variants decides as one that is opened for the variant alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a session say nothing more of a job once no action that is left looks at it?"""
+"""Sessions about one job end early, and report of it what whole ones report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the first of equal jobs answer for all of them?"""
+"""The first of equal jobs answers for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the lint say of a scheduler configuration? Every rule alone, and all that others published."""
+"""The lint of scheduler configurations: every rule alone, and all published configurations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are evictions without end found, explained and ended?"""
+"""Eviction loops are found and explained, and the proposed changes end them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which groups of nodes may a queue use, and which does it like? The table recorded from the real plugin."""
+"""Plugin nodegroup: the table recorded from the real plugin."""
 
 from __future__ import annotations
 

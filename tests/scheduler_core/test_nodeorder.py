@@ -1,4 +1,4 @@
-"""Which node is best? The recorded scores, and the formulas one by one and all at once."""
+"""Plugin nodeorder: the recorded scores, and the formulas one by one and all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""May more jobs enter than the cluster has room for, and how many more?"""
+"""Plugin overcommit: how many jobs may be enqueued beyond the capacity of the cluster."""
 
 from __future__ import annotations
 

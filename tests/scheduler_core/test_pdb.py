@@ -1,4 +1,4 @@
-"""How many pods of a disruption budget go at once?"""
+"""Plugin pdb: how many pods of a disruption budget are evicted at once."""
 
 from __future__ import annotations
 

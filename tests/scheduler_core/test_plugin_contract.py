@@ -1,4 +1,4 @@
-"""Does every plugin keep the contract, and is a plugin that breaks it found out?"""
+"""Every plugin keeps the contract, and a plugin that breaks it is detected."""
 
 from __future__ import annotations
 

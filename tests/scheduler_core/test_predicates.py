@@ -1,4 +1,4 @@
-"""On which nodes may a pod run? The recorded answers, and what the filters remember of a session."""
+"""Plugin predicates: the recorded answers, and what the filters cache in a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On which node does topology-aware preemption evict, and whom?"""
+"""Node and victims of topology-aware preemption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it known that nobody could lose a task to a preemptor?"""
+"""Preemptors that no job can lose a task to are recognised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a variant of a prepared document give the bytes of a run from scratch?"""
+"""A variant of a prepared document gives the bytes of a run from scratch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose priority class is higher, and who gives way to it?"""
+"""Plugin priority: the order of jobs and tasks, and which may be evicted."""
 
 from __future__ import annotations
 

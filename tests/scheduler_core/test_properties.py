@@ -1,4 +1,4 @@
-"""What holds in every session? Each property with the condition under which real Volcano keeps it.
+"""Properties of every session, each with the condition under which real Volcano keeps it.
 
 Where it does not, the counter-example is a test of test_counterexamples.py.
 """

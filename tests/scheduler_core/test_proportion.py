@@ -1,4 +1,4 @@
-"""Does every queue get its weighted part, and nothing beyond?"""
+"""Plugin proportion: every queue gets its weighted part, and nothing beyond."""
 
 from __future__ import annotations
 

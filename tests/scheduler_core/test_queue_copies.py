@@ -1,4 +1,4 @@
-"""What would queues hold without some pods? Dry runs on copies, which the session never sees."""
+"""Queues without some pods: dry runs on copies that the session never sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it told of every field whether anything reads it?"""
+"""Every field of a queue that nothing reads is reported."""
 
 from __future__ import annotations
 

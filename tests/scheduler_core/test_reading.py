@@ -1,4 +1,4 @@
-"""Does the command line read the same scenarios from every form of a file?"""
+"""The command line reads the same scenarios from every form of a file."""
 
 from __future__ import annotations
 

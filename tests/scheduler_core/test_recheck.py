@@ -1,4 +1,4 @@
-"""Is what is said of waiting jobs true? Recorded scenarios are edited and simulated again, sums done anew."""
+"""Statements about waiting jobs are true: recorded scenarios are edited and simulated again."""
 
 from __future__ import annotations
 

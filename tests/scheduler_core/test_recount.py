@@ -1,4 +1,4 @@
-"""Is what explanations say of victims and of candidates that stayed what a plain recount finds?"""
+"""Explanations of victims and remaining candidates equal a plain recount."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a plugin that says nothing about keeping its answers asked anew, and is nonsense refused at once?"""
+"""Plugins that declare no caching are called every time, and invalid registrations are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the page about releases say what the rules say, and does its example decide so?"""
+"""docs/releases.md lists the rules as they are, and its example decides as it says."""
 
 from __future__ import annotations
 

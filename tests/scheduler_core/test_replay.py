@@ -1,4 +1,4 @@
-"""What holds in every replay, and does a replay give the same bytes however it is computed?"""
+"""Properties of every replay, and the same bytes however a replay is computed."""
 
 from __future__ import annotations
 

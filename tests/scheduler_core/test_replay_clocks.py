@@ -1,4 +1,4 @@
-"""Do sessions that are left out come back in time for the plugins that read the clock?"""
+"""Skipped sessions resume in time for plugins that read the clock."""
 
 from __future__ import annotations
 

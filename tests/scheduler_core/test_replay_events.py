@@ -1,4 +1,4 @@
-"""What changes in a cluster while a replay runs: queues that are closed, a configuration that is replaced?"""
+"""Changes during a replay: closed queues, a replaced configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the figures of a replay those that a hand computes?"""
+"""Figures of a replay equal calculations by hand."""
 
 from __future__ import annotations
 

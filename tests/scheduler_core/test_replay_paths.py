@@ -1,4 +1,4 @@
-"""What becomes of pulled images, pods of StatefulSets, failing containers, aborted Jobs and JobFlows?"""
+"""Image pulls, pods of StatefulSets, failing containers, aborted Jobs and JobFlows in replays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds in every replay, of PodGroups and of Jobs?"""
+"""Properties of PodGroups and Jobs in every replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which node suits resource by resource? The scores and refusals recorded from the real plugin."""
+"""Plugin resource-strategy-fit: scores and refusals recorded from the real plugin."""
 
 from __future__ import annotations
 

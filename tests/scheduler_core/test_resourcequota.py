@@ -1,4 +1,4 @@
-"""Would a job's minimum still fit the ResourceQuotas of its namespace?"""
+"""Plugin resourcequota: a job's minimum against the ResourceQuotas of its namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the webhook accept every step from one tree to another, and is the other one there at the end?"""
+"""The webhook accepts every step from one tree of queues to another, which the last step reaches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens from cycle to cycle? Bound pods run, evicted ones end and may come back; options and notes."""
+"""From cycle to cycle: bound pods run, evicted ones end and may return; options and notes."""
 
 from __future__ import annotations
 

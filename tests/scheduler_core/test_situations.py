@@ -1,4 +1,4 @@
-"""What happens between sessions in situations that people know? The outcome is the one that the rules give.
+"""Events between sessions in well-known situations; the outcomes follow from the rules.
 
 The rules: a Job's pods are created once its PodGroup is Inqueue; a session a second.
 """

@@ -1,4 +1,4 @@
-"""When has a job waited long enough?"""
+"""Plugin sla: when a job has waited long enough."""
 
 from __future__ import annotations
 

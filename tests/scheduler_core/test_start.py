@@ -1,4 +1,4 @@
-"""What does every command wait for before it begins?"""
+"""Commands import nothing that only another command or a failure needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the state that lives from session to session what it would be if it were made anew each time?"""
+"""The state kept from session to session equals one that is built anew each time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are tasks counted that nobody looked at yet, and are they the same from everywhere once somebody does?"""
+"""Tasks that are only counted, and that are the same from everywhere once they are read."""
 
 from __future__ import annotations
 

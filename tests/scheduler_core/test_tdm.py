@@ -1,4 +1,4 @@
-"""Who may use revocable nodes, when, and who leaves them afterwards?"""
+"""Plugin tdm: who may use revocable nodes and when, and which pods leave them afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every change that is offered for a waiting job true: small, enough, and with all its side effects?"""
+"""Every proposed change for a waiting job is the smallest, is enough, and lists its side effects."""
 
 from __future__ import annotations
 

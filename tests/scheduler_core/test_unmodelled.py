@@ -1,4 +1,4 @@
-"""Is what the core does not model named, object by object?"""
+"""Everything that the core does not model is named, object by object."""
 
 from __future__ import annotations
 

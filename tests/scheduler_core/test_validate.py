@@ -1,4 +1,4 @@
-"""Does every broken scenario get one clear answer that names the object and the field?"""
+"""Every broken scenario gets one clear problem that names the object and the field."""
 
 from __future__ import annotations
 

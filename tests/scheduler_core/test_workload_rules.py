@@ -1,4 +1,4 @@
-"""Would the webhooks take this Job, this PodGroup? Every check, alone."""
+"""The webhooks' rules for Jobs and PodGroups, each alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what is offered to unblock a job true? Asked of the documents themselves, not of the search.
+"""Proposals that unblock a job, checked on the documents themselves instead of the search.
 
 Everything here edits scenarios as a person would, object by object, and reads results as the format says:
 nothing is taken from the code that searches.

@@ -1,4 +1,4 @@
-"""What do reporters of Volcano issues ask about jobs that wait? More situations, and what answers them."""
+"""More situations from issues about waiting jobs, and the answers to them."""
 
 from __future__ import annotations
 

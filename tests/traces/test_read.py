@@ -1,4 +1,4 @@
-"""Is each format read as it is meant, and does every error name its line, its column and its fix?"""
+"""Every trace format is read correctly, and every error has its line, its column and its fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are traces cut, mapped, scaled, generated and turned into events as described?"""
+"""Traces are cut, mapped, scaled, generated and turned into events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does docs/api.md say what the API does? Addresses, filters, failures, and the bodies that it shows."""
+"""docs/api.md agrees with the API: addresses, filters, failures, and the bodies that it shows."""
 
 import json
 import re

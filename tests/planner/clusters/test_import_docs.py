@@ -1,4 +1,4 @@
-"""Does the page on importing name every rule of the reader?"""
+"""The page on importing lists every rule of the reader."""
 
 import re
 from pathlib import Path

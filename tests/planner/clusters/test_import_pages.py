@@ -1,4 +1,4 @@
-"""Does the import page show what was read before it saves, and keep what was typed?"""
+"""The import page shows a preview before saving, and keeps the entered text."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Are the figures of a forecast legible with many queues, and true until the end of the window?"""
+"""Figures of forecasts are legible with many queues, and correct until the end of the window."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Do the figures hold the numbers of the rows, by name and in the unit of the axis?"""
+"""Charts have the numbers of their rows, by name and in the unit of the axis."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Does every change of the engine have a name of its own, and is nothing shared across names?"""
+"""Every change of the engine has its own version, and versions share nothing."""
 
 import io
 import json

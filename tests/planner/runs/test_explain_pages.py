@@ -1,4 +1,4 @@
-"""Do the pages that say why hold what the run kept, and the same figures as the API?"""
+"""Pages that explain decisions show what the run stored, and the figures of the API."""
 
 import re
 from typing import Any

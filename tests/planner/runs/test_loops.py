@@ -1,4 +1,4 @@
-"""Does everybody who reads a run see that it evicts pods without end?"""
+"""Every reader of a run sees its eviction loops."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Do the steps of a run, undone from its end, lead back to how it began?"""
+"""Undoing the steps of a run from its end leads to its beginning."""
 
 from typing import Any
 

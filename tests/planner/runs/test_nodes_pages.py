@@ -1,4 +1,4 @@
-"""Do pages and calls show how full the nodes of a run are, and where one more pod would fit?"""
+"""Pages and calls show the usage of the nodes of a run, and where one more pod would fit."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Does everybody who reads a run see what it leaves out and what it assumes?"""
+"""Every reader of a run sees what it leaves out and assumes."""
 
 from html import unescape
 from importlib import import_module

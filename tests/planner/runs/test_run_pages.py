@@ -1,4 +1,4 @@
-"""Does the page of a run follow the run, and show what it decided?"""
+"""The page of a run follows its progress and shows its decisions."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Are the numbers of a run's page, and of a comparison, those of the API? Raw values say so."""
+"""Pages of runs and comparisons have the same numbers as the API, compared by raw values."""
 
 import re
 from collections import Counter

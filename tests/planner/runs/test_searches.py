@@ -1,4 +1,4 @@
-"""Is it found out by simulation what would unblock a job, kept, shown, and can it be tried?"""
+"""Searches for what unblocks a job: simulated, stored, shown, and tried in a copy."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Can the long lists of a run be sorted, filtered, grouped and counted, by page and by call alike?"""
+"""The long lists of a run are sorted, filtered, grouped and counted alike on pages and in the API."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Does a run say first what came of it, in the same figures on page and in API, beside the baseline?"""
+"""The verdict on a run, with the same figures on page and in API, and those of the baseline."""
 
 import json
 import threading

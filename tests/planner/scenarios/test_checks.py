@@ -1,4 +1,4 @@
-"""What is told of a scenario as it stands, and what is exported of it?"""
+"""Checks and exports of a scenario."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""How is a configuration edited part by part, by script and on its page?"""
+"""Editing parts of a configuration, by script and on its page."""
 
 import html
 import json

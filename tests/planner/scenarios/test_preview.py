@@ -1,4 +1,4 @@
-"""Are the figures beside the fields those of a run, the same on page and API, and there at once?"""
+"""The figures beside the fields equal those of a run, on page and in API, and are fast."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Are several queues edited at once, by value, arithmetic or a pasted block, and previewed before?"""
+"""Editing several queues at once, by value, arithmetic or pasted block, with a preview."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Does a change that is offered make the figure reach the amount, once it is made?"""
+"""A proposed change makes the figure reach the amount once it is applied."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Does the release of a scenario decide in its runs, its preview and its checks, and can it be taken back?"""
+"""The release of a scenario applies to its runs, preview and checks, and can be undone."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Can a scenario be edited on its page, and is nothing lost when it cannot?"""
+"""Editing a scenario on its page; a refused edit loses nothing."""
 
 import re
 

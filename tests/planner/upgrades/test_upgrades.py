@@ -1,4 +1,4 @@
-"""Is it found by simulation what an upgrade of Volcano changes, and why, on the page and by script?"""
+"""The effects of an upgrade of Volcano and their causes, by simulation, on the page and by script."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Does a page that fails say what happened, whether anything was lost, and what to do?"""
+"""Error pages say what happened, whether anything was lost, and what to do."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""Does the file beside a table hold the rows and figures that the page shows?"""
+"""The file beside a table has the rows and figures of the page."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Does a reader who meets a word on a page find what it means?"""
+"""Words on pages lead to their meaning."""
 
 import re
 

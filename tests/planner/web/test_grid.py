@@ -1,4 +1,4 @@
-"""Does the tag that draws every table say its region, head and rows, and refuse what it does not know?"""
+"""The tag that draws every table writes its region, head and rows, and refuses unknown arguments."""
 
 import re
 

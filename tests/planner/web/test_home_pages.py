@@ -1,4 +1,4 @@
-"""Does the first page lead to what there is, and say what to do when there is nothing?"""
+"""The home page leads to everything that exists, and says what to do if nothing does."""
 
 import re
 

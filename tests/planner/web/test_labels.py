@@ -1,4 +1,4 @@
-"""Are scenarios and runs found again by name, tags and branch, with what came of them?"""
+"""Scenarios and runs are found by name, tags and branch, with their outcomes."""
 
 from typing import Any
 

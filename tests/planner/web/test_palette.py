@@ -1,4 +1,4 @@
-"""Can the five measure colours be told from each ground, and from each other by everybody?"""
+"""The five colours of amounts contrast with every background and with each other, for everybody."""
 
 import itertools
 import re

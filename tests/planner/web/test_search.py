@@ -1,4 +1,4 @@
-"""Does one search find scenarios, runs, queues, jobs, pods, nodes and help, and only the caller's?"""
+"""One search finds the caller's scenarios, runs, queues, jobs, pods, nodes and help."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Does a worker ever find a part of a notification?"""
+"""A worker never reads part of a notification."""
 
 import json
 from pathlib import Path

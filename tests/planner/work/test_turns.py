@@ -1,4 +1,4 @@
-"""Whose run is next, and which run need not be computed at all?"""
+"""The order of queued runs, and runs that need no computation."""
 
 from datetime import timedelta
 

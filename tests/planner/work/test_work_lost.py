@@ -1,4 +1,4 @@
-"""For how long had an evicted pod run?"""
+"""The time for which an evicted pod had run."""
 
 from typing import Any
 
