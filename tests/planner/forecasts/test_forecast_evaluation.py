@@ -136,7 +136,7 @@ def test_a_reality_that_is_later_by_so_much_gives_this_error(
         assert queue["mean_error"] == pytest.approx(LATE_SECONDS, abs=1)
     shown = text_of(browser, page)
     assert found["result"]["says"] in shown
-    assert "beside snapshot what happened, over 2 h" in shown
+    assert "compared with snapshot what happened, over 2 h" in shown
 
 
 def test_where_queues_part_is_shown_with_what_the_snapshots_show(

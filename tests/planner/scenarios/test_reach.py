@@ -250,7 +250,7 @@ def test_the_page_asks_for_the_rest_by_itself(
         rest = re.findall(r'hx-get="([^"]*after=[^"]*)"', shown)
     assert shown.lstrip().startswith('<div id="reach-found"')
     assert 'data-status="undecided"' not in shown
-    assert "The search goes on" not in shown
+    assert "The search continues" not in shown
 
 
 def test_a_search_does_not_go_on_in_another_scenario_than_it_began_in(
