@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -115,8 +116,9 @@ def save(request: HttpRequest) -> HttpResponse:
     if preview is None:
         messages.warning(request, "This preview is older than an hour. Preview the files again, then save.")
         return redirect("planner:import")
-    snapshot = preview_save(preview=preview, user=caller(request))
-    scenario = scenario_create(snapshot=snapshot, name=snapshot.name, owner=caller(request))
+    with transaction.atomic():  # without its scenario, no snapshot is kept, and the preview remains
+        snapshot = preview_save(preview=preview, user=caller(request))
+        scenario = scenario_create(snapshot=snapshot, name=snapshot.name, owner=caller(request))
     return _begun(request, scenario)
 
 
