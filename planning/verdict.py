@@ -146,6 +146,7 @@ def verdict_of(
             "pushed_below": len(pushed),
             "lifted_above": len(lifted),
             "never": len(never),
+            "without_pods": sum(not job["pods"] for job in waiting),
             **{f"never_{why}": sum(job.why == why for job in never) for why in NEVER},
         },
     )
@@ -248,13 +249,8 @@ def _evictions(victims: Sequence[Json], stories: Sequence[Json] | None) -> Evict
         return None
     purposes: dict[tuple[Any, ...], list[Json]] = {}
     for story in completed:
-        purpose = (
-            story["cycle"],
-            story["action"],
-            story["for"]["pod"],
-            story["for"]["job"],
-            *story["together"],
-        )
+        target = story["for"]
+        purpose = story["cycle"], story["action"], target["pod"], target["job"], *story["together"]
         purposes.setdefault(purpose, []).append(story)
     needs = [(len(group), group[0]["smallest"], group[0]["needed"]) for group in purposes.values()]
     return Evictions(

@@ -184,7 +184,11 @@ def _waiting(verdict: Verdict) -> str:
         return f"No job waits: all {counted(verdict.jobs, 'job')} have their pods placed or pipelined."
     wait = agreed(verdict.waiting_jobs, "waits", "wait")
     pods = counted(verdict.waiting_pods, "pending pod")
-    return f"{verdict.waiting_jobs:,} of {counted(verdict.jobs, 'job')} {wait}, with {pods}."
+    text = f"{verdict.waiting_jobs:,} of {counted(verdict.jobs, 'job')} {wait}, with {pods}"
+    number = verdict.counts.get("without_pods", 0)
+    if not number:
+        return f"{text}."
+    return f"{text}; {number:,} of these {agreed(number, 'job has', 'jobs have')} no pods yet."
 
 
 def _usage(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:

@@ -41,7 +41,7 @@ def test_they_are_counted_and_listed_with_the_waiting_jobs(run: Run, api: APICli
     others = api.get(f"/api/v1/runs/{run.pk}/jobs/?pending=false").json()["results"]
     assert not any(job["waits"] for job in others)
     page = text_of(browser.get(f"/runs/{run.pk}/"))
-    assert "3 of 4 jobs wait" in page
+    assert "3 of 4 jobs wait, with 3 pending pods; 2 of these jobs have no pods yet." in page
 
 
 def test_each_says_what_it_waits_for(run: Run, api: APIClient, browser: Client) -> None:
