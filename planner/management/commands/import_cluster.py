@@ -66,8 +66,8 @@ def _line(problem: Problem) -> str:
     """Return a problem in the format of compilers: ``cluster.yaml:17: error: …``."""
     where = "".join(f"{part}:" for part in (problem.document, problem.line) if part)
     path = f" ({problem.path})" if problem.path else ""
-    fix = f" Fix: {problem.fix}." if problem.fix else ""
-    return f"{where} {problem.severity}: {problem.message}{path}.{fix}".strip()
+    fix = f" Fix: {problem.fix.rstrip('.')}." if problem.fix else ""
+    return f"{where} {problem.severity}: {problem.message.rstrip('.')}{path}.{fix}".strip()
 
 
 def _refusal(invalid: Invalid) -> str:
