@@ -17,11 +17,11 @@ from collections import Counter
 from math import ceil
 from typing import Any
 
+from planning.experiments.definition import Definition, grid_of, written_problems
 from planning.experiments.forecast_cells import ForecastGrid
 from planning.experiments.outcomes import Measurer
 from planning.experiments.search import smallest
 from planning.experiments.verification import verified
-from planning.experiments.written import Definition, grid_of, written_problems
 
 PLANTED, DRAWN = 200, 40
 LEAST = 0.95

@@ -21,10 +21,10 @@ from typing import Any
 
 from benchmarks.bench_forecast import ROW, line_of
 from benchmarks.bench_replay import DAY, TOOL
+from planning.experiments.definition import grid_of
 from planning.experiments.figures import Figure
 from planning.experiments.forecast_cells import ForecastGrid
 from planning.experiments.space import Combination
-from planning.experiments.written import grid_of
 
 VARIANTS, LATE, WANTED = 12, 4, 1000
 FIGURES = (Figure("wait_p50"), Figure("wait_p95"), Figure("evictions"), Figure("lost_hours"))

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from manifests.document import Steps
 from manifests.paths import spell
-from planning.near import meant
+from planning.suggestions import meant
 
 _TYPES = {
     "array": "a list",

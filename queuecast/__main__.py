@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from queuecast.arguments import parser
+from queuecast.backend import Backend
 from queuecast.check import check, reported
 from queuecast.client import Client
 from queuecast.completion import NAMES, script
-from queuecast.desk import Desk
 from queuecast.local import Local
 from queuecast.named import names_after
 from queuecast.parsing import place_options
@@ -42,11 +42,11 @@ def _run(args: argparse.Namespace) -> int:
         sys.stdout.write(script(parser(), args.shell))
         return DONE
     if args.command in ("check", "plan"):
-        desk = _desk(args)
+        backend = _backend(args)
         if args.command == "check":
-            report, code = check(desk, args)
+            report, code = check(backend, args)
         else:
-            report, code = reported(args.report, lambda: plan(desk, args))
+            report, code = reported(args.report, lambda: plan(backend, args))
         if args.to:
             args.to.write_text(report, encoding="utf-8")
         else:
@@ -56,10 +56,10 @@ def _run(args: argparse.Namespace) -> int:
         report, code = upgrade(args)
         sys.stdout.write(report)
         return code
-    desk = _desk(args)
-    output = args.do(desk, args)
+    backend = _backend(args)
+    output = args.do(backend, args)
     tried = ["Nothing was saved."] if getattr(args, "try_only", False) else []
-    for note in dict.fromkeys([*desk.notes, *tried, *output.notes]):
+    for note in dict.fromkeys([*backend.notes, *tried, *output.notes]):
         sys.stderr.write(f"note: {note}\n")
     form = getattr(args, "output", "table")
     answer = output.written(form, getattr(args, "query", ""))
@@ -68,7 +68,7 @@ def _run(args: argparse.Namespace) -> int:
     return int(output.code)
 
 
-def _desk(args: argparse.Namespace) -> Desk:
+def _backend(args: argparse.Namespace) -> Backend:
     dry_run = getattr(args, "try_only", False)
     if hasattr(args, "local"):
         return Local(getattr(args, "folder", FOLDER), dry_run=dry_run)
@@ -80,7 +80,7 @@ def _names(words: list[str]) -> int:
     """Print completions; errors are not shown while a shell completes a line."""
     args, rest = place_options().parse_known_args(words)
     with suppress(Rejected):
-        sys.stdout.write("".join(f"{name}\n" for name in names_after(parser(), rest, _desk(args))))
+        sys.stdout.write("".join(f"{name}\n" for name in names_after(parser(), rest, _backend(args))))
     return DONE
 
 

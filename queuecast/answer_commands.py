@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Iterator
 
+from queuecast.backend import Backend, Json
 from queuecast.client import on_server
-from queuecast.desk import Desk, Json
 from queuecast.run_commands import job_key
 from queuecast.shown import Output, Table, amounts
 from queuecast.terminal import progress_line
@@ -13,18 +13,18 @@ NO = 1
 """The exit code of a search that failed, or was cancelled."""
 
 
-def verdict(desk: Desk, args: argparse.Namespace) -> Output:
+def verdict(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the verdict on a run in sentences, worst first."""
-    found = on_server(desk, "verdict").run_verdict(args.run)
+    found = on_server(backend, "verdict").run_verdict(args.run)
     rows = [(line["level"], line["sentence"]) for line in found["lines"]]
     return Output(
         found, [Table(("LEVEL", "FINDING"), rows, empty="Nothing to report.")], notes=found["notes"]
     )
 
 
-def nodes_of_run(desk: Desk, args: argparse.Namespace) -> Output:
+def nodes_of_run(backend: Backend, args: argparse.Namespace) -> Output:
     """Show each node at the end of a run: used and free resources, and the number of its pods."""
-    found = on_server(desk, "nodes").run_nodes(args.run)
+    found = on_server(backend, "nodes").run_nodes(args.run)
     rows = [
         (one["node"], one["pods"], amounts(one["used"]), amounts(one["free"]), amounts(one["total"]))
         for one in found
@@ -32,10 +32,10 @@ def nodes_of_run(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(("NODE", "PODS", "USED", "FREE", "TOTAL"), rows, empty="No node.", wide=1)])
 
 
-def unblock(desk: Desk, args: argparse.Namespace) -> Output:
+def unblock(backend: Backend, args: argparse.Namespace) -> Output:
     """Let the server search for the smallest changes with which a waiting job runs, cheapest first."""
-    client = on_server(desk, "unblock")
-    job = job_key(desk, args.run, args.job)
+    client = on_server(backend, "unblock")
+    job = job_key(backend, args.run, args.job)
     found = client.unblocking_start(args.run, job)
     if not (args.no_wait or args.try_only):
         with progress_line(f"unblock {args.job}") as progress:

@@ -8,13 +8,13 @@ from pathlib import Path
 from queuecast import commands, plan_commands, run_commands
 from queuecast.completion import SHELLS
 from queuecast.forecast_arguments import add_forecast_commands, add_workload
-from queuecast.kept_arguments import add_kept_commands
 from queuecast.live import CONFIG_MAP
 from queuecast.member_arguments import add_member_commands
 from queuecast.parsing import Groups, add_command, add_group, place_options, shared_options
 from queuecast.reports import FORMS as REPORTS
 from queuecast.scenario_arguments import add_scenario_commands
 from queuecast.server_arguments import add_server_commands
+from queuecast.stored_arguments import add_stored_commands
 
 EXIT_CODES = """\
 exit codes:
@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     add_scenario_commands(groups)
     add_server_commands(groups)
     add_member_commands(groups)
-    add_kept_commands(groups)
+    add_stored_commands(groups)
     _add_delete(groups)
     _add_lint(groups)
     _add_runs(groups)

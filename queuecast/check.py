@@ -7,7 +7,7 @@ from typing import Any
 
 from planning.forecasts.record import Record
 from queuecast import reports
-from queuecast.desk import Desk, Json
+from queuecast.backend import Backend, Json
 from queuecast.effects import Effects
 from queuecast.forecast_commands import requested_workload
 from queuecast.plans import Source, changed, contents, faults, read, read_changes
@@ -18,12 +18,12 @@ from queuecast.terminal import progress_line
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2
 
 
-def check(desk: Desk, args: argparse.Namespace) -> tuple[str, int]:
+def check(backend: Backend, args: argparse.Namespace) -> tuple[str, int]:
     """Return the report and the exit code: 0 if every rule holds, 1 if not, 2 if it cannot be checked.
 
     Raises Rejected if the report's format cannot contain the reason why the check is impossible.
     """
-    return reported(args.report, lambda: _report(args, desk))
+    return reported(args.report, lambda: _report(args, backend))
 
 
 def reported(form: str, make: Callable[[], Json]) -> tuple[str, int]:
@@ -38,9 +38,9 @@ def reported(form: str, make: Callable[[], Json]) -> tuple[str, int]:
     return reports.FORMS[form](report), PASSED if report["passed"] else FAILED
 
 
-def _report(args: argparse.Namespace, desk: Desk) -> Json:
+def _report(args: argparse.Namespace, backend: Backend) -> Json:
     rules = Rules.read(*_only(args.rules))
-    snapshot = _snapshot(args.against, desk)
+    snapshot = _snapshot(args.against, backend)
     source = Source(read_changes(contents(args.changes)))
     plan = changed(snapshot, source.reading.document)
     if wrong := faults(plan):
@@ -62,10 +62,10 @@ def _forecast(args: argparse.Namespace, plan: Json) -> Record:
         return requested_workload(args).forecast(plan, progress)
 
 
-def _snapshot(against: list[str], desk: Desk) -> Json:
+def _snapshot(against: list[str], backend: Backend) -> Json:
     """Return the base of the change: files, or a snapshot of a server or a folder by name."""
     if len(against) == 1 and not Path(against[0]).exists() and not Path(against[0]).suffix:
-        return desk.snapshot_document(against[0])
+        return backend.snapshot_document(against[0])
     return read([Path(name) for name in against])
 
 

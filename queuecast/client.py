@@ -6,13 +6,13 @@ from typing import Any
 from urllib.parse import quote
 
 from manifests.differences import leaves
+from queuecast.backend import Backend, Files, Json, Progress
 from queuecast.client_answers import Answers
 from queuecast.client_experiments import Experiments
 from queuecast.client_forecasts import Forecasting
 from queuecast.client_members import Members
 from queuecast.client_parts import Parts
 from queuecast.client_sharing import Sharing
-from queuecast.desk import Desk, Files, Json, Progress
 from queuecast.plans import overlay, read_bytes
 from queuecast.problems import Refused
 from queuecast.sending import bare_files, placed
@@ -237,10 +237,10 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return self.server.page(f"{kind}/{self._run_id(name) if kind == 'runs' else self._id(kind, name)}/")
 
 
-def on_server(desk: Desk, what: str) -> Client:
+def on_server(backend: Backend, what: str) -> Client:
     """Return the server of a command that needs one."""
-    if isinstance(desk, Client):
-        return desk
+    if isinstance(backend, Client):
+        return backend
     raise Refused(f"{what} requires a server; it does not work with --local.", code="needs_server")
 
 

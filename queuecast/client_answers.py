@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from queuecast.backend import Json, Progress
 from queuecast.connection import OVER, POLL_SECONDS, Connection
-from queuecast.desk import Json, Progress
 
 
 class Answers(Connection):

@@ -4,8 +4,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from queuecast.backend import Json, Progress
 from queuecast.connection import OVER, POLL_SECONDS, Connection
-from queuecast.desk import Json, Progress
 
 
 class Experiments(Connection):

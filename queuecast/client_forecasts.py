@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from queuecast.backend import Json, Progress
 from queuecast.connection import Connection, is_id
-from queuecast.desk import Json, Progress
 from queuecast.problems import Refused
 
 

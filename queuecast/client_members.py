@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from queuecast.backend import Json
 from queuecast.connection import Connection
-from queuecast.desk import Json
 from queuecast.problems import Refused, unknown
 
 

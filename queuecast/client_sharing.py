@@ -2,8 +2,8 @@
 
 from urllib.parse import quote
 
+from queuecast.backend import Json
 from queuecast.connection import Connection
-from queuecast.desk import Json
 from queuecast.problems import unknown
 
 

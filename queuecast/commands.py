@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import manifests
+from queuecast.backend import Backend, Files, Json
 from queuecast.client import Client, on_server
-from queuecast.desk import Desk, Files, Json
 from queuecast.exported import missing, unexported, written
 from queuecast.jobs import job_manifest
 from queuecast.lint import conf_file_findings, conf_text, plan_findings
@@ -23,7 +23,7 @@ NO = 1
 STDIN = Path("-")
 
 
-def import_cluster(desk: Desk, args: argparse.Namespace) -> Output:
+def import_cluster(backend: Backend, args: argparse.Namespace) -> Output:
     """Read a cluster from files, or through the user's kubeconfig."""
     if args.cluster:
         from queuecast.live import cluster_files  # the Kubernetes client is optional
@@ -38,15 +38,15 @@ def import_cluster(desk: Desk, args: argparse.Namespace) -> Output:
     if not files:
         raise Refused("Name files, or use --cluster to read the live cluster of your kubeconfig.")
     with progress_line(f"import {name}") as progress:
-        snapshot = desk.import_files(files, name=name, progress=progress, dry_run=args.dry_run)
+        snapshot = backend.import_files(files, name=name, progress=progress, dry_run=args.dry_run)
     held = ", ".join(f"{count} {kind}" for kind, count in snapshot["counts"].items() if count)
     head = f"Nothing was saved: {held}" if args.dry_run else f"Snapshot {snapshot['id']}: {held}"
     return Output(snapshot, [head, problems(snapshot["problems"])], notes=notes)
 
 
-def snapshot_list(desk: Desk, args: argparse.Namespace) -> Output:
+def snapshot_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List snapshots, newest first."""
-    found = desk.snapshots()
+    found = backend.snapshots()
     rows = [
         (
             one["id"],
@@ -63,48 +63,48 @@ def snapshot_list(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(columns, rows, empty="No snapshot yet: queuecast import FILE…", wide=2)])
 
 
-def scenario_list(desk: Desk, args: argparse.Namespace) -> Output:
+def scenario_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List scenarios, last changed first."""
-    return scenarios(desk.scenarios())
+    return scenarios(backend.scenarios())
 
 
-def scenario_create(desk: Desk, args: argparse.Namespace) -> Output:
+def scenario_create(backend: Backend, args: argparse.Namespace) -> Output:
     """Create a scenario on a snapshot."""
-    return scenarios(desk.scenario_create(args.snapshot, args.name))
+    return scenarios(backend.scenario_create(args.snapshot, args.name))
 
 
-def scenario_branch(desk: Desk, args: argparse.Namespace) -> Output:
+def scenario_branch(backend: Backend, args: argparse.Namespace) -> Output:
     """Branch a scenario."""
-    return scenarios(desk.scenario_branch(args.scenario, args.name))
+    return scenarios(backend.scenario_branch(args.scenario, args.name))
 
 
-def scenario_remove(desk: Desk, args: argparse.Namespace) -> Output:
+def scenario_remove(backend: Backend, args: argparse.Namespace) -> Output:
     """Remove a scenario with its runs."""
-    desk.scenario_remove(args.scenario)
+    backend.scenario_remove(args.scenario)
     return Output({"removed": args.scenario}, [f"{args.scenario} was removed."])
 
 
-def delete(desk: Desk, args: argparse.Namespace) -> Output:
+def delete(backend: Backend, args: argparse.Namespace) -> Output:
     """Delete a cluster, snapshot, run, forecast, experiment or workspace with all that depends on it."""
-    if not isinstance(desk, Client):
+    if not isinstance(backend, Client):
         raise Refused("delete requires a server; with --local delete the file in the folder.")
-    depending = desk.delete(f"{args.kind}s", args.name, dry_run=args.dry_run)
+    depending = backend.delete(f"{args.kind}s", args.name, dry_run=args.dry_run)
     counts = ", ".join(f"{kind}: {count}" for kind, count in depending.items()) or "nothing else"
     line = f"{args.name} {'would be' if args.dry_run else 'was'} deleted. With it: {counts}"
     return Output({"deleted": not args.dry_run, "with": depending}, [line])
 
 
-def scenario_diff(desk: Desk, args: argparse.Namespace) -> Output:
+def scenario_diff(backend: Backend, args: argparse.Namespace) -> Output:
     """Show what differs from the snapshot."""
-    found = desk.scenario_diff(args.scenario)
+    found = backend.scenario_diff(args.scenario)
     rows = [(one["kind"], one["name"], one["field"], *brief(one["before"], one["after"])) for one in found]
     table = Table(("KIND", "NAME", "FIELD", "BEFORE", "AFTER"), rows, empty="No difference.")
     return Output(found, [table], code=NO if found and args.exit_code else 0)
 
 
-def scenario_rebase(desk: Desk, args: argparse.Namespace) -> Output:
+def scenario_rebase(backend: Backend, args: argparse.Namespace) -> Output:
     """Rebase a scenario onto a newer snapshot."""
-    client = on_server(desk, "rebase")
+    client = on_server(backend, "rebase")
     found = client.scenario_conflicts(args.scenario, args.snapshot)
     conflicts = found["conflicts"]
     if args.dry_run or (conflicts and not args.take):
@@ -134,43 +134,43 @@ def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
         yield "Nothing was saved: choose --take ours (the scenario's) or --take theirs (the snapshot's)."
 
 
-def scenario_export(desk: Desk, args: argparse.Namespace) -> Output:
+def scenario_export(backend: Backend, args: argparse.Namespace) -> Output:
     """Write what turns the cluster into the scenario: manifests, a script, or a plan."""
     if args.form == "plan":
-        plan, left = exported_plan(desk, args.scenario)
+        plan, left = exported_plan(backend, args.scenario)
         return Output(plan, [manifests.dump(plan)], code=NO if left else 0, notes=left)
-    export = desk.scenario_export(args.scenario)
+    export = backend.scenario_export(args.scenario)
     left = missing(export, args.form)
-    notes = [*left, *unexported(desk.scenario_diff(args.scenario))]
+    notes = [*left, *unexported(backend.scenario_diff(args.scenario))]
     return Output(export, [written(export, args.form)], code=NO if left else 0, notes=notes)
 
 
-def scenario_validate(desk: Desk, args: argparse.Namespace) -> Output:
+def scenario_validate(backend: Backend, args: argparse.Namespace) -> Output:
     """Show every problem of a scenario, errors first."""
-    return _checked(desk.scenario_problems(args.scenario))
+    return _checked(backend.scenario_problems(args.scenario))
 
 
 def edited(
-    desk: Desk, args: argparse.Namespace, edit: Callable[[], Json], tell: Callable[[Json], Output]
+    backend: Backend, args: argparse.Namespace, edit: Callable[[], Json], tell: Callable[[Json], Output]
 ) -> Output:
     """Make an edit or its dry run, and report the problems that it causes."""
-    before = desk.scenario_problems(args.scenario)
+    before = backend.scenario_problems(args.scenario)
     body = edit()
-    if args.try_only and isinstance(desk, Client):
+    if args.try_only and isinstance(backend, Client):
         found = body.get("problems", [])
     else:
-        found = new_problems(before, desk.scenario_problems(args.scenario))
+        found = new_problems(before, backend.scenario_problems(args.scenario))
     done = tell(body)
     return Output({**done.data, "problems": found}, [*done.parts, problems(found) if found else ""])
 
 
-def conf_lint(desk: Desk, args: argparse.Namespace) -> Output:
+def conf_lint(backend: Backend, args: argparse.Namespace) -> Output:
     """Check a scheduler configuration: its own text, or the ConfigMap that contains it."""
     ((label, content),) = _inputs([args.file])
     return _checked(conf_file_findings(label, content))
 
 
-def lint(desk: Desk, args: argparse.Namespace) -> Output:
+def lint(backend: Backend, args: argparse.Namespace) -> Output:
     """Check a plan in files: what Volcano refuses, and what it accepts although it is harmful."""
     return _checked(plan_findings(_inputs(args.files)))
 
@@ -181,24 +181,24 @@ def _checked(found: list[Json]) -> Output:
     )
 
 
-def conf_set(desk: Desk, args: argparse.Namespace) -> Output:
+def conf_set(backend: Backend, args: argparse.Namespace) -> Output:
     """Replace the scheduler configuration of a scenario by a text, or by the ConfigMap that contains it."""
     ((label, content),) = _inputs([args.file])
     text = conf_text(label, content)
     try:
-        found = desk.conf_set(args.scenario, text)
+        found = backend.conf_set(args.scenario, text)
     except Refused as refused:
         raise refused.in_file(label) from None
     return _conf_saved(found, args)
 
 
-def conf_patch(desk: Desk, args: argparse.Namespace) -> Output:
+def conf_patch(backend: Backend, args: argparse.Namespace) -> Output:
     """Edit the scheduler configuration of a scenario by a JSON patch; other lines are unchanged."""
     try:
         operations = json.loads(_text(args.file))
     except ValueError as error:
         raise Refused(f"{args.file}: {error}") from None
-    found = desk.conf_patch(args.scenario, operations)
+    found = backend.conf_patch(args.scenario, operations)
     return _conf_saved(found, args)
 
 
@@ -207,19 +207,19 @@ def _conf_saved(found: list[Json], args: argparse.Namespace) -> Output:
     return Output(found, [problems(found) if found else done])
 
 
-def job_add(desk: Desk, args: argparse.Namespace) -> Output:
+def job_add(backend: Backend, args: argparse.Namespace) -> Output:
     """Add a job to a scenario: a manifest, or one built from the options."""
     if args.file and args.name:
         raise Refused("Give --file or a name, not both: the manifest names its job itself.")
     text = _text(args.file) if args.file else manifests.dump(job_manifest(args))
 
     def add() -> Json:
-        return {"added": desk.job_add(args.scenario, text)}
+        return {"added": backend.job_add(args.scenario, text)}
 
     def tell(done: Json) -> Output:
         return Output(done, [Table(("ADDED",), [(name,) for name in done["added"]])])
 
-    return edited(desk, args, add, tell)
+    return edited(backend, args, add, tell)
 
 
 def scenarios(found: Json | list[Json]) -> Output:

@@ -7,8 +7,8 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
+from queuecast.backend import Json, Progress
 from queuecast.contexts import meant_by
-from queuecast.desk import Json, Progress
 from queuecast.problems import Refused, unknown
 from queuecast.server import Failure, Server
 

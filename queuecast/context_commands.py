@@ -4,14 +4,14 @@ import argparse
 import getpass
 import sys
 
+from queuecast.backend import Backend
 from queuecast.client import Client
 from queuecast.contexts import Context, Contexts, config_path, context_name
-from queuecast.desk import Desk
 from queuecast.problems import Refused
 from queuecast.shown import Output, Table
 
 
-def login(desk: Desk, args: argparse.Namespace) -> Output:
+def login(backend: Backend, args: argparse.Namespace) -> Output:
     """Check a token with a server and store both as a context, readable by you only."""
     server = args.address.rstrip("/")
     text = getattr(args, "token", "") or _token(server)
@@ -25,7 +25,7 @@ def login(desk: Desk, args: argparse.Namespace) -> Output:
     )
 
 
-def context_list(desk: Desk, args: argparse.Namespace) -> Output:
+def context_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List the stored contexts; tokens are not shown."""
     held = Contexts.read()
     rows = [
@@ -40,13 +40,13 @@ def context_list(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(rows, [table])
 
 
-def context_use(desk: Desk, args: argparse.Namespace) -> Output:
+def context_use(backend: Backend, args: argparse.Namespace) -> Output:
     """Make a stored context the current one."""
     Contexts.read().using(args.name).write()
     return Output({"current": args.name}, [f"{args.name} is the current context."])
 
 
-def context_remove(desk: Desk, args: argparse.Namespace) -> Output:
+def context_remove(backend: Backend, args: argparse.Namespace) -> Output:
     """Remove a stored context and its token; the token remains valid until it is revoked or expires."""
     Contexts.read().without(args.name).write()
     return Output({"removed": args.name}, [f"{args.name} was removed."])

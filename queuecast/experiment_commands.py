@@ -9,14 +9,14 @@ from math import isfinite
 
 from planning.collecting import collected_seldom
 from planning.experiments.cells import Cell, Grid, front, intervals_written
+from planning.experiments.definition import DIRECTIONS, LIMIT, SEARCH, SWEEP, Definition, size_problems
 from planning.experiments.figures import Figure, figure_of, goal_of
 from planning.experiments.forecast_cells import ForecastGrid
 from planning.experiments.search import at_the_end, goal_figures, left_open, smallest
 from planning.experiments.space import Combination
 from planning.experiments.verification import verified
-from planning.experiments.written import DIRECTIONS, LIMIT, SEARCH, SWEEP, Definition, size_problems
+from queuecast.backend import Backend, Json
 from queuecast.client import Client
-from queuecast.desk import Desk, Json
 from queuecast.effects import changes
 from queuecast.experiment_tables import cells_table, is_parquet, missed_table, verdict_parts, write_cells
 from queuecast.experiments import Experiment
@@ -31,18 +31,18 @@ NO = 1
 _of_this_process: Grid | None = None
 
 
-def sweep(desk: Desk, args: argparse.Namespace) -> Output:
+def sweep(backend: Backend, args: argparse.Namespace) -> Output:
     """Simulate every combination of an experiment's settings, or a sample, and print a table of figures."""
     experiment = Experiment.read(args.experiment)
     written = experiment.part("figures")
-    if isinstance(desk, Client) and not args.processes:
-        head, rows = _on_server(desk, experiment, SWEEP)
+    if isinstance(backend, Client) and not args.processes:
+        head, rows = _on_server(backend, experiment, SWEEP)
         if args.to:
-            write_cells(args.to, rows, lambda: desk.experiment_cells_parquet(head["experiment"]))
+            write_cells(args.to, rows, lambda: backend.experiment_cells_parquet(head["experiment"]))
         return _swept(head, rows)
     if args.to and is_parquet(args.to):
         raise Refused("Only a server writes Parquet. Leave out --local and --processes, or name a .csv file.")
-    grid = experiment.grid(desk)
+    grid = experiment.grid(backend)
     question = Definition.of({**experiment.written, "goals": []})
     figures = [figure_of(one) for one in written]
     if wrong := size_problems(experiment.written, question, grid):
@@ -64,14 +64,14 @@ def _swept(head: Json, rows: list[Json]) -> Output:
     return Output({**head, "cells": rows}, [cells_table(rows)])
 
 
-def search(desk: Desk, args: argparse.Namespace) -> Output:
+def search(backend: Backend, args: argparse.Namespace) -> Output:
     """Find the smallest change of an experiment's settings that reaches its goals."""
     experiment = Experiment.read(args.experiment)
     goals = [goal_of(one) for one in experiment.part("goals")]
-    if isinstance(desk, Client) and not args.processes:
-        head, _ = _on_server(desk, experiment, SEARCH)
+    if isinstance(backend, Client) and not args.processes:
+        head, _ = _on_server(backend, experiment, SEARCH)
         return _answered(experiment, head["verdict"], [], {"experiment": head["experiment"]})
-    grid = experiment.grid(desk)
+    grid = experiment.grid(backend)
     limit = experiment.written.get("limit", LIMIT)
     figures = goal_figures(goals)
 

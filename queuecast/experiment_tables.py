@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from planning.experiments.verification import sentence as verification_sentence
-from queuecast.desk import Json
+from queuecast.backend import Json
 from queuecast.shown import Table
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from manifests.document import Document
 from manifests.paths import steps_to
 from planning.experiments.cells import Grid
-from planning.experiments.written import SWEEP, grid_of
+from planning.experiments.definition import SWEEP, grid_of
+from queuecast.backend import Backend, Json
 from queuecast.client import Client
-from queuecast.desk import Desk, Json
 from queuecast.forecasts import text_of
 from queuecast.plans import contents, read_bytes
 from queuecast.problems import refusal
@@ -37,9 +37,9 @@ class Experiment:
         """Return the definition in the file."""
         return dict(self.document.value)
 
-    def grid(self, desk: Desk) -> Grid:
+    def grid(self, backend: Backend) -> Grid:
         """Return all combinations of its settings, or raise Refused with every setting that cannot move."""
-        grid, wrong = grid_of(self._base(desk), self.written, self._workload())
+        grid, wrong = grid_of(self._base(backend), self.written, self._workload())
         if wrong:
             raise refusal([self.placed(asdict(one)) for one in wrong])
         return grid
@@ -69,12 +69,12 @@ class Experiment:
             raise refusal([problem_at(self.label, self.document, at, "experiment.trace", *message)])
         return text_of(self.folder / trace["file"])
 
-    def _base(self, desk: Desk) -> Json:
+    def _base(self, backend: Backend) -> Json:
         if "scenario" in self.written:
-            return desk.scenario_document(self.written["scenario"])
+            return backend.scenario_document(self.written["scenario"])
         snapshot = self.written["snapshot"]
         if isinstance(snapshot, str):
-            return desk.snapshot_document(snapshot)
+            return backend.snapshot_document(snapshot)
         files = contents([self.folder / name for name in snapshot["files"]])
         return bare_document(read_bytes(files))
 

@@ -12,16 +12,16 @@ from planning.forecasts.clock import DAY, moment_of, spelled
 from planning.forecasts.comparison import Comparison, compared, cost_against_benefit
 from planning.forecasts.costs import Costs, Prices, chargeback, chargeback_csv, costs
 from planning.forecasts.document import Times
-from planning.forecasts.intake import Read, csv_of
 from planning.forecasts.preview import preview
 from planning.forecasts.record import Record
 from planning.forecasts.seeds import MOST_SEEDS, QueueChange, SeedRow, change_over_seeds, seed_rows
 from planning.forecasts.targets import waits_of
-from planning.forecasts.use import use_rows
+from planning.forecasts.trace_texts import Read, csv_of
+from planning.forecasts.usage import use_rows
 from planning.forecasts.verdict import Finding, verdict
 from planning.forecasts.workload import Fitting, more_of, own_trace
 from queuecast import server_forecasts
-from queuecast.desk import Desk, Json
+from queuecast.backend import Backend, Json
 from queuecast.forecast_tables import seeds_table, use_table
 from queuecast.forecasts import Workload, changes, pairs, prices, read_trace, seconds
 from queuecast.local import Local
@@ -32,7 +32,7 @@ from queuecast.shown import Output, Table
 from queuecast.terminal import progress_line
 
 
-def trace_show(desk: Desk, args: argparse.Namespace) -> Output:
+def trace_show(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the contents of a workload trace: queues, arrivals, sizes, run times."""
     there = read_trace(args.trace, args.format or "")
     seen = preview(there.trace)
@@ -41,7 +41,7 @@ def trace_show(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(plain(seen), [head, *preview_tables(found)], notes=seen.notes)
 
 
-def trace_generate(desk: Desk, args: argparse.Namespace) -> Output:
+def trace_generate(backend: Backend, args: argparse.Namespace) -> Output:
     """Generate more work like that of a trace, as CSV."""
     there = read_trace(args.trace, args.format or "")
     made = more_of(there.trace, seconds=seconds(args.horizon, "--horizon"), seed=args.seed)
@@ -49,20 +49,20 @@ def trace_generate(desk: Desk, args: argparse.Namespace) -> Output:
     return Output({"jobs": len(made.jobs), "csv": text}, [text], notes=made.notes)
 
 
-def trace_own(desk: Desk, args: argparse.Namespace) -> Output:
+def trace_own(backend: Backend, args: argparse.Namespace) -> Output:
     """Print the finished jobs of a snapshot as a workload trace, as CSV."""
-    own = own_trace(desk.snapshot_document(args.snapshot))
+    own = own_trace(backend.snapshot_document(args.snapshot))
     text = csv_of(own)
     return Output({"jobs": len(own.jobs), "csv": text}, [text], notes=own.notes)
 
 
-def forecast(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast(backend: Backend, args: argparse.Namespace) -> Output:
     """Forecast scenarios under a workload trace: waits, starvation, lost run time and costs."""
-    if not isinstance(desk, Local):
-        return server_forecasts.forecast(desk, args)
+    if not isinstance(backend, Local):
+        return server_forecasts.forecast(backend, args)
     if args.no_wait:
         raise Refused("--no-wait requires a server.")
-    documents = [desk.scenario_document(name) for name in args.scenarios]
+    documents = [backend.scenario_document(name) for name in args.scenarios]
     work = requested_workload(args, None if args.trace else _real_work(args, documents[0]))
     targets = {queue: seconds(text, "--target") for queue, text in pairs(args.target, "--target").items()}
     listed, starves = prices(args.prices), seconds(args.starves_after or "10m", "--starves-after")

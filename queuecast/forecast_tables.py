@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from planning.forecasts.clock import moment_of
 from planning.units import scale_of
-from queuecast.desk import Json
+from queuecast.backend import Json
 from queuecast.shown import Table
 
 

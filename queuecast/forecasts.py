@@ -13,11 +13,11 @@ from planning.forecasts.clock import duration
 from planning.forecasts.costs import Prices
 from planning.forecasts.document import Times, forecast_of
 from planning.forecasts.estimate import estimated
-from planning.forecasts.intake import Read, read_workload
 from planning.forecasts.record import Record, record_of
+from planning.forecasts.trace_texts import Read, read_workload
 from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues
 from planning.rows import Problem
-from queuecast.desk import Json, Progress
+from queuecast.backend import Json, Progress
 from queuecast.plans import contents
 from queuecast.problems import Refused, refusal
 from scheduler_core.replay import Replay, replay_document

@@ -2,7 +2,7 @@
 
 import manifests
 from manifests.stream import read_documents
-from queuecast.desk import Files, Json
+from queuecast.backend import Files, Json
 from queuecast.plans import read_changes
 from queuecast.problems import Refused, as_problem, refusal
 from scheduler_core.lint import conf_problems, review

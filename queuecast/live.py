@@ -4,7 +4,7 @@ import json
 from http import HTTPStatus
 from typing import Any
 
-from queuecast.desk import Files
+from queuecast.backend import Files
 from queuecast.problems import Refused
 
 PAGE = 500

@@ -8,7 +8,7 @@ from typing import Any
 import manifests
 from manifests.differences import Difference, differences
 from queuecast import queues_edited
-from queuecast.desk import Files, Json, Progress
+from queuecast.backend import Files, Json, Progress
 from queuecast.exported import exported
 from queuecast.lint import conf_findings, findings_in
 from queuecast.local_runs import LocalRuns

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from manifests.differences import differences
-from queuecast.beside import side_by_side
-from queuecast.desk import Json, Progress
+from queuecast.backend import Json, Progress
+from queuecast.comparison import side_by_side
 from queuecast.outcome import Outcome, decisions
 from queuecast.plans import simulate
 from queuecast.problems import Refused, unknown

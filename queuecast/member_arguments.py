@@ -2,7 +2,7 @@
 
 import argparse
 
-from queuecast import kept_commands, member_commands
+from queuecast import member_commands, stored_commands
 from queuecast.parsing import Groups, add_command, add_group
 
 ROLES = ("viewer", "editor", "admin")
@@ -24,8 +24,8 @@ def _add_workspaces(groups: Groups) -> None:
     rename.add_argument("workspace", help="name or id")
     rename.add_argument("name", help="its new name")
     for name, do in (
-        ("history", kept_commands.workspace_history),
-        ("changes", kept_commands.workspace_changes),
+        ("history", stored_commands.workspace_history),
+        ("changes", stored_commands.workspace_changes),
     ):
         shown = add_command(workspace, name, do)
         shown.add_argument("workspace", nargs="?", default="", help="name or id, if you have several")

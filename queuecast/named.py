@@ -3,9 +3,9 @@
 import argparse
 from collections.abc import Iterator, Sequence
 
+from queuecast.backend import Backend
 from queuecast.client import Client
 from queuecast.contexts import Contexts
-from queuecast.desk import Desk
 
 _KINDS = {
     "scenario": "scenarios", "scenarios": "scenarios", "snapshot": "snapshots", "run": "runs", "runs": "runs",
@@ -16,36 +16,36 @@ _KINDS = {
 """The kind of object that an argument names."""
 
 
-def names_after(parser: argparse.ArgumentParser, words: Sequence[str], desk: Desk) -> list[str]:
+def names_after(parser: argparse.ArgumentParser, words: Sequence[str], backend: Backend) -> list[str]:
     """Return the completions after these words, sorted; empty if no name is expected."""
     chain, given, expected = _arguments(parser, words)
     if chain[:1] == ["context"]:
         return sorted(Contexts.read().by_name)
     kind = given.get("kind", "") + "s" if chain == ["delete"] else _KINDS.get(expected, "")
-    return sorted(set(_names(desk, kind, given.get("scenario", ""))))
+    return sorted(set(_names(backend, kind, given.get("scenario", ""))))
 
 
-def _names(desk: Desk, kind: str, scenario: str) -> Iterator[str]:
+def _names(backend: Backend, kind: str, scenario: str) -> Iterator[str]:
     if kind == "scenarios":
-        yield from (one["name"] for one in desk.scenarios())
+        yield from (one["name"] for one in backend.scenarios())
     elif kind == "snapshots":
-        yield from (one["name"] for one in desk.snapshots())
+        yield from (one["name"] for one in backend.snapshots())
     elif kind == "runs":
-        names = {one["id"]: str(one["name"]) for one in desk.scenarios()}
-        yield from (names.get(run["scenario"], str(run["id"])) for run in desk.runs())
-    elif kind == "traces" and isinstance(desk, Client):
-        yield from (one["name"] for one in desk.traces())
-    elif kind == "forecasts" and isinstance(desk, Client):
-        names = {one["id"]: str(one["name"]) for one in desk.scenarios()}
-        yield from (names.get(one["scenario"], str(one["id"])) for one in desk.forecasts())
-    elif kind == "experiments" and isinstance(desk, Client):
-        yield from (one["name"] for one in desk.experiments())
+        names = {one["id"]: str(one["name"]) for one in backend.scenarios()}
+        yield from (names.get(run["scenario"], str(run["id"])) for run in backend.runs())
+    elif kind == "traces" and isinstance(backend, Client):
+        yield from (one["name"] for one in backend.traces())
+    elif kind == "forecasts" and isinstance(backend, Client):
+        names = {one["id"]: str(one["name"]) for one in backend.scenarios()}
+        yield from (names.get(one["scenario"], str(one["id"])) for one in backend.forecasts())
+    elif kind == "experiments" and isinstance(backend, Client):
+        yield from (one["name"] for one in backend.experiments())
     elif kind == "queues":
-        yield from (one["name"] for one in desk.queues(scenario))
+        yield from (one["name"] for one in backend.queues(scenario))
     elif kind == "nodes":
-        yield from (one["metadata"]["name"] for one in desk.nodes(scenario))
+        yield from (one["metadata"]["name"] for one in backend.nodes(scenario))
     elif kind == "jobs":
-        document = desk.scenario_document(scenario)
+        document = backend.scenario_document(scenario)
         for listed in ("jobs", "podgroups"):
             for one in document.get(listed) or ():
                 yield f"{one['metadata'].get('namespace') or 'default'}/{one['metadata']['name']}"

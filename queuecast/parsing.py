@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from queuecast.backend import Backend
 from queuecast.contexts import HERE
-from queuecast.desk import Desk
 from queuecast.shown import FORMS, Output
 from queuecast.store import FOLDER
 
 Groups: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-Command = Callable[[Desk, argparse.Namespace], Output]
+Command = Callable[[Backend, argparse.Namespace], Output]
 
 
 def shared_options() -> argparse.ArgumentParser:

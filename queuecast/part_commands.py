@@ -5,20 +5,20 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from queuecast.backend import Backend, Json
 from queuecast.client import on_server
 from queuecast.commands import edited
-from queuecast.desk import Desk, Json
 from queuecast.problems import Refused
 from queuecast.queue_commands import patch_of, quantities
 from queuecast.shown import Output, Table, amounts
 
 
-def node_list(desk: Desk, args: argparse.Namespace) -> Output:
+def node_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List the nodes of a scenario."""
-    return _nodes(desk.nodes(args.scenario))
+    return _nodes(backend.nodes(args.scenario))
 
 
-def node_add(desk: Desk, args: argparse.Namespace) -> Output:
+def node_add(backend: Backend, args: argparse.Namespace) -> Output:
     """Add nodes: copies of an existing one, or nodes of a given capacity."""
     capacity = dict(_pair(word) for word in args.capacity)
     if bool(args.like) == bool(capacity):
@@ -28,17 +28,17 @@ def node_add(desk: Desk, args: argparse.Namespace) -> Output:
         raise Refused("Nodes of a capacity need --prefix, the first part of their names.")
 
     def add() -> Json:
-        return desk.nodes_add(
+        return backend.nodes_add(
             args.scenario, count=args.count, prefix=prefix, like=args.like, capacity=capacity
         )
 
     def tell(done: Json) -> Output:
         return Output(done, [Table(("ADDED",), [(name,) for name in done["names"]])])
 
-    return edited(desk, args, add, tell)
+    return edited(backend, args, add, tell)
 
 
-def node_set(desk: Desk, args: argparse.Namespace) -> Output:
+def node_set(backend: Backend, args: argparse.Namespace) -> Output:
     """Change a node: cordon it, or apply a merge patch."""
     patch: Any = {} if args.cordon is None else {"spec": {"unschedulable": args.cordon or None}}
     if args.patch:
@@ -48,33 +48,33 @@ def node_set(desk: Desk, args: argparse.Namespace) -> Output:
             raise Refused(f"--patch is not a JSON object: {error}") from None
     if not patch:
         raise Refused("Give --cordon, --uncordon or --patch.")
-    return edited(desk, args, lambda: desk.node_set(args.scenario, args.node, patch), _nodes)
+    return edited(backend, args, lambda: backend.node_set(args.scenario, args.node, patch), _nodes)
 
 
-def node_remove(desk: Desk, args: argparse.Namespace) -> Output:
+def node_remove(backend: Backend, args: argparse.Namespace) -> Output:
     """Remove nodes in one revision; their pods remain and use no resources."""
 
     def remove() -> Json:
-        desk.nodes_remove(args.scenario, args.nodes)
+        backend.nodes_remove(args.scenario, args.nodes)
         return {"removed": args.nodes}
 
-    return edited(desk, args, remove, _removed)
+    return edited(backend, args, remove, _removed)
 
 
-def job_list(desk: Desk, args: argparse.Namespace) -> Output:
+def job_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List the jobs of a scenario: vcjobs, podgroups with their pods, single pods."""
-    return _jobs(on_server(desk, "job list").jobs(args.scenario))
+    return _jobs(on_server(backend, "job list").jobs(args.scenario))
 
 
-def job_set(desk: Desk, args: argparse.Namespace) -> Output:
+def job_set(backend: Backend, args: argparse.Namespace) -> Output:
     """Change a job: queue, priorityClassName, minMember, replicas, requests."""
-    client, fields = on_server(desk, "job set"), _job_patch(args.fields)
-    return edited(desk, args, lambda: client.job_set(args.scenario, args.job, fields), _jobs)
+    client, fields = on_server(backend, "job set"), _job_patch(args.fields)
+    return edited(backend, args, lambda: client.job_set(args.scenario, args.job, fields), _jobs)
 
 
-def job_copy(desk: Desk, args: argparse.Namespace) -> Output:
+def job_copy(backend: Backend, args: argparse.Namespace) -> Output:
     """Add waiting copies of a job."""
-    client = on_server(desk, "job copy")
+    client = on_server(backend, "job copy")
 
     def copy() -> Json:
         return {"added": client.job_copy(args.scenario, args.job, args.count)}
@@ -82,17 +82,17 @@ def job_copy(desk: Desk, args: argparse.Namespace) -> Output:
     def tell(done: Json) -> Output:
         return Output(done, [Table(("ADDED",), [(name,) for name in done["added"]])])
 
-    return edited(desk, args, copy, tell)
+    return edited(backend, args, copy, tell)
 
 
-def job_remove(desk: Desk, args: argparse.Namespace) -> Output:
+def job_remove(backend: Backend, args: argparse.Namespace) -> Output:
     """Remove a job with its podgroup and its pods."""
 
     def remove() -> Json:
-        desk.job_remove(args.scenario, args.job)
+        backend.job_remove(args.scenario, args.job)
         return {"removed": [args.job]}
 
-    return edited(desk, args, remove, _removed)
+    return edited(backend, args, remove, _removed)
 
 
 def _removed(done: Json) -> Output:

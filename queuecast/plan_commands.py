@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from queuecast import reports
-from queuecast.desk import Desk, Json
+from queuecast.backend import Backend, Json
 from queuecast.effects import Effects, changes
 from queuecast.plan_export import plan_of, unsaid
 from queuecast.planned import Plan, Planned
@@ -18,20 +18,20 @@ NO = 1
 """The exit code if a rule is broken, the change is rejected, or, with --exit-code, anything differs."""
 
 
-def plan(desk: Desk, args: argparse.Namespace) -> Json:
+def plan(backend: Backend, args: argparse.Namespace) -> Json:
     """Return the report of a plan, without storing anything."""
     wanted = Plan.read(args.plan)
-    base = wanted.base(desk.snapshot_document)
+    base = wanted.base(backend.snapshot_document)
     planned = wanted.planned(base)
     return _report(planned, Effects.of(base, _run_document(planned)))
 
 
-def diff(desk: Desk, args: argparse.Namespace) -> Output:
+def diff(backend: Backend, args: argparse.Namespace) -> Output:
     """Show what `apply` would change in the scenario of this name, else in the snapshot."""
     wanted = Plan.read(args.plan)
-    base = wanted.base(desk.snapshot_document)
-    there = _scenario(desk, wanted.name)
-    present = desk.scenario_document(there["id"]) if there else base
+    base = wanted.base(backend.snapshot_document)
+    there = _scenario(backend, wanted.name)
+    present = backend.scenario_document(there["id"]) if there else base
     found = changes(present, wanted.planned(base).document)
     columns = ("KIND", "NAME", "FIELD", "PRESENT", "PLANNED")
     rows = [(one["kind"], one["name"], one["field"], *brief(one["before"], one["after"])) for one in found]
@@ -39,22 +39,22 @@ def diff(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(columns, rows, empty="No difference.")], code=code)
 
 
-def apply(desk: Desk, args: argparse.Namespace) -> Output:
+def apply(backend: Backend, args: argparse.Namespace) -> Output:
     """Apply the plan to the scenario, run it and check its rules; a second time changes nothing."""
     wanted = Plan.read(args.plan)
-    snapshot = _kept_snapshot(desk, wanted)
-    base = desk.snapshot_document(snapshot["id"])
+    snapshot = _kept_snapshot(backend, wanted)
+    base = backend.snapshot_document(snapshot["id"])
     planned = wanted.planned(base)
-    written = desk.scenario_write(wanted.name, snapshot["id"], planned.document)
+    written = backend.scenario_write(wanted.name, snapshot["id"], planned.document)
     head = f"Scenario {wanted.name}: {written['status']}, revision {written['scenario']['revision']}"
     if args.no_run:
         return Output(written, [head])
-    run = _run(desk, written, wanted)
+    run = _run(backend, written, wanted)
     if run["state"] != "succeeded":
         return Output(
             {**written, "run": run}, [f"{head}\nRun {run['id']} {run['state']}: {run.get('error')}"], code=NO
         )
-    _, result = desk.run_documents(run["id"])
+    _, result = backend.run_documents(run["id"])
     report = _report(planned, Effects.known(base, _run_document(planned), result))
     text = reports.text(report).rstrip("\n")
     return Output(
@@ -64,12 +64,12 @@ def apply(desk: Desk, args: argparse.Namespace) -> Output:
     )
 
 
-def exported_plan(desk: Desk, name: str) -> tuple[Json, list[str]]:
+def exported_plan(backend: Backend, name: str) -> tuple[Json, list[str]]:
     """Return a scenario as a plan, and what a plan cannot express of it."""
-    scenario = _scenario(desk, name)
+    scenario = _scenario(backend, name)
     assert scenario is not None, "whoever asks has found it"
-    snapshot = next(one for one in desk.snapshots() if one["id"] == scenario["snapshot"])
-    base, after = desk.snapshot_document(snapshot["id"]), desk.scenario_document(scenario["id"])
+    snapshot = next(one for one in backend.snapshots() if one["id"] == scenario["snapshot"])
+    base, after = backend.snapshot_document(snapshot["id"]), backend.scenario_document(scenario["id"])
     plan = plan_of(scenario["name"], snapshot["name"], base, after)
     return plan, unsaid(plan, base, after)
 
@@ -83,19 +83,21 @@ def _run_document(planned: Planned) -> Json:
     return {**planned.document, "cycles": planned.plan.cycles}
 
 
-def _kept_snapshot(desk: Desk, wanted: Plan) -> Json:
+def _kept_snapshot(backend: Backend, wanted: Plan) -> Json:
     """Return the plan's snapshot; files are imported unless they equal the newest snapshot of the name."""
     files = wanted.snapshot_files()
-    held = next((one for one in desk.snapshots() if wanted.snapshot_name in (one["name"], one["id"])), None)
+    held = next(
+        (one for one in backend.snapshots() if wanted.snapshot_name in (one["name"], one["id"])), None
+    )
     if not files:
         if held is None:
-            desk.snapshot_document(wanted.snapshot_name)
+            backend.snapshot_document(wanted.snapshot_name)
             raise Refused(f"No snapshot {wanted.snapshot_name!r}.", code="not_found")
         return held
-    if held and _same(desk.snapshot_document(held["id"]), wanted.base(desk.snapshot_document)):
+    if held and _same(backend.snapshot_document(held["id"]), wanted.base(backend.snapshot_document)):
         return held
     with progress_line(f"import {wanted.snapshot_name}") as progress:
-        return desk.import_files(files, name=wanted.snapshot_name, progress=progress)
+        return backend.import_files(files, name=wanted.snapshot_name, progress=progress)
 
 
 def _same(kept: Json, read: Json) -> bool:
@@ -118,17 +120,17 @@ def _bare(value: Any) -> Any:
     return "" if value is None else str(value)
 
 
-def _scenario(desk: Desk, name: str) -> Json | None:
-    return next((one for one in desk.scenarios() if name in (one["name"], one["id"])), None)
+def _scenario(backend: Backend, name: str) -> Json | None:
+    return next((one for one in backend.scenarios() if name in (one["name"], one["id"])), None)
 
 
-def _run(desk: Desk, written: Json, wanted: Plan) -> Json:
+def _run(backend: Backend, written: Json, wanted: Plan) -> Json:
     """Return a run of the scenario's current revision: the existing one, else a new one."""
     scenario: dict[str, Any] = written["scenario"]
-    for run in desk.runs(scenario["id"])[:1]:
+    for run in backend.runs(scenario["id"])[:1]:
         of = (run["scenario_revision"], run["options"].get("cycles", 1), run["state"])
         if of == (scenario["revision"], wanted.cycles, "succeeded"):
             return run
-    started = desk.run_start(scenario["id"], cycles=wanted.cycles)
+    started = backend.run_start(scenario["id"], cycles=wanted.cycles)
     with progress_line(f"run {wanted.name}") as progress:
-        return desk.run_wait(started["id"], progress)
+        return backend.run_wait(started["id"], progress)

@@ -9,8 +9,8 @@ from typing import Any
 
 from manifests.document import Document, Steps
 from manifests.pools import node_like, numbered_names
-from planning.near import meant
 from planning.queues import merge_patch
+from planning.suggestions import meant
 from queuecast import queues_edited
 from queuecast.jobs import parts_of
 from queuecast.lint import conf_text

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 import manifests
-from planning.near import meant
+from planning.suggestions import meant
 from scheduler_core import Problem
 
 Json = dict[str, Any]

@@ -4,37 +4,37 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from queuecast.backend import Backend, Json
 from queuecast.commands import edited
-from queuecast.desk import Desk, Json
 from queuecast.problems import Refused
 from queuecast.shown import Output, Table
 
 
-def queue_list(desk: Desk, args: argparse.Namespace) -> Output:
+def queue_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List the queues of a scenario."""
-    return _queues(desk.queues(args.scenario))
+    return _queues(backend.queues(args.scenario))
 
 
-def queue_set(desk: Desk, args: argparse.Namespace) -> Output:
+def queue_set(backend: Backend, args: argparse.Namespace) -> Output:
     """Change fields of a queue."""
     patch = patch_of(args.fields)
-    return edited(desk, args, lambda: desk.queue_set(args.scenario, args.queue, patch), _queues)
+    return edited(backend, args, lambda: backend.queue_set(args.scenario, args.queue, patch), _queues)
 
 
-def queue_add(desk: Desk, args: argparse.Namespace) -> Output:
+def queue_add(backend: Backend, args: argparse.Namespace) -> Output:
     """Add a queue."""
     fields = {"name": args.queue, **patch_of(args.fields)}
-    return edited(desk, args, lambda: desk.queue_add(args.scenario, fields), _queues)
+    return edited(backend, args, lambda: backend.queue_add(args.scenario, fields), _queues)
 
 
-def queue_remove(desk: Desk, args: argparse.Namespace) -> Output:
+def queue_remove(backend: Backend, args: argparse.Namespace) -> Output:
     """Remove a queue; its jobs remain without a queue."""
 
     def remove() -> Json:
-        desk.queue_remove(args.scenario, args.queue, subtree=args.subtree)
+        backend.queue_remove(args.scenario, args.queue, subtree=args.subtree)
         return {"removed": args.queue}
 
-    return edited(desk, args, remove, lambda done: Output(done, [f"{args.queue} was removed."]))
+    return edited(backend, args, remove, lambda done: Output(done, [f"{args.queue} was removed."]))
 
 
 def patch_of(fields: Sequence[str]) -> Json:

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 from planning.reach.answers import answer_to
 from planning.reach.questions import DESERVED, FIGURES, NAMES, SHARE
+from queuecast.backend import Backend, Json
 from queuecast.client import Client
 from queuecast.commands import edited
-from queuecast.desk import Desk, Json
 from queuecast.parsing import Groups, add_command
 from queuecast.problems import Refused, problem, refusal
 from queuecast.shown import Output, Table, amounts, percent
@@ -33,12 +33,12 @@ def add_reach_command(groups: Groups) -> None:
     )
 
 
-def reached(desk: Desk, args: argparse.Namespace) -> Output:
+def reached(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the smallest change of each kind with which a figure reaches an amount, or apply one of them."""
     question = {name: getattr(args, name) for name in NAMES if getattr(args, name)}
     if args.figure in (DESERVED, SHARE):
         question.setdefault("resource", "cpu")
-    found = _answer(desk, args.scenario, question)
+    found = _answer(backend, args.scenario, question)
     if not args.use:
         none = not found["met"] and all(one["status"] != "found" for one in found["changes"])
         return Output(found, list(_tables(found)), code=NO if none else 0)
@@ -46,20 +46,20 @@ def reached(desk: Desk, args: argparse.Namespace) -> Output:
     if change is None or change["status"] != "found":
         names = [one["name"] for one in found["changes"] if one["status"] == "found"]
         raise Refused(f"--use {args.use}: no such change was found. Found: {', '.join(names) or 'none'}.")
-    return edited(desk, args, lambda: _made(desk, args.scenario, change), _told_made)
+    return edited(backend, args, lambda: _made(backend, args.scenario, change), _told_made)
 
 
-def _answer(desk: Desk, scenario: str, question: dict[str, str]) -> Json:
+def _answer(backend: Backend, scenario: str, question: dict[str, str]) -> Json:
     """Return the complete answer: a server is asked repeatedly, as each response covers limited time."""
-    if isinstance(desk, Client):
-        found = desk.scenario_reach(scenario, question)
+    if isinstance(backend, Client):
+        found = backend.scenario_reach(scenario, question)
         with progress_line(f"reach {scenario}") as progress:
             while found["next"]:
                 if progress:
                     progress(*_how_far(found["changes"]))
-                found = desk.scenario_reach(scenario, {**question, "after": found["next"]})
+                found = backend.scenario_reach(scenario, {**question, "after": found["next"]})
         return found
-    found, problems = answer_to(question, desk.scenario_document(scenario))
+    found, problems = answer_to(question, backend.scenario_document(scenario))
     if problems:
         raise refusal([problem(**asdict(one)) for one in problems])
     return found
@@ -71,11 +71,11 @@ def _how_far(changes: Sequence[Json]) -> tuple[float, str]:
     return tried / points, f"{decided} of {len(changes)} kinds of change"
 
 
-def _made(desk: Desk, scenario: str, change: Json) -> Json:
+def _made(backend: Backend, scenario: str, change: Json) -> Json:
     if change["count"]:
-        done = desk.nodes_add(scenario, count=change["count"], prefix=change["like"], like=change["like"])
+        done = backend.nodes_add(scenario, count=change["count"], prefix=change["like"], like=change["like"])
     else:
-        done = desk.queue_set(scenario, change["queue"], change["patch"])
+        done = backend.queue_set(scenario, change["queue"], change["patch"])
     return {**done, "used": change["name"], "after": change["after"]}
 
 

@@ -10,7 +10,7 @@ from planning.forecasts.loops import eviction_loops
 from planning.forecasts.losses import losses
 from planning.forecasts.record import Record
 from planning.forecasts.targets import target_verdicts
-from planning.near import meant
+from planning.suggestions import meant
 from queuecast.outcome import Outcome
 from queuecast.shown import amounts
 from scheduler_core import prepare

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manifests.document import Document, Steps
-from planning.near import meant
+from planning.suggestions import meant
 from queuecast.problems import Json, refusal
 from queuecast.rule_checks import FORECAST_RULES, RULES, Compared, Status
 from queuecast.schema import problem_at, read_checked

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import manifests
+from queuecast.backend import Backend, Json, Progress
 from queuecast.client import on_server
 from queuecast.connection import OVER
-from queuecast.desk import Desk, Json, Progress
 from queuecast.outcome import waits
 from queuecast.problems import unknown
 from queuecast.shown import Output, Table, amounts, brief, percent
@@ -36,16 +36,16 @@ STATES = (FINISHED, *OVER)
 DECISION_FILTERS = ("job", "pod", "node", "action", "op")
 
 
-def run(desk: Desk, args: argparse.Namespace) -> Output:
+def run(backend: Backend, args: argparse.Namespace) -> Output:
     """Run scenarios in parallel and wait for all of them."""
-    started = [desk.run_start(name, cycles=args.cycles) for name in args.scenarios]
+    started = [backend.run_start(name, cycles=args.cycles) for name in args.scenarios]
     if args.no_wait:
         return Output(started, [Table(("RUN", "STATE"), [(one["id"], one["state"]) for one in started])])
     over = []
     for number, one in enumerate(started, 1):
         with _progress(f"run {number} of {len(started)}", is_watched=args.watch) as progress:
-            over.append(desk.run_wait(one["id"], progress))
-    bodies = [_with_outcome(desk, one) for one in over]
+            over.append(backend.run_wait(one["id"], progress))
+    bodies = [_with_outcome(backend, one) for one in over]
     rows = [
         (one["id"], name, one["state"], len(one["victims"]), len(one["waiting"]), one.get("error"))
         for name, one in zip(args.scenarios, bodies, strict=True)
@@ -56,10 +56,10 @@ def run(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(bodies, [Table(columns, rows), *victims], code=NO if failed else 0, notes=_notes(over))
 
 
-def run_list(desk: Desk, args: argparse.Namespace) -> Output:
+def run_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List runs, newest first, of all scenarios or of one."""
-    found = desk.runs(args.scenario)
-    names = {one["id"]: one["name"] for one in desk.scenarios()}
+    found = backend.runs(args.scenario)
+    names = {one["id"]: one["name"] for one in backend.scenarios()}
     rows = [
         (
             one["id"], names.get(one["scenario"], one["scenario"]), one["scenario_revision"], one["state"],
@@ -71,13 +71,13 @@ def run_list(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(columns, rows, empty="No run yet: queuecast run SCENARIO", wide=2)])
 
 
-def wait(desk: Desk, args: argparse.Namespace) -> Output:
+def wait(backend: Backend, args: argparse.Namespace) -> Output:
     """Wait until runs are finished, or until they reach a state; exits with 1 if one does not."""
     end = time.monotonic() + args.timeout
     over = []
     for number, name in enumerate(args.runs, 1):
         with progress_line(f"run {number} of {len(args.runs)}") as progress:
-            over.append(desk.run_wait(name, progress, seconds=max(0.0, end - time.monotonic())))
+            over.append(backend.run_wait(name, progress, seconds=max(0.0, end - time.monotonic())))
     rows = [(one["id"], one["state"], one.get("error")) for one in over]
     wanted = OVER if args.state == FINISHED else (args.state,)
     reached = all(one["state"] in wanted for one in over)
@@ -86,15 +86,15 @@ def wait(desk: Desk, args: argparse.Namespace) -> Output:
     )
 
 
-def cancel(desk: Desk, args: argparse.Namespace) -> Output:
+def cancel(backend: Backend, args: argparse.Namespace) -> Output:
     """Cancel a queued run at once, signal a running one to stop."""
-    found = on_server(desk, "cancel").run_cancel(args.run)
+    found = on_server(backend, "cancel").run_cancel(args.run)
     return Output(found, [Table(("RUN", "STATE"), [(found["id"], found["state"])])])
 
 
-def jobs_of_run(desk: Desk, args: argparse.Namespace) -> Output:
+def jobs_of_run(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the result of a run for each job: pods, which of them wait, and what stopped the job."""
-    found = desk.run_jobs(args.run)
+    found = backend.run_jobs(args.run)
     rows = [
         (one["job"], one["queue"], one["pods"], one["pending"], one["ready"], one["gate"], one["message"])
         for one in found
@@ -104,9 +104,9 @@ def jobs_of_run(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(columns, rows, empty="No job.", wide=1)])
 
 
-def victims(desk: Desk, args: argparse.Namespace) -> Output:
+def victims(backend: Backend, args: argparse.Namespace) -> Output:
     """Show which pods a run evicts, for which pod, by which action."""
-    found = desk.run_victims(args.run)
+    found = backend.run_victims(args.run)
     return Output(found, [_victims(found)])
 
 
@@ -117,21 +117,21 @@ def _victims(found: Sequence[Json], title: str = "") -> Table:
     return Table(columns, rows, title if rows else "", empty="No pod is evicted.", wide=4)
 
 
-def decisions(desk: Desk, args: argparse.Namespace) -> Output:
+def decisions(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the steps of a run in the order taken."""
     filters = {name: value for name in DECISION_FILTERS if (value := getattr(args, name))}
     if args.job:
-        filters["job"] = job_key(desk, args.run, args.job)
-    found = desk.run_decisions(args.run, **filters)
+        filters["job"] = job_key(backend, args.run, args.job)
+    found = backend.run_decisions(args.run, **filters)
     facts = ("seq", "cycle", "action", "op", "pod", "node", "for_pod", "state", "job", "reason")
     columns = ("STEP", "CYCLE", "ACTION", "OP", "POD", "NODE", "FOR POD", "STATE", "JOB", "REASON")
     rows = [tuple(one[fact] for fact in facts) for one in found]
     return Output(found, [Table(columns, rows, empty="No decision.", wide=2)])
 
 
-def queues_of_run(desk: Desk, args: argparse.Namespace) -> Output:
+def queues_of_run(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the result of a run for each queue."""
-    found = desk.run_queues(args.run)
+    found = backend.run_queues(args.run)
     rows = [
         (
             one["queue"], amounts(one["deserved"]), amounts(one["allocated"]), percent(one["share"]),
@@ -143,15 +143,15 @@ def queues_of_run(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(columns, rows, wide=3)])
 
 
-def compare(desk: Desk, args: argparse.Namespace) -> Output:
+def compare(backend: Backend, args: argparse.Namespace) -> Output:
     """Show runs side by side, differences first."""
-    found = desk.compare(args.runs)
+    found = backend.compare(args.runs)
     return Output(found, list(_comparison(found)), notes=_notes(found["runs"]))
 
 
-def explain(desk: Desk, args: argparse.Namespace) -> Output:
+def explain(backend: Backend, args: argparse.Namespace) -> Output:
     """Explain why a job waits, a queue has its amounts, a pod is evicted, a node is full."""
-    document, result = desk.run_documents(args.run)
+    document, result = backend.run_documents(args.run)
     story, lines = STORIES[args.what]
     prepared = prepare(manifests.resolve(document))
     try:
@@ -168,13 +168,13 @@ def explain(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(body, ["\n".join(printed)], notes=result["notes"])
 
 
-def job_key(desk: Desk, run: str, name: str) -> str:
+def job_key(backend: Backend, run: str, name: str) -> str:
     """Return the name of a job in a run: its PodGroup; a vcjob is found by its own name as well."""
     spelled = name if "/" in name else f"default/{name}"
-    known = [str(one["job"]) for one in desk.run_jobs(run)]
+    known = [str(one["job"]) for one in backend.run_jobs(run)]
     if spelled in known:
         return spelled
-    document, _ = desk.run_documents(run)
+    document, _ = backend.run_documents(run)
     found = next((key for key in podgroup_keys(document, spelled) if key in known), None)
     if found is None:
         raise unknown("job", name, known, where="in the run")
@@ -203,9 +203,9 @@ def _notes(runs: Sequence[Json]) -> list[str]:
     return [note for run in runs for note in run.get("notes", ())]
 
 
-def open_page(desk: Desk, args: argparse.Namespace) -> Output:
+def open_page(backend: Backend, args: argparse.Namespace) -> Output:
     """Open the page of a scenario or a run in the browser."""
-    address = on_server(desk, "open").page(args.kind, args.name)
+    address = on_server(backend, "open").page(args.kind, args.name)
     if not args.print:
         webbrowser.open(address)
     return Output({"address": address}, [address])
@@ -244,12 +244,12 @@ def _job_cell(held: Mapping[str, Any] | None) -> str:
     return "waits for its first pods" if has_none else f"{held['pending']} of {held['pods']} pods wait"
 
 
-def _with_outcome(desk: Desk, run: Json) -> Json:
+def _with_outcome(backend: Backend, run: Json) -> Json:
     """Return a run with its victims and waiting jobs; a failed run has neither."""
     if run["state"] != "succeeded":
         return {**run, "victims": [], "waiting": []}
-    waiting = [job for job in desk.run_jobs(run["id"]) if waits(job)]
-    return {**run, "victims": desk.run_victims(run["id"]), "waiting": waiting}
+    waiting = [job for job in backend.run_jobs(run["id"]) if waits(job)]
+    return {**run, "victims": backend.run_victims(run["id"]), "waiting": waiting}
 
 
 STORIES: Mapping[str, tuple[Callable[[Json, Json, str], Json], Callable[[Json], Iterator[str]]]] = {

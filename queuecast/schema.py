@@ -13,7 +13,7 @@ from manifests.document import Document, Steps
 from manifests.paths import spell
 from manifests.stream import read_documents
 from manifests.unpack import NoText, decoded
-from planning.experiments.written import experiment_schema
+from planning.experiments.definition import experiment_schema
 from planning.schema import faults
 from queuecast.problems import Json, Refused, problem, refusal
 

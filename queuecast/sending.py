@@ -8,7 +8,7 @@ from typing import Any
 import manifests
 from manifests.kinds import LISTS
 from manifests.reading import Origin
-from queuecast.desk import Files, Json
+from queuecast.backend import Files, Json
 
 KEEP = "QUEUECAST_KEEP_ANNOTATIONS"
 """Annotations that are kept besides Volcano's own: full names, or a prefix with `*`, comma-separated."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from planning.forecasts.clock import DAY, moment_of, spelled
 from planning.forecasts.costs import Costs, QueueCost, chargeback_csv
+from queuecast.backend import Backend, Json
 from queuecast.client import Client, on_server
-from queuecast.desk import Desk, Json
 from queuecast.forecast_tables import seeds_table, use_table
 from queuecast.forecasts import changes, pairs, prices, seconds
 from queuecast.plans import contents
@@ -27,9 +27,9 @@ LOCAL_ONLY = {
 MONEY = ("charged", "allocated", "borrowed", "lent", "idle", "lost")
 
 
-def forecast(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast(backend: Backend, args: argparse.Namespace) -> Output:
     """Forecast scenarios on the server, and compare all further ones with the first."""
-    client = on_server(desk, "forecast")
+    client = on_server(backend, "forecast")
     if wrong := [option for name, option in LOCAL_ONLY.items() if getattr(args, name)]:
         raise Refused(
             f"{', '.join(wrong)}: on a server use the pages of a forecast, or compute with --local."
@@ -106,9 +106,9 @@ def _forecast_data(client: Client, over: Json, name: str, listed: Json | None) -
     return data if listed is None else {**data, "costs": client.forecast_cost(over["id"], listed)}
 
 
-def forecast_list(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List forecasts of the server, newest first, of all scenarios or of one."""
-    client = on_server(desk, "forecasts")
+    client = on_server(backend, "forecasts")
     found = client.forecasts(args.scenario)
     names = {one["id"]: one["name"] for one in client.scenarios()}
     rows = [
@@ -124,9 +124,9 @@ def forecast_list(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(columns, rows, empty=empty, wide=2)])
 
 
-def forecast_wait(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_wait(backend: Backend, args: argparse.Namespace) -> Output:
     """Wait until forecasts are finished; exits with 1 if one has no result by then."""
-    client = on_server(desk, "forecasts wait")
+    client = on_server(backend, "forecasts wait")
     end = time.monotonic() + args.timeout
     over = []
     for number, name in enumerate(args.forecasts, 1):
@@ -146,14 +146,14 @@ def _states(found: Sequence[Json], expected: str) -> Output:
     return Output(list(found), [table], code=0 if has_result or expected == "begun" else NO)
 
 
-def forecast_cancel(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_cancel(backend: Backend, args: argparse.Namespace) -> Output:
     """Cancel a queued forecast at once, signal a running one to stop."""
-    return _states([on_server(desk, "forecasts cancel").forecast_cancel(args.forecast)], "begun")
+    return _states([on_server(backend, "forecasts cancel").forecast_cancel(args.forecast)], "begun")
 
 
-def forecast_show(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_show(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the verdict of a forecast."""
-    client = on_server(desk, "forecasts show")
+    client = on_server(backend, "forecasts show")
     one = client.forecast_wait(args.forecast, seconds=0.0)
     if one["state"] != "succeeded":
         return _states([one], "over")
@@ -161,16 +161,16 @@ def forecast_show(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(data, list(_shown(data)), notes=one["notes"])
 
 
-def forecast_queues(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_queues(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the waits of each queue of a forecast."""
-    found = on_server(desk, "forecasts queues").forecast_verdict(args.forecast)["queues"]
+    found = on_server(backend, "forecasts queues").forecast_verdict(args.forecast)["queues"]
     return Output(found, [_waits(found)])
 
 
-def forecast_jobs(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_jobs(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the jobs of a forecast, the longest waits first."""
     asks = {"ordering": "-wait_seconds", **({"queue": args.queue} if args.queue else {})}
-    found = on_server(desk, "forecasts jobs").forecast_jobs(args.forecast, **asks)
+    found = on_server(backend, "forecasts jobs").forecast_jobs(args.forecast, **asks)
     rows = [
         (one["job"], one["queue"], one["pods"], _time(one["wait_seconds"]), _time(one["submitted"]),
          _time(one["started"]), _time(one["finished"]), one["evictions"], _time(one["lost_seconds"]))
@@ -190,10 +190,10 @@ def forecast_jobs(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(columns, rows, empty="No job.")])
 
 
-def forecast_evictions(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_evictions(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the evictions of a forecast, in order."""
     asks = {"queue": args.queue} if args.queue else {}
-    found = on_server(desk, "forecasts evictions").forecast_evictions(args.forecast, **asks)
+    found = on_server(backend, "forecasts evictions").forecast_evictions(args.forecast, **asks)
     rows = [
         (
             _time(one["t"]),
@@ -209,24 +209,24 @@ def forecast_evictions(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, [Table(columns, rows, empty="No pod is evicted.")])
 
 
-def forecast_compare(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_compare(backend: Backend, args: argparse.Namespace) -> Output:
     """Compare two forecasts of the same work, job by job."""
-    found = on_server(desk, "forecasts compare").forecast_compare(args.before, args.after)
+    found = on_server(backend, "forecasts compare").forecast_compare(args.before, args.after)
     return Output(found, list(_comparison(args.before, args.after, found)))
 
 
-def forecast_cost(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_cost(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the cost of each queue under the prices of a file, else under those of the workspace."""
-    found = on_server(desk, "forecasts cost").forecast_cost(args.forecast, _prices(args))
+    found = on_server(backend, "forecasts cost").forecast_cost(args.forecast, _prices(args))
     if args.chargeback:
         _charge(found, args)
     return Output(found, [_costs(found)])
 
 
-def forecast_moment(desk: Desk, args: argparse.Namespace) -> Output:
+def forecast_moment(backend: Backend, args: argparse.Namespace) -> Output:
     """Create a scenario of the cluster as it is at a moment of a forecast."""
     at = seconds(args.at, "AT")
-    found = on_server(desk, "forecasts moment").forecast_moment(args.forecast, at, args.name)
+    found = on_server(backend, "forecasts moment").forecast_moment(args.forecast, at, args.name)
     return Output(found, [Table(("ID", "NAME"), [(found["id"], found["name"])])])
 
 

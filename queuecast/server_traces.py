@@ -4,25 +4,25 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 
 from planning.forecasts.clock import spelled
+from queuecast.backend import Backend, Json
 from queuecast.client import on_server
-from queuecast.desk import Desk, Json
 from queuecast.forecasts import seconds
 from queuecast.plans import contents
 from queuecast.problems import Refused
 from queuecast.shown import Output, Table
 
 
-def trace_upload(desk: Desk, args: argparse.Namespace) -> Output:
+def trace_upload(backend: Backend, args: argparse.Namespace) -> Output:
     """Store a workload trace on the server."""
     [file] = contents([args.file])
     name = args.name or args.file.name
-    found = on_server(desk, "trace upload").trace_upload(file, name=name, format_name=args.format or "")
+    found = on_server(backend, "trace upload").trace_upload(file, name=name, format_name=args.format or "")
     return Output(found, [_traces([found])], notes=found["notes"])
 
 
-def trace_list(desk: Desk, args: argparse.Namespace) -> Output:
+def trace_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List the traces on the server, newest first."""
-    found = on_server(desk, "trace list").traces()
+    found = on_server(backend, "trace list").traces()
     return Output(found, [_traces(found)])
 
 
@@ -36,9 +36,9 @@ def _traces(found: Sequence[Json]) -> Table:
     return Table(columns, rows, empty="No trace yet: queuecast trace upload FILE", wide=2)
 
 
-def trace_preview(desk: Desk, args: argparse.Namespace) -> Output:
+def trace_preview(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the contents of a trace on the server: queues, sizes, run times."""
-    found = on_server(desk, "trace preview").trace_preview(args.trace)
+    found = on_server(backend, "trace preview").trace_preview(args.trace)
     head = f"{found['jobs']:,} jobs over {spelled(found['span'])}"
     return Output(found, [head, *preview_tables(found)], notes=found["notes"])
 
@@ -60,20 +60,20 @@ def preview_tables(found: Json) -> Iterator[Table]:
     yield Table(("RUN TIME FROM", "JOBS"), list(found["sources"].items()), "Origin of run times")
 
 
-def trace_delete(desk: Desk, args: argparse.Namespace) -> Output:
+def trace_delete(backend: Backend, args: argparse.Namespace) -> Output:
     """Delete a trace on the server; its forecasts remain."""
-    on_server(desk, "trace delete").trace_delete(args.trace)
+    on_server(backend, "trace delete").trace_delete(args.trace)
     return Output({"deleted": args.trace}, [f"{args.trace} was deleted; its forecasts remain."])
 
 
-def target_list(desk: Desk, args: argparse.Namespace) -> Output:
+def target_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List the wait targets of a scenario."""
-    return _targets(on_server(desk, "target list").targets(args.scenario))
+    return _targets(on_server(backend, "target list").targets(args.scenario))
 
 
-def target_set(desk: Desk, args: argparse.Namespace) -> Output:
+def target_set(backend: Backend, args: argparse.Namespace) -> Output:
     """Set wait targets of a scenario; other queues keep theirs, and an empty time removes one."""
-    client = on_server(desk, "target set")
+    client = on_server(backend, "target set")
     words = dict(word.rpartition("=")[::2] for word in args.targets)
     if "" in words:
         raise Refused("Write each target as QUEUE=TIME.")

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from queuecast.desk import Progress
+from queuecast.backend import Progress
 
 _WIDTH = 24
 _WIPE = "\r\x1b[K"

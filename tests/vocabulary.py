@@ -134,7 +134,7 @@ def riddles_in(name: str) -> Iterator[str]:
 def _is_shown(node: ast.ClassDef | ast.FunctionDef) -> bool:
     """Does the schema or the command line show the docstring of a class, a call or a command?"""
     takes = [] if isinstance(node, ast.ClassDef) else [one.arg for one in node.args.args]
-    return isinstance(node, ast.ClassDef) or "request" in takes[1:2] or "desk" in takes[:1]
+    return isinstance(node, ast.ClassDef) or "request" in takes[1:2] or "backend" in takes[:1]
 
 
 def stumbling(text: str) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from django import forms
 
 from planner.errors import Invalid
 from planner.web.forms import LongSelect, ReadField, TypedForm
-from planning.experiments.written import experiment_read
+from planning.experiments.definition import experiment_read
 from planning.units import resource_label
 
 Texts = Mapping[str, str]

@@ -12,8 +12,8 @@ import time
 
 from planner.work.subprocess_worker import Failed, report_found, report_progress, run_work, send
 from planning.collecting import collected_seldom
+from planning.experiments.definition import Definition, grid_of
 from planning.experiments.outcomes import Entry, Measurer
-from planning.experiments.written import Definition, grid_of
 from planning.version import ENGINE_VERSION
 
 REPORT_SECONDS = 0.3

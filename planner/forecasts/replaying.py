@@ -18,8 +18,8 @@ from typing import Any
 from planner.work.subprocess_worker import Failed, Laps, report_found, report_progress, run_work, send
 from planning.documents import encoded
 from planning.forecasts.estimate import estimated
-from planning.forecasts.kept import parts_of, summary_of
 from planning.forecasts.opening import NoForecast, Opened, cluster_at, opened
+from planning.forecasts.parts import parts_of, summary_of
 from planning.forecasts.record import record_of
 from planning.forecasts.seeds import SeedRow, seed_rows
 from planning.version import ENGINE_VERSION

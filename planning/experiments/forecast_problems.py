@@ -12,8 +12,8 @@ from planning.experiments.work import Work
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.clock import FORMS, duration, seconds_until
 from planning.forecasts.document import late_problems
-from planning.forecasts.intake import generated_text, read_workload
 from planning.forecasts.options import option_problems
+from planning.forecasts.trace_texts import generated_text, read_workload
 from planning.forecasts.workload import leaf_queues
 
 Found = tuple[str, tuple[str | int, ...], str, str]

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from planning.experiments.cells import Cell, Grid
+from planning.experiments.definition import Definition
 from planning.experiments.forecast_cells import ForecastGrid
 from planning.experiments.search import Found, Status, closest, left_open, missed_goals
 from planning.experiments.space import Combination, Space
 from planning.experiments.verification import verified
-from planning.experiments.written import Definition
 from planning.rows import new_problems
 from scheduler_core import Problem
 from scheduler_core.lint import review

@@ -12,9 +12,9 @@ from typing import Any
 
 import manifests
 from manifests.pools import node_like, numbered_names
-from planning.experiments.circumstances import WORK, WorkSetting
 from planning.experiments.levels import Json, Level, Parts, Setting, UnusableSetting
 from planning.experiments.pools import PoolSetting
+from planning.experiments.workload_settings import WORK, WorkSetting
 
 AMOUNTS = ("deserved", "capability", "guarantee")
 """Fields of a queue with an amount per resource."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planning.experiments.circumstances import WORK
 from planning.experiments.levels import Json
+from planning.experiments.workload_settings import WORK
 from planning.forecasts.costs import Prices
-from planning.forecasts.intake import csv_of, generated_text
 from planning.forecasts.options import DEFAULTS
+from planning.forecasts.trace_texts import csv_of, generated_text
 from planning.forecasts.workload import Fitting, drawn_from
 from traces import Trace
 

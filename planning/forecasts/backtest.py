@@ -13,7 +13,7 @@ import numpy as np
 from planning.documents import items
 from planning.forecasts.clock import spelled
 from planning.forecasts.demand import key_of, members_of
-from planning.forecasts.partings import QueueParting, RealJob, queue_partings, uses_of
+from planning.forecasts.divergence import QueueParting, RealJob, queue_partings, uses_of
 from planning.forecasts.record import Record
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.replay.metrics import quantile

@@ -15,7 +15,7 @@ from planning.forecasts.record import Record
 from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
 from planning.forecasts.targets import TargetVerdict, target_verdicts
-from planning.forecasts.use import highest
+from planning.forecasts.usage import highest
 from planning.units import said
 from scheduler_core.explain.wording import named
 from traces.text import counted

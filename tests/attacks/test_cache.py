@@ -24,7 +24,7 @@ from config.cache import LARGEST, JsonFileCache, JsonSerializer, OptionalRedisCa
 from planner.scenarios.selectors.preview import scenario_preview
 from planner.scenarios.services.queues import queue_update
 from planning.demands import demand_from, plain
-from planning.shelf import Shelf
+from planning.memory_cache import Shelf
 from scheduler_core.demand import demand_of
 from tests import factories
 from tests.needs import unavailable

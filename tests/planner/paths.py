@@ -30,7 +30,7 @@ from tests.worker import do_work
 OURS = ("planner.", "planning.")
 FRAME = re.compile(
     r"planner\.(web|api|accounts|errors|rules|middleware|templatetags)\b|.*\.(models|rows|urls)\b|planner\.work\.models"
-    r"|planning\.shelf"
+    r"|planning\.memory_cache"
 )
 
 

@@ -19,10 +19,10 @@ from planner.scenarios.models import Scenario
 from planner.work.execution import limits
 from planner.work.lifecycle import work_claim, work_end
 from planning.documents import encoded
+from planning.experiments.definition import Definition, grid_of
 from planning.experiments.outcomes import Measurer
-from planning.experiments.written import Definition, grid_of
-from planning.forecasts.kept import parts_of, summary_of
 from planning.forecasts.opening import opened
+from planning.forecasts.parts import parts_of, summary_of
 from planning.forecasts.record import record_of
 from planning.forecasts.seeds import SeedRow, seed_rows
 from planning.outcomes import rows_of

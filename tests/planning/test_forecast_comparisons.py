@@ -9,7 +9,7 @@ import pytest
 from planning.forecasts.backtest import backtest, known, real_jobs
 from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Costs
-from planning.forecasts.partings import RealJob
+from planning.forecasts.divergence import RealJob
 from planning.forecasts.record import Record, record_of
 from scheduler_core.replay import Replay, replay_document
 from scheduler_core.validate import Inspection

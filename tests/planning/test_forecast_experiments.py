@@ -9,13 +9,13 @@ import pytest
 
 from planning.documents import encoded
 from planning.experiments.cells import Cell, intervals_written
+from planning.experiments.definition import Definition, grid_of, written_problems
 from planning.experiments.figures import Figure, Goal, goal_of
 from planning.experiments.forecast_cells import ForecastGrid
 from planning.experiments.forecast_figures import FORECAST_MEASURES, OF_JOBS, figure_of_forecast
 from planning.experiments.outcomes import Measurer, outcome_of
 from planning.experiments.search import left_open, missed_goals, smallest
 from planning.experiments.verification import sentence, verified
-from planning.experiments.written import Definition, grid_of, written_problems
 from planning.forecasts.opening import opened
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.targets import waits_of

@@ -5,7 +5,7 @@ from typing import Any
 from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells
 from planner.experiments.services.experiments import experiment_create
-from planning.experiments.written import grid_of
+from planning.experiments.definition import grid_of
 from scheduler_core import Options, simulate_document
 from tests import factories
 

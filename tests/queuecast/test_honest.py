@@ -36,7 +36,7 @@ spec:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
     """A folder with a snapshot `prod` and its scenario `base`."""
     monkeypatch.chdir(tmp_path)
     cluster = {**factories.cluster(), "scheduler_conf": factories.CONF}
@@ -51,9 +51,9 @@ def local(*words: str) -> int:
     return main([*words, "--local"])
 
 
-def check(desk: Path, rules: str, change: str, *more: str) -> int:
-    (desk / "rules.yaml").write_text(rules)
-    (desk / "change.yaml").write_text(change)
+def check(backend: Path, rules: str, change: str, *more: str) -> int:
+    (backend / "rules.yaml").write_text(rules)
+    (backend / "change.yaml").write_text(change)
     return main(["check", "change.yaml", "--against", "cluster.json", "--assert", "rules.yaml", *more])
 
 
@@ -61,7 +61,7 @@ def check(desk: Path, rules: str, change: str, *more: str) -> int:
 
 
 def test_an_export_that_manifests_cannot_express_exits_with_1(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert local("queue", "set", "base", "busy", "weight=7") == 0
     assert local("queue", "set", "base", "waits", "state=Closed") == 0
@@ -79,7 +79,7 @@ def test_an_export_that_manifests_cannot_express_exits_with_1(
 
 
 def test_an_export_names_what_the_webhook_refuses_in_any_order(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     local("queue", "set", "base", "waits", "guarantee.cpu=99", "deserved.cpu=2", "weight=3")
     capsys.readouterr()
@@ -89,7 +89,7 @@ def test_an_export_names_what_the_webhook_refuses_in_any_order(
 
 
 def test_a_removed_queue_is_in_the_script_and_missing_elsewhere(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     local("queue", "remove", "base", "waits")
     capsys.readouterr()
@@ -99,7 +99,7 @@ def test_a_removed_queue_is_in_the_script_and_missing_elsewhere(
     assert "kubectl delete queue -- waits" in capsys.readouterr().out
 
 
-def test_the_exported_script_is_valid_for_a_shell(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exported_script_is_valid_for_a_shell(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     local("queue", "set", "base", "busy", "weight=7")
     local("queue", "remove", "base", "waits")
@@ -116,9 +116,9 @@ def test_the_exported_script_is_valid_for_a_shell(desk: Path, capsys: pytest.Cap
 
 
 def test_a_change_of_the_configuration_alone_is_checked(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert check(desk, "- max_evictions: 0\n", CONF_MAP) == 0
+    assert check(backend, "- max_evictions: 0\n", CONF_MAP) == 0
     told = capsys.readouterr().out
     assert "conf" in told
     assert "actions" in told
@@ -146,9 +146,9 @@ def test_a_change_of_the_configuration_alone_is_checked(
     ],
 )
 def test_a_misspelt_rule_is_an_error_with_its_line_and_fix(
-    desk: Path, capsys: pytest.CaptureFixture[str], rules: str, line: int, says: str
+    backend: Path, capsys: pytest.CaptureFixture[str], rules: str, line: int, says: str
 ) -> None:
-    assert check(desk, rules, QUEUE) == 2
+    assert check(backend, rules, QUEUE) == 2
     told = capsys.readouterr().err
     assert f"rules.yaml:{line}: error:" in told
     assert says in told
@@ -163,16 +163,16 @@ def test_a_misspelt_rule_is_an_error_with_its_line_and_fix(
     ],
 )
 def test_a_change_that_would_be_refused_fails_the_check(
-    desk: Path, capsys: pytest.CaptureFixture[str], change: str, line: int, says: str
+    backend: Path, capsys: pytest.CaptureFixture[str], change: str, line: int, says: str
 ) -> None:
-    assert check(desk, "- max_evictions: 99\n", change) == 1
+    assert check(backend, "- max_evictions: 99\n", change) == 1
     told = capsys.readouterr().out
     assert f"change.yaml:{line}: error:" in told
     assert says in told
 
 
 def test_rules_about_idle_and_parent_queues_are_evaluated(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tree = QUEUE + "---\n" + QUEUE.replace("waits", "team") + "---\n" + QUEUE.replace("waits", "idle")
     tree = tree.replace("  weight: 1\n---", "  weight: 1\n  parent: team\n---", 1)
@@ -180,14 +180,14 @@ def test_rules_about_idle_and_parent_queues_are_evaluated(
         "- no_victim_in: team\n- deserved_at_least: {queue: team, resources: {cpu: 1}}\n"
         "- deserved_at_least: {queue: idle, resources: {cpu: 1}}\n- share_within: {queue: idle, min: 0.1}\n"
     )
-    code = check(desk, rules, tree)
+    code = check(backend, rules, tree)
     told = capsys.readouterr().out
     assert "ok    deserved_at_least: queue team, resources cpu 1" in told, told
     assert "skip  deserved_at_least: queue idle, resources cpu 1\n      queue idle has no podgroups" in told
     assert code == 0
 
 
-def test_a_vcjob_is_found_by_its_own_name(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_vcjob_is_found_by_its_own_name(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     local("job", "add", "base", "ml/big", "--queue", "waits", "--cpu", "1m")
     job = {
         "apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
@@ -195,7 +195,7 @@ def test_a_vcjob_is_found_by_its_own_name(desk: Path, capsys: pytest.CaptureFixt
         "spec": {"queue": "waits", "minAvailable": 1, "tasks": [{"name": "t", "replicas": 1, "template": {
             "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1m"}}}]}}}]},
     }  # fmt: skip
-    check(desk, "- job_runs: ml/tiny\n- job_runs: ml/tinny\n", json.dumps(job))
+    check(backend, "- job_runs: ml/tiny\n- job_runs: ml/tinny\n", json.dumps(job))
     told = capsys.readouterr().out
     assert "no such job: ml/tiny." not in told
     assert "no such job: ml/tinny." in told
@@ -203,14 +203,14 @@ def test_a_vcjob_is_found_by_its_own_name(desk: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("form", ["json", "junit", "markdown"])
 def test_a_check_that_is_impossible_also_has_a_report(
-    desk: Path, capsys: pytest.CaptureFixture[str], form: str
+    backend: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:
-    assert check(desk, "- no_victims_in: busy\n", QUEUE, "--report", form) == 2
+    assert check(backend, "- no_victims_in: busy\n", QUEUE, "--report", form) == 2
     assert "no_victims_in is not a key here" in capsys.readouterr().out
 
 
-def test_the_json_report_has_the_figures(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    check(desk, "- max_evictions: 99\n", QUEUE + "  capability: {cpu: 1m}\n", "--report", "json")
+def test_the_json_report_has_the_figures(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check(backend, "- max_evictions: 99\n", QUEUE + "  capability: {cpu: 1m}\n", "--report", "json")
     report = json.loads(capsys.readouterr().out)
     assert report["passed"] is True
     assert [(one["name"], one["field"], one["after"]) for one in report["changes"]] == [
@@ -237,7 +237,7 @@ def test_the_json_report_has_the_figures(desk: Path, capsys: pytest.CaptureFixtu
     ],
 )
 def test_a_refusal_has_the_shape_of_the_api(
-    desk: Path, capsys: pytest.CaptureFixture[str], words: list[str], rule: str | None, path: str | None
+    backend: Path, capsys: pytest.CaptureFixture[str], words: list[str], rule: str | None, path: str | None
 ) -> None:
     assert local(*words, "-o", "json") == 2
     body: dict[str, Any] = json.loads(capsys.readouterr().err)
@@ -246,17 +246,17 @@ def test_a_refusal_has_the_shape_of_the_api(
     assert all(tuple(one) == KEYS for one in body["problems"])
 
 
-def test_the_same_job_twice_is_refused(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_job_twice_is_refused(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert local("job", "add", "base", "x", "--queue", "busy") == 0
     assert local("job", "add", "base", "x", "--queue", "busy") == 2
     assert "already exists" in capsys.readouterr().err
 
 
 def test_a_second_import_leaves_the_snapshot_under_its_scenarios(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = {**factories.cluster(nodes=5), "scheduler_conf": factories.CONF}
-    (desk / "other.json").write_text(json.dumps(other))
+    (backend / "other.json").write_text(json.dumps(other))
     assert local("import", "other.json", "--name", "prod") == 0
     capsys.readouterr()
     assert local("scenario", "diff", "base") == 0
@@ -268,7 +268,7 @@ def test_a_second_import_leaves_the_snapshot_under_its_scenarios(
 # edits say what they break
 
 
-def test_an_edit_shows_the_problems_that_it_causes(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_edit_shows_the_problems_that_it_causes(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert local("queue", "set", "base", "waits", "guarantee.cpu=99", "deserved.cpu=2") == 0
     assert "queue.deserved_below_guarantee" in capsys.readouterr().out
     assert local("job", "add", "base", "x", "--queue", "nope") == 0
@@ -279,9 +279,9 @@ def test_an_edit_shows_the_problems_that_it_causes(desk: Path, capsys: pytest.Ca
     assert "queue.deserved_below_guarantee" in told
 
 
-def test_a_configmap_is_recognised_by_its_contents(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (desk / "map.yaml").write_text(CONF_MAP)
-    (desk / "queue.yaml").write_text(QUEUE)
+def test_a_configmap_is_recognised_by_its_contents(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (backend / "map.yaml").write_text(CONF_MAP)
+    (backend / "queue.yaml").write_text(QUEUE)
     assert local("conf", "lint", "map.yaml") == 0
     assert "map.yaml:6" in capsys.readouterr().out
     assert local("conf", "set", "base", "map.yaml") == 0

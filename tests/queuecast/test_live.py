@@ -116,7 +116,7 @@ def read(server: ApiServer, folder: Path, *more: str, token: str = TOKEN) -> int
     )  # fmt: skip
     return main([
         "import", "--cluster", "--kubeconfig", str(kubeconfig), "--name", "live",
-        "--local", "--folder", str(folder / "desk"), "-o", "json", *more,
+        "--local", "--folder", str(folder / "backend"), "-o", "json", *more,
     ])  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def test_all_objects_come_page_by_page_with_the_configuration(
     assert {kind: counts[kind] for kind in ("nodes", "queues", "podgroups", "pods")} == {
         "nodes": 2, "queues": 2, "podgroups": 2, "pods": 20,
     }  # fmt: skip
-    kept = json.loads((tmp_path / "desk" / "snapshots" / "live.json").read_text())
+    kept = json.loads((tmp_path / "backend" / "snapshots" / "live.json").read_text())
     assert kept["document"]["scheduler_conf"] == factories.CONF
     assert {method for method, _ in server.calls} == {"GET"}
 

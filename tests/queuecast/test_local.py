@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
     """A folder with a snapshot `prod` and its scenario `base`."""
     monkeypatch.chdir(tmp_path)
     cluster = {**factories.cluster(), "scheduler_conf": factories.CONF}
@@ -40,7 +40,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_branch_is_changed_run_and_compared(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_branch_is_changed_run_and_compared(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("scenario", "branch", "base", "more")
     say("queue", "set", "more", "waits", "weight=3", "capability.cpu=4", "guarantee.cpu=1")
     say("job", "add", "more", "ml/train", "--queue", "waits", "--replicas", "2", "--cpu", "2")
@@ -63,7 +63,7 @@ def test_a_branch_is_changed_run_and_compared(desk: Path, capsys: pytest.Capture
 
 
 def test_a_change_that_makes_a_figure_reach_an_amount_is_found_and_applied(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ("reach", "base", "placed", "--job", "default/wait", "--at-least", "3")
     found = told(capsys, *asked)
@@ -81,10 +81,10 @@ def test_a_change_that_makes_a_figure_reach_an_amount_is_found_and_applied(
 
 
 def test_an_export_contains_the_changes_when_read_again(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     say("queue", "set", "base", "busy", "weight=7")
-    (desk / "conf.yaml").write_text(factories.CONF.replace("nodeorder", "binpack"))
+    (backend / "conf.yaml").write_text(factories.CONF.replace("nodeorder", "binpack"))
     say("conf", "set", "base", "conf.yaml")
     capsys.readouterr()
     say("scenario", "export", "base")
@@ -95,20 +95,20 @@ def test_an_export_contains_the_changes_when_read_again(
     assert "binpack" in (reading.scheduler_conf_text or "")
 
 
-def test_a_run_gives_the_bytes_of_the_core(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_gives_the_bytes_of_the_core(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("run", "base", "--cycles", "2")
-    kept = json.loads((desk / ".queuecast" / "runs" / "1.json").read_text())
-    (desk / "input.json").write_text(json.dumps(kept["document"]))
-    command = [sys.executable, "-m", "scheduler_core", "simulate", str(desk / "input.json")]
+    kept = json.loads((backend / ".queuecast" / "runs" / "1.json").read_text())
+    (backend / "input.json").write_text(json.dumps(kept["document"]))
+    command = [sys.executable, "-m", "scheduler_core", "simulate", str(backend / "input.json")]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     assert json.loads(printed) == kept["result"]
 
 
-def test_a_configuration_is_patched_line_by_line(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (desk / "conf.yaml").write_text(f"# ours\n{factories.CONF}")
+def test_a_configuration_is_patched_line_by_line(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (backend / "conf.yaml").write_text(f"# ours\n{factories.CONF}")
     say("conf", "set", "base", "conf.yaml")
     actions = manifests.parse_conf(factories.CONF)["actions"]
-    (desk / "patch.json").write_text(
+    (backend / "patch.json").write_text(
         json.dumps([{"op": "replace", "path": "/actions", "value": f"{actions}, shuffle"}])
     )
     say("conf", "patch", "base", "patch.json")
@@ -117,12 +117,12 @@ def test_a_configuration_is_patched_line_by_line(desk: Path, capsys: pytest.Capt
     ]
     assert after.startswith("# ours\n")
     assert manifests.parse_conf(after)["actions"] == f"{actions}, shuffle"
-    (desk / "patch.json").write_text('[{"op": "remove", "path": "/nowhere"}]')
+    (backend / "patch.json").write_text('[{"op": "remove", "path": "/nowhere"}]')
     say("conf", "patch", "base", "patch.json", code=2)
     assert "[0]: " in capsys.readouterr().err
 
 
-def test_removing_a_scenario_removes_its_runs(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_removing_a_scenario_removes_its_runs(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("scenario", "branch", "base", "other")
     first, second = told(capsys, "run", "base", "other")
     say("scenario", "remove", "base")
@@ -132,7 +132,7 @@ def test_removing_a_scenario_removes_its_runs(desk: Path, capsys: pytest.Capture
     assert third["id"] not in (first["id"], second["id"])
 
 
-def test_explain_says_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_says_why_a_job_waits(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("run", "base")
     capsys.readouterr()
     say("explain", "1", "job", "default/wait")
@@ -142,7 +142,7 @@ def test_explain_says_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == "No job 'default/wiat' in the run. Did you mean 'default/wait'?\n"
 
 
-def test_an_added_job_is_explained_by_its_own_name(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_added_job_is_explained_by_its_own_name(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("job", "add", "base", "ml/big", "--queue", "waits", "--replicas", "2", "--cpu", "1")
     say("run", "base")
     story = told(capsys, "explain", "base", "job", "ml/big")
@@ -153,7 +153,7 @@ def test_an_added_job_is_explained_by_its_own_name(desk: Path, capsys: pytest.Ca
     say("decisions", "base", "--job", "ml/bgi", code=2)
 
 
-def test_a_difference_exits_with_1_on_request(desk: Path) -> None:
+def test_a_difference_exits_with_1_on_request(backend: Path) -> None:
     say("scenario", "diff", "base", "--exit-code")
     say("queue", "set", "base", "waits", "weight=3")
     say("scenario", "diff", "base")
@@ -161,11 +161,11 @@ def test_a_difference_exits_with_1_on_request(desk: Path) -> None:
 
 
 def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pod = factories.pod("claimed", "wait")
     pod["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "gpu"}]
-    (desk / "claimed.json").write_text(json.dumps(pod))
+    (backend / "claimed.json").write_text(json.dumps(pod))
     say("job", "add", "base", "--file", "claimed.json")
     capsys.readouterr()
     for words in (["run", "base"], ["explain", "1", "job", "default/wait"], ["compare", "1", "1"]):
@@ -173,7 +173,7 @@ def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
         told = capsys.readouterr()
         assert "note: Not modelled: resource claims of pod default/claimed. " in told.err, words
         assert "Not modelled" not in told.out
-    (found,) = json.loads((desk / ".queuecast" / "runs" / "1.json").read_text())["notes"][:1]
+    (found,) = json.loads((backend / ".queuecast" / "runs" / "1.json").read_text())["notes"][:1]
     assert found.startswith("Not modelled: ")
 
 
@@ -195,24 +195,24 @@ def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
 def test_errors_are_reported_and_nothing_is_changed(
-    desk: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+    backend: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
 ) -> None:
-    before = (desk / ".queuecast" / "scenarios" / "base.json").read_text()
+    before = (backend / ".queuecast" / "scenarios" / "base.json").read_text()
     say(*words, code=2)
     assert says in capsys.readouterr().err
-    assert (desk / ".queuecast" / "scenarios" / "base.json").read_text() == before
+    assert (backend / ".queuecast" / "scenarios" / "base.json").read_text() == before
 
 
 def test_lint_exits_with_1_for_files_that_volcano_cannot_read(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (desk / "good.yaml").write_text(factories.CONF)
-    (desk / "bad.yaml").write_text("actions: [")
+    (backend / "good.yaml").write_text(factories.CONF)
+    (backend / "bad.yaml").write_text("actions: [")
     say("conf", "lint", "good.yaml")
     say("conf", "lint", "bad.yaml", code=1)
 
 
-def test_answers_are_tables_json_or_yaml(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_answers_are_tables_json_or_yaml(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("queue", "list", "base")
     assert capsys.readouterr().out.splitlines()[0].split() == [
         "QUEUE", "PARENT", "WEIGHT", "RECLAIMABLE", "GUARANTEE", "DESERVED", "CAPABILITY",
@@ -266,12 +266,12 @@ def test_a_plan_in_files_is_linted_by_the_same_rules_with_lines(
 
 
 def test_import_and_configuration_report_the_findings_of_lint(
-    desk: Path, capsys: pytest.CaptureFixture[str]
+    backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = {one["rule"] for one in told(capsys, "import", "cluster.json", "--name", "again")["problems"]}
     assert "conf.no_backfill" in rules
-    (desk / "conf.yaml").write_text(factories.CONF)
+    (backend / "conf.yaml").write_text(factories.CONF)
     assert "conf.no_backfill" in {one["rule"] for one in told(capsys, "conf", "set", "base", "conf.yaml")}
-    (desk / "conf.yaml").write_text("tiers: [\n")
+    (backend / "conf.yaml").write_text("tiers: [\n")
     say("conf", "set", "base", "conf.yaml", code=2)
     assert "conf.yaml:2: error: not YAML" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from django.conf import settings
 
 from planner.clusters.models import Snapshot
 from planning.contents import Content
-from planning.shelf import Shelf
+from planning.memory_cache import Shelf
 
 KEPT_BYTES: int = settings.SNAPSHOT_CACHE_BYTES
 

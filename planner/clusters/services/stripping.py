@@ -11,8 +11,8 @@ from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.usage import unreferenced_blobs
 from planner.runs.models import Run
 from planner.scenarios.models import Change, ObjectChange, Queue, ScenarioCopy
-from planning.bare import bare_change, bare_copy, bare_input, bare_queue
 from planning.objects import bare_objects
+from planning.stripped import bare_change, bare_copy, bare_input, bare_queue
 
 AT_ONCE = 200
 

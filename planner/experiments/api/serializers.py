@@ -8,7 +8,7 @@ from rest_framework import serializers
 from planner.api.bodies import Body
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import Cells
-from planning.experiments.written import figures_written
+from planning.experiments.definition import figures_written
 
 
 class ExperimentCreate(Body):

@@ -7,8 +7,8 @@ from typing import Any
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import CellRow, Cells
 from planning.experiments.cells import Grid
+from planning.experiments.definition import grid_of
 from planning.experiments.forecast_cells import Alone, ForecastGrid
-from planning.experiments.written import grid_of
 from planning.search import conf_text
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.experiments import VERIFYING, Progress, progress_of
 from planning.experiments.cells import front, intervals_written
+from planning.experiments.definition import Definition
 from planning.experiments.figures import Figure
 from planning.experiments.outcomes import Entry, Outcome, outcome_of
 from planning.experiments.search import Found
 from planning.experiments.space import Combination, Space
-from planning.experiments.written import Definition
 
 State = ExperimentGroup.State
 

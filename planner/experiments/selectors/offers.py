@@ -8,7 +8,7 @@ from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.releases import release_used
 from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planning.amounts import read_amounts
-from planning.forecasts.intake import queues_for_jobs
+from planning.forecasts.trace_texts import queues_for_jobs
 from planning.preview import fields_without_effect
 from planning.states import State
 

@@ -23,10 +23,16 @@ from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenario_frozen
 from planner.work.lifecycle import work_enqueue_all
 from planning.experiments.cells import Grid
-from planning.experiments.known import KnownCells
+from planning.experiments.definition import (
+    Definition,
+    grid_of,
+    name_problems,
+    size_problems,
+    written_problems,
+)
 from planning.experiments.outcomes import Entry
+from planning.experiments.reuse import KnownCells
 from planning.experiments.space import Combination
-from planning.experiments.written import Definition, grid_of, name_problems, size_problems, written_problems
 from planning.version import ENGINE_VERSION
 
 GROUPS = 16

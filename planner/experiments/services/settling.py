@@ -11,11 +11,11 @@ from planner.accounts.services.members import role_require
 from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells, verdict_written
 from planner.experiments.selectors.experiments import VERIFYING
+from planning.experiments.definition import SEARCH
 from planning.experiments.outcomes import decided
 from planning.experiments.search import Found, at_the_end
 from planning.experiments.verification import not_verified
 from planning.experiments.work import unseen_seeds
-from planning.experiments.written import SEARCH
 
 State = ExperimentGroup.State
 _GOING_ON = (State.QUEUED, State.RUNNING)

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from planner.api.bodies import Body
 from planner.forecasts.models import Backtest
-from planning.forecasts.partings import CAUSES
+from planning.forecasts.divergence import CAUSES
 
 
 class PricesSerializer(Body):

@@ -6,8 +6,8 @@ from rest_framework import serializers
 
 from planner.api.bodies import Body
 from planner.forecasts.models import WorkloadTrace
-from planning.forecasts.intake import FORMATS
 from planning.forecasts.preview import Preview
+from planning.forecasts.trace_texts import FORMATS
 
 
 class TraceSerializer(serializers.ModelSerializer[WorkloadTrace]):

@@ -10,12 +10,12 @@ from planner.forecasts.models import Forecast
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import state_of
 from planning.forecasts.comparison import Comparison, compared
-from planning.forecasts.intake import queues_for_jobs
-from planning.forecasts.kept import LOG, RECORD, SEEDS
+from planning.forecasts.parts import LOG, RECORD, SEEDS
 from planning.forecasts.record import Record
 from planning.forecasts.seeds import QueueChange, SeedRow, change_over_seeds, same_draws
 from planning.forecasts.storage import unpacked
-from planning.shelf import Shelf
+from planning.forecasts.trace_texts import queues_for_jobs
+from planning.memory_cache import Shelf
 from planning.traces import payload_of
 
 KEPT_BYTES = 40_000_000

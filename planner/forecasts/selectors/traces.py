@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from planner.accounts.models import User
 from planner.accounts.selectors.workspaces import visible
 from planner.forecasts.models import WorkloadTrace
-from planning.forecasts.intake import read_workload
 from planning.forecasts.preview import Preview, preview
+from planning.forecasts.trace_texts import read_workload
 
 
 def traces(user: User) -> QuerySet[WorkloadTrace]:

@@ -7,9 +7,9 @@ from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
 from planning.forecasts.figures import FlowRow, WaitRow, eviction_rows, flow_rows, wait_rows
 from planning.forecasts.seeds import QueueOverSeeds, over_seeds
-from planning.forecasts.use import UseRow, use_rows
+from planning.forecasts.usage import UseRow, use_rows
 from planning.forecasts.verdict import Finding, utilisations, verdict
-from planning.shelf import Shelf
+from planning.memory_cache import Shelf
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from planner.scenarios.selectors.scenarios import scenario_frozen
 from planner.work.lifecycle import work_enqueue
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import late_problems
-from planning.forecasts.intake import queues_for_jobs
 from planning.forecasts.options import DEFAULTS, option_problems
+from planning.forecasts.trace_texts import queues_for_jobs
 
 
 def forecast_create(

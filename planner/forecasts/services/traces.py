@@ -17,7 +17,7 @@ from planner.forecasts.models import WorkloadTrace
 from planner.rules import row_create
 from planning.forecasts.backtest import real_work
 from planning.forecasts.clock import instant
-from planning.forecasts.intake import Read, csv_of, generated_text, read_workload
+from planning.forecasts.trace_texts import Read, csv_of, generated_text, read_workload
 from planning.forecasts.workload import own_trace
 from planning.rows import Problem
 

@@ -29,7 +29,7 @@ from planner.web.forms import TypedForm
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller, found_or_404
 from planner.web.views.workspace import present_membership, workspace_for_import
-from planning.forecasts.intake import FORMATS
+from planning.forecasts.trace_texts import FORMATS
 from planning.rows import Problem
 
 

@@ -35,7 +35,7 @@ from planner.runs.selectors.stories import (
     victims_on_node,
 )
 from planner.runs.services.searches import search_create
-from planning.standing import node_said, pod_said
+from planning.object_states import node_said, pod_said
 
 
 class ExplainQueue(WorkspaceView):

@@ -33,7 +33,7 @@ from planner.web.templatetags.quantities import resource_order
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
-from planning.standing import node_said, pod_said
+from planning.object_states import node_said, pod_said
 
 
 @login_required

@@ -6,9 +6,9 @@ from planner.clusters.models import Snapshot
 from planner.clusters.selectors.contents import KEPT_BYTES, content_of
 from planner.scenarios.models import Queue, Scenario
 from planning.contents import scenario_objects
+from planning.memory_cache import Shelf
 from planning.review import Inspection, problems_of
 from planning.rows import Problem
-from planning.shelf import Shelf
 
 
 def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None) -> list[Problem]:

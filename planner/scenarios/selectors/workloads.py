@@ -3,7 +3,7 @@
 from planner.clusters.models import Snapshot
 from planner.scenarios.models import Scenario
 from planning.contents import Objects
-from planning.shelf import Shelf
+from planning.memory_cache import Shelf
 from planning.workloads import WorkloadRow, Workloads
 
 _ROWS_KEPT = 20_000

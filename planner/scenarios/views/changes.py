@@ -26,7 +26,7 @@ from planner.scenarios.views.editing import STALE, changed_since, edited, seen_r
 from planner.web.views.found import scenario_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller, whole_number
-from planning.change_words import AS_IMPORTED, KIND_WORDS, change_said
+from planning.change_descriptions import AS_IMPORTED, KIND_WORDS, change_said
 from planning.differences import field_changes, line_changes
 from planning.queues import queue_spec
 from planning.rows import queue_rows

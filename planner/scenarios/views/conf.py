@@ -19,9 +19,9 @@ from planner.scenarios.services.scenarios import conf_patch, conf_update, releas
 from planner.scenarios.views.editing import STALE, changed_since, seen_revision
 from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import INVALID, caller, page_or_part
+from planning.conf_completion import conf_words
 from planning.conf_fields import entry_operations
 from planning.conf_form import conf_form
-from planning.conf_words import conf_words
 from planning.differences import line_changes
 from planning.review import conf_findings, conf_questions
 from planning.rows import Problem

@@ -31,7 +31,7 @@ from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
 from planner.work.lifecycle import work_cancel
-from planning.change_words import KIND_WORDS
+from planning.change_descriptions import KIND_WORDS
 from planning.differences import line_changes
 from planning.rebase.conflicts import SIDES, Conflict, ConflictId
 from planning.states import CONF

@@ -13,7 +13,7 @@ from planner.runs.selectors.verdicts import verdicts_of
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.web.selectors.words import tagged
-from planning.change_words import change_said, net_changes
+from planning.change_descriptions import change_said, net_changes
 from planning.rows import RunCounts
 from planning.verdict import Verdict
 

@@ -16,8 +16,8 @@ from planner.work.lifecycle import work_claim
 from planner.work.recovery import worker_lost
 from planner.work.turns import work_claim_next
 from planning.experiments.cells import Grid
+from planning.experiments.definition import Definition, grid_of
 from planning.experiments.search import smallest
-from planning.experiments.written import Definition, grid_of
 from scheduler_core import Options, simulate_document
 from tests import factories
 from tests.worker import do_all_work, do_work

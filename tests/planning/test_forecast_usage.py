@@ -12,7 +12,7 @@ from planning.forecasts.figures import room_curves
 from planning.forecasts.fragmentation import rooms_of
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.storage import packed, unpacked
-from planning.forecasts.use import use_rows
+from planning.forecasts.usage import use_rows
 from scheduler_core.replay import replay_document
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 from tests.planning.forecasts import forecast

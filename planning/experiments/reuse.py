@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from planning.experiments.definition import Definition
 from planning.experiments.outcomes import Entry
 from planning.experiments.space import Combination, Space
-from planning.experiments.written import Definition
 
 _ONLY_HERE = ("name", "values", "range", "price")
 """Keys that say how a setting is tried, not what it is."""

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from queuecast import answer_commands, kept_commands, kept_experiments
+from queuecast import answer_commands, stored_commands, stored_experiments
 from queuecast.forecast_arguments import add_cells_file
 from queuecast.parsing import Groups, add_command, add_group
 
 
-def add_kept_commands(groups: Groups) -> None:
+def add_stored_commands(groups: Groups) -> None:
     """Add the commands."""
-    add_command(add_group(groups, "cluster", "list"), "list", kept_commands.cluster_list)
-    add_command(groups, "status", kept_commands.status)
+    add_command(add_group(groups, "cluster", "list"), "list", stored_commands.cluster_list)
+    add_command(groups, "status", stored_commands.status)
     _add_answers(groups)
     _add_imports(groups)
     _add_labels(groups)
@@ -29,12 +29,12 @@ def _add_answers(groups: Groups) -> None:
 
 def _add_imports(groups: Groups) -> None:
     imports = add_group(groups, "imports", "list, cancel: imports that a worker reads")
-    add_command(imports, "list", kept_commands.import_list)
-    add_command(imports, "cancel", kept_commands.import_cancel).add_argument("name", help="id or name")
+    add_command(imports, "list", stored_commands.import_list)
+    add_command(imports, "cancel", stored_commands.import_cancel).add_argument("name", help="id or name")
 
 
 def _add_labels(groups: Groups) -> None:
-    label = add_command(groups, "label", kept_commands.label, edits=True)
+    label = add_command(groups, "label", stored_commands.label, edits=True)
     label.add_argument("kind", choices=("scenario", "run"))
     label.add_argument("name", help="id or name")
     label.add_argument("--note", help="a text for people; an empty one removes it")
@@ -46,8 +46,8 @@ def _add_labels(groups: Groups) -> None:
 
 def _add_prices(groups: Groups) -> None:
     price = add_group(groups, "price", "list, set")
-    listed = add_command(price, "list", kept_commands.price_list)
-    change = add_command(price, "set", kept_commands.price_set, edits=True)
+    listed = add_command(price, "list", stored_commands.price_list)
+    change = add_command(price, "set", stored_commands.price_set, edits=True)
     change.add_argument("file", type=Path, help="prices per hour: pools and resources, as YAML")
     for command in (listed, change):
         command.add_argument("--workspace", default="", help="name or id, if you are a member of several")
@@ -55,13 +55,13 @@ def _add_prices(groups: Groups) -> None:
 
 def _add_experiments(groups: Groups) -> None:
     kept = add_group(groups, "experiments", "list, show, cells, cancel, open, forecast")
-    add_command(kept, "list", kept_experiments.experiment_list)
+    add_command(kept, "list", stored_experiments.experiment_list)
     for name, do, edits in (
-        ("show", kept_experiments.experiment_show, False),
-        ("cells", kept_experiments.experiment_cells, False),
-        ("cancel", kept_experiments.experiment_cancel, False),
-        ("open", kept_experiments.experiment_open, True),
-        ("forecast", kept_experiments.experiment_forecast, True),
+        ("show", stored_experiments.experiment_show, False),
+        ("cells", stored_experiments.experiment_cells, False),
+        ("cancel", stored_experiments.experiment_cancel, False),
+        ("open", stored_experiments.experiment_open, True),
+        ("forecast", stored_experiments.experiment_forecast, True),
     ):
         command = add_command(kept, name, do, edits=edits)
         command.add_argument("experiment", help="id or name")

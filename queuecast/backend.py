@@ -10,7 +10,7 @@ Progress = Callable[[float, str], None]
 """Receives the progress of a run or an import, from 0 to 1, and the current step."""
 
 
-class Desk(Protocol):
+class Backend(Protocol):
     """Where scenarios are created, edited, run and compared.
 
     A scenario or a snapshot is named by its id, or by its name, which means the newest that has it. A run is

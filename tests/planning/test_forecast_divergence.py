@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from planning.forecasts.backtest import Backtest, backtest, known, plain, real_jobs
-from planning.forecasts.partings import CAUSES, QueueParting, RealJob
+from planning.forecasts.divergence import CAUSES, QueueParting, RealJob
 from planning.forecasts.record import Record
 from tests.builders import conf, node, queue
 from tests.planning.test_forecast_comparisons import in_line, kept

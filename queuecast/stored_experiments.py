@@ -2,21 +2,21 @@
 
 import argparse
 
+from queuecast.backend import Backend, Json
 from queuecast.client import on_server
 from queuecast.commands import scenarios
-from queuecast.desk import Desk, Json
 from queuecast.experiment_tables import cells_table, verdict_parts, write_cells
 from queuecast.shown import Output, Table
 
 
-def experiment_list(desk: Desk, args: argparse.Namespace) -> Output:
+def experiment_list(backend: Backend, args: argparse.Namespace) -> Output:
     """List the experiments, newest first."""
-    return _experiments(on_server(desk, "experiments").experiments())
+    return _experiments(on_server(backend, "experiments").experiments())
 
 
-def experiment_show(desk: Desk, args: argparse.Namespace) -> Output:
+def experiment_show(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the progress of an experiment, and the result of a search."""
-    found = on_server(desk, "experiments").experiment(args.experiment)
+    found = on_server(backend, "experiments").experiment(args.experiment)
     done, verdict = found["progress"], found["verdict"]
     parts: list[Table | str] = [_table([found]), f"{done['measured']} of {done['planned']} combinations"]
     if verdict:
@@ -24,29 +24,29 @@ def experiment_show(desk: Desk, args: argparse.Namespace) -> Output:
     return Output(found, parts)
 
 
-def experiment_cells(desk: Desk, args: argparse.Namespace) -> Output:
+def experiment_cells(backend: Backend, args: argparse.Namespace) -> Output:
     """List the combinations that are measured so far: settings, price, figures."""
-    client = on_server(desk, "experiments")
+    client = on_server(backend, "experiments")
     found = client.experiment_cells(args.experiment)
     if args.to:
         write_cells(args.to, found, lambda: client.experiment_cells_parquet(args.experiment))
     return Output(found, [cells_table(found)])
 
 
-def experiment_cancel(desk: Desk, args: argparse.Namespace) -> Output:
+def experiment_cancel(backend: Backend, args: argparse.Namespace) -> Output:
     """Stop an experiment and keep its measurements."""
-    return _experiments(on_server(desk, "experiments").experiment_cancel(args.experiment))
+    return _experiments(on_server(backend, "experiments").experiment_cancel(args.experiment))
 
 
-def experiment_open(desk: Desk, args: argparse.Namespace) -> Output:
+def experiment_open(backend: Backend, args: argparse.Namespace) -> Output:
     """Create a scenario with the settings of a combination, by its number."""
-    client = on_server(desk, "experiments")
+    client = on_server(backend, "experiments")
     return scenarios(client.experiment_open(args.experiment, args.number, args.name))
 
 
-def experiment_forecast(desk: Desk, args: argparse.Namespace) -> Output:
+def experiment_forecast(backend: Backend, args: argparse.Namespace) -> Output:
     """Start the forecast of a combination; creates its scenario and its trace."""
-    made = on_server(desk, "experiments").experiment_forecast(args.experiment, args.number)
+    made = on_server(backend, "experiments").experiment_forecast(args.experiment, args.number)
     names = ("forecast", "scenario", "trace")
     return Output(made, [Table(("FORECAST", "SCENARIO", "TRACE"), [tuple(made[name] for name in names)])])
 
