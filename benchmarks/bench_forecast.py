@@ -94,9 +94,9 @@ def first_view(browser: Any, page: str) -> float:
     """Return the processor's seconds of the page in a process that has not read this forecast before."""
     from benchmarks.planner import seconds
     from planner.forecasts.selectors import forecasts
-    from planning.memory_cache import Shelf
+    from planning.memory_cache import MemoryCache
 
-    forecasts._shelf = Shelf(forecasts.KEPT_BYTES, lambda record: 1)  # nothing is unpacked yet
+    forecasts._cache = MemoryCache(forecasts.KEPT_BYTES, lambda record: 1)  # nothing is unpacked yet
     return seconds(lambda: browser.get(page))
 
 

@@ -11,7 +11,7 @@ Value = TypeVar("Value")
 IDLE_SECONDS = 900.0
 
 
-class Shelf(Generic[Value]):
+class MemoryCache(Generic[Value]):
     """Values by key, bounded by their total size; the least recently used goes first."""
 
     def __init__(self, most: int, size_of: Callable[[Value], int]) -> None:

@@ -24,7 +24,7 @@ from config.cache import LARGEST, JsonFileCache, JsonSerializer, OptionalRedisCa
 from planner.scenarios.selectors.preview import scenario_preview
 from planner.scenarios.services.queues import queue_update
 from planning.demands import demand_from, plain
-from planning.memory_cache import Shelf
+from planning.memory_cache import MemoryCache
 from scheduler_core.demand import demand_of
 from tests import factories
 from tests.needs import unavailable
@@ -188,8 +188,8 @@ def test_what_is_kept_comes_back(value: Any) -> None:
     assert serializer.loads(serializer.dumps(value)) == value
 
 
-def test_a_shelf_is_bounded_and_forgets_what_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf: Shelf[bytes] = Shelf(100, len)
+def test_a_cache_is_bounded_and_forgets_what_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache: MemoryCache[bytes] = MemoryCache(100, len)
     made = []
 
     def take(key: int, size: int) -> bytes:
@@ -197,7 +197,7 @@ def test_a_shelf_is_bounded_and_forgets_what_nobody_asks_for(monkeypatch: pytest
             made.append(key)
             return bytes(size)
 
-        return shelf.get(key, make)
+        return cache.get(key, make)
 
     for key in (1, 2, 1, 3, 1):
         take(key, 40)

@@ -4,11 +4,11 @@ from django.conf import settings
 
 from planner.clusters.models import Snapshot
 from planning.contents import Content
-from planning.memory_cache import Shelf
+from planning.memory_cache import MemoryCache
 
 KEPT_BYTES: int = settings.SNAPSHOT_CACHE_BYTES
 
-_shelf: Shelf[tuple[Content, int]] = Shelf(KEPT_BYTES, lambda kept: kept[1])
+_cache: MemoryCache[tuple[Content, int]] = MemoryCache(KEPT_BYTES, lambda kept: kept[1])
 
 
 def content_of(snapshot: Snapshot) -> Content:
@@ -19,7 +19,7 @@ def content_of(snapshot: Snapshot) -> Content:
         document = blob.document()
         return Content(lambda: document), blob.size
 
-    content, _ = _shelf.get(snapshot.content_id, unpacked)
+    content, _ = _cache.get(snapshot.content_id, unpacked)
     return content
 
 

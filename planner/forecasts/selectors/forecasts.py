@@ -15,13 +15,13 @@ from planning.forecasts.record import Record
 from planning.forecasts.seeds import QueueChange, SeedRow, change_over_seeds, same_draws
 from planning.forecasts.storage import unpacked
 from planning.forecasts.trace_texts import queues_for_jobs
-from planning.memory_cache import Shelf
+from planning.memory_cache import MemoryCache
 from planning.traces import payload_of
 
 KEPT_BYTES = 40_000_000
 """The most packed bytes of records that a process caches unpacked."""
 
-_shelf: Shelf[Record] = Shelf(KEPT_BYTES, lambda record: 1_000_000 + 200 * len(record.jobs.names))
+_cache: MemoryCache[Record] = MemoryCache(KEPT_BYTES, lambda record: 1_000_000 + 200 * len(record.jobs.names))
 
 
 def forecasts(user: User) -> QuerySet[Forecast]:
@@ -41,7 +41,7 @@ def record_of(forecast: Forecast) -> Record:
     def read() -> Record:
         return unpacked(bytes(forecast.parts.get(part=RECORD).packed))
 
-    return _shelf.get(str(forecast.pk), read)
+    return _cache.get(str(forecast.pk), read)
 
 
 def decisions_at(forecast: Forecast, time: float) -> list[dict[str, str]]:

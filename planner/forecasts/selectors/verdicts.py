@@ -9,7 +9,7 @@ from planning.forecasts.figures import FlowRow, WaitRow, eviction_rows, flow_row
 from planning.forecasts.seeds import QueueOverSeeds, over_seeds
 from planning.forecasts.usage import UseRow, use_rows
 from planning.forecasts.verdict import Finding, utilisations, verdict
-from planning.memory_cache import Shelf
+from planning.memory_cache import MemoryCache
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Verdict:
 
 
 MOST_KEPT = 16
-_shelf: Shelf[Verdict] = Shelf(MOST_KEPT, lambda verdict: 1)
+_cache: MemoryCache[Verdict] = MemoryCache(MOST_KEPT, lambda verdict: 1)
 
 
 def verdict_of(forecast: Forecast) -> Verdict:
     """Return the verdict on a succeeded forecast, which never changes (no query if cached, else 2)."""
-    return _shelf.get(str(forecast.pk), lambda: _made(forecast))
+    return _cache.get(str(forecast.pk), lambda: _made(forecast))
 
 
 def _made(forecast: Forecast) -> Verdict:

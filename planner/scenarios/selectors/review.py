@@ -6,7 +6,7 @@ from planner.clusters.models import Snapshot
 from planner.clusters.selectors.contents import KEPT_BYTES, content_of
 from planner.scenarios.models import Queue, Scenario
 from planning.contents import scenario_objects
-from planning.memory_cache import Shelf
+from planning.memory_cache import MemoryCache
 from planning.review import Inspection, problems_of
 from planning.rows import Problem
 
@@ -27,7 +27,7 @@ def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None)
 
 def _inspected(snapshot: Snapshot) -> Inspection:
     content = content_of(snapshot)
-    return _shelf.get(snapshot.content_id, lambda: (Inspection(content.document), snapshot.content.size))[0]
+    return _cache.get(snapshot.content_id, lambda: (Inspection(content.document), snapshot.content.size))[0]
 
 
-_shelf: Shelf[tuple[Inspection, int]] = Shelf(KEPT_BYTES, lambda inspected: inspected[1])
+_cache: MemoryCache[tuple[Inspection, int]] = MemoryCache(KEPT_BYTES, lambda inspected: inspected[1])
