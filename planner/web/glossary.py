@@ -56,6 +56,7 @@ GATES: Mapping[str, str] = {
     "enqueue": "A plugin rejects the job at enqueue: its minResources do not fit beside what is used"
     " and reserved.",
     "no-action": "The action that would place its pods is not configured.",
+    "no-pods": "The job is enqueued, and its controller has not created its pods yet.",
     "gang": "The job has fewer pods, in total or of one role, than it needs to run.",
     "scheduling-gate": "Pods that the job needs have a Kubernetes scheduling gate.",
     "overused": "The queue uses its deserved amount or more, so allocate skips it.",
