@@ -12,7 +12,7 @@ run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
 
 # Test files start in the order of their names: by default those with few tests, which may be the longest, would start
-# last. Journeys and units wait for processes and pages part of their time: four of them keep two processors busy.
+# last. Journeys and units wait for processes and pages part of their time, so that more of them run than processors.
 BALANCED := --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP) services  ## Run everything needed to trust a change
@@ -20,7 +20,7 @@ test: $(STAMP) services  ## Run everything needed to trust a change
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line journeys units types
 
 units: $(STAMP)  ## Run the tests within one process, except where the product itself starts others
-	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/pytest -n 3 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
 
 journeys: $(STAMP) services  ## Run the tests of an installation's processes, and of its pages in a browser
 	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" tests/processes tests/e2e

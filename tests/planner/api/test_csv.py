@@ -155,7 +155,7 @@ def test_every_link_of_a_page_leads_to_its_table(browser: Client, finished_run: 
         links = re.findall(r'href="([^"]*format=csv[^"]*)"', text_of(browser.get(page)))
         assert links, page
         found |= {link.replace("&amp;", "&") for link in links}
-    assert len(found) == 16
+    assert len(found) == 17
     for link in found:
         assert browser.get(link).headers["Content-Type"] == "text/csv; charset=utf-8", link
 
