@@ -20,7 +20,7 @@ test: $(STAMP) services  ## Run everything needed to trust a change
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line journeys units types
 
 units: $(STAMP)  ## Run the tests within one process, except where the product itself starts others
-	$(BIN)/pytest -n 3 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
 
 journeys: $(STAMP) services  ## Run the tests of an installation's processes, and of its pages in a browser
 	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" tests/processes tests/e2e
