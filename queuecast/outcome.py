@@ -73,13 +73,14 @@ class Outcome:
 
 
 def _job(group: Mapping[str, Any], cycle: Mapping[str, Any]) -> dict[str, Any]:
+    pending = sum(task["status"] == "Pending" for task in group["tasks"])
     why = cycle.get("explain", {}).get("pending", {}).get(group["name"], {})
     return {
         "job": group["name"],
         "queue": group["queue"],
         "pods": len(group["tasks"]),
-        "pending": sum(task["status"] == "Pending" for task in group["tasks"]),
-        "waits": awaits_pods(group) or any(task["status"] == "Pending" for task in group["tasks"]),
+        "pending": pending,
+        "waits": pending > 0 or awaits_pods(group),
         "ready": bool(group["ready"]),
         "gate": why.get("gate") or "",
         "message": why.get("message") or group.get("fit_error") or "",

@@ -24,7 +24,6 @@ from planning.rows.explanations import (
     Vote,
 )
 from planning.rows.outcomes import (
-    BEFORE_PODS,
     Decision,
     FlowRow,
     Moment,
@@ -47,6 +46,7 @@ from planning.rows.waiting import (
     Shortage,
     Unblocking,
 )
+from scheduler_core.explain.pending import BEFORE_PODS
 
 __all__ = [
     "BEFORE_PODS",

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from planning.rows.amounts import Amounts
-
-BEFORE_PODS = ("", "Pending", "Inqueue")
-"""Phases in which a job without pods may still get some: the job controller creates them after Inqueue."""
+from scheduler_core.explain.pending import BEFORE_PODS
 
 
 def waits(job: Mapping[str, Any]) -> bool:

@@ -14,19 +14,18 @@ from scheduler_core.explain.wording import agreed, counted, listed
 _WAITING = ("Pending", "Pipelined", "Allocated")
 _UNEXPLAINED: Mapping[str, Any] = {"gate": "turn", "unexplained": True}
 NO_PODS: Mapping[str, Any] = {"gate": "noPods"}
+BEFORE_PODS = ("", "Pending", "Inqueue")
+"""Phases in which a job without pods may still get some: the job controller creates them after Inqueue."""
 
 
 def awaits_pods(entry: Object) -> bool:
-    """Return whether a job has no pods and may still get some: its PodGroup is Pending or Inqueue.
-
-    The job controller creates the pods of a Job only once its PodGroup is Inqueue.
-    """
-    return not entry.get("tasks") and (entry.get("phase_after") or "Pending") in ("Pending", "Inqueue")
+    """Return whether a job has no pods and may still get some."""
+    return not entry.get("tasks") and (entry.get("phase_after") or "") in BEFORE_PODS
 
 
 def is_enqueued_without_pods(entry: Object) -> bool:
     """Return whether the scheduler has done all it can for a job before its controller creates pods."""
-    return not entry.get("tasks") and entry.get("phase_after") == "Inqueue"
+    return awaits_pods(entry) and entry.get("phase_after") == "Inqueue"
 
 
 def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:

@@ -69,9 +69,8 @@ class Trials:
         self.base = CycleView(document, simulate({}, _EXPLAINED))
         self.job: str = self.base.job(job)["name"]
         self.before = Outcome(self.base.result)
-        self.was_served = self._own(self.before).served
         own = self._own(self.before)
-        self.has_pods = own.has_pods
+        self.was_served, self.has_pods = own.served, own.has_pods
         lacks = own.pending or self.job in self.before.looping or not own.has_pods
         self.waits = bool(lacks) and not self.runs(self.before)
         self._remedy: Remedy | None = None

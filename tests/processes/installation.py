@@ -93,7 +93,9 @@ class Driver:
     def answer(self, step: str, *arguments: Any) -> Any:
         """Return what a step of `tests.processes.driver` answers."""
         self._steps.send(json.dumps([step, *arguments]))
-        assert self._steps.poll(self._patience), f"{step} took more than {self._patience:.0f} s"
+        if not self._steps.poll(self._patience):
+            self._process.kill()
+            raise AssertionError(f"{step} took more than {self._patience:.0f} s")
         answer = json.loads(self._steps.recv())
         assert "error" not in answer, answer["error"]
         return answer["answer"]

@@ -251,17 +251,17 @@ class ForecastPage:
         longest = sorted(found, key=lambda queue: (-np.quantile(found[queue], 0.95), queue))[:MOST_QUEUES]
         return {queue: found[queue] for queue in sorted(longest)}
 
-    @property
+    @cached_property
     def findings(self) -> tuple[list[Finding], list[Finding]]:
         """The findings of the verdict: the first few of each kind, and the others."""
         kinds: dict[str, list[Finding]] = {}
+        first = []
         for finding in self.verdict.findings:
-            kinds.setdefault(finding.kind, []).append(finding)
-        first = [finding for found in kinds.values() for finding in found[:MOST_FINDINGS]]
-        return (
-            [finding for finding in self.verdict.findings if finding in first],
-            [finding for found in kinds.values() for finding in found[MOST_FINDINGS:]],
-        )
+            same = kinds.setdefault(finding.kind, [])
+            same.append(finding)
+            if len(same) <= MOST_FINDINGS:
+                first.append(finding)
+        return first, [finding for same in kinds.values() for finding in same[MOST_FINDINGS:]]
 
     @cached_property
     def longest(self) -> Listing:

@@ -6,8 +6,7 @@ from rest_framework.test import APIClient
 
 from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.runs import run_counts
-from planning.rows import BEFORE_PODS
-from scheduler_core.explain.pending import awaits_pods
+from scheduler_core.explain.pending import BEFORE_PODS, awaits_pods
 from tests import factories
 from tests.planner.pages import text_of
 from tests.planner.recorded import executed
