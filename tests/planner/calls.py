@@ -1,4 +1,4 @@
-"""A call of every route: what its address names, and a body that an editor or admin may send there."""
+"""Calls of every route: the objects in its address, and a body that an editor or admin may send."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.planner.recorded import experiment_done, forecast_done
 
 
 def edited(scenario: Scenario) -> Scenario:
-    """Return the scenario with a change to revert, one to undo and one to redo."""
+    """Return the scenario after one edit that stands and one that was undone."""
     for name in ("waits", "busy"):
         seen = scenario.revision
         queue_update(scenario=scenario, name=name, patch={"weight": seen + 1}, expected_revision=seen)
@@ -29,7 +29,7 @@ def edited(scenario: Scenario) -> Scenario:
 
 
 def things(run: Run, scenario: Scenario) -> dict[str, Any]:
-    """What the addresses name: a thing of each kind; `scenario` is an edited one, see `edited`."""
+    """Return one object of each kind for the addresses; `scenario` has edits, see `edited`."""
     colleague = factories.user("colleague", role=Role.VIEWER)
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
     prices_set(workspace=run.workspace, pools={}, resources={"cpu": 0.03}, currency="USD")
@@ -50,12 +50,12 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
 
 
 def later_snapshot() -> Snapshot:
-    """Return a snapshot that says what happened six hours after the beginning of a forecast."""
+    """Return a snapshot taken six hours after the start of a forecast."""
     return factories.snapshot({**factories.cluster(), "now": "2026-01-01T06:00:00Z"}, name="later")
 
 
 def bodies(run: Run) -> dict[tuple[str, str], Any]:
-    """A body that each writing call of the API accepts."""
+    """Return a body that each writing call of the API accepts."""
     return {
         ("post", "snapshots"): {"name": "again", "scenario": factories.cluster()},
         ("post", "import-cancel"): {},
@@ -134,19 +134,19 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
 
 
 def uploaded(body: Any) -> Any:
-    """A file anew for each call: whoever reads it leaves it at its end."""
+    """Return the body with a new file object, since reading a file moves its position to the end."""
     if body and "file" in body:
         return {"file": SimpleUploadedFile("run.zip", body["file"])}
     return body
 
 
 def form(route: str | None) -> str:
-    """Only a bundle comes as a form."""
+    """Return the format of a route's body: only a bundle is sent as multipart."""
     return "multipart" if route == "bundles" else "json"
 
 
 def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
-    """What is typed into the form of each page that changes something."""
+    """Return valid form data for each page that changes something."""
     seen = {"revision": str(scenario.revision)}
     newer = factories.snapshot(name=run.scenario.snapshot.name)
     return {
@@ -199,7 +199,7 @@ def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
 
 
 def of_route(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
-    """What the address of a route names where that differs from `things`."""
+    """Return the objects in the address of a route where they differ from `things`."""
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
     _, invited = invitation_create(workspace=run.workspace, role=Role.VIEWER, user=admin)
     _, link = link_create(run=run, user=admin)

@@ -1,4 +1,4 @@
-"""Fixtures of the product's tests: a script with a token, and one without."""
+"""Fixtures of the product's tests: API clients with and without a token, a browser and a finished run."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,14 +18,14 @@ from tests.planner.recorded import executed
 
 @pytest.fixture
 def api(editor: User) -> APIClient:
-    """A script that sends the editor's token, and JSON."""
+    """An API client that sends the editor's token, and JSON."""
     token = factories.token(editor)
     return _client(HTTP_AUTHORIZATION=f"Token {token}")
 
 
 @pytest.fixture
 def stranger(db: None) -> APIClient:
-    """A script without a token."""
+    """An API client without a token."""
     return _client()
 
 
@@ -38,7 +38,7 @@ def browser(client: Client, editor: User) -> Client:
 
 @pytest.fixture(scope="module")
 def rows_of_module(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """A transaction around a module: its fixtures store for all tests, what a test stores is undone.
+    """A transaction around a module: rows of its fixtures last for all tests, rows of a test are rolled back.
 
     A call ends without the connection of that transaction.
     """
@@ -55,7 +55,7 @@ def rows_of_module(django_db_setup: None, django_db_blocker: DjangoDbBlocker) ->
 
 @pytest.fixture
 def finished_run(transactional_db: None) -> Run:
-    """A run as a worker ends it: one queue reclaims from the other."""
+    """A run that a worker finished: one queue reclaims from the other."""
     return executed(factories.run())
 
 

@@ -1,4 +1,4 @@
-"""The numbers on a page: the raw value beside each, row by row and part by part."""
+"""Parser of the numbers on a page and of the raw value beside each, by row and by section."""
 
 import re
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ _WORDS = {"grid__name", "grid__why", "notes", "notice"}
 
 @dataclass
 class Cell:
-    """What one cell says, and the raw values that it carries."""
+    """The text of one cell, and its raw values."""
 
     text: str = ""
     values: list[float] = field(default_factory=list)
@@ -20,7 +20,7 @@ class Cell:
 class Figures(HTMLParser):
     """The figures of a page.
 
-    `values` holds every raw value in the order of the page, `parts` those of each section under its label,
+    `values` has every raw value in page order, `parts` those of each section by its label,
     `rows` the cells of every row of every table body, `bare` the texts that hold a number and no raw value
     (names, moments and sentences of the scheduler aside).
     """

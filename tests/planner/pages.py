@@ -10,16 +10,16 @@ BLOCKS = (
     "|table|thead|tbody|tr|th|td|form|fieldset|legend|select|option|details|summary|figure|figcaption"
     "|svg|path|rect|text"
 )
-"""What stands on lines of its own, so that white space beside its tags does not show."""
+"""Block elements: white space beside their tags is not rendered."""
 
 
 def text_of(answer: HttpResponse) -> str:
-    """Return the page without the token of its forms, which is another one each time, and as_shown()."""
+    """Return the page as shown, without the CSRF token of its forms, which differs on each request."""
     return as_shown(re.sub(r'(name="csrfmiddlewaretoken" value)="\w+"', r"\1", answer.content.decode()))
 
 
 def as_shown(html: str) -> str:
-    """Return HTML with the white space that a browser shows: one space, and none at the edges of blocks."""
+    """Return HTML with collapsed white space: one space, and none at the edges of blocks."""
     parts = re.split(r"(<(pre|textarea|script)\b.*?</\2>)", html, flags=re.DOTALL)
     return "".join(
         _squeezed(parts[at]) + (parts[at + 1] if at + 1 < len(parts) else "")
@@ -34,12 +34,12 @@ def _squeezed(html: str) -> str:
 
 
 def words_of(html: str) -> str:
-    """Return the page without the raw values that stand beside its numbers."""
+    """Return the page without the raw values beside its numbers."""
     return re.sub(r"</?data\b[^>]*>", "", html)
 
 
 def part(browser: Client, address: str, target: str) -> str:
-    """Return what htmx gets to replace the element `target`."""
+    """Return the fragment that htmx gets to replace the element `target`."""
     return text_of(browser.get(address, headers=asking_for(target)))
 
 

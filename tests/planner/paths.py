@@ -35,7 +35,7 @@ FRAME = re.compile(
 
 
 class Path(NamedTuple):
-    """How many files and rooms a flow passes, and how often it comes back to a room."""
+    """The number of files and rooms of a flow, and of its returns to a room."""
 
     files: int
     rooms: int
@@ -43,7 +43,7 @@ class Path(NamedTuple):
 
 
 def entered_by(flow: Callable[[], object]) -> list[str]:
-    """Return the modules of ours that a flow enters, in the order in which it does so first."""
+    """Return the project's modules that a flow enters, in the order of first entry."""
     modules: dict[str, None] = {}
 
     def watch(frame: FrameType, event: str, _argument: object) -> None:
@@ -66,7 +66,7 @@ def _is_import(frame: FrameType) -> bool:
 
 
 def path_of(modules: Iterable[str]) -> Path:
-    """Return what a reader passes who reads the modules in this order.
+    """Return the path of a reader who reads the modules in this order.
 
     >>> path_of(["planner.runs.views.a", "planner.runs.tasks", "planning.nodes", "planner.runs.views.b"])
     Path(files=4, rooms=2, returns=1)
@@ -87,7 +87,7 @@ def _room(module: str) -> str:
 
 
 def import_a_file(browser: Client, _scenario: Scenario) -> None:
-    """Look at what a file holds, then save it."""
+    """Preview a file, then save it."""
     document = json.dumps({**factories.cluster(), "scheduler_conf": factories.CONF}).encode()
     sent = {"files": [SimpleUploadedFile("cluster.json", document)], "name": "", "documents": ""}
     page = browser.post("/import/", sent).content.decode()
@@ -97,7 +97,7 @@ def import_a_file(browser: Client, _scenario: Scenario) -> None:
 
 
 def edit_a_weight(browser: Client, scenario: Scenario) -> None:
-    """Save another weight in the line of a queue."""
+    """Save a new weight in the row of a queue."""
     line = reverse("planner:queue", args=[scenario.pk, "waits"])
     sent = {"revision": scenario.revision, "name": "waits", "weight": "4"}
     saved = browser.post(line, sent, headers={"HX-Request": "true"})
@@ -106,7 +106,7 @@ def edit_a_weight(browser: Client, scenario: Scenario) -> None:
 
 
 def run_to_victims(browser: Client, scenario: Scenario) -> None:
-    """Start a run, let a worker do it, and look at its victims."""
+    """Start a run, let a worker execute it, and open its victims."""
     assert browser.post(reverse("planner:run-submit", args=[scenario.pk])).status_code == 302
     run = scenario.runs.get()
     do_work(run)
@@ -117,7 +117,7 @@ FLOWS = {"import": import_a_file, "edit": edit_a_weight, "run": run_to_victims}
 
 
 def modules_of(browser: Client, name: str) -> list[str]:
-    """Return the modules that a flow passes beside the frame of every page, in their order."""
+    """Return the modules of a flow in order, without those that every page uses."""
     browser.get(reverse("planner:glossary"))  # the first page of a process imports what all pages need
     frame = {*entered_by(lambda: browser.get(reverse("planner:glossary")))}
     frame |= {*entered_by(lambda: browser.get(reverse("planner:status")))}

@@ -20,7 +20,7 @@ CLIENT_ID, CLIENT_SECRET = "queuecast", "a secret: with signs"
 
 
 class Provider:
-    """Who is logged in there (`person`, its claims), and what it does wrong when asked to."""
+    """The logged-in account (`person`, its claims), and switches for faulty behaviour."""
 
     def __init__(self, issuer: str) -> None:
         self.issuer = issuer
@@ -82,7 +82,7 @@ class Provider:
 
 @cache
 def key(kid: str, *, forged: bool = False) -> RSAKey:
-    """Return the key of this name; the forged one has the same name and is another."""
+    """Return the key with this id; the forged key has the same id but differs."""
     return RSAKey.generate_key(2048, {"kid": kid}, private=True)
 
 

@@ -1,4 +1,4 @@
-"""Runs whose outcome is a recorded answer of the real scheduler: pages then have something true to show."""
+"""Runs whose outcome is a recorded result of the real scheduler, so that pages show real data."""
 
 import gzip
 import json
@@ -39,7 +39,7 @@ def finished_run(family: str, index: int = 0) -> Run:
 
 
 def simulated_run(family: str, index: int = 0) -> Run:
-    """Return a succeeded run of a recorded scenario with what the core makes of it, explanations included."""
+    """Return a succeeded run of a recorded scenario with the core's result, explanations included."""
     scenario = recorded(family, index)["scenario"]
     return run_of(scenario, json.loads(_result_of(family, index)))
 
@@ -67,7 +67,7 @@ def finish(run: Run, result: dict) -> Run:
 
 
 def executed(run: Run) -> Run:
-    """Return a run as a worker ends it; the child process that simulates it starts once for equal inputs."""
+    """Return a run as a worker finishes it; equal inputs share one child process."""
     simulated = _simulated(run.input.content(), json.dumps(run.question), run.options["explain"])
     assert simulated.error is None, simulated.error
     _kept(run, simulated)
@@ -92,12 +92,12 @@ def _kept(run: Run, simulated: Simulated) -> Run:
 
 
 def first_queue(scenario: Scenario) -> str:
-    """Return the name of some queue of a scenario."""
+    """Return the name of the first queue of a scenario."""
     return scenario.queues.values_list("name", flat=True)[0]
 
 
 def experiment_done(experiment: Experiment) -> Experiment:
-    """Return an experiment as its child processes end it, measured in this process."""
+    """Return an experiment as its child processes finish it, measured in this process."""
     workload = experiment.workload.content().decode() if experiment.workload else ""
     grid, _ = grid_of(experiment.input.document(), experiment.written, workload)
     measurer = Measurer(grid, Definition.of(experiment.written))
@@ -113,7 +113,7 @@ def experiment_done(experiment: Experiment) -> Experiment:
 
 
 def forecast_done(forecast: Forecast) -> Forecast:
-    """Return a queued forecast as its child process ends it, replayed in this process."""
+    """Return a queued forecast as its child process finishes it, replayed in this process."""
     source = forecast.input.document(), forecast.workload.content().decode(), forecast.options
     drawn: list[SeedRow] = []
     for seed in range(1, int(forecast.options["seeds"]) + 1):

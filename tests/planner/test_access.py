@@ -1,4 +1,4 @@
-"""What pages offer to the roles, and what services refuse whichever interface calls."""
+"""Roles: the controls on pages, and the checks in services."""
 
 import pytest
 from django.test import Client
@@ -27,12 +27,12 @@ def log_in(client: Client, name: str, role: Role | None) -> User:
     return account
 
 
-def test_nothing_of_another_workspace_is_listed(client: Client, finished_run: Run) -> None:
+def test_scenarios_of_another_workspace_are_not_listed(client: Client, finished_run: Run) -> None:
     log_in(client, "outsider", None)
     assert "what if" not in client.get("/").content.decode()
 
 
-def test_a_viewer_reads_every_page_and_is_offered_no_change(client: Client, finished_run: Run) -> None:
+def test_a_viewer_reads_every_page_without_controls_for_changes(client: Client, finished_run: Run) -> None:
     log_in(client, "viewer", Role.VIEWER)
     for page in pages(finished_run):
         answer = client.get(page)
@@ -42,13 +42,13 @@ def test_a_viewer_reads_every_page_and_is_offered_no_change(client: Client, fini
             assert offer not in content
 
 
-def test_a_service_refuses_whom_an_interface_forgot(scenario: Scenario) -> None:
+def test_services_check_roles_themselves(scenario: Scenario) -> None:
     for account in (factories.user("viewer", role=Role.VIEWER), factories.user("outsider", role=None)):
         with pytest.raises(RoleTooLow):
             conf_update(scenario=scenario, text="", expected_revision=1, user=account)
 
 
-def test_a_workspace_keeps_an_admin(scenario: Scenario) -> None:
+def test_a_workspace_keeps_at_least_one_admin(scenario: Scenario) -> None:
     admin = factories.user("admin", role=Role.ADMIN)
     with pytest.raises(Invalid):
         member_change(membership=admin.memberships.get(), role=Role.VIEWER, user=admin)
@@ -59,6 +59,6 @@ def test_a_workspace_keeps_an_admin(scenario: Scenario) -> None:
     assert not admin.memberships.exists()
 
 
-def test_an_account_that_is_not_there_becomes_no_member(scenario: Scenario) -> None:
+def test_an_unknown_account_cannot_become_a_member(scenario: Scenario) -> None:
     with pytest.raises(Invalid):
         member_set(workspace=scenario.workspace, username="nobody", role=Role.VIEWER)

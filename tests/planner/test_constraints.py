@@ -16,22 +16,22 @@ from planner.scenarios.services.branches import scenario_branch
 from tests import factories
 
 REFUSED = {
-    "a run in no state that there is": (Run, {"state": "sleeping"}),
-    "a run that is further than done": (Run, {"progress": 1.5}),
-    "a run that is less than begun": (Run, {"progress": -0.1}),
-    "a member with a role that there is not": (Membership, {"role": "owner"}),
+    "a run in an unknown state": (Run, {"state": "sleeping"}),
+    "a run with progress above 1": (Run, {"progress": 1.5}),
+    "a run with progress below 0": (Run, {"progress": -0.1}),
+    "a member with an unknown role": (Membership, {"role": "owner"}),
     "a change that neither edits nor walks": (Change, {"way": "jump"}),
     "a victim in no state that there is": (Victim, {"state": "spared"}),
     "an event of no kind that there is": (Event, {"kind": "rumour"}),
     "an experiment that neither sweeps nor searches": (Experiment, {"kind": "guess"}),
-    "a wait target of no time": (WaitTarget, {"seconds": 0.0}),
-    "an experiment in no state that there is": (Experiment, {"state": "queued"}),
+    "a wait target of zero seconds": (WaitTarget, {"seconds": 0.0}),
+    "an experiment in an unknown state": (Experiment, {"state": "queued"}),
 }
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("case", REFUSED)
-def test_the_database_refuses(case: str) -> None:
+def test_the_database_refuses_an_invalid_row(case: str) -> None:
     kind, values = REFUSED[case]
     scenario = factories.scenario()
     run = factories.run(scenario)
@@ -57,7 +57,7 @@ def assert_refused(kind: type[models.Model], values: dict[str, Any]) -> None:
 
 
 @pytest.mark.django_db
-def test_a_lock_on_a_scenario_leaves_its_snapshot_free() -> None:
+def test_locking_a_scenario_does_not_lock_its_snapshot() -> None:
     scenario = factories.scenario()
     with CaptureQueriesContext(connection) as queries:
         factories.run(scenario)
@@ -69,7 +69,7 @@ def test_a_lock_on_a_scenario_leaves_its_snapshot_free() -> None:
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_an_upgrade_keeps_the_rows_and_brings_rounded_progress_back() -> None:
+def test_the_migration_keeps_the_rows_and_clamps_progress_to_one() -> None:
     run = factories.run()
     try:
         migrate(("planner", "0044_experiments"))

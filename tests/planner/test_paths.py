@@ -1,4 +1,4 @@
-"""An import, an edit and a run pass no more files than the documentation says."""
+"""An import, an edit and a run pass no more files than documented."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "decisions" / "0018-a-house-by-featu
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", paths.FLOWS)
-def test_no_more_is_passed_than_the_page_says(browser: Client, name: str) -> None:
+def test_a_flow_passes_no_more_files_than_documented(browser: Client, name: str) -> None:
     modules = paths.modules_of(browser, name)
     path = paths.path_of(modules)
     row = re.search(rf"\| {name} \|.*\| (\d+) \| (\d+) \| (\d+) \|\n", PAGE.read_text())

@@ -1,4 +1,4 @@
-"""No list, neither a page nor a call, makes more queries for more rows."""
+"""The query count of a list, on a page or in the API, does not grow with its rows."""
 
 import pytest
 from django.db import connection
@@ -87,7 +87,7 @@ def _counts(browser: Client, addresses: list[str]) -> dict[str, int]:
     return counts
 
 
-def test_a_longer_list_makes_no_more_queries(browser: Client) -> None:
+def test_the_query_count_of_a_list_does_not_grow_with_its_rows(browser: Client) -> None:
     Membership.objects.filter(user__username="editor").update(role=Role.ADMIN)
     run = factories.run()
     for number in range(2):

@@ -1,4 +1,4 @@
-"""Rows are kept by the rules of their models: too long, missing and out of range is told, not stored."""
+"""Model validation: values that are too long, missing or out of range are reported, not stored."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def editor() -> User:
     return factories.user()
 
 
-def test_every_rule_that_a_row_breaks_is_told_at_its_field() -> None:
+def test_every_violated_rule_is_reported_at_its_field() -> None:
     row = Queue(name="x" * 254, state="y" * 31, weight=2**70)
     with pytest.raises(Invalid) as refused:
         row_validate(row)
@@ -31,26 +31,26 @@ def test_every_rule_that_a_row_breaks_is_told_at_its_field() -> None:
     ]
 
 
-def test_what_is_not_set_breaks_no_rule() -> None:
+def test_unset_fields_violate_no_rule() -> None:
     row_validate(Queue(name="x"))
     row_validate(Snapshot(name="x", queues=[], problems=[], counts={}))
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101, "a\u200bb"])
-def test_a_workspace_has_a_name_that_can_be_seen(name: str) -> None:
+def test_a_workspace_requires_a_visible_name(name: str) -> None:
     with pytest.raises(Invalid):
         row_create(Workspace(name=name))
     assert not Workspace.objects.filter(name=name).exists()
 
 
-def test_a_scenario_with_a_name_that_is_too_long_is_refused_and_not_begun(editor: User) -> None:
+def test_a_scenario_with_an_overlong_name_is_not_created(editor: User) -> None:
     snapshot = factories.snapshot()
     with pytest.raises(Invalid):
         scenario_create(snapshot=snapshot, name="x" * 254, owner=editor)
     assert not Scenario.objects.exists()
 
 
-def test_a_queue_is_not_saved_with_a_weight_that_no_column_holds() -> None:
+def test_a_queue_weight_beyond_its_column_is_not_saved() -> None:
     scenario = factories.scenario()
     with pytest.raises(Invalid):
         queue_save(scenario=scenario, queue=PlannedQueue("new", weight=2**70))

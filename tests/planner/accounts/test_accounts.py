@@ -1,4 +1,4 @@
-"""Tokens that may do so much, invitations, slow log-in, members and what is noted of them."""
+"""Token scopes, invitations, log-in throttling, members and the workspace history."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def admin() -> User:
     return factories.user("admin", role=Role.ADMIN)
 
 
-def script(user: User, scope: Role) -> APIClient:
+def token_client(user: User, scope: Role) -> APIClient:
     _, text = token_make(user=user, scope=scope)
     client = APIClient(HTTP_AUTHORIZATION=f"Token {text}")
     client.default_format = "json"
@@ -35,13 +35,13 @@ def script(user: User, scope: Role) -> APIClient:
 # Tokens
 
 
-def test_a_token_may_do_no_more_than_its_scope(admin: User) -> None:
+def test_a_token_cannot_exceed_its_scope(admin: User) -> None:
     scenario = factories.scenario()
     edit = f"/api/v1/scenarios/{scenario.pk}/queues/waits/"
     member = f"/api/v1/workspaces/{scenario.workspace_id}/members/admin/"
     told = {}
     for scope in Role:
-        client = script(admin, scope)
+        client = token_client(admin, scope)
         told[scope] = [
             client.get("/api/v1/scenarios/").status_code,
             client.patch(f"{edit}?dry_run=1", {"weight": 2}, headers={"If-Match": "1"}).status_code,
@@ -54,15 +54,15 @@ def test_a_token_may_do_no_more_than_its_scope(admin: User) -> None:
     }
 
 
-def test_a_scope_gives_no_role_that_the_account_does_not_have() -> None:
+def test_a_token_scope_does_not_raise_the_role_of_its_account() -> None:
     viewer = factories.user("viewer", role=Role.VIEWER)
     scenario = factories.scenario()
-    answer = script(viewer, Role.ADMIN).post(f"/api/v1/scenarios/{scenario.pk}/runs/")
+    answer = token_client(viewer, Role.ADMIN).post(f"/api/v1/scenarios/{scenario.pk}/runs/")
     assert answer.status_code == 403
 
 
-def test_a_token_of_scope_admin_makes_and_revokes_tokens(admin: User) -> None:
-    client = script(admin, Role.ADMIN)
+def test_an_admin_token_creates_and_revokes_tokens(admin: User) -> None:
+    client = token_client(admin, Role.ADMIN)
     made = client.post("/api/v1/tokens/", {"scope": "viewer", "name": "report", "days": 7})
     assert made.status_code == 201
     body = made.json()
@@ -76,14 +76,14 @@ def test_a_token_of_scope_admin_makes_and_revokes_tokens(admin: User) -> None:
     assert reader.get("/api/v1/scenarios/").status_code == 401
 
 
-def test_a_token_ends(admin: User) -> None:
-    client = script(admin, Role.VIEWER)
+def test_an_expired_token_is_rejected(admin: User) -> None:
+    client = token_client(admin, Role.VIEWER)
     AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
     assert client.get("/api/v1/scenarios/").status_code == 401
 
 
-def test_the_last_use_is_written_once_a_minute(admin: User) -> None:
-    client = script(admin, Role.VIEWER)
+def test_the_last_use_of_a_token_is_recorded_once_a_minute(admin: User) -> None:
+    client = token_client(admin, Role.VIEWER)
     client.get("/api/v1/scenarios/")
     first = TokenDetails.objects.get().last_used
     client.get("/api/v1/scenarios/")
@@ -93,7 +93,7 @@ def test_the_last_use_is_written_once_a_minute(admin: User) -> None:
     assert TokenDetails.objects.get().last_used > first
 
 
-def test_the_account_page_shows_what_a_token_may_and_when_it_was_used(browser: Client) -> None:
+def test_the_account_page_creates_a_token_with_its_scope_and_expiry(browser: Client) -> None:
     page = text_of(browser.post("/account/tokens/", {"name": "nightly", "scope": "viewer", "days": "7"}))
     assert "Copy the token now" in page
     assert "nightly" in page
@@ -113,7 +113,7 @@ def test_the_account_page_shows_what_a_token_may_and_when_it_was_used(browser: C
         ({"days": "9" * 5000}, "Choose 7, 30, 90 or 365 days"),
     ],
 )
-def test_a_token_that_was_typed_wrong_is_not_made(browser: Client, typed: dict[str, str], says: str) -> None:
+def test_an_invalid_token_form_creates_no_token(browser: Client, typed: dict[str, str], says: str) -> None:
     answer = browser.post("/account/tokens/", {"name": "nightly", "scope": "viewer", "days": "7", **typed})
     assert answer.status_code == 422
     assert says in text_of(answer)
@@ -123,7 +123,7 @@ def test_a_token_that_was_typed_wrong_is_not_made(browser: Client, typed: dict[s
 # Invitations
 
 
-def test_a_link_makes_an_account_and_a_member_once(client: Client, admin: User) -> None:
+def test_an_invitation_link_creates_one_account_and_membership(client: Client, admin: User) -> None:
     _, secret = invitation_create(workspace=factories.workspace(), role=Role.EDITOR, user=admin)
     address = f"/invitations/{secret}/"
     assert "admin invites you as editor" in text_of(client.get(address))
@@ -140,7 +140,7 @@ def test_a_link_makes_an_account_and_a_member_once(client: Client, admin: User) 
     assert not User.objects.filter(username="third").exists()
 
 
-def test_every_problem_of_a_new_account_stands_at_its_field(client: Client, admin: User) -> None:
+def test_the_sign_up_form_shows_each_error_at_its_field(client: Client, admin: User) -> None:
     _, secret = invitation_create(workspace=factories.workspace(), role=Role.EDITOR, user=admin)
     address = f"/invitations/{secret}/"
     page = client.post(address, {"username": "no spaces", "password": "short"})
@@ -155,7 +155,7 @@ def test_every_problem_of_a_new_account_stands_at_its_field(client: Client, admi
     assert User.objects.count() == 1
 
 
-def test_an_account_that_is_there_joins_and_keeps_a_higher_role(client: Client, admin: User) -> None:
+def test_an_existing_account_joins_and_keeps_its_higher_role(client: Client, admin: User) -> None:
     outsider = factories.user("outsider", role=None)
     _, secret = invitation_create(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
     client.force_login(outsider)
@@ -166,7 +166,7 @@ def test_an_account_that_is_there_joins_and_keeps_a_higher_role(client: Client, 
     assert admin.memberships.get().role == Role.ADMIN
 
 
-def test_an_old_or_taken_back_link_is_gone(client: Client, admin: User) -> None:
+def test_an_expired_or_revoked_invitation_link_returns_410(client: Client, admin: User) -> None:
     invitation, secret = invitation_create(workspace=factories.workspace(), role=Role.VIEWER, user=admin)
     Invitation.objects.update(expires=timezone.now())
     assert client.get(f"/invitations/{secret}/").status_code == 410
@@ -182,7 +182,7 @@ def test_only_admins_invite(admin: User) -> None:
     with pytest.raises(RoleTooLow):
         invitation_create(workspace=factories.workspace(), role=Role.VIEWER, user=editor)
     at = f"/api/v1/workspaces/{factories.workspace().pk}/invitations/"
-    made = script(admin, Role.ADMIN).post(at, {"role": "viewer"})
+    made = token_client(admin, Role.ADMIN).post(at, {"role": "viewer"})
     assert made.status_code == 201
     assert "/invitations/" in made.json()["address"]
 
@@ -190,7 +190,7 @@ def test_only_admins_invite(admin: User) -> None:
 # Logging in
 
 
-def test_after_some_wrong_passwords_even_the_right_one_waits(client: Client) -> None:
+def test_repeated_wrong_passwords_delay_even_the_right_one(client: Client) -> None:
     factories.user("editor")
     for _ in range(BY_ADDRESS_AND_ACCOUNT.free):
         assert "Wrong user name or password" in text_of(
@@ -207,7 +207,7 @@ def test_after_some_wrong_passwords_even_the_right_one_waits(client: Client) -> 
 # Members and their history
 
 
-def test_an_admin_changes_and_removes_members_by_page(client: Client, admin: User) -> None:
+def test_an_admin_changes_and_removes_members_on_the_page(client: Client, admin: User) -> None:
     factories.user("colleague", role=Role.VIEWER)
     client.force_login(admin)
     at = f"/workspaces/{factories.workspace().pk}/members/"
@@ -219,7 +219,7 @@ def test_an_admin_changes_and_removes_members_by_page(client: Client, admin: Use
     assert "needs at least one admin" in text_of(client.get("/account/"))
 
 
-def test_what_was_typed_about_members_wrongly_is_said_and_kept(client: Client, admin: User) -> None:
+def test_an_invalid_member_form_shows_its_errors_and_keeps_the_input(client: Client, admin: User) -> None:
     factories.user("colleague", role=Role.VIEWER)
     client.force_login(admin)
     at = f"/workspaces/{factories.workspace().pk}/"
@@ -234,7 +234,7 @@ def test_what_was_typed_about_members_wrongly_is_said_and_kept(client: Client, a
     assert Membership.objects.get(user__username="colleague").role == Role.VIEWER
 
 
-def test_a_viewer_sees_members_and_changes_none(client: Client, admin: User) -> None:
+def test_a_viewer_sees_members_but_cannot_change_them(client: Client, admin: User) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     at = f"/workspaces/{factories.workspace().pk}/"
     page = text_of(client.get(f"{at}members/"))
@@ -244,15 +244,15 @@ def test_a_viewer_sees_members_and_changes_none(client: Client, admin: User) -> 
     assert client.post(f"{at}invitations/", {"role": "admin"}).status_code == 403
 
 
-def test_what_happened_is_kept_when_the_account_is_gone(client: Client, admin: User) -> None:
+def test_the_history_survives_the_deletion_of_an_account(client: Client, admin: User) -> None:
     colleague = factories.user("colleague", role=None)
     member_set(workspace=factories.workspace(), username="colleague", role=Role.VIEWER)
     member_change(membership=colleague.memberships.get(), role=Role.EDITOR, user=admin)
-    script(colleague, Role.VIEWER)
+    token_client(colleague, Role.VIEWER)
     member_remove(membership=colleague.memberships.get(), user=admin)
     colleague.delete()
     at = f"/api/v1/workspaces/{factories.workspace().pk}/history/"
-    rows = script(admin, Role.VIEWER).get(f"{at}?ordering=created").json()["results"]
+    rows = token_client(admin, Role.VIEWER).get(f"{at}?ordering=created").json()["results"]
     told = [(row["actor"], row["kind"], row["action"], row["before"], row["after"]) for row in rows]
     assert told[:4] == [
         ("", "member", "made", "", "viewer"),
@@ -265,7 +265,7 @@ def test_what_happened_is_kept_when_the_account_is_gone(client: Client, admin: U
     assert "1 event" in page
     asked = "kind=token&words=colleague"
     assert f"{at}?format=csv&{asked}" in page.replace("&amp;", "&")
-    assert [row["action"] for row in script(admin, Role.VIEWER).get(f"{at}?{asked}").json()["results"]] == [
-        "made"
-    ]
+    assert [
+        row["action"] for row in token_client(admin, Role.VIEWER).get(f"{at}?{asked}").json()["results"]
+    ] == ["made"]
     assert Event.objects.filter(subject="colleague").count() == 3

@@ -1,4 +1,4 @@
-"""The browser of a session, as lists show it."""
+"""The browser name that the list of sessions shows."""
 
 import pytest
 
@@ -21,5 +21,5 @@ WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
         ("", ""),
     ],
 )
-def test_a_session_is_listed_by_browser_and_system(agent: str, browser: str) -> None:
+def test_a_session_shows_its_browser_and_operating_system(agent: str, browser: str) -> None:
     assert Session(agent=agent).browser == browser

@@ -1,4 +1,4 @@
-"""Logging in with an account of another house, over HTTP with a provider that signs in earnest."""
+"""Single sign-on over HTTP with a test OpenID Connect provider that signs its tokens."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def house(settings: Any) -> Iterator[Provider]:
+def identity_provider(settings: Any) -> Iterator[Provider]:
     with provider() as running:
         settings.OIDC_ISSUER, settings.OIDC_NAME = running.issuer, "Example"
         settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
@@ -33,8 +33,8 @@ def house(settings: Any) -> Iterator[Provider]:
     _provider.cache_clear()
 
 
-def sent_back(client: Client, query: str = "") -> str:
-    """Go to the provider as a browser does; return the address to which it sends back."""
+def callback_address(client: Client, query: str = "") -> str:
+    """Follow the redirect to the provider; return the callback address to which it redirects."""
     begun = client.get(f"/login/sign-on/{query}")
     address = urlsplit(begun.headers["Location"])
     connection = HTTPConnection(str(address.hostname), address.port)
@@ -45,46 +45,44 @@ def sent_back(client: Client, query: str = "") -> str:
         connection.close()
 
 
-def signed_on(client: Client, query: str = "") -> Any:
-    return client.get(sent_back(client, query))
+def sign_on(client: Client, query: str = "") -> Any:
+    return client.get(callback_address(client, query))
 
 
-def who(client: Client) -> str:
+def logged_in_username(client: Client) -> str:
     account = client.get("/login/").wsgi_request.user
     return account.get_username()
 
 
-def refusal(client: Client) -> str:
-    """Return the log-in page, on which nobody is logged in."""
+def refused_login_page(client: Client) -> str:
+    """Return the log-in page after a refused sign-on."""
     answer = client.get("/login/")
     assert answer.wsgi_request.user.is_anonymous
     assert not Identity.objects.exists()
     return answer.content.decode()
 
 
-def test_without_an_issuer_there_is_nothing_of_it(client: Client) -> None:
+def test_sign_on_is_absent_without_an_issuer(client: Client) -> None:
     assert "sign-on" not in text_of(client.get("/login/"))
     assert client.get("/login/sign-on/").status_code == 404
     assert client.get("/login/sign-on/back/?code=a&state=b").status_code == 404
 
 
-def test_the_button_leads_to_the_provider_and_back_to_where_one_wanted_to_go(
-    client: Client, house: Provider
-) -> None:
+def test_sign_on_returns_to_the_page_that_was_requested(client: Client, identity_provider: Provider) -> None:
     page = text_of(client.get("/login/?next=/status/"))
     assert (
         '<a class="btn btn-primary" href="/login/sign-on/?next=%2Fstatus%2F">Log in with Example</a>' in page
     )
-    assert signed_on(client, "?next=/status/").headers["Location"] == "/status/"
-    assert who(client) == "ann@example.org"
+    assert sign_on(client, "?next=/status/").headers["Location"] == "/status/"
+    assert logged_in_username(client) == "ann@example.org"
 
 
-def test_nobody_is_sent_to_another_site(client: Client, house: Provider) -> None:
-    assert signed_on(client, "?next=https://elsewhere.example/").headers["Location"] == "/"
+def test_sign_on_does_not_redirect_to_another_site(client: Client, identity_provider: Provider) -> None:
+    assert sign_on(client, "?next=https://elsewhere.example/").headers["Location"] == "/"
 
 
-def test_a_new_person_is_a_member_of_nothing_and_has_no_password(client: Client, house: Provider) -> None:
-    signed_on(client)
+def test_a_new_account_has_no_membership_and_no_password(client: Client, identity_provider: Provider) -> None:
+    sign_on(client)
     account = User.objects.get(username="ann@example.org")
     assert not account.is_superuser
     assert not account.has_usable_password()
@@ -93,35 +91,35 @@ def test_a_new_person_is_a_member_of_nothing_and_has_no_password(client: Client,
     assert client.get(f"/scenarios/{factories.scenario().pk}/").status_code == 404
 
 
-def test_a_verified_e_mail_leads_to_the_account_that_has_it(client: Client, house: Provider) -> None:
+def test_a_verified_email_finds_the_existing_account(client: Client, identity_provider: Provider) -> None:
     account = factories.user("ann", role=Role.EDITOR)
     User.objects.filter(pk=account.pk).update(email="Ann@Example.org")
-    signed_on(client)
-    assert who(client) == "ann"
+    sign_on(client)
+    assert logged_in_username(client) == "ann"
     assert account.identities.get().subject == "s-1"
 
 
-def test_who_came_before_is_known_whatever_the_e_mail_is_now(client: Client, house: Provider) -> None:
-    signed_on(client)
-    house.person = {"sub": "s-1", "email": "ann.new@example.org", "email_verified": False}
+def test_a_known_subject_logs_in_after_its_email_changed(client: Client, identity_provider: Provider) -> None:
+    sign_on(client)
+    identity_provider.person = {"sub": "s-1", "email": "ann.new@example.org", "email_verified": False}
     client.logout()
-    signed_on(client)
-    assert who(client) == "ann@example.org"
+    sign_on(client)
+    assert logged_in_username(client) == "ann@example.org"
     assert User.objects.count() == 1
 
 
-def test_an_e_mail_may_stand_in_userinfo_only(client: Client, house: Provider) -> None:
-    house.only_in_userinfo = ("email", "email_verified")
-    signed_on(client)
-    assert who(client) == "ann@example.org"
+def test_an_email_is_accepted_from_userinfo_only(client: Client, identity_provider: Provider) -> None:
+    identity_provider.only_in_userinfo = ("email", "email_verified")
+    sign_on(client)
+    assert logged_in_username(client) == "ann@example.org"
 
 
-def test_a_new_key_of_the_provider_is_read_when_it_is_met(client: Client, house: Provider) -> None:
-    signed_on(client)
+def test_a_rotated_signing_key_is_fetched(client: Client, identity_provider: Provider) -> None:
+    sign_on(client)
     client.logout()
-    house.rotate()
-    signed_on(client)
-    assert who(client) == "ann@example.org"
+    identity_provider.rotate()
+    sign_on(client)
+    assert logged_in_username(client) == "ann@example.org"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +133,9 @@ def test_a_new_key_of_the_provider_is_read_when_it_is_met(client: Client, house:
         ({"email": "off@example.org"}, "is deactivated"),
     ],
 )
-def test_who_is_not_let_in_reads_why(client: Client, house: Provider, person: dict, why: str) -> None:
+def test_a_refused_sign_on_states_the_reason(
+    client: Client, identity_provider: Provider, person: dict, why: str
+) -> None:
     for name, email in (
         ("one", "twice@example.org"),
         ("two", "TWICE@example.org"),
@@ -143,9 +143,9 @@ def test_who_is_not_let_in_reads_why(client: Client, house: Provider, person: di
     ):
         User.objects.create_user(name, email=email, is_active=name != "off")
     User.objects.create_user("taken@example.org")
-    house.person |= person
-    assert signed_on(client).headers["Location"] == "/login/"
-    assert why in refusal(client)
+    identity_provider.person |= person
+    assert sign_on(client).headers["Location"] == "/login/"
+    assert why in refused_login_page(client)
 
 
 @pytest.mark.parametrize(
@@ -159,59 +159,59 @@ def test_who_is_not_let_in_reads_why(client: Client, house: Provider, person: di
     ],
     ids=lambda claims: next(iter(claims)),
 )
-def test_a_token_for_somebody_or_something_else_lets_nobody_in(
-    client: Client, house: Provider, spoiled: dict
+def test_a_token_with_a_wrong_claim_is_refused(
+    client: Client, identity_provider: Provider, spoiled: dict
 ) -> None:
-    house.spoiled = spoiled
-    signed_on(client)
-    assert "Single sign-on failed" in refusal(client)
+    identity_provider.spoiled = spoiled
+    sign_on(client)
+    assert "Single sign-on failed" in refused_login_page(client)
 
 
-def test_a_token_that_another_signed_lets_nobody_in(client: Client, house: Provider) -> None:
-    house.signs_with = key("first", forged=True)
-    signed_on(client)
-    assert "Single sign-on failed" in refusal(client)
+def test_a_token_with_a_forged_signature_is_refused(client: Client, identity_provider: Provider) -> None:
+    identity_provider.signs_with = key("first", forged=True)
+    sign_on(client)
+    assert "Single sign-on failed" in refused_login_page(client)
 
 
-def test_an_answer_to_a_question_that_this_browser_did_not_ask_lets_nobody_in(
-    client: Client, house: Provider
+def test_a_callback_that_this_browser_did_not_request_is_refused(
+    client: Client, identity_provider: Provider
 ) -> None:
-    address = sent_back(Client())
+    address = callback_address(Client())
     assert client.get(address).headers["Location"] == "/login/"
-    assert "Single sign-on failed" in refusal(client)
+    assert "Single sign-on failed" in refused_login_page(client)
 
 
-def test_a_code_counts_once(client: Client, house: Provider) -> None:
-    address = sent_back(client)
+def test_an_authorization_code_works_once(client: Client, identity_provider: Provider) -> None:
+    address = callback_address(client)
     code = parse_qs(urlsplit(address).query)["code"]
     client.get(address)
     client.logout()
     assert code
     client.get(address)
-    assert who(client) == ""
+    assert logged_in_username(client) == ""
 
 
-def test_who_says_no_at_the_provider_is_back_at_the_log_in_page(client: Client, house: Provider) -> None:
-    house.refuses = True
-    assert signed_on(client).headers["Location"] == "/login/"
-    assert "Single sign-on failed" in refusal(client)
+def test_denied_consent_returns_to_the_login_page(client: Client, identity_provider: Provider) -> None:
+    identity_provider.refuses = True
+    assert sign_on(client).headers["Location"] == "/login/"
+    assert "Single sign-on failed" in refused_login_page(client)
 
 
-def test_a_provider_that_is_away_is_said_so(client: Client, settings: Any) -> None:
+def test_an_unreachable_provider_is_reported(client: Client, settings: Any) -> None:
     with provider() as gone:
         settings.OIDC_ISSUER = gone.issuer
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     assert client.get("/login/sign-on/").headers["Location"] == "/login/"
-    assert "does not respond" in refusal(client)
+    assert "does not respond" in refused_login_page(client)
 
 
-def test_an_operator_gives_an_account_the_address_by_which_it_is_found(
-    client: Client, house: Provider
+def test_an_email_set_by_the_member_command_matches_a_sign_on(
+    client: Client, identity_provider: Provider
 ) -> None:
     factories.user("ann", role=None)
     call_command("member", "ann", "viewer", "--email", "ann@example.org")
-    signed_on(client)
-    assert who(client) == "ann"
+    sign_on(client)
+    assert logged_in_username(client) == "ann"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_an_operator_gives_an_account_the_address_by_which_it_is_found(
         {"QUEUECAST_OIDC_ISSUER": "http://id.example"} | dict.fromkeys(SECRETS, "x"),
     ],
 )
-def test_settings_that_cannot_be_meant_stop_the_start(given: dict[str, str], tmp_path: Path) -> None:
+def test_invalid_oidc_settings_prevent_startup(given: dict[str, str], tmp_path: Path) -> None:
     started = subprocess.run(
         [sys.executable, "-c", "import config.settings"],
         env={"QUEUECAST_VAR": str(tmp_path), **given},

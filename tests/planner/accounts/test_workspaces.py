@@ -1,4 +1,4 @@
-"""Workspaces made, renamed, switched and left, by page and by API; where an import goes."""
+"""Creating, renaming, switching and leaving workspaces, by page and by API; the workspace of an import."""
 
 import json
 
@@ -17,7 +17,7 @@ from tests.planner.pages import text_of
 pytestmark = pytest.mark.django_db
 
 
-def script(account: User, scope: Role = Role.ADMIN) -> APIClient:
+def token_client(account: User, scope: Role = Role.ADMIN) -> APIClient:
     client = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(account, scope)}")
     client.default_format = "json"
     return client
@@ -29,7 +29,7 @@ def second(editor: User) -> Workspace:
     return workspace_create(name="second", user=editor).workspace
 
 
-def test_a_workspace_is_made_renamed_and_left_by_page(browser: Client, editor: User) -> None:
+def test_a_workspace_is_created_renamed_and_left_on_the_pages(browser: Client, editor: User) -> None:
     made = browser.post("/workspaces/", {"name": " research "}, follow=True)
     assert "You now work in research" in text_of(made)
     member = editor.memberships.get(workspace__name="research")
@@ -48,10 +48,10 @@ def test_a_workspace_is_made_renamed_and_left_by_page(browser: Client, editor: U
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 101, "a\x00b", "two\nlines", "default"])
-def test_a_name_that_is_none_or_used_twice_is_refused(browser: Client, editor: User, name: str) -> None:
+def test_an_invalid_or_duplicate_workspace_name_is_refused(browser: Client, editor: User, name: str) -> None:
     browser.post("/workspaces/", {"name": name})
     assert Workspace.objects.count() == 1
-    assert script(editor).post("/api/v1/workspaces/", {"name": name}).status_code in (400, 422)
+    assert token_client(editor).post("/api/v1/workspaces/", {"name": name}).status_code in (400, 422)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_name_that_is_none_or_used_twice_is_refused(browser: Client, editor: U
         ("two\nlines", "A name can contain only printable characters"),
     ],
 )
-def test_a_refused_name_stands_in_its_field_with_what_is_wrong(
+def test_a_refused_workspace_name_stays_in_its_field_with_the_error(
     browser: Client, editor: User, name: str, says: str
 ) -> None:
     mine = workspace_create(name="mine", user=editor).workspace
@@ -77,12 +77,12 @@ def test_a_refused_name_stands_in_its_field_with_what_is_wrong(
     assert "Members of mine" in text_of(page)
 
 
-def test_the_names_of_others_workspaces_are_free(editor: User) -> None:
+def test_a_name_of_another_users_workspace_may_be_reused(editor: User) -> None:
     workspace_create(name="secret project", user=factories.user("other", role=None))
-    assert script(editor).post("/api/v1/workspaces/", {"name": "secret project"}).status_code == 201
+    assert token_client(editor).post("/api/v1/workspaces/", {"name": "secret project"}).status_code == 201
 
 
-def test_the_first_page_shows_one_workspace_at_a_time(browser: Client, second: Workspace) -> None:
+def test_the_home_page_shows_one_workspace_at_a_time(browser: Client, second: Workspace) -> None:
     factories.scenario(name="in the default one")
     assert "in the default one" in text_of(browser.get("/"))
     page = text_of(browser.post(f"/workspaces/{second.pk}/switch/", follow=True))
@@ -90,7 +90,7 @@ def test_the_first_page_shows_one_workspace_at_a_time(browser: Client, second: W
     assert "in the default one" not in page
 
 
-def test_somebody_elses_workspace_is_not_there(browser: Client) -> None:
+def test_another_users_workspace_is_not_found(browser: Client) -> None:
     others = workspace_create(name="others", user=factories.user("other", role=None)).workspace
     for way in ("switch", "rename", "leave", "members"):
         answer = browser.post(f"/workspaces/{others.pk}/{way}/", {"name": "mine"})
@@ -98,22 +98,24 @@ def test_somebody_elses_workspace_is_not_there(browser: Client) -> None:
     assert Workspace.objects.get(pk=others.pk).name == "others"
 
 
-def test_only_admins_rename(browser: Client, editor: User) -> None:
+def test_only_admins_rename_a_workspace(browser: Client, editor: User) -> None:
     default = factories.workspace()
     assert browser.post(f"/workspaces/{default.pk}/rename/", {"name": "mine"}).status_code == 403
-    assert script(editor).patch(f"/api/v1/workspaces/{default.pk}/", {"name": "mine"}).status_code == 403
+    assert (
+        token_client(editor).patch(f"/api/v1/workspaces/{default.pk}/", {"name": "mine"}).status_code == 403
+    )
     mine = workspace_create(name="mine", user=editor).workspace
     at = f"/api/v1/workspaces/{mine.pk}/"
-    assert script(editor, Role.EDITOR).patch(at, {"name": "ours"}).status_code == 403
-    assert script(editor).patch(at, {"name": "ours"}).json()["name"] == "ours"
-    assert script(editor).get(at).json() == {"id": str(mine.pk), "name": "ours", "role": "admin"}
+    assert token_client(editor, Role.EDITOR).patch(at, {"name": "ours"}).status_code == 403
+    assert token_client(editor).patch(at, {"name": "ours"}).json()["name"] == "ours"
+    assert token_client(editor).get(at).json() == {"id": str(mine.pk), "name": "ours", "role": "admin"}
 
 
-def test_a_token_below_admin_makes_no_workspace(editor: User) -> None:
-    assert script(editor, Role.EDITOR).post("/api/v1/workspaces/", {"name": "new"}).status_code == 403
+def test_a_token_below_admin_cannot_create_a_workspace(editor: User) -> None:
+    assert token_client(editor, Role.EDITOR).post("/api/v1/workspaces/", {"name": "new"}).status_code == 403
 
 
-def test_an_import_goes_to_the_chosen_workspace(browser: Client, second: Workspace) -> None:
+def test_an_import_page_saves_to_the_chosen_workspace(browser: Client, second: Workspace) -> None:
     text = json.dumps(factories.cluster())
     page = text_of(browser.get("/import/"))
     assert f'value="{factories.workspace().pk}" selected' in page
@@ -125,8 +127,8 @@ def test_an_import_goes_to_the_chosen_workspace(browser: Client, second: Workspa
     assert Snapshot.objects.latest("created").workspace == second
 
 
-def test_an_import_by_script_goes_where_it_says(editor: User, second: Workspace) -> None:
-    client, body = script(editor), {"name": "a", "scenario": factories.cluster()}
+def test_an_api_import_saves_to_the_requested_workspace(editor: User, second: Workspace) -> None:
+    client, body = token_client(editor), {"name": "a", "scenario": factories.cluster()}
     made = client.post(f"/api/v1/snapshots/?workspace={second.pk}", body)
     assert made.status_code == 201
     assert Snapshot.objects.get().workspace == second
@@ -143,7 +145,9 @@ def test_an_import_by_script_goes_where_it_says(editor: User, second: Workspace)
     assert Snapshot.objects.count() == 2
 
 
-def test_a_command_asks_for_the_id_where_names_are_not_enough(editor: User, second: Workspace) -> None:
+def test_the_member_command_requires_an_id_when_workspace_names_are_ambiguous(
+    editor: User, second: Workspace
+) -> None:
     Workspace.objects.create(name="second")
     with pytest.raises(Exception, match="Several workspaces are named 'second'"):
         call_command("member", "editor", "viewer", "--workspace", "second")
@@ -151,7 +155,7 @@ def test_a_command_asks_for_the_id_where_names_are_not_enough(editor: User, seco
     assert editor.memberships.get(workspace=factories.workspace()).role == Role.VIEWER
 
 
-def test_one_link_leads_to_the_members_of_the_present_workspace(browser: Client, client: Client) -> None:
+def test_the_members_link_redirects_to_the_current_workspace(browser: Client, client: Client) -> None:
     answer = browser.get("/members/")
     assert answer.status_code == 302
     assert answer.headers["Location"] == f"/workspaces/{factories.workspace().pk}/members/"

@@ -1,4 +1,4 @@
-"""One operation of the API tried with what its schema allows, and with what its schema refuses."""
+"""Test one operation of the API with requests that its schema allows and with requests that it forbids."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -57,7 +57,7 @@ OPERATIONS = [found.ok() for found in SCHEMA.get_all_operations()]
 
 @dataclass
 class Trial:
-    """What one operation did: how many requests of each sort, by status, and what was wrong."""
+    """The result of one operation: the number of requests by kind and status, and the findings."""
 
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Trial:
 
 
 class World:
-    """A thing of each kind, so that addresses lead somewhere; every call meets the same, and is undone."""
+    """One object of each kind, so that every address exists; each call is rolled back."""
 
     def __init__(self) -> None:
         admin = factories.user("admin", role=Role.ADMIN)
@@ -93,7 +93,7 @@ class World:
         _, self._token = token_make(user=admin, scope=Role.ADMIN)
 
     def example(self, operation: APIOperation) -> Case:
-        """Return the request of an operation that is known to be good."""
+        """Return a request of an operation that is known to be valid."""
         case = operation.Case(method=operation.method.upper())
         self._address(case)
         body = self._bodies.get((operation.method, self._route(case)))
@@ -144,7 +144,7 @@ class World:
 
 
 def queries(run: Run, other: Run, named: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the query of each address whose parameters name something."""
+    """Return the query of each address whose parameters refer to objects."""
     return {
         "comparisons/": {"runs": f"{run.pk},{other.pk}"},
         "search/": {"q": "wait"},
@@ -160,7 +160,7 @@ def queries(run: Run, other: Run, named: dict[str, Any]) -> dict[str, dict[str, 
 
 
 def generated(operation: APIOperation, world: World, *, examples: int) -> Trial:
-    """Try an operation with a request known to be good, then with so many generated ones of each sort."""
+    """Try an operation with a valid request, then with `examples` generated requests of each mode."""
     trial = Trial()
     world.try_out(world.example(operation), trial)
     for mode in GenerationMode:
@@ -175,7 +175,7 @@ def generated(operation: APIOperation, world: World, *, examples: int) -> Trial:
 
 
 def boundaries(operation: APIOperation, world: World) -> Trial:
-    """Try an operation with every boundary of every parameter and field that its schema has."""
+    """Try an operation with every boundary value of every parameter and field in its schema."""
     trial = Trial()
 
     def tried(case: Case) -> None:

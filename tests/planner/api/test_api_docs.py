@@ -1,4 +1,4 @@
-"""docs/api.md agrees with the API: addresses, filters, failures, and the bodies that it shows."""
+"""docs/api.md agrees with the API: addresses, filters, failures and example bodies."""
 
 import json
 import re
@@ -58,26 +58,26 @@ LISTS = {
 
 
 @pytest.mark.parametrize("route", [route for route in urlpatterns if route.name not in NOT_LISTED], ids=str)
-def test_every_address_stands_in_the_docs(route) -> None:
+def test_every_api_address_is_documented(route) -> None:
     address = re.sub(r"<\w+:(\w*_)?(\w+)>", r"{\2}", str(route.pattern))
     last = address.rstrip("/").rpartition("/")[2]
     assert address in PAGE or f"…/{last}/" in PAGE, address
 
 
 @pytest.mark.parametrize("address", LISTS)
-def test_every_filter_stands_in_the_docs(address: str) -> None:
+def test_every_list_filter_is_documented(address: str) -> None:
     (line,) = [row for row in PAGE.splitlines() if row.startswith((f"| `{address}` |", f"| `{address}`, "))]
     told = set(re.findall(r"`(\w+)`", line))
     assert told == set(LISTS[address].base_filters) - {"ordering"}
 
 
-def test_every_failure_stands_in_the_docs() -> None:
+def test_every_failure_status_is_documented() -> None:
     for status in schema.FAILURES:
         assert f"\n| {status} | `" in PAGE
 
 
 def bodies(api: APIClient) -> dict[str, Any]:
-    """Return what the API answers where the docs show a body, under the heading that shows it."""
+    """Return the API's responses by the heading under which the docs show an example body."""
     scenario = factories.scenario()
     queue = f"/api/v1/scenarios/{scenario.pk}/queues/waits/"
     api.patch(queue, {"weight": 2}, headers={"If-Match": "1"})
@@ -99,7 +99,7 @@ def bodies(api: APIClient) -> dict[str, Any]:
 
 
 def deletion(api: APIClient) -> Any:
-    """Return what a dry run says of the deletion of a snapshot with a run that has a public link."""
+    """Return the response to a dry-run deletion of a snapshot with a run that has a public link."""
     run = factories.run()
     link_create(run=run, user=factories.user("boss", role=Role.ADMIN))
     return api.delete(f"/api/v1/snapshots/{run.scenario.snapshot_id}/?dry_run=1").json()
@@ -121,7 +121,7 @@ def _things(value: Any) -> list[dict[str, Any]]:
 
 
 def unlike(told: Any, answered: Any, at: str = "") -> list[str]:
-    """Return where an example shows something that the answer does not have, or has as something else."""
+    """Return the places where an example differs from the response in a key, a type or a value's kind."""
     if isinstance(told, dict) and isinstance(answered, dict):
         return [
             place
@@ -145,7 +145,7 @@ def unlike(told: Any, answered: Any, at: str = "") -> list[str]:
 
 
 @pytest.mark.django_db
-def test_every_body_that_the_docs_show_is_what_is_answered(api: APIClient) -> None:
+def test_every_documented_body_matches_the_response(api: APIClient) -> None:
     shown = dict(re.findall(r"\n##+ ([^\n]+)\n(?:(?!\n##).)*?\n```json\n(.*?)```", PAGE, flags=re.DOTALL))
     assert len(shown) == PAGE.count("```json"), "one example a heading"
     answered = bodies(api)

@@ -1,4 +1,4 @@
-"""Every call that makes something, sent twice with one key: it makes it once."""
+"""Every creating call, sent twice with one idempotency key, creates its object once."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ ONCE = {"Idempotency-Key": "mine"}
 
 
 def creating() -> list[Any]:
-    """The routes of every call that makes something, by the schema."""
+    """Return the routes of every creating call, read from the schema."""
     schema = SchemaGenerator().get_schema(public=True)
     by_address = {
         "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)): route for route in urlpatterns
@@ -33,7 +33,7 @@ def creating() -> list[Any]:
 
 
 class World:
-    """A thing of each kind, what calls send, and who sends it."""
+    """One object of each kind, the bodies to send, and the client that sends them."""
 
     def __init__(self) -> None:
         admin = factories.user("admin", role=Role.ADMIN)
@@ -49,12 +49,12 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(rows_of_module: None) -> World:
-    """What each call meets; what it makes is undone."""
+    """The objects before each call; what a call creates is rolled back."""
     return World()
 
 
 @pytest.mark.parametrize(("name", "path"), creating())
-def test_every_call_that_makes_something_makes_it_once(name: str, path: str, world: World) -> None:
+def test_a_creating_call_repeated_with_one_key_creates_once(name: str, path: str, world: World) -> None:
     address = path.format(**{**world.things, **world.named.get(f"api:{name}", {})})
     sent, revision = world.sent["post", name], str(world.scenario.revision)
 

@@ -1,4 +1,4 @@
-"""Calls that are repeated, calls that wait, answers that are compressed."""
+"""Idempotency keys, waiting for a run by `Prefer: wait`, and compressed responses."""
 
 import gzip
 import threading
@@ -22,36 +22,36 @@ ONCE = {"Idempotency-Key": "mine"}
 
 
 @pytest.fixture
-def asked(db: None) -> dict[str, str]:
+def body(db: None) -> dict[str, str]:
     return {"name": "again", "snapshot": str(factories.snapshot().pk)}
 
 
-def test_a_repeated_call_makes_nothing_and_is_answered_the_same(
-    api: APIClient, asked: dict[str, str]
+def test_a_repeated_call_creates_nothing_and_returns_the_first_response(
+    api: APIClient, body: dict[str, str]
 ) -> None:
-    first, second = (api.post("/api/v1/scenarios/", asked, headers=ONCE) for _ in range(2))
+    first, second = (api.post("/api/v1/scenarios/", body, headers=ONCE) for _ in range(2))
     assert (second.status_code, second.json(), second["ETag"]) == (201, first.json(), first["ETag"])
     assert second["Idempotency-Replayed"] == "true"
     assert Scenario.objects.count() == 1
 
 
-def test_the_same_key_with_another_body_is_refused(api: APIClient, asked: dict[str, str]) -> None:
-    api.post("/api/v1/scenarios/", asked, headers=ONCE)
-    other = api.post("/api/v1/scenarios/", {**asked, "name": "other"}, headers=ONCE)
+def test_an_idempotency_key_reused_with_another_body_is_refused(api: APIClient, body: dict[str, str]) -> None:
+    api.post("/api/v1/scenarios/", body, headers=ONCE)
+    other = api.post("/api/v1/scenarios/", {**body, "name": "other"}, headers=ONCE)
     assert other.status_code == 422
     assert other.json()["problems"][0]["rule"] == "request.idempotency_key_reused"
-    assert api.post("/api/v1/scenarios/", asked, headers={"Idempotency-Key": "x" * 201}).status_code == 422
+    assert api.post("/api/v1/scenarios/", body, headers={"Idempotency-Key": "x" * 201}).status_code == 422
 
 
-def test_a_key_is_forgotten_after_a_day_and_after_a_failure(api: APIClient, asked: dict[str, str]) -> None:
+def test_an_idempotency_key_expires_after_a_day_or_a_failure(api: APIClient, body: dict[str, str]) -> None:
     assert api.post("/api/v1/scenarios/", {"name": ""}, headers=ONCE).status_code == 422
-    assert api.post("/api/v1/scenarios/", asked, headers=ONCE).status_code == 201
+    assert api.post("/api/v1/scenarios/", body, headers=ONCE).status_code == 201
     IdempotencyKey.objects.update(created=timezone.now() - timedelta(hours=25))
-    assert api.post("/api/v1/scenarios/", asked, headers=ONCE).status_code == 201
+    assert api.post("/api/v1/scenarios/", body, headers=ONCE).status_code == 201
     assert Scenario.objects.count() == 2
 
 
-def test_an_import_by_form_is_repeated_whatever_its_boundary(api: APIClient) -> None:
+def test_an_idempotent_multipart_import_ignores_the_boundary(api: APIClient) -> None:
     def files() -> dict[str, object]:
         text = b"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 1}}\n"
         return {"name": "form", "files": SimpleUploadedFile("cluster.yaml", text)}
@@ -64,7 +64,7 @@ def test_an_import_by_form_is_repeated_whatever_its_boundary(api: APIClient) -> 
     assert Snapshot.objects.count() == 1
 
 
-def test_a_caller_may_wait_until_the_run_is_over(transactional_db: None, api: APIClient) -> None:
+def test_a_prefer_wait_request_returns_when_the_run_ends(transactional_db: None, api: APIClient) -> None:
     run = factories.run()
 
     def work() -> None:
@@ -80,7 +80,7 @@ def test_a_caller_may_wait_until_the_run_is_over(transactional_db: None, api: AP
     assert (answer.json()["state"], answer["Preference-Applied"]) == ("succeeded", "wait=25")
 
 
-def test_who_starts_a_run_may_wait_for_it_too(db: None, api: APIClient) -> None:
+def test_a_run_creation_accepts_prefer_wait(db: None, api: APIClient) -> None:
     start = f"/api/v1/scenarios/{factories.scenario().pk}/runs/"
     answer = api.post(start, {}, headers={"Prefer": "respond-async, wait=0", **ONCE})
     assert (answer.status_code, answer.json()["state"], answer["Preference-Applied"]) == (
@@ -92,7 +92,7 @@ def test_who_starts_a_run_may_wait_for_it_too(db: None, api: APIClient) -> None:
     assert Run.objects.count() == 1
 
 
-def test_nobody_waits_when_all_seats_are_taken(db: None, api: APIClient) -> None:
+def test_a_request_does_not_wait_when_all_waiting_slots_are_taken(db: None, api: APIClient) -> None:
     address = f"/api/v1/runs/{factories.run().pk}/"
     with waiting.SEATS, waiting.SEATS:
         answer = api.get(address, headers={"Prefer": "wait=20"})
@@ -100,7 +100,7 @@ def test_nobody_waits_when_all_seats_are_taken(db: None, api: APIClient) -> None
     assert answer.json()["state"] == "queued"
 
 
-def test_a_result_is_compressed_for_whom_can_read_it(finished_run: Run, api: APIClient) -> None:
+def test_a_result_is_compressed_for_clients_that_accept_gzip(finished_run: Run, api: APIClient) -> None:
     address = f"/api/v1/runs/{finished_run.pk}/result/"
     packed = api.get(address, headers={"Accept-Encoding": "gzip"})
     assert packed["Content-Encoding"] == "gzip"

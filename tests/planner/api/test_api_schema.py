@@ -1,4 +1,4 @@
-"""The API's description of itself: complete, without warnings, and true."""
+"""The API's OpenAPI schema is complete, free of warnings and correct."""
 
 import re
 from typing import Any
@@ -22,12 +22,12 @@ def schema() -> dict[str, Any]:
     return described
 
 
-def test_the_schema_is_made_without_a_warning_and_valid(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_schema_is_valid_and_generated_without_warnings(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn")
     assert capsys.readouterr().err == ""
 
 
-def test_every_address_is_described(schema: dict[str, Any]) -> None:
+def test_every_address_is_in_the_schema(schema: dict[str, Any]) -> None:
     routes = {
         "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern))
         for route in urlpatterns
@@ -36,14 +36,14 @@ def test_every_address_is_described(schema: dict[str, Any]) -> None:
     assert set(schema["paths"]) == routes
 
 
-def test_every_list_can_be_paged_ordered_and_asked_for_in_part(schema: dict[str, Any]) -> None:
+def test_every_list_supports_paging_ordering_and_fields(schema: dict[str, Any]) -> None:
     for path, calls in schema["paths"].items():
         taken = {parameter["name"] for parameter in calls.get("get", {}).get("parameters", ())}
         if "results" in answered(schema, calls.get("get", {})).get("properties", {}):
             assert {"page", "page_size", "ordering", "fields"} <= taken, path
 
 
-def test_whatever_is_read_as_json_can_be_asked_for_in_part(schema: dict[str, Any]) -> None:
+def test_every_json_read_supports_fields(schema: dict[str, Any]) -> None:
     whole = {
         "/api/v1/runs/{run_id}/input/", "/api/v1/runs/{run_id}/result/",
         "/api/v1/scenarios/{scenario_id}/document/", "/api/v1/snapshots/{snapshot_id}/document/",
@@ -53,14 +53,14 @@ def test_whatever_is_read_as_json_can_be_asked_for_in_part(schema: dict[str, Any
             assert "fields" in {parameter["name"] for parameter in calls["get"].get("parameters", ())}, path
 
 
-def test_every_call_that_makes_something_can_be_repeated_and_tried_dry(schema: dict[str, Any]) -> None:
+def test_every_creating_call_supports_an_idempotency_key_and_dry_run(schema: dict[str, Any]) -> None:
     for path, calls in schema["paths"].items():
         if {"201", "202"} & set(calls.get("post", {}).get("responses", ())):
             taken = {parameter["name"] for parameter in calls["post"]["parameters"]}
             assert {"Idempotency-Key", "dry_run"} <= taken, path
 
 
-def test_every_edit_of_a_scenario_answers_problems_and_notes(schema: dict[str, Any]) -> None:
+def test_every_scenario_edit_returns_problems_and_notes(schema: dict[str, Any]) -> None:
     others = {
         ("delete", "/api/v1/scenarios/{scenario_id}/"),  # nothing is left
         (
@@ -82,13 +82,13 @@ def test_every_edit_of_a_scenario_answers_problems_and_notes(schema: dict[str, A
 
 
 def answered(schema: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
-    """Return the shape in which a call answers 200 as JSON; nothing when it does not."""
+    """Return the schema of a call's JSON response for status 200, empty if there is none."""
     shape = call.get("responses", {}).get("200", {}).get("content", {}).get("application/json", {})
     found: dict[str, Any] = shape.get("schema", {})
     return schema["components"]["schemas"][found["$ref"].rpartition("/")[2]] if "$ref" in found else found
 
 
-def test_every_failure_is_described_in_the_one_shape(schema: dict[str, Any]) -> None:
+def test_every_failure_has_the_error_shape_in_the_schema(schema: dict[str, Any]) -> None:
     for path, calls in schema["paths"].items():
         for method, call in calls.items():
             assert "401" in call["responses"], (method, path)
@@ -98,16 +98,18 @@ def test_every_failure_is_described_in_the_one_shape(schema: dict[str, Any]) -> 
                     assert shape in ("#/components/schemas/Error", "#/components/schemas/Stale")
 
 
-def test_strangers_may_read_schema_and_docs(stranger: APIClient) -> None:
+def test_schema_and_docs_need_no_authentication(stranger: APIClient) -> None:
     first, second = (stranger.get("/api/v1/schema/") for _ in range(2))
     assert first.status_code == 200
-    assert second.content == first.content, "it is kept as it was generated"
+    assert second.content == first.content, "the generated schema is cached"
     page = stranger.get("/api/v1/docs/")
     assert page.status_code == 200
     text = page.content.decode()
     for address in re.findall(r'(?:src|href)="([^"]+)"', text):
-        assert address.startswith(("/", "#")), "docs come from our own files"
-    assert not re.findall(r"<script(?![^>]*\bsrc=)|<style|\bon\w+=|\bstyle=", text), "nothing inline"
+        assert address.startswith(("/", "#")), "the docs page loads no external files"
+    assert not re.findall(r"<script(?![^>]*\bsrc=)|<style|\bon\w+=|\bstyle=", text), (
+        "no inline scripts or styles"
+    )
     (script,) = re.findall(r'src="([^"]*script[^"]*)"', text)
     assert "SwaggerUIBundle" in stranger.get(script.replace("&amp;", "&")).content.decode()
 
@@ -139,7 +141,7 @@ READS = [
 
 
 @pytest.mark.parametrize("path", READS)
-def test_what_is_answered_is_what_is_described(
+def test_a_response_matches_the_schema(
     api: APIClient, finished_run: Any, schema: dict[str, Any], path: str
 ) -> None:
     scenario = finished_run.scenario
@@ -162,7 +164,7 @@ def test_what_is_answered_is_what_is_described(
     assert_described(response.json(), described, schema)
 
 
-def test_a_failure_is_what_is_described(api: APIClient, schema: dict[str, Any]) -> None:
+def test_a_failure_response_matches_the_schema(api: APIClient, schema: dict[str, Any]) -> None:
     edit = f"/api/v1/scenarios/{factories.scenario().pk}/queues/waits/"
     responses = schema["paths"]["/api/v1/scenarios/{scenario_id}/queues/{name}/"]["patch"]["responses"]
     for seen, body, status in (

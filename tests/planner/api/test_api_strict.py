@@ -1,4 +1,4 @@
-"""What could be read in two ways is refused, and every refusal names what to send instead."""
+"""Ambiguous requests are refused, and each error names what to send instead."""
 
 import pytest
 from rest_framework.test import APIClient
@@ -26,16 +26,14 @@ def queue() -> str:
     ],
     ids=["twice", "twice inside", "5,000 digits", "infinite"],
 )
-def test_a_body_that_may_mean_several_things_is_refused(
-    api: APIClient, queue: str, body: bytes, says: str
-) -> None:
+def test_an_ambiguous_json_body_is_refused(api: APIClient, queue: str, body: bytes, says: str) -> None:
     refused = api.patch(queue, body, content_type=JSON, headers={"If-Match": "1"})
     assert_shape(refused, 400, "parse_error")
     assert refused.json()["message"].startswith(f"JSON parse error - {says}")
     assert Scenario.objects.get().revision == 1
 
 
-def test_what_a_cluster_says_twice_is_imported_with_its_line(api: APIClient) -> None:
+def test_duplicate_keys_of_an_imported_cluster_are_reported_with_their_line(api: APIClient) -> None:
     queue = '{"metadata": {"name": "a"}, "spec":\n{"weight": 1, "weight": 2}}'
     text = f'{{"name": "twice", "scenario": {{"queues": [{queue}]}}}}'
     body = api.post("/api/v1/snapshots/", text.encode(), content_type=JSON).json()
@@ -44,14 +42,14 @@ def test_what_a_cluster_says_twice_is_imported_with_its_line(api: APIClient) -> 
     ]
 
 
-def test_annotations_that_no_cluster_takes_are_refused(api: APIClient, queue: str) -> None:
+def test_oversized_annotations_are_refused(api: APIClient, queue: str) -> None:
     refused = api.patch(queue, {"annotations": {"a": "x" * 300_000}}, headers={"If-Match": "1"})
     assert_shape(refused, 422, "invalid")
     assert refused.json()["problems"][0]["path"] == "queues.waits.annotations"
 
 
 @pytest.mark.parametrize("method", ["get", "post", "delete"])
-def test_an_address_without_its_slash_is_named(api: APIClient, method: str) -> None:
+def test_a_missing_trailing_slash_is_named_in_the_error(api: APIClient, method: str) -> None:
     refused = getattr(api, method)("/api/v1/scenarios")
     assert_shape(refused, 404, "not_found")
     assert refused.json()["message"].endswith(" /api/v1/scenarios/")
@@ -59,7 +57,7 @@ def test_an_address_without_its_slash_is_named(api: APIClient, method: str) -> N
 
 
 @pytest.mark.parametrize("address", ["scenarios/", "clusters/", "status/"])
-def test_a_form_that_a_call_does_not_answer_in_is_a_wrong_parameter(api: APIClient, address: str) -> None:
+def test_an_unsupported_format_parameter_returns_422(api: APIClient, address: str) -> None:
     refused = api.get(f"/api/v1/{address}?format=xml")
     assert_shape(refused, 422, "invalid")
     (problem,) = refused.json()["problems"]
@@ -67,24 +65,26 @@ def test_a_form_that_a_call_does_not_answer_in_is_a_wrong_parameter(api: APIClie
     assert "json" in problem["message"]
 
 
-def test_a_form_of_the_header_that_nobody_speaks_is_406(api: APIClient) -> None:
+def test_an_unsupported_accept_header_returns_406(api: APIClient) -> None:
     assert_shape(api.get("/api/v1/scenarios/", headers={"Accept": "image/png"}), 406, "not_acceptable")
 
 
-def test_only_a_call_that_saves_says_that_nothing_was_saved(api: APIClient, queue: str) -> None:
+def test_only_a_failed_write_mentions_that_nothing_was_saved(api: APIClient, queue: str) -> None:
     assert api.get("/api/v1/runs/?state=maybe").json()["message"] == "1 problem to fix."
     refused = api.patch(queue, {"weight": 0}, headers={"If-Match": "1"})
     assert refused.json()["message"] == "1 problem to fix; nothing was saved."
 
 
-def test_a_header_that_ends_before_the_token_is_told_so(stranger: APIClient) -> None:
+def test_an_authorization_header_without_a_token_is_reported(stranger: APIClient) -> None:
     refused = stranger.get("/api/v1/scenarios/", headers={"Authorization": "Token "})
     assert_shape(refused, 401, "authentication_failed")
     assert refused.json()["message"] == "The header Authorization has no token behind `Token`."
 
 
 @pytest.mark.parametrize("name", [5, ["a"], {"a": 1}, True])
-def test_a_queue_whose_name_is_no_text_is_refused_in_the_one_shape(api: APIClient, name: object) -> None:
+def test_a_queue_name_that_is_not_a_string_is_refused_in_the_error_shape(
+    api: APIClient, name: object
+) -> None:
     address = f"/api/v1/scenarios/{factories.scenario().pk}/queues/"
     refused = api.post(address, {"name": name, "parent": "gone"}, headers={"If-Match": "1"})
     assert_shape(refused, 422, "invalid")
@@ -92,7 +92,7 @@ def test_a_queue_whose_name_is_no_text_is_refused_in_the_one_shape(api: APIClien
 
 
 @pytest.mark.parametrize("quantity", [2, 0.5, True, ["1"]])
-def test_a_request_that_is_no_text_is_refused(api: APIClient, quantity: object) -> None:
+def test_a_resource_request_that_is_not_a_string_is_refused(api: APIClient, quantity: object) -> None:
     job = f"/api/v1/scenarios/{factories.scenario().pk}/workloads/podgroups/default/wait/"
     refused = api.patch(job, {"requests": {"cpu": quantity}}, headers={"If-Match": "1"})
     assert_shape(refused, 422, "invalid")

@@ -1,4 +1,4 @@
-"""Whoever writes too often is told to wait, and for how long; reading is free."""
+"""Writes are throttled with a Retry-After header; reads are not."""
 
 import pytest
 from django.core.cache import cache
@@ -15,7 +15,7 @@ def _three_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WritingCalls, "rate", "3/min", raising=False)
 
 
-def test_the_fourth_write_in_a_minute_waits_and_reading_goes_on(api: APIClient) -> None:
+def test_the_fourth_write_in_a_minute_is_throttled_and_reads_are_not(api: APIClient) -> None:
     address = f"/api/v1/scenarios/{factories.scenario().pk}/runs/"
     assert [api.post(address).status_code for _ in range(3)] == [202, 202, 202]
     refused = api.post(address)

@@ -1,4 +1,4 @@
-"""Every table as CSV: the figures of the API, units in the header, nothing that a spreadsheet computes."""
+"""CSV tables have the API's figures and units in the header, and no cell that a spreadsheet evaluates."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def of_run(run: Run, part: str, query: str = "format=csv") -> str:
     return f"/api/v1/runs/{run.pk}/{part}/?{query}"
 
 
-def test_the_figures_are_those_of_the_api(api: APIClient, finished_run: Run) -> None:
+def test_csv_figures_equal_those_of_the_api(api: APIClient, finished_run: Run) -> None:
     told = api.get(of_run(finished_run, "queues", "")).json()["results"]
     table = rows(api, of_run(finished_run, "queues"))
     assert [row["queue"] for row in table] == [row["queue"] for row in told]
@@ -45,7 +45,7 @@ def test_the_figures_are_those_of_the_api(api: APIClient, finished_run: Run) -> 
 
 
 @pytest.mark.parametrize("part", ["jobs", "victims", "decisions"])
-def test_a_table_is_whole_and_in_the_order_of_the_list(api: APIClient, finished_run: Run, part: str) -> None:
+def test_a_csv_table_is_complete_and_in_list_order(api: APIClient, finished_run: Run, part: str) -> None:
     told = api.get(of_run(finished_run, part, "page_size=1000")).json()["results"]
     table = rows(api, of_run(finished_run, part, "format=csv&page_size=1"))
     assert told
@@ -53,7 +53,7 @@ def test_a_table_is_whole_and_in_the_order_of_the_list(api: APIClient, finished_
     assert [[row[name] for name in names] for row in table] == [[row[name] for name in names] for row in told]
 
 
-def test_filters_and_fields_hold_for_a_table_too(api: APIClient, finished_run: Run) -> None:
+def test_a_csv_table_honours_filters_and_fields(api: APIClient, finished_run: Run) -> None:
     table = rows(api, of_run(finished_run, "jobs", "format=csv&queue=waits&fields=job,queue"))
     assert table == [{"job": "default/wait", "queue": "waits"}]
     assert api.get(of_run(finished_run, "jobs", "format=csv&fields=jbo")).status_code == 422
@@ -67,7 +67,7 @@ def test_filters_and_fields_hold_for_a_table_too(api: APIClient, finished_run: R
         ("nodes", "fields=node,pool", ["node", "pool"]),
     ],
 )
-def test_fields_are_those_of_the_rows_where_a_table_is_part_of_an_answer(
+def test_fields_select_row_columns_when_a_table_is_part_of_a_response(
     api: APIClient, finished_run: Run, part: str, query: str, columns: list[str]
 ) -> None:
     table = rows(api, of_run(finished_run, part, f"format=csv&{query}"))
@@ -77,7 +77,7 @@ def test_fields_are_those_of_the_rows_where_a_table_is_part_of_an_answer(
     assert api.get(of_run(finished_run, part, f"format=csv&{unknown}")).status_code == 422
 
 
-def test_tables_of_a_scenario(api: APIClient, finished_run: Run) -> None:
+def test_scenario_tables_export_as_csv(api: APIClient, finished_run: Run) -> None:
     scenario = finished_run.scenario
     at = f"/api/v1/scenarios/{scenario.pk}/"
     queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
@@ -94,7 +94,7 @@ def test_tables_of_a_scenario(api: APIClient, finished_run: Run) -> None:
     assert len(rows(api, f"{at}preview/?format=csv")) == len(api.get(f"{at}preview/").json()["queues"])
 
 
-def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, editor: User) -> None:
+def test_account_tables_leak_no_secrets(api: APIClient, browser: Client, editor: User) -> None:
     Membership.objects.filter(user=editor).update(role=Role.ADMIN)
     workspace = Membership.objects.get(user=editor).workspace
     scenario = factories.scenario()
@@ -119,7 +119,7 @@ def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, edit
         assert text not in str(table)
 
 
-def test_a_comparison_has_a_column_for_each_run(api: APIClient, finished_run: Run) -> None:
+def test_a_comparison_table_has_a_column_per_run(api: APIClient, finished_run: Run) -> None:
     other = factories.run(finished_run.scenario, cycles=2)
     do_work(other)
     at = f"/api/v1/comparisons/?format=csv&runs={finished_run.pk},{other.pk}"
@@ -133,7 +133,7 @@ def test_a_comparison_has_a_column_for_each_run(api: APIClient, finished_run: Ru
     assert api.get(f"{at}&table=chairs").status_code == 422
 
 
-def test_no_name_is_computed_by_a_spreadsheet(api: APIClient, finished_run: Run) -> None:
+def test_cells_that_look_like_formulas_are_escaped(api: APIClient, finished_run: Run) -> None:
     scenario = finished_run.scenario
     for number, text in enumerate(("=1+1", "@SUM(A1)", "+1", "-1", "\tx")):
         spec = {"name": f"q{number}", "annotations": {"said": text}}
@@ -144,7 +144,7 @@ def test_no_name_is_computed_by_a_spreadsheet(api: APIClient, finished_run: Run)
     ]  # fmt: skip
 
 
-def test_every_link_of_a_page_leads_to_its_table(browser: Client, finished_run: Run) -> None:
+def test_every_csv_link_on_a_page_returns_a_table(browser: Client, finished_run: Run) -> None:
     other = factories.run(finished_run.scenario)
     at = f"/scenarios/{finished_run.scenario_id}/"
     found: set[str] = set()
@@ -160,13 +160,13 @@ def test_every_link_of_a_page_leads_to_its_table(browser: Client, finished_run: 
         assert browser.get(link).headers["Content-Type"] == "text/csv; charset=utf-8", link
 
 
-def test_who_may_not_read_gets_no_table(stranger: APIClient, finished_run: Run) -> None:
+def test_an_anonymous_csv_request_returns_401(stranger: APIClient, finished_run: Run) -> None:
     answer = stranger.get(of_run(finished_run, "queues"))
     assert answer.status_code == 401
     assert answer.content.decode().splitlines()[0].startswith("code,message")
 
 
-def test_a_table_that_leaves_is_noted_as_an_export_once_an_hour(api: APIClient, finished_run: Run) -> None:
+def test_a_csv_export_is_recorded_in_the_history_once_an_hour(api: APIClient, finished_run: Run) -> None:
     scenario = finished_run.scenario
     for address in (
         of_run(finished_run, "victims"), of_run(finished_run, "victims"), "/api/v1/runs/?format=csv",

@@ -1,4 +1,4 @@
-"""Every table as Parquet: the figures of the API and of the CSV, typed columns, the same bytes each time."""
+"""Parquet tables have the figures of the API and of the CSV, typed columns and reproducible bytes."""
 
 import io
 import re
@@ -41,7 +41,7 @@ def kinds(table: Table) -> dict[str, str]:
 
 
 def as_csv(cell: Any) -> str:
-    """Return how the CSV writes what stands in a cell."""
+    """Return a cell's value as the CSV writes it."""
     if cell is None or isinstance(cell, bool):
         return {None: "", True: "true", False: "false"}[cell]
     text = "unlimited" if cell == float("inf") else str(cell)
@@ -49,7 +49,7 @@ def as_csv(cell: Any) -> str:
 
 
 @pytest.mark.parametrize("part", ["queues", "jobs", "victims", "decisions", "nodes"])
-def test_it_holds_what_the_csv_holds(api: APIClient, finished_run: Run, part: str) -> None:
+def test_a_parquet_table_equals_the_csv_table(api: APIClient, finished_run: Run, part: str) -> None:
     table = read(content(api, of_run(finished_run, part, "format=parquet")))
     lines = rows(api, of_run(finished_run, part))
     assert lines
@@ -60,7 +60,7 @@ def test_it_holds_what_the_csv_holds(api: APIClient, finished_run: Run, part: st
             assert (float(line[name]) == cell) if is_number else (line[name] == as_csv(cell)), name
 
 
-def test_the_figures_are_those_of_the_api_in_columns_of_one_type(api: APIClient, finished_run: Run) -> None:
+def test_parquet_figures_equal_those_of_the_api_in_typed_columns(api: APIClient, finished_run: Run) -> None:
     told = api.get(of_run(finished_run, "queues", "")).json()["results"]
     table = read(content(api, of_run(finished_run, "queues", "format=parquet")))
     known = kinds(table)
@@ -75,22 +75,22 @@ def test_the_figures_are_those_of_the_api_in_columns_of_one_type(api: APIClient,
             assert line[f"capability.{resource} ({amount['unit']})"] == value
 
 
-def test_the_same_rows_give_the_same_bytes(api: APIClient, finished_run: Run) -> None:
+def test_equal_rows_give_equal_bytes(api: APIClient, finished_run: Run) -> None:
     address = of_run(finished_run, "jobs", "format=parquet&ordering=-job")
     assert content(api, address) == content(api, address)
 
 
-def test_filters_and_fields_hold_for_it_too(api: APIClient, finished_run: Run) -> None:
+def test_a_parquet_table_honours_filters_and_fields(api: APIClient, finished_run: Run) -> None:
     table = read(content(api, of_run(finished_run, "jobs", "format=parquet&queue=waits&fields=job,queue")))
     assert table.to_pylist() == [{"job": "default/wait", "queue": "waits"}]
 
 
-def test_it_is_asked_for_by_the_header_accept_too(api: APIClient, finished_run: Run) -> None:
+def test_the_accept_header_requests_parquet(api: APIClient, finished_run: Run) -> None:
     answer: Any = api.get(of_run(finished_run, "jobs", ""), HTTP_ACCEPT=MEDIA_TYPE)
     assert bytes(answer.getvalue()) == content(api, of_run(finished_run, "jobs", "format=parquet"))
 
 
-def test_what_is_refused_is_said_as_json(api: APIClient, stranger: APIClient, finished_run: Run) -> None:
+def test_parquet_errors_are_returned_as_json(api: APIClient, stranger: APIClient, finished_run: Run) -> None:
     unknown = api.get(of_run(finished_run, "jobs", "format=parquet&fields=jbo"))
     assert unknown.status_code == 422
     assert unknown.headers["Content-Type"] == "application/json"
@@ -100,13 +100,13 @@ def test_what_is_refused_is_said_as_json(api: APIClient, stranger: APIClient, fi
     assert not Event.objects.filter(kind="export").exists()
 
 
-def test_a_file_that_leaves_is_noted_as_an_export(api: APIClient, finished_run: Run) -> None:
+def test_a_parquet_export_is_recorded_in_the_history(api: APIClient, finished_run: Run) -> None:
     content(api, of_run(finished_run, "victims", "format=parquet"))
     noted = Event.objects.get(kind="export")
     assert noted.subject == f"run {finished_run.pk}: run-victims as Parquet"
 
 
-def test_it_stands_beside_every_csv_of_a_page(browser: Client, finished_run: Run) -> None:
+def test_every_csv_link_has_a_parquet_link_beside_it(browser: Client, finished_run: Run) -> None:
     other = factories.run(finished_run.scenario)
     run, at = f"/runs/{finished_run.pk}/", f"/scenarios/{finished_run.scenario_id}/"
     for page in (
@@ -147,7 +147,7 @@ def test_a_column_has_the_narrowest_type_that_holds_it(values: Any, kind: str, h
     assert typed(*values) == (kind, held)
 
 
-def test_an_amount_without_limit_is_infinity() -> None:
+def test_an_unlimited_amount_is_infinity() -> None:
     amounts = [{"value": value, "unit": "bytes", "unlimited": value is None} for value in (None, 5)]
     table = read(parquet(lambda: [{"memory": amount} for amount in amounts]))
     assert table.to_pydict() == {"memory (bytes)": [float("inf"), 5.0]}
@@ -158,16 +158,16 @@ def test_a_long_table_is_written_in_groups_of_rows() -> None:
     assert table["number"].to_pylist() == list(range(25_000))
 
 
-def test_without_rows_it_has_no_columns() -> None:
+def test_an_empty_table_has_no_columns() -> None:
     assert read(parquet(list)).shape == (0, 0)
 
 
-def test_what_comes_while_it_is_written_does_not_break_it() -> None:
+def test_values_that_change_while_a_file_is_written_do_not_break_it() -> None:
     readings: Iterator[list[Row]] = iter([[{"a": 1, "b": None}], [{"a": "x", "b": 2, "c": 3}, {"a": 4}]])
     assert read(parquet(lambda: next(readings))).to_pylist() == [{"a": None, "b": None}, {"a": 4, "b": None}]
 
 
-def test_no_process_loads_pyarrow_before_a_file_is_asked_for() -> None:
+def test_pyarrow_is_imported_only_when_a_file_is_requested() -> None:
     code = (
         "import os, sys, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings_test';"
         "django.setup(); import config.urls, planner.work.tasks; sys.exit('pyarrow' in sys.modules)"

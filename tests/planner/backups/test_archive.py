@@ -1,4 +1,4 @@
-"""A backup that was changed, damaged or made elsewhere is refused, in one line, and nothing is stored."""
+"""A changed, damaged or foreign backup is refused with a one-line message, and nothing is stored."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def written(file: Path) -> Path:
-    """Write a backup of a run into a file, and remove what it holds."""
+    """Write a backup of a run into a file, and flush the database."""
     factories.run()
     with gzip.open(file, "wt", encoding="utf-8") as stream:
         archive_write(stream)
@@ -26,7 +26,7 @@ def written(file: Path) -> Path:
 
 
 def rewritten(change: Callable[[list[str]], object]) -> Callable[[bytes], bytes]:
-    """Return what changes the lines of a backup."""
+    """Return a function that changes the lines of a backup."""
 
     def changed(content: bytes) -> bytes:
         lines = gzip.decompress(content).decode().splitlines(keepends=True)
@@ -50,12 +50,12 @@ def _renamed(lines: list[str]) -> None:
 
 
 BROKEN = {
-    "cut off": (lambda content: content[: len(content) // 2], "damaged or cut off"),
+    "truncated": (lambda content: content[: len(content) // 2], "damaged or cut off"),
     "a flipped byte": (
         lambda content: content[:200] + bytes([content[200] ^ 255]) + content[201:],
         "damaged or cut off|is not a backup",
     ),
-    "without its end": (rewritten(lambda lines: lines.pop()), "is cut off"),
+    "without its last line": (rewritten(lambda lines: lines.pop()), "is cut off"),
     "a row less": (rewritten(lambda lines: lines.pop(2)), "does not have the rows"),
     "a row changed": (rewritten(_renamed), "does not have the rows"),
     "a row more": (rewritten(lambda lines: lines.append(lines[1])), "goes on after its end"),
@@ -63,18 +63,18 @@ BROKEN = {
     "another program's": (lambda content: gzip.compress(b"-- PostgreSQL database dump"), "is not a backup"),
     "another program's JSON": (lambda content: gzip.compress(b'{"kind": "List"}'), "is not a sealed backup"),
     "no gzip": (lambda content: b"hello", "damaged or cut off"),
-    "nothing": (lambda content: b"", "is not a backup"),
+    "empty": (lambda content: b"", "is not a backup"),
 }  # fmt: skip
 
 
-def test_what_was_written_is_restored(tmp_path: Path) -> None:
+def test_a_backup_is_restored(tmp_path: Path) -> None:
     call_command("restore", str(written(tmp_path / "backup.jsonl.gz")))
     assert Snapshot.objects.count() == 1
     assert Workspace.objects.get().name == Workspace.DEFAULT
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_broken_or_foreign_file_is_refused_and_nothing_is_stored(tmp_path: Path, how: str) -> None:
+def test_a_broken_or_foreign_backup_is_refused_and_nothing_is_stored(tmp_path: Path, how: str) -> None:
     change, reason = BROKEN[how]
     file = written(tmp_path / "backup.jsonl.gz")
     file.write_bytes(change(file.read_bytes()))
@@ -84,7 +84,7 @@ def test_a_broken_or_foreign_file_is_refused_and_nothing_is_stored(tmp_path: Pat
     assert not any(kind.objects.exists() for kind in (User, Snapshot, Blob))
 
 
-def test_a_damaged_document_is_found_when_it_is_written(tmp_path: Path) -> None:
+def test_a_damaged_document_fails_the_backup(tmp_path: Path) -> None:
     blob = factories.run().input
     Blob.objects.filter(pk=blob.pk).update(packed=Blob.of(b"something else").packed)
     stream = (tmp_path / "backup").open("w")

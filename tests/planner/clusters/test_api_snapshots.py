@@ -1,4 +1,4 @@
-"""Bringing a cluster in by script."""
+"""Importing a cluster through the API."""
 
 import gzip
 import json
@@ -54,7 +54,7 @@ def api_body_of(snapshot_id: str) -> Any:
     return Snapshot.objects.get(pk=snapshot_id).content.document()["queues"]
 
 
-def test_one_scenario_is_imported(api: APIClient) -> None:
+def test_a_scenario_document_is_imported(api: APIClient) -> None:
     scenario = {**factories.cluster(), "scheduler_conf": factories.CONF}
     snapshot = assert_small_cluster(api.post(URL, {"name": "small", "scenario": scenario}))
     assert (snapshot.name, snapshot.scheduler_conf) == ("small", factories.CONF)
@@ -64,12 +64,12 @@ def test_one_scenario_is_imported(api: APIClient) -> None:
     assert [row["id"] for row in api.get(f"{URL}?name=SMA").json()["results"]] == [str(snapshot.pk)]
 
 
-def test_the_text_of_documents_is_imported(api: APIClient) -> None:
+def test_kubernetes_documents_are_imported_from_text(api: APIClient) -> None:
     snapshot = assert_small_cluster(api.post(URL, {"name": "small", "documents": as_yaml(config_map())}))
     assert snapshot.scheduler_conf == factories.CONF
 
 
-def test_files_are_imported_plain_or_gzip(api: APIClient) -> None:
+def test_files_are_imported_plain_or_gzipped(api: APIClient) -> None:
     listed = {"apiVersion": "v1", "kind": "List", "items": objects()}
     cluster = gzip.compress(json.dumps(listed).encode())
     conf = manifests.dump(config_map()).encode()
@@ -80,19 +80,19 @@ def test_files_are_imported_plain_or_gzip(api: APIClient) -> None:
     assert snapshot.provenance == "API: cluster.json.gz, conf.yaml"
 
 
-def test_without_a_name_files_give_theirs_under_any_field(api: APIClient) -> None:
+def test_an_unnamed_upload_takes_the_file_name_from_any_field(api: APIClient) -> None:
     file = SimpleUploadedFile("cluster.yaml", as_yaml().encode())
     response = api.post(URL, {"anything": file}, format="multipart")
     assert response.json()["name"] == "cluster.yaml"
 
 
-def test_what_was_imported_can_be_run(api: APIClient) -> None:
+def test_an_imported_snapshot_can_be_run(api: APIClient) -> None:
     snapshot = api.post(URL, {"name": "small", "documents": as_yaml(config_map())}).json()
     scenario = api.post("/api/v1/scenarios/", {"name": "what if", "snapshot": snapshot["id"]}).json()
     assert api.post(f"/api/v1/scenarios/{scenario['id']}/runs/").status_code == 202
 
 
-def test_kinds_that_the_scheduler_does_not_read_are_named(api: APIClient) -> None:
+def test_kinds_that_the_scheduler_does_not_read_are_listed(api: APIClient) -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}
     response = api.post(URL, {"name": "small", "documents": as_yaml(service, service)})
     (problem,) = response.json()["problems"]
@@ -100,7 +100,7 @@ def test_kinds_that_the_scheduler_does_not_read_are_named(api: APIClient) -> Non
     assert response.status_code == 201
 
 
-def test_every_problem_is_told_at_once_with_its_line(api: APIClient) -> None:
+def test_every_problem_is_reported_at_once_with_its_line(api: APIClient) -> None:
     head = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata:\n"
     text = f"{head}  labels: {{}}\n---\n{head}  name: 7\n"
     response = api.post(URL, {"name": "broken", "documents": text})
@@ -113,7 +113,7 @@ def test_every_problem_is_told_at_once_with_its_line(api: APIClient) -> None:
     assert not Snapshot.objects.exists()
 
 
-def test_problems_of_a_scenario_tell_the_lines_of_the_body(api: APIClient) -> None:
+def test_problems_of_a_scenario_have_line_numbers_of_the_body(api: APIClient) -> None:
     body = b'{"name": "broken",\n "scenario": {\n  "queues": [\n   {"metadata": {"name": 7}}]}}'
     response = api.post(URL, body, content_type="application/json")
     assert response.status_code == 422
@@ -121,7 +121,7 @@ def test_problems_of_a_scenario_tell_the_lines_of_the_body(api: APIClient) -> No
     assert (problem["document"], problem["line"]) == ("body", 4)
 
 
-def test_fields_of_a_queue_that_are_of_the_wrong_type_are_told_with_their_lines(api: APIClient) -> None:
+def test_queue_fields_of_the_wrong_type_are_reported_with_their_lines(api: APIClient) -> None:
     text = """\
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
@@ -144,7 +144,7 @@ spec:
     }
 
 
-def test_odd_but_legal_queues_are_taken(api: APIClient) -> None:
+def test_unusual_but_legal_queues_are_accepted(api: APIClient) -> None:
     queue = factories.queue("odd", weight=0, capability={"cpu": 8}, dequeueStrategy="")
     response = api.post(URL, {"name": "odd", "scenario": {"queues": [queue]}})
     assert response.status_code == 201
@@ -152,7 +152,7 @@ def test_odd_but_legal_queues_are_taken(api: APIClient) -> None:
     assert api.post("/api/v1/scenarios/", asked).status_code == 201
 
 
-def test_text_that_is_no_yaml_is_told_422(api: APIClient) -> None:
+def test_invalid_yaml_returns_422(api: APIClient) -> None:
     response = upload(api, ("a.yaml", b"kind: [unclosed"), ("b.bin", b"\x00\xff\xfe"), name="broken")
     assert response.status_code == 422
     assert [problem["document"] for problem in response.json()["problems"]] == ["a.yaml", "b.bin"]
@@ -167,26 +167,28 @@ def test_text_that_is_no_yaml_is_told_422(api: APIClient) -> None:
         ({"name": "x", "scenario": []}, "scenario"),
     ],
 )
-def test_an_upload_without_sense_is_told_422(api: APIClient, body: dict[str, Any], path: str | None) -> None:
+def test_an_incomplete_or_contradictory_upload_returns_422(
+    api: APIClient, body: dict[str, Any], path: str | None
+) -> None:
     response = api.post(URL, body)
     assert (response.status_code, response.json()["problems"][0]["path"]) == (422, path)
 
 
-def test_an_upload_without_files_is_told_422(api: APIClient) -> None:
+def test_a_multipart_upload_without_files_returns_422(api: APIClient) -> None:
     response = api.post(URL, {"name": "x"}, format="multipart")
     assert (response.status_code, response.json()["problems"][0]["path"]) == (422, "files")
 
 
-def test_too_many_files_are_told_400(api: APIClient) -> None:
+def test_too_many_files_return_400(api: APIClient) -> None:
     assert upload(api, *[(f"{n}.yaml", b"a: 1") for n in range(101)]).json()["code"] == "parse_error"
 
 
-def test_a_body_above_the_limit_is_told_413(api: APIClient) -> None:
+def test_a_body_above_the_size_limit_returns_413(api: APIClient) -> None:
     response = api.post(URL, b"{}", content_type="application/json", CONTENT_LENGTH=str(200_000_001))
     assert (response.status_code, response.json()["code"]) == (413, "payload_too_large")
 
 
-def test_a_dry_run_reads_everything_and_saves_nothing(api: APIClient) -> None:
+def test_a_dry_run_reads_the_files_and_saves_nothing(api: APIClient) -> None:
     response = api.post(f"{URL}?dry_run=1", {"name": "small", "documents": as_yaml()})
     body = response.json()
     assert (response.status_code, body["id"], body["counts"]["pods"]) == (200, None, 20)
@@ -194,15 +196,13 @@ def test_a_dry_run_reads_everything_and_saves_nothing(api: APIClient) -> None:
     assert not Blob.objects.exists()
 
 
-def test_an_empty_import_says_what_to_bring(api: APIClient) -> None:
+def test_an_empty_import_is_refused_with_a_fix(api: APIClient) -> None:
     response = api.post(URL, {"name": "nothing", "documents": "# nothing\n"})
     assert response.status_code == 422
     assert "kubectl get" in response.json()["problems"][0]["fix"]
 
 
-def test_ten_megabytes_come_in_by_file_and_json_of_that_size_is_sent_there(
-    api: APIClient, shared: Path
-) -> None:
+def test_ten_megabytes_are_imported_as_a_file_but_not_as_a_json_body(api: APIClient, shared: Path) -> None:
     recorded = shared / "golden" / "large" / "openb-burst-qos.jsonl.gz"
     scenario = json.loads(gzip.decompress(recorded.read_bytes()).splitlines()[0])["scenario"]
     text = json.dumps(scenario).encode()

@@ -1,4 +1,4 @@
-"""What is deleted takes along what hangs on it, which is said first, and leaves what others share."""
+"""Deletion announces and removes dependent objects, and keeps objects that others share."""
 
 from datetime import timedelta
 from typing import Any
@@ -34,7 +34,7 @@ def done(scenario: Scenario, count: int = 1) -> list[Run]:
     return [Run.objects.get(pk=run.pk) for run in runs]
 
 
-def test_a_deleted_run_leaves_what_its_twin_shares(api: APIClient) -> None:
+def test_deleting_a_run_keeps_the_results_it_shares(api: APIClient) -> None:
     first, second = done(factories.scenario(), 2)
     assert first.outcome_id == second.outcome_id
     shown = api.get(f"/api/v1/runs/{second.pk}/queues/").json()
@@ -47,7 +47,7 @@ def test_a_deleted_run_leaves_what_its_twin_shares(api: APIClient) -> None:
     assert not Outcome.objects.exists()
 
 
-def test_a_snapshot_says_what_hangs_on_it_and_takes_it_along(api: APIClient, browser: Client) -> None:
+def test_deleting_a_snapshot_lists_and_removes_its_dependents(api: APIClient, browser: Client) -> None:
     scenario = factories.scenario()
     [run] = done(scenario)
     other = scenario_create(snapshot=factories.snapshot(name="another"), name="stays")
@@ -57,7 +57,7 @@ def test_a_snapshot_says_what_hangs_on_it_and_takes_it_along(api: APIClient, bro
     page = text_of(browser.get(f"/snapshots/{scenario.snapshot_id}/delete/"))
     assert "<li>scenarios: 1</li>" in page
     assert "<li>runs: 1</li>" in page
-    assert Run.objects.filter(pk=run.pk).exists(), "nothing was deleted yet"
+    assert Run.objects.filter(pk=run.pk).exists(), "the confirmation page deletes nothing"
     assert browser.post(f"/snapshots/{scenario.snapshot_id}/delete/").status_code == 302
     assert list(Scenario.objects.all()) == [other]
     assert list(Run.objects.all()) == [kept]
@@ -69,7 +69,7 @@ def test_a_snapshot_says_what_hangs_on_it_and_takes_it_along(api: APIClient, bro
     }  # fmt: skip
 
 
-def test_a_cluster_goes_with_its_snapshots(browser: Client) -> None:
+def test_deleting_a_cluster_removes_its_snapshots(browser: Client) -> None:
     factories.scenario()
     cluster = Cluster.objects.get()
     assert browser.post(f"/clusters/{cluster.pk}/delete/").status_code == 302
@@ -77,7 +77,9 @@ def test_a_cluster_goes_with_its_snapshots(browser: Client) -> None:
     assert not Cluster.objects.exists()
 
 
-def test_only_an_admin_deletes_a_workspace_and_a_viewer_nothing(api: APIClient, client: Client) -> None:
+def test_only_an_admin_deletes_a_workspace_and_a_viewer_deletes_nothing(
+    api: APIClient, client: Client
+) -> None:
     scenario = factories.scenario()
     address = f"/api/v1/workspaces/{scenario.workspace_id}/"
     assert api.delete(address).status_code == 403
@@ -92,7 +94,7 @@ def test_only_an_admin_deletes_a_workspace_and_a_viewer_nothing(api: APIClient, 
     assert not Membership.objects.exists()
 
 
-def test_an_account_deletes_itself_unless_a_workspace_would_have_no_admin(client: Client) -> None:
+def test_an_account_is_deleted_unless_a_workspace_would_lose_its_only_admin(client: Client) -> None:
     scenario = factories.scenario()
     admin = factories.user("admin", role=Role.ADMIN)
     client.force_login(admin)
@@ -102,11 +104,11 @@ def test_an_account_deletes_itself_unless_a_workspace_would_have_no_admin(client
     factories.user("second", role=Role.ADMIN)
     assert client.post("/account/delete/", CONFIRMED).status_code == 302
     assert not User.objects.filter(pk=admin.pk).exists()
-    assert Scenario.objects.filter(pk=scenario.pk).exists(), "what it made stays"
+    assert Scenario.objects.filter(pk=scenario.pk).exists(), "its scenarios stay"
     assert client.get("/account/").status_code == 302
 
 
-def test_a_script_deletes_a_cluster_and_learns_before_what_goes_with_it(api: APIClient) -> None:
+def test_a_dry_run_lists_the_dependents_before_a_cluster_is_deleted(api: APIClient) -> None:
     scenario = factories.scenario()
     [run] = done(scenario)
     [row] = api.get("/api/v1/clusters/").json()["results"]
@@ -122,7 +124,7 @@ def test_a_script_deletes_a_cluster_and_learns_before_what_goes_with_it(api: API
     assert not Snapshot.objects.exists()
 
 
-def test_the_command_line_says_what_goes_before_and_deletes(
+def test_the_delete_command_lists_the_dependents_and_deletes(
     live_server: LiveServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario = factories.scenario()
@@ -133,10 +135,10 @@ def test_the_command_line_says_what_goes_before_and_deletes(
     assert Snapshot.objects.exists()
     assert main(asked) == 0
     assert not Snapshot.objects.exists()
-    assert main(asked) == 2, "it is gone"
+    assert main(asked) == 2, "the snapshot no longer exists"
 
 
-def test_a_script_deletes_its_account_with_the_password_only() -> None:
+def test_deleting_an_account_through_the_api_requires_its_password() -> None:
     factories.user("admin", role=Role.ADMIN)
     leaver = factories.user("leaver")
     reads, all_of_it = (
@@ -155,7 +157,7 @@ def test_a_script_deletes_its_account_with_the_password_only() -> None:
     assert all_of_it.get("/api/v1/tokens/").status_code == 401
 
 
-def test_an_account_of_single_sign_on_confirms_with_its_name(client: Client) -> None:
+def test_an_account_without_a_password_confirms_deletion_with_its_name(client: Client) -> None:
     factories.user("admin", role=Role.ADMIN)
     leaver = factories.user("leaver")
     leaver.set_unusable_password()
@@ -167,7 +169,7 @@ def test_an_account_of_single_sign_on_confirms_with_its_name(client: Client) -> 
     assert not User.objects.filter(pk=leaver.pk).exists()
 
 
-def test_whoever_finds_an_open_browser_guesses_few_passwords_to_delete_its_account(client: Client) -> None:
+def test_password_guesses_on_the_account_deletion_page_are_throttled(client: Client) -> None:
     factories.user("admin", role=Role.ADMIN)
     client.force_login(factories.user("leaver"))
     guesses = [{"confirmation": f"guess {number}"} for number in range(6)]
@@ -177,7 +179,7 @@ def test_whoever_finds_an_open_browser_guesses_few_passwords_to_delete_its_accou
     assert (paused.status_code, "Retry-After" in paused.headers) == (429, True)
 
 
-def test_the_page_of_a_run_leads_to_its_deletion_except_for_viewers(client: Client) -> None:
+def test_the_run_page_links_to_its_deletion_except_for_viewers(client: Client) -> None:
     [run] = done(factories.scenario())
     for role, leads in ((Role.EDITOR, True), (Role.VIEWER, False)):
         client.force_login(factories.user(role.value, role=role))
@@ -185,7 +187,7 @@ def test_the_page_of_a_run_leads_to_its_deletion_except_for_viewers(client: Clie
         assert (f'href="/runs/{run.pk}/delete/"' in page) is leads, role
 
 
-def test_the_oldest_runs_go_when_a_workspace_has_too_much_and_each_scenario_keeps_its_last(
+def test_the_oldest_runs_above_the_workspace_quota_are_removed_but_not_the_last(
     settings: Any,
 ) -> None:
     scenario = factories.scenario()

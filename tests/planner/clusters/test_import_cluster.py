@@ -1,4 +1,4 @@
-"""From files to a scenario, and from there to a frozen input that says the same."""
+"""Importing files into a scenario, and freezing it into an equivalent input."""
 
 import gzip
 import json
@@ -47,18 +47,18 @@ def objects_of(document: dict[str, Any]) -> str:
 # Reading
 
 
-def test_a_live_export_is_as_of_the_moment_it_is_read() -> None:
+def test_a_live_export_takes_the_time_of_the_import() -> None:
     read = read_cluster([("cluster.json", objects_of(factories.cluster()).encode())], now=NOW)
     assert read.document["now"] == NOW
     assert not read.has_errors
 
 
-def test_a_scenario_keeps_its_own_clock() -> None:
+def test_a_scenario_without_a_clock_gets_none() -> None:
     scenario = json.dumps(factories.cluster()).encode()
     assert "now" not in read_cluster([("scenario.json", scenario)], now=NOW).document
 
 
-def test_the_configuration_stands_apart_as_it_was_written() -> None:
+def test_the_scheduler_configuration_is_kept_verbatim_apart_from_the_document() -> None:
     cluster = objects_of(factories.cluster()).encode()
     read = read_cluster([("cluster.json", cluster), ("scheduler.yaml", CONFIG_MAP.encode())], now=NOW)
     assert "scheduler_conf" not in read.document
@@ -68,19 +68,19 @@ def test_the_configuration_stands_apart_as_it_was_written() -> None:
     )
 
 
-def test_a_configuration_given_as_a_structure_becomes_text_of_the_same_meaning() -> None:
+def test_a_structured_configuration_becomes_equivalent_text() -> None:
     conf = {"actions": "allocate", "tiers": [{"plugins": [{"name": "drf", "enableHierarchy": True}]}]}
     scenario = json.dumps({**factories.cluster(), "scheduler_conf": conf}).encode()
     read = read_cluster([("scenario.json", scenario)], now=NOW)
     assert manifests.parse_conf(read.scheduler_conf) == conf
 
 
-def test_without_a_configuration_there_is_no_text() -> None:
+def test_a_cluster_without_a_configuration_has_an_empty_one() -> None:
     read = read_cluster([("cluster.json", objects_of(factories.cluster()).encode())], now=NOW)
     assert read.scheduler_conf == ""
 
 
-def test_a_configuration_that_volcano_rejects_comes_in_to_be_mended() -> None:
+def test_a_configuration_that_volcano_rejects_is_imported_with_a_warning() -> None:
     conf = CONFIG_MAP.replace("enqueue, allocate", "enqueue, reserve")
     cluster = objects_of(factories.cluster()).encode()
     read = read_cluster([("cluster.json", cluster), ("scheduler.yaml", conf.encode())], now=NOW)
@@ -89,7 +89,7 @@ def test_a_configuration_that_volcano_rejects_comes_in_to_be_mended() -> None:
     assert (problem.document, problem.line) == ("scheduler.yaml", 8)
 
 
-def test_the_core_says_what_dangles_with_the_line() -> None:
+def test_dangling_references_are_warnings_with_their_line() -> None:
     document = factories.cluster()
     document["queues"][0]["spec"]["parent"] = "gone"
     document["podgroups"][1]["spec"]["queue"] = "lost"
@@ -103,7 +103,7 @@ def test_the_core_says_what_dangles_with_the_line() -> None:
         assert word in text.split("\n")[line - 1]
 
 
-def test_a_circle_of_parents_is_a_warning_on_every_queue_of_it() -> None:
+def test_a_cycle_of_parents_is_a_warning_on_each_of_its_queues() -> None:
     document = factories.cluster()
     for queue, parent in zip(document["queues"], ("waits", "busy"), strict=True):
         queue["spec"]["parent"] = parent
@@ -113,7 +113,7 @@ def test_a_circle_of_parents_is_a_warning_on_every_queue_of_it() -> None:
     assert not read.has_errors
 
 
-def test_what_is_too_long_for_a_row_is_an_error() -> None:
+def test_a_value_that_exceeds_its_column_is_an_error() -> None:
     document = factories.cluster()
     document["queues"][0]["status"]["state"] = "x" * 1000
     read = read_cluster([("cluster.json", objects_of(document).encode())], now=NOW)
@@ -134,7 +134,7 @@ def through_the_database(scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("family", ["worked", "hdrf", "published_confs"])
-def test_an_unchanged_scenario_gives_the_same_result_to_the_byte(db: None, shared: Path, family: str) -> None:
+def test_an_unedited_scenario_simulates_to_the_same_bytes(db: None, shared: Path, family: str) -> None:
     with gzip.open(shared / "golden" / f"{family}.jsonl.gz") as lines:
         recorded = [json.loads(line)["scenario"] for _, line in zip(range(12), lines, strict=False)]
     for scenario in recorded:
@@ -143,7 +143,7 @@ def test_an_unchanged_scenario_gives_the_same_result_to_the_byte(db: None, share
         assert encode(simulate_document(frozen)) == encode(simulate_document(manifests.resolve(scenario)))
 
 
-def test_fields_without_a_column_survive(db: None) -> None:
+def test_fields_without_a_column_are_preserved(db: None) -> None:
     document = factories.cluster()
     document["queues"][0]["spec"]["extendClusters"] = [{"name": "other", "weight": 3}]
     document["queues"][0]["metadata"]["finalizers"] = ["keep"]
@@ -168,7 +168,7 @@ def cluster_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_command_keeps_a_snapshot_and_its_first_scenario(db: None, cluster_file: Path) -> None:
+def test_the_import_command_creates_a_snapshot_and_its_first_scenario(db: None, cluster_file: Path) -> None:
     out, errors = run_command(cluster_file)
     scenario = Scenario.objects.get()
     assert scenario.name == "cluster.json"
@@ -177,7 +177,9 @@ def test_the_command_keeps_a_snapshot_and_its_first_scenario(db: None, cluster_f
     assert errors == ""
 
 
-def test_the_command_takes_several_files_and_a_name(db: None, cluster_file: Path, tmp_path: Path) -> None:
+def test_the_import_command_accepts_several_files_and_a_name(
+    db: None, cluster_file: Path, tmp_path: Path
+) -> None:
     conf = tmp_path / "scheduler.yaml"
     conf.write_text(CONFIG_MAP)
     run_command(cluster_file, conf, name="production")
@@ -186,9 +188,7 @@ def test_the_command_takes_several_files_and_a_name(db: None, cluster_file: Path
     assert snapshot.scheduler_conf.startswith("# as it is")
 
 
-def test_the_command_prints_every_problem_with_file_and_line_and_saves_nothing(
-    db: None, tmp_path: Path
-) -> None:
+def test_the_import_command_prints_every_problem_and_saves_nothing(db: None, tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text("apiVersion: v1\nkind: Node\nmetadata: {}\n---\na: *\n")
     errors = StringIO()
@@ -199,20 +199,22 @@ def test_the_command_prints_every_problem_with_file_and_line_and_saves_nothing(
     assert not Snapshot.objects.exists()
 
 
-def test_the_command_says_what_it_cannot_find(db: None, cluster_file: Path, tmp_path: Path) -> None:
+def test_the_import_command_reports_a_missing_file_or_workspace(
+    db: None, cluster_file: Path, tmp_path: Path
+) -> None:
     with pytest.raises(CommandError, match="No such file"):
         run_command(tmp_path / "missing.yaml")
     with pytest.raises(CommandError, match="No workspace 'other'"):
         run_command(cluster_file, workspace="other")
 
 
-def test_the_command_imports_into_another_workspace(db: None, cluster_file: Path) -> None:
+def test_the_import_command_accepts_another_workspace(db: None, cluster_file: Path) -> None:
     other = Workspace.objects.create(name="other")
     run_command(cluster_file, workspace="other")
     assert Snapshot.objects.get().workspace == other
 
 
-def test_openb_and_a_published_manifest_come_in_by_command(db: None, shared: Path) -> None:
+def test_the_import_command_reads_openb_and_a_published_manifest(db: None, shared: Path) -> None:
     out, _ = run_command(shared / "data" / "openb" / "scenarios" / "openb-small.json")
     assert "327 pods" in out
     out, _ = run_command(

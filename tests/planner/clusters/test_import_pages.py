@@ -54,7 +54,7 @@ def scenario_file() -> bytes:
     return json.dumps({**factories.cluster(), "scheduler_conf": factories.CONF}).encode()
 
 
-def test_a_preview_counts_and_saves_nothing(browser: Client) -> None:
+def test_a_preview_counts_objects_and_saves_nothing(browser: Client) -> None:
     answer = preview(browser, ("cluster.json", scenario_file()))
     assert answer.status_code == 200
     page = text_of(answer)
@@ -63,7 +63,7 @@ def test_a_preview_counts_and_saves_nothing(browser: Client) -> None:
     assert not Snapshot.objects.exists()
 
 
-def test_saving_opens_a_scenario_named_by_its_file(browser: Client) -> None:
+def test_saving_opens_a_scenario_named_after_its_file(browser: Client) -> None:
     answer = save(browser, preview(browser, ("small.json.gz", gzip.compress(scenario_file()))))
     scenario = Scenario.objects.get()
     assert answer.headers["Location"] == reverse("planner:scenario-detail", args=[scenario.pk])
@@ -72,7 +72,7 @@ def test_saving_opens_a_scenario_named_by_its_file(browser: Client) -> None:
     assert [queue.name for queue in scenario.queues.all()] == ["busy", "waits"]
 
 
-def test_files_and_a_pasted_text_make_one_cluster(browser: Client) -> None:
+def test_files_and_pasted_text_form_one_cluster(browser: Client) -> None:
     cluster = factories.cluster()
     files = [(f"{kind}.json", as_list(cluster[kind])) for kind in ("nodes", "pods", "podgroups")]
     save(browser, preview(browser, *files, text=as_list(cluster["queues"]).decode(), name="four parts"))
@@ -95,11 +95,11 @@ def test_every_problem_is_shown_with_its_line_and_the_text_is_kept(browser: Clie
     assert not Snapshot.objects.exists()
 
 
-def test_sending_nothing_says_what_to_do(browser: Client) -> None:
+def test_an_empty_upload_is_refused_with_a_fix(browser: Client) -> None:
     assert "Choose files or paste a text." in text_of(preview(browser))
 
 
-def test_only_who_previewed_can_save(browser: Client) -> None:
+def test_a_preview_can_be_saved_only_by_its_user(browser: Client) -> None:
     previewed = preview(browser, ("cluster.json", scenario_file()))
     browser.force_login(factories.user("other"))
     assert save(browser, previewed).headers["Location"] == PAGE
@@ -110,7 +110,7 @@ def as_list(items: list) -> bytes:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()
 
 
-def test_a_real_cluster_and_a_published_manifest_come_in_by_page(browser: Client, shared: Path) -> None:
+def test_a_real_cluster_and_a_published_manifest_are_imported(browser: Client, shared: Path) -> None:
     openb = shared / "data" / "openb" / "scenarios" / "openb-small.json"
     assert save(browser, preview(browser, (openb.name, openb.read_bytes()))).status_code == 302
     manifest = shared / "data" / "volcano-yaml" / "volcano-examples" / "hierarchical-jobs_queues.yaml"
@@ -121,9 +121,7 @@ def test_a_real_cluster_and_a_published_manifest_come_in_by_page(browser: Client
     assert set(Scenario.objects.values_list("name", flat=True)) == {"openb-small", "published"}
 
 
-def test_ten_megabytes_are_read_by_a_worker_and_a_scenario_begins_without_reading_them_again(
-    browser: Client, shared: Path
-) -> None:
+def test_a_large_import_is_read_by_a_worker_and_only_once(browser: Client, shared: Path) -> None:
     packed = shared / "data" / "openb" / "scenarios" / "openb-burst-qos.json.gz"
     content = gzip.decompress(packed.read_bytes())
     assert len(content) > 10_000_000

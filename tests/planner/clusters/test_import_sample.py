@@ -1,4 +1,4 @@
-"""The sample tells its story, and the story holds."""
+"""The sample cluster and the figures of its walk-through."""
 
 import json
 from collections import Counter
@@ -45,7 +45,7 @@ def deserved_gpus(cycle: dict[str, Any]) -> dict[str, float]:
 
 
 def victims(cycle: dict[str, Any]) -> Counter[tuple[str, str]]:
-    """Return how many pods each queue gave, and to which job."""
+    """Return the number of evicted pods by their queue and the preemptor's job."""
     owner = {task["pod"]: job for job in cycle["podgroups"] for task in job["tasks"]}
     return Counter(
         (owner[step["pod"]]["queue"], owner[step["for"]]["name"])
@@ -59,7 +59,7 @@ PROPORTION_FIRST = SAMPLE_CONF.replace("  - name: proportion\n", "").replace(
 )
 
 
-def test_the_sample_is_a_cluster_of_a_believable_size() -> None:
+def test_the_sample_has_a_realistic_size() -> None:
     document = sample_document()
     assert len(document["nodes"]) == 100
     parents = {queue["metadata"]["name"]: queue["spec"].get("parent") for queue in document["queues"]}
@@ -71,18 +71,18 @@ def test_the_sample_is_a_cluster_of_a_believable_size() -> None:
     assert gpus == 504
 
 
-def test_the_sample_is_the_same_every_time() -> None:
+def test_the_sample_is_deterministic() -> None:
     assert sample_document() == sample_document()
 
 
-def test_no_node_of_the_sample_holds_more_than_it_has() -> None:
+def test_no_node_of_the_sample_is_overcommitted() -> None:
     document = sample_document()
     result = simulate_document(manifests.resolve(document))
     for node in result["cycles"][0]["nodes"]:
         assert all(amount >= 0 for amount in node["idle"].values()), node["name"]
 
 
-def test_at_first_the_gang_of_agents_deserves_too_little_while_vision_holds_too_much() -> None:
+def test_queue_agents_initially_deserves_too_little_for_its_gang() -> None:
     at_first = cycle(sample_document())
     assert (deserved_gpus(at_first)["agents"], deserved_gpus(at_first)["vision"]) == (60, 120)
     allocated = {
@@ -92,7 +92,7 @@ def test_at_first_the_gang_of_agents_deserves_too_little_while_vision_holds_too_
     assert victims(at_first) == {("vision", "search/reindex"): 4}
 
 
-def test_more_weight_starts_the_gang_and_the_wrong_queues_pay() -> None:
+def test_more_weight_starts_the_gang_and_evicts_from_the_wrong_queues() -> None:
     raised = cycle(sample_document(), weights={"agents": 2})
     assert (deserved_gpus(raised)["agents"], deserved_gpus(raised)["vision"]) == (80, 100)
     assert victims(raised) == {
@@ -103,7 +103,7 @@ def test_more_weight_starts_the_gang_and_the_wrong_queues_pay() -> None:
     }
 
 
-def test_with_proportion_in_the_first_tier_only_vision_pays() -> None:
+def test_proportion_in_the_first_tier_evicts_only_from_vision() -> None:
     mended = cycle(sample_document(), weights={"agents": 2}, conf=PROPORTION_FIRST)
     assert victims(mended) == {("vision", GANG): 16, ("vision", "search/reindex"): 4}
 
@@ -119,7 +119,7 @@ def looped(conf: str, *, deserved_of_ci: str = "") -> tuple[list[int], list[dict
     return evicted, loops(document, result)
 
 
-def test_capacity_in_the_second_tier_evicts_without_end_until_the_loop_is_ended() -> None:
+def test_capacity_in_the_second_tier_loops_until_fixed() -> None:
     wrong = SAMPLE_CONF.replace("- name: proportion", "- name: capacity")
     evicted, (loop,) = looped(wrong)
     assert evicted == [5] + [1] * 9
@@ -131,7 +131,7 @@ def test_capacity_in_the_second_tier_evicts_without_end_until_the_loop_is_ended(
     assert looped(right) == ([4] + [0] * 9, [])
 
 
-def test_the_whole_way_through_rows_and_a_run_gives_these_figures(transactional_db: None) -> None:
+def test_a_stored_run_of_the_sample_has_the_documented_figures(transactional_db: None) -> None:
     scenario = sample_load(workspace=factories.workspace())
     queue_update(scenario=scenario, name="agents", patch={"weight": 2}, expected_revision=1)
     run = run_create(scenario=scenario)
@@ -147,18 +147,18 @@ def loaded(db: None) -> Scenario:
     return sample_load(workspace=factories.workspace())
 
 
-def test_the_sample_comes_in_with_nothing_to_mend(loaded: Scenario) -> None:
+def test_the_sample_is_imported_without_errors(loaded: Scenario) -> None:
     assert not [found for found in loaded.snapshot.problems if found["severity"] == "error"]
     assert loaded.snapshot.counts["nodes"] == 100
     assert loaded.conf_text == SAMPLE_CONF
 
 
-def test_loading_it_again_gives_the_same_scenario(loaded: Scenario) -> None:
+def test_loading_the_sample_again_returns_the_same_scenario(loaded: Scenario) -> None:
     assert sample_load(workspace=factories.workspace()) == loaded
     assert Snapshot.objects.count() == 1
 
 
-def test_the_command_loads_it_and_can_be_quiet(db: None) -> None:
+def test_the_sample_command_prints_the_scenario_unless_quiet(db: None) -> None:
     out = StringIO()
     call_command("load_sample", stdout=out, verbosity=0)
     assert out.getvalue() == ""
@@ -166,7 +166,7 @@ def test_the_command_loads_it_and_can_be_quiet(db: None) -> None:
     assert str(Scenario.objects.get().pk) in out.getvalue()
 
 
-def test_the_page_tells_the_story_and_its_figures_follow_while_typing(
+def test_the_scenario_page_shows_the_walk_through_and_a_live_preview(
     loaded: Scenario, browser: Client
 ) -> None:
     page = reverse("planner:scenario-detail", args=[loaded.pk])

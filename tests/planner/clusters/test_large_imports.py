@@ -1,4 +1,4 @@
-"""What is too large to be read while its sender waits is read by a worker, and told the same."""
+"""Large imports are read by a worker, with the same results as synchronous ones."""
 
 import gzip
 import json
@@ -57,8 +57,8 @@ spec: {weight: many}
 
 
 @pytest.fixture(autouse=True)
-def little_at_once(settings: Any) -> None:
-    """Everything is large."""
+def low_synchronous_limit(settings: Any) -> None:
+    """Make every import large enough for a worker."""
     settings.IMPORT_SYNCHRONOUS_BYTES = 100
 
 
@@ -75,7 +75,7 @@ def upload(api: APIClient, *files: tuple[str, bytes], query: str = "", **headers
     return api.post(SNAPSHOTS + query, body, format="multipart", headers=headers)
 
 
-def test_a_worker_keeps_the_very_snapshot_that_reading_at_once_would_keep() -> None:
+def test_a_worker_saves_the_same_snapshot_as_a_synchronous_import() -> None:
     files = [("c.json", gzip.compress(scenario_file()))]
     over = do_work(large_import(files))
     assert (over.state, over.error, over.progress) == ("succeeded", "", 1.0)
@@ -88,7 +88,7 @@ def test_a_worker_keeps_the_very_snapshot_that_reading_at_once_would_keep() -> N
     assert over.counts == over.snapshot.counts
 
 
-def test_a_live_export_is_as_of_the_moment_when_it_was_sent() -> None:
+def test_a_live_export_takes_the_time_of_its_upload() -> None:
     queues = json.dumps({"apiVersion": "v1", "kind": "List", "items": factories.cluster()["queues"]})
     waiting = large_import([("q.json", queues.encode())])
     Import.objects.filter(pk=waiting.pk).update(created=timezone.now() - timedelta(hours=5))
@@ -98,7 +98,7 @@ def test_a_live_export_is_as_of_the_moment_when_it_was_sent() -> None:
     assert over.snapshot.content.document()["now"] == over.created.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def test_files_to_mend_end_it_with_every_problem_as_told_at_once() -> None:
+def test_a_failed_import_stores_the_problems_of_a_synchronous_one() -> None:
     over = do_work(large_import([("a.yaml", BROKEN)]))
     told = cluster_read([("a.yaml", BROKEN)]).problems
     assert (over.state, over.snapshot) == ("failed", None)
@@ -107,27 +107,27 @@ def test_files_to_mend_end_it_with_every_problem_as_told_at_once() -> None:
     assert not Snapshot.objects.exists()
 
 
-def test_a_file_that_unpacks_beyond_the_limit_is_refused_as_at_once() -> None:
+def test_a_file_that_unpacks_beyond_the_limit_is_refused() -> None:
     over = do_work(large_import([("bomb.gz", gzip.compress(b" " * 200_000_001, 1))]))
     assert [found["rule"] for found in over.problems] == ["file.size"]
 
 
-def test_a_dry_run_tells_and_keeps_nothing() -> None:
+def test_a_dry_run_reports_and_saves_nothing() -> None:
     over = do_work(large_import(is_dry=True))
     assert (over.state, over.snapshot, over.counts["pods"]) == ("succeeded", None, 20)
     assert not Snapshot.objects.exists()
     assert do_work(large_import([("a.yaml", BROKEN)], is_dry=True)).state == "failed"
 
 
-def test_a_worker_that_is_going_away_puts_it_back_and_the_next_one_reads_it() -> None:
+def test_a_stopping_worker_requeues_its_import() -> None:
     put_back = do_while_stopping(large_import())
     assert (put_back.state, put_back.losses) == ("queued", 0)
     assert (do_work(put_back).state, put_back.attempt) == ("succeeded", 2)
     assert Snapshot.objects.count() == 1
 
 
-def test_a_worker_that_lost_it_keeps_nothing() -> None:
-    """Somebody cancels, and the lease runs out, while the child reads."""
+def test_a_worker_that_lost_its_import_saves_nothing() -> None:
+    """The import is cancelled and its lease expires while the child process reads."""
     waiting = large_import()
     claim = work_claim(kind=Import, id=waiting.pk, worker="lost")
     assert claim
@@ -139,7 +139,7 @@ def test_a_worker_that_lost_it_keeps_nothing() -> None:
     assert not claim.mine().exists()
 
 
-def test_too_little_memory_is_named_as_the_reason(settings: Any) -> None:
+def test_running_out_of_memory_is_reported(settings: Any) -> None:
     settings.RUN_MEMORY_MB = 60
     over = do_work(large_import())
     assert (over.state, over.problems) == ("failed", [])
@@ -157,7 +157,7 @@ def test_runs_and_imports_take_turns_between_owners() -> None:
     assert order == [first.pk, other.pk, second.pk]
 
 
-def test_tidy_lets_go_of_files_and_later_of_the_import_but_not_of_the_snapshot() -> None:
+def test_tidy_removes_the_files_then_the_import_but_not_the_snapshot() -> None:
     over, waiting = do_work(large_import()), large_import([("other.json", b"other")])
     long_ago = timezone.now() - timedelta(days=100)
     Blob.objects.update(created=long_ago)
@@ -174,7 +174,7 @@ def test_tidy_lets_go_of_files_and_later_of_the_import_but_not_of_the_snapshot()
 # By script
 
 
-def test_a_script_is_given_an_import_to_follow(api: APIClient) -> None:
+def test_a_large_upload_returns_an_import_to_follow(api: APIClient) -> None:
     answer = upload(api, ("c.json", scenario_file()))
     assert answer.status_code == 202
     body = answer.json()
@@ -190,7 +190,7 @@ def test_a_script_is_given_an_import_to_follow(api: APIClient) -> None:
 
 
 @pytest.mark.parametrize("part", ["scenario", "documents"])
-def test_a_large_json_body_goes_the_same_way(api: APIClient, part: str) -> None:
+def test_a_large_json_body_is_imported_by_a_worker(api: APIClient, part: str) -> None:
     cluster = factories.cluster()
     body = {"name": "body", part: cluster if part == "scenario" else json.dumps(cluster)}
     answer = api.post(SNAPSHOTS, body)
@@ -199,24 +199,26 @@ def test_a_large_json_body_goes_the_same_way(api: APIClient, part: str) -> None:
     assert (over.state, over.name, over.counts["pods"]) == ("succeeded", "body", 20)
 
 
-def test_how_much_text_a_gzip_holds_decides(api: APIClient, settings: Any) -> None:
+def test_the_unpacked_size_decides_whether_a_worker_reads_an_upload(api: APIClient, settings: Any) -> None:
     packed = gzip.compress(scenario_file())
     settings.IMPORT_SYNCHRONOUS_BYTES = len(scenario_file()) - 1
     assert len(packed) < settings.IMPORT_SYNCHRONOUS_BYTES
     assert upload(api, ("c.gz", packed)).status_code == 202
     settings.IMPORT_SYNCHRONOUS_BYTES += 1
     assert upload(api, ("c.gz", packed)).status_code == 201
-    assert upload(api, ("c.gz", packed), ("d.json", b" ")).status_code == 202, "all files together count"
+    assert upload(api, ("c.gz", packed), ("d.json", b" ")).status_code == 202, (
+        "the sizes of all files are added up"
+    )
 
 
-def test_the_same_call_again_makes_one_import(api: APIClient) -> None:
+def test_an_upload_repeated_with_one_key_creates_one_import(api: APIClient) -> None:
     answers = [upload(api, ("c.json", scenario_file()), **{"Idempotency-Key": "k"}) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 202]
     assert answers[0].headers["Location"] == answers[1].headers["Location"]
     assert Import.objects.count() == 1
 
 
-def test_a_dry_run_is_followed_too(api: APIClient) -> None:
+def test_a_large_dry_run_returns_an_import_to_follow(api: APIClient) -> None:
     answer = upload(api, ("a.yaml", BROKEN), query="?dry_run=1")
     assert answer.status_code == 202
     assert do_work(Import.objects.get()).is_dry
@@ -224,7 +226,7 @@ def test_a_dry_run_is_followed_too(api: APIClient) -> None:
     assert (told["dry_run"], told["state"], len(told["problems"])) == (True, "failed", 2)
 
 
-def test_a_waiting_import_is_cancelled_at_once(api: APIClient) -> None:
+def test_a_queued_import_is_cancelled_at_once(api: APIClient) -> None:
     answer = upload(api, ("c.json", scenario_file()))
     stopped = api.post(f"{answer.headers['Location']}cancel/").json()
     assert (stopped["state"], stopped["cancel_requested"]) == ("cancelled", True)
@@ -235,7 +237,7 @@ def test_a_waiting_import_is_cancelled_at_once(api: APIClient) -> None:
 
 @pytest.fixture
 def server(live_server: Any, api: APIClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A server with a worker, as the environment of the command line names it."""
+    """A server with a worker, set in the environment of the command line."""
     token = factories.token(factories.user())
     monkeypatch.setenv("QUEUECAST_URL", live_server.url)
     monkeypatch.setenv("QUEUECAST_TOKEN", token)
@@ -253,7 +255,7 @@ def work_until(over: threading.Event) -> None:
     connection.close()
 
 
-def test_the_command_line_follows_a_large_import_to_its_snapshot(
+def test_the_import_command_waits_for_a_large_import(
     server: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "c.json").write_bytes(scenario_file())
@@ -262,13 +264,13 @@ def test_the_command_line_follows_a_large_import_to_its_snapshot(
     assert Import.objects.get().state == "succeeded"
 
 
-def test_the_command_line_tells_what_a_large_import_fails_for(
+def test_the_import_command_reports_the_problems_of_a_large_import(
     server: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.yaml").write_bytes(BROKEN.replace(b"weight: 1, weight: 2", b"weight: many"))
     assert main(["import", str(tmp_path / "a.yaml")]) == 2
     assert "this Pod has no metadata.name" in capsys.readouterr().err
-    assert not Import.objects.exists(), "what cannot be read is not sent"
+    assert not Import.objects.exists(), "an unreadable file is not uploaded"
     (tmp_path / "a.yaml").write_bytes(b"# a comment\n" + BROKEN_PLAN)
     assert main(["import", str(tmp_path / "a.yaml")]) == 2
     told = capsys.readouterr().err
@@ -286,7 +288,7 @@ def sent_by_page(browser: Client, *files: tuple[str, bytes]) -> Import:
     return made
 
 
-def test_the_form_leads_to_the_page_of_the_import_and_from_there_to_a_scenario(browser: Client) -> None:
+def test_the_import_page_leads_to_a_scenario_or_a_run(browser: Client) -> None:
     made = sent_by_page(browser, ("big.json", scenario_file()))
     address = reverse("planner:import-detail", args=[made.pk])
     assert "Waiting for a worker" in text_of(browser.get(address))
@@ -304,7 +306,7 @@ def test_the_form_leads_to_the_page_of_the_import_and_from_there_to_a_scenario(b
     assert answer.headers["Location"] == reverse("planner:run-detail", args=[run.pk])
 
 
-def test_the_page_names_every_problem_with_its_line(browser: Client) -> None:
+def test_the_import_page_lists_every_problem_with_its_line(browser: Client) -> None:
     made = do_work(sent_by_page(browser, ("a.yaml", BROKEN)))
     page = text_of(browser.get(reverse("planner:import-detail", args=[made.pk])))
     assert "2 problems to fix; nothing was saved." in page
@@ -312,7 +314,7 @@ def test_the_page_names_every_problem_with_its_line(browser: Client) -> None:
     assert browser.post(reverse("planner:import-begin", args=[made.pk])).status_code == 404
 
 
-def test_a_poll_hears_that_nothing_changed_and_a_cancelled_import_says_so(browser: Client) -> None:
+def test_an_import_poll_returns_204_until_changed_and_shows_a_cancellation(browser: Client) -> None:
     made = sent_by_page(browser, ("big.json", scenario_file()))
     address = reverse("planner:import-detail", args=[made.pk])
     part = {"HX-Request": "true", "HX-Target": "import"}
@@ -324,7 +326,7 @@ def test_a_poll_hears_that_nothing_changed_and_a_cancelled_import_says_so(browse
     assert "hx-get" not in text_of(answer)
 
 
-def test_a_viewer_may_look_and_an_outsider_may_not(browser: Client) -> None:
+def test_a_viewer_reads_an_import_and_an_outsider_does_not(browser: Client) -> None:
     made = do_work(sent_by_page(browser, ("big.json", scenario_file())))
     address = reverse("planner:import-detail", args=[made.pk])
     begin = reverse("planner:import-begin", args=[made.pk])

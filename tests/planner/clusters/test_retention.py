@@ -1,4 +1,4 @@
-"""What goes when it is old, and what stays whatever its age."""
+"""Which old objects are removed, and which are kept whatever their age."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ def ended(run: Run, *, ago: timedelta) -> Run:
     return run
 
 
-def test_old_runs_go_with_their_bytes_and_young_ones_stay() -> None:
+def test_old_runs_are_removed_with_their_blobs_and_recent_ones_stay() -> None:
     scenario = factories.scenario()
     old = ended(factories.run(scenario, cycles=2), ago=LONG_AGO)
     young = ended(factories.run(scenario, cycles=3), ago=timedelta(days=1))
@@ -38,7 +38,7 @@ def test_old_runs_go_with_their_bytes_and_young_ones_stay() -> None:
     assert Blob.objects.filter(pk__in=[young.input_id, scenario.snapshot.content_id]).count() == 2
 
 
-def test_a_scenario_keeps_its_last_run_and_whatever_waits_or_runs() -> None:
+def test_the_last_run_and_unfinished_runs_of_a_scenario_are_kept() -> None:
     alone = ended(factories.run(), ago=LONG_AGO)
     scenario = factories.scenario("another")
     waiting = factories.run(scenario)
@@ -48,7 +48,7 @@ def test_a_scenario_keeps_its_last_run_and_whatever_waits_or_runs() -> None:
     assert set(Run.objects.all()) == {alone, waiting, last}
 
 
-def test_bytes_that_two_runs_share_stay_with_the_second() -> None:
+def test_a_blob_shared_by_two_runs_stays_with_the_second() -> None:
     scenario = factories.scenario()
     first = ended(factories.run(scenario), ago=LONG_AGO)
     second = ended(factories.run(scenario), ago=timedelta(days=1))
@@ -60,17 +60,17 @@ def test_bytes_that_two_runs_share_stay_with_the_second() -> None:
     assert second.input.content()
 
 
-def test_young_bytes_without_owner_may_be_about_to_be_used() -> None:
+def test_a_recent_blob_without_an_owner_is_kept() -> None:
     lonely = Blob.of(b"lonely").keep()
     assert old_runs_remove(keep=KEEP).blobs == 0
     Blob.objects.filter(pk=lonely.pk).update(created=timezone.now() - timedelta(days=2))
     Blob.of(b"lonely").keep()
-    assert old_runs_remove(keep=KEEP).blobs == 0, "keeping them again makes them young"
+    assert old_runs_remove(keep=KEEP).blobs == 0, "storing a blob again renews its age"
     Blob.objects.filter(pk=lonely.pk).update(created=timezone.now() - timedelta(days=2))
     assert old_runs_remove(keep=KEEP).blobs == 1
 
 
-def test_expired_tokens_and_used_up_keys_go() -> None:
+def test_expired_tokens_and_idempotency_keys_are_removed() -> None:
     account = factories.user()
     AuthToken.objects.create(account)
     AuthToken.objects.create(account, expiry=timedelta(seconds=-1))
@@ -82,7 +82,7 @@ def test_expired_tokens_and_used_up_keys_go() -> None:
     )
 
 
-def test_many_runs_go_in_steps(monkeypatch) -> None:
+def test_many_old_runs_are_removed_in_batches(monkeypatch) -> None:
     monkeypatch.setattr("planner.clusters.services.retention.AT_ONCE", 2)
     scenario = factories.scenario()
     for _ in range(6):
@@ -90,7 +90,7 @@ def test_many_runs_go_in_steps(monkeypatch) -> None:
     assert old_runs_remove(keep=KEEP).runs == 5
 
 
-def test_the_command_says_what_went(capsys) -> None:
+def test_the_tidy_command_prints_what_it_removed(capsys) -> None:
     scenario = factories.scenario()
     for _ in range(2):
         ended(factories.run(scenario), ago=LONG_AGO)

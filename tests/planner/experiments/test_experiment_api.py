@@ -1,4 +1,4 @@
-"""Scripts make experiments, follow them, read their cells and open one as a scenario."""
+"""Creating and following experiments through the API, and opening a cell as a scenario."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def done(api: APIClient, written: Any, of: Scenario | None = None) -> Any:
     return api.get(f"/api/v1/experiments/{told['id']}/").data
 
 
-def test_a_sweep_begins_by_the_name_of_its_scenario(api: APIClient) -> None:
+def test_a_sweep_is_created_by_the_name_of_its_scenario(api: APIClient) -> None:
     scenario = factories.scenario()
     told = begun(api, factories.SWEEP, scenario=scenario.name)
     assert (told["state"], told["kind"], told["planned"]) == ("running", "sweep", 12)
@@ -54,7 +54,7 @@ def test_a_sweep_begins_by_the_name_of_its_scenario(api: APIClient) -> None:
     ]
 
 
-def test_an_experiment_on_a_snapshot_begins_a_scenario(api: APIClient) -> None:
+def test_an_experiment_on_a_snapshot_creates_a_scenario(api: APIClient) -> None:
     snapshot = factories.scenario().snapshot
     told = begun(api, factories.SWEEP, snapshot=snapshot.name)
     assert Scenario.objects.get(pk=told["scenario"]).name == factories.SWEEP["name"]
@@ -70,13 +70,13 @@ def test_an_experiment_on_a_snapshot_begins_a_scenario(api: APIClient) -> None:
         ({"scenario": "what if", "surprise": 1}, "surprise"),
     ],
 )
-def test_a_wrong_body_is_refused_with_its_place(api: APIClient, body: Any, path: str | None) -> None:
+def test_an_invalid_experiment_is_refused_with_the_field(api: APIClient, body: Any, path: str | None) -> None:
     factories.scenario()
     told = begun(api, factories.SWEEP, 422, **body)
     assert path in [problem["path"] for problem in told["problems"]]
 
 
-def test_a_dry_run_checks_and_keeps_nothing(api: APIClient) -> None:
+def test_a_dry_run_validates_and_creates_nothing(api: APIClient) -> None:
     scenario = factories.scenario()
     answer = api.post(
         "/api/v1/experiments/?dry_run=1", {**factories.SWEEP, "scenario": scenario.name}, format="json"
@@ -114,7 +114,7 @@ def test_cells_are_paged_ordered_filtered_and_exported(api: APIClient) -> None:
     assert (types["settings.waits.weight"], types["figures.evictions"]) == ("int64", "double")
 
 
-def test_a_search_tells_its_verdict(api: APIClient) -> None:
+def test_a_search_returns_its_verdict(api: APIClient) -> None:
     verdict = done(api, factories.SEARCH)["verdict"]
     assert verdict["status"] == "found"
     figures = verdict["cell"]["figures"]
@@ -139,14 +139,14 @@ def test_a_cell_opens_as_a_scenario_whose_run_has_its_figures(api: APIClient) ->
         assert [float(figure.of(alone)) for figure in figures] == list(cell["figures"].values())
 
 
-def test_a_cell_that_is_none_opens_nothing(api: APIClient) -> None:
+def test_an_unknown_cell_cannot_be_opened(api: APIClient) -> None:
     told = done(api, factories.SWEEP)
     answer = api.post(f"/api/v1/experiments/{told['id']}/cells/99/scenario/", {}, format="json")
     assert answer.status_code == 422
     assert answer.data["problems"][0]["path"] == "cell"
 
 
-def test_cancelling_and_deleting(api: APIClient) -> None:
+def test_an_experiment_is_cancelled_and_deleted(api: APIClient) -> None:
     told = begun(api, factories.SWEEP, scenario=factories.scenario().name)
     address = f"/api/v1/experiments/{told['id']}/"
     assert api.post(f"{address}cancel/").data["state"] == "cancelled"
@@ -154,7 +154,7 @@ def test_cancelling_and_deleting(api: APIClient) -> None:
     assert not Experiment.objects.exists()
 
 
-def test_a_viewer_reads_and_begins_nothing(api: APIClient) -> None:
+def test_a_viewer_reads_but_cannot_create_or_delete_experiments(api: APIClient) -> None:
     told = done(api, factories.SWEEP)
     viewer = APIClient()
     viewer.force_authenticate(factories.user("viewer", role=Role.VIEWER))

@@ -1,4 +1,4 @@
-"""Experiments from creation to end in this process, with real children."""
+"""Experiments from creation to end in this process, with real child processes."""
 
 import threading
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def fresh(experiment: Experiment) -> Experiment:
     return Experiment.objects.get(pk=experiment.pk)
 
 
-def test_every_cell_of_a_sweep_has_the_figures_of_the_same_run_alone() -> None:
+def test_every_cell_of_a_sweep_equals_the_same_run_on_its_own() -> None:
     experiment = factories.experiment()
     assert (experiment.state, experiment.planned, experiment.grid_size) == ("running", 12, 12)
     do_all_work()
@@ -50,7 +50,7 @@ def test_every_cell_of_a_sweep_has_the_figures_of_the_same_run_alone() -> None:
     assert not all(row.front for row in cells.rows)
 
 
-def test_a_search_finds_what_the_search_in_one_process_finds_and_stops_what_is_left() -> None:
+def test_a_search_equals_the_search_in_one_process_and_stops_its_other_groups() -> None:
     experiment = factories.experiment(written=factories.SEARCH)
     do_all_work()
     experiment = fresh(experiment)
@@ -65,7 +65,7 @@ def test_a_search_finds_what_the_search_in_one_process_finds_and_stops_what_is_l
     assert not experiment.groups.filter(state__in=("queued", "running")).exists()
 
 
-def test_a_search_that_cannot_succeed_says_what_comes_closest_and_which_bound_binds() -> None:
+def test_an_impossible_search_reports_the_closest_cell_and_the_missed_goal() -> None:
     settings = [{"queue": "waits", "field": "capability", "resource": "cpu", "values": ["2", "1"]}]
     goal = {"figure": "allocated", "queue": "waits", "resource": "cpu", "at_least": "100"}
     experiment = factories.experiment(written={"name": "too much", "settings": settings, "goals": [goal]})
@@ -95,7 +95,7 @@ def again_order(experiment: Experiment) -> list[tuple[int, ...]]:
     return Cells(experiment).order
 
 
-def test_the_same_experiment_again_is_over_at_once() -> None:
+def test_a_repeated_experiment_succeeds_immediately() -> None:
     scenario = factories.scenario()
     first = factories.experiment(scenario, factories.SEARCH)
     do_all_work()
@@ -103,7 +103,7 @@ def test_the_same_experiment_again_is_over_at_once() -> None:
     assert (second.state, second.verdict) == ("succeeded", fresh(first).verdict)
 
 
-def test_a_run_goes_before_the_cells_of_an_older_experiment() -> None:
+def test_a_run_is_claimed_before_cells_of_an_older_experiment() -> None:
     owner = factories.user()
     scenario = factories.scenario()
     factories.experiment(scenario, owner=owner)
@@ -113,7 +113,7 @@ def test_a_run_goes_before_the_cells_of_an_older_experiment() -> None:
     assert claim.id == run.pk
 
 
-def test_a_group_makes_room_for_a_run_and_keeps_what_it_measured(settings: Any) -> None:
+def test_a_group_yields_to_a_run_and_keeps_its_measurements(settings: Any) -> None:
     settings.RUN_HEARTBEAT_SECONDS = 0.05
     scenario = factories.scenario(document=factories.cluster(nodes=60, waiting=400))
     many = {**factories.SWEEP, "settings": [{"queue": "waits", "field": "weight", "range": RANGE}]}
@@ -131,7 +131,7 @@ def test_a_group_makes_room_for_a_run_and_keeps_what_it_measured(settings: Any) 
 RANGE = {"from": 2, "to": 801, "step": 1}
 
 
-def test_a_group_that_was_left_behind_goes_on_where_its_worker_stopped() -> None:
+def test_a_group_of_a_lost_worker_resumes_after_its_last_measurement() -> None:
     experiment = factories.experiment()
     group = experiment.groups.order_by("number")[0]
     claim = work_claim(kind=ExperimentGroup, id=group.pk, worker="gone")
@@ -145,10 +145,10 @@ def test_a_group_that_was_left_behind_goes_on_where_its_worker_stopped() -> None
     do_all_work()
     cells = Cells(fresh(experiment))
     assert (cells.experiment.state, len(cells.rows)) == ("succeeded", 12)
-    assert list(cells.rows[0].figures.values()) == [1.0, 2.0, 3.0], "what was measured is kept"
+    assert list(cells.rows[0].figures.values()) == [1.0, 2.0, 3.0], "measured cells are kept"
 
 
-def test_a_late_word_of_a_lost_worker_changes_nothing() -> None:
+def test_a_late_report_of_a_lost_worker_is_ignored() -> None:
     experiment = factories.experiment()
     group = experiment.groups.order_by("number")[0]
     claim = work_claim(kind=ExperimentGroup, id=group.pk, worker="gone")
@@ -158,7 +158,7 @@ def test_a_late_word_of_a_lost_worker_changes_nothing() -> None:
     assert claim.mine().update(measured=[[9.0, 9.0, 9.0]]) == 0
 
 
-def test_cancelling_keeps_what_is_measured() -> None:
+def test_cancelling_an_experiment_keeps_its_measurements() -> None:
     experiment = factories.experiment()
     work_execute_next(worker="here", stopping=threading.Event())
     known = progress_of(experiment).measured
@@ -169,7 +169,7 @@ def test_cancelling_keeps_what_is_measured() -> None:
     assert progress_of(fresh(experiment)).measured == known
 
 
-def test_an_experiment_whose_last_group_failed_is_over_and_says_so() -> None:
+def test_an_experiment_ends_with_the_errors_of_its_failed_groups() -> None:
     experiment = factories.experiment()
     ExperimentGroup.objects.update(state="failed", error="The worker was lost 3 times.")
     experiments_settle()
@@ -189,7 +189,7 @@ def test_an_experiment_whose_last_group_failed_is_over_and_says_so() -> None:
         ({"surprise": 1}, "surprise"),
     ],
 )
-def test_what_cannot_be_tried_is_refused_with_its_place(change: Json, path: str) -> None:
+def test_an_invalid_experiment_is_refused_with_the_field(change: Json, path: str) -> None:
     with pytest.raises(Invalid) as refused:
         factories.experiment(written={**factories.SWEEP, **change})
     assert path in [problem.path for problem in refused.value.problems]

@@ -1,4 +1,4 @@
-"""What the pages of experiments show and do."""
+"""The pages of experiments."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def figures_of(content: str) -> Any:
     return json.loads(found[1])
 
 
-def test_an_experiment_begins_by_the_short_form(browser: Client) -> None:
+def test_the_short_form_creates_an_experiment(browser: Client) -> None:
     scenario = factories.scenario()
     page = f"/scenarios/{scenario.pk}/experiments/"
     assert "waits: weight" in browser.get(page).content.decode()
@@ -42,7 +42,7 @@ def test_an_experiment_begins_by_the_short_form(browser: Client) -> None:
     assert Experiment.objects.filter(kind="search").count() == 1
 
 
-def test_the_example_of_the_page_works_as_it_is(browser: Client) -> None:
+def test_the_example_document_of_the_form_is_valid(browser: Client) -> None:
     scenario = factories.scenario()
     page = f"/scenarios/{scenario.pk}/experiments/"
     content = browser.get(page).context["text"]["document"].value()
@@ -51,7 +51,7 @@ def test_the_example_of_the_page_works_as_it_is(browser: Client) -> None:
     assert experiment.state == "succeeded"
 
 
-def test_the_form_and_its_example_offer_no_field_without_effect(browser: Client) -> None:
+def test_the_form_and_its_example_offer_only_fields_with_an_effect(browser: Client) -> None:
     document = factories.cluster()
     document["queues"][1]["spec"]["deserved"] = {"cpu": "8", "memory": "16Gi"}
     conf = factories.CONF.replace("proportion", "capacity")
@@ -67,7 +67,7 @@ def test_the_form_and_its_example_offer_no_field_without_effect(browser: Client)
     assert example["settings"][0] == tried
 
 
-def test_amounts_are_in_order_on_their_axis(browser: Client) -> None:
+def test_amounts_are_sorted_on_their_axis(browser: Client) -> None:
     setting = {"queue": "waits", "field": "capability", "resource": "cpu", "values": ["9500m", "8", "14"]}
     written = {
         "name": "amounts",
@@ -97,7 +97,7 @@ def test_amounts_are_in_order_on_their_axis(browser: Client) -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_place(
+def test_invalid_experiment_input_is_refused_with_the_place(
     browser: Client, typed: dict[str, str], says: str
 ) -> None:
     answer = browser.post(f"/scenarios/{factories.scenario().pk}/experiments/", typed)
@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(
     assert not Experiment.objects.exists()
 
 
-def test_the_page_tells_the_verdict_first_then_figures_and_the_table(browser: Client) -> None:
+def test_the_page_shows_the_verdict_before_the_figures_and_the_table(browser: Client) -> None:
     experiment = experiment_done(factories.experiment())
     content = browser.get(f"/experiments/{experiment.pk}/").content.decode()
     places = [content.index(f">{title}</h2>") for title in ("Verdict", "Figures", "Combinations")]
@@ -119,7 +119,7 @@ def test_the_page_tells_the_verdict_first_then_figures_and_the_table(browser: Cl
     assert "allocated CPU of waits (cores)" in content
 
 
-def test_the_numbers_of_the_figures_are_those_of_the_api(browser: Client) -> None:
+def test_the_figures_show_the_values_of_the_api(browser: Client) -> None:
     experiment = experiment_done(factories.experiment())
     cells = browser.get(f"/api/v1/experiments/{experiment.pk}/cells/?page_size=100").json()["results"]
     name = "allocated cpu of waits"
@@ -141,13 +141,13 @@ def test_the_numbers_of_the_figures_are_those_of_the_api(browser: Client) -> Non
     assert (least["text"][column], most["text"][column]) == (str(min(weights)), str(max(weights)))
 
 
-def test_a_search_says_which_change_is_the_smallest(browser: Client) -> None:
+def test_a_search_page_states_the_smallest_change(browser: Client) -> None:
     experiment = experiment_done(factories.experiment(written=factories.SEARCH))
     content = browser.get(f"/experiments/{experiment.pk}/").content.decode()
     assert "This is the smallest change that reaches every goal." in content
 
 
-def test_a_search_without_an_answer_says_what_comes_closest_and_which_bound_binds(browser: Client) -> None:
+def test_an_impossible_search_page_shows_the_shortfall_of_the_closest_cell(browser: Client) -> None:
     settings = [{"queue": "waits", "field": "weight", "values": [2]}]
     goal = {"figure": "allocated", "queue": "waits", "resource": "cpu", "at_least": "100"}
     experiment = factories.experiment(written={"name": "far", "settings": settings, "goals": [goal]})
@@ -156,7 +156,7 @@ def test_a_search_without_an_answer_says_what_comes_closest_and_which_bound_bind
     assert re.search(r"allocated CPU of waits \(cores\) at least 100” by [89][0-9]", content)
 
 
-def test_a_running_experiment_is_polled_until_it_moves_on(browser: Client) -> None:
+def test_a_running_experiment_is_polled_until_it_changes(browser: Client) -> None:
     experiment = factories.experiment()
     page = f"/experiments/{experiment.pk}/"
     content = browser.get(page).content.decode()
@@ -169,7 +169,7 @@ def test_a_running_experiment_is_polled_until_it_moves_on(browser: Client) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_cell_opens_as_a_scenario_and_runs(browser: Client) -> None:
+def test_a_cell_opens_as_a_scenario_or_runs(browser: Client) -> None:
     experiment = experiment_done(factories.experiment())
     browser.post(f"/experiments/{experiment.pk}/cells/3/")
     branch = Scenario.objects.exclude(pk=experiment.scenario_id).get()
@@ -178,7 +178,7 @@ def test_a_cell_opens_as_a_scenario_and_runs(browser: Client) -> None:
     assert Run.objects.get().scenario.parent_id == experiment.scenario_id
 
 
-def test_cancelling_deleting_and_the_list(browser: Client) -> None:
+def test_an_experiment_is_listed_cancelled_and_deleted(browser: Client) -> None:
     experiment = factories.experiment()
     browser.post(f"/experiments/{experiment.pk}/cancel/")
     assert "was cancelled" in browser.get(f"/experiments/{experiment.pk}/").content.decode()

@@ -1,4 +1,4 @@
-"""Cells that are forecasts: on a server they are what the same forecast alone is, through every interface."""
+"""Experiments whose cells are forecasts: cells equal the same forecast on its own, in every interface."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def scenario() -> Scenario:
-    """A scenario in whose workspace trace `morning` is."""
+    """A scenario in a workspace with the trace `morning`."""
     there = factories.scenario()
     trace_create(workspace=there.workspace, name="morning", text=factories.TRACE)
     return there
@@ -73,7 +73,7 @@ def test_a_cell_opens_as_a_forecast_whose_record_has_its_figures(api: APIClient,
     assert WorkloadTrace.objects.count() == 1
 
 
-def test_the_work_of_a_seed_is_kept_as_a_trace(api: APIClient, scenario: Scenario) -> None:
+def test_the_workload_of_a_seed_is_saved_as_a_trace(api: APIClient, scenario: Scenario) -> None:
     written = without(factories.FORECAST_SWEEP, seeds=2)
     experiment = experiment_done(factories.experiment(scenario, written))
     row = Cells(experiment).rows[0]
@@ -88,7 +88,7 @@ def test_the_work_of_a_seed_is_kept_as_a_trace(api: APIClient, scenario: Scenari
     assert group.measured[0]["over"][0][0] == alone
 
 
-def test_a_proposal_is_verified_by_a_group_of_its_own(api: APIClient) -> None:
+def test_a_proposal_is_verified_by_its_own_group(api: APIClient) -> None:
     experiment = factories.experiment(written=factories.FORECAST_SEARCH)
     experiment_done(experiment)
     assert experiment.groups.get(number=VERIFYING).state == "succeeded"
@@ -103,7 +103,7 @@ def test_a_proposal_is_verified_by_a_group_of_its_own(api: APIClient) -> None:
 
 
 def proposed() -> tuple[Experiment, Any]:
-    """A search whose first cell reaches every goal, and the claim of the group that verifies it."""
+    """Return a search whose first cell reaches every goal, and the claim of the group that verifies it."""
     experiment = factories.experiment(written=factories.FORECAST_SEARCH)
     measured = {"figures": [5.0], "over": [[5.0], [5.0], [5.0]]}
     for group in experiment.groups.all():
@@ -117,7 +117,7 @@ def proposed() -> tuple[Experiment, Any]:
     return experiment, claim
 
 
-def test_a_verification_that_fails_is_told_and_ends_the_search() -> None:
+def test_a_failed_verification_is_reported_and_ends_the_search() -> None:
     experiment, claim = proposed()
     work_end(claim=claim, state=ExperimentGroup.State.FAILED, error="It needs too much memory.")
     assert experiment_settle(experiment_id=experiment.pk)
@@ -126,7 +126,7 @@ def test_a_verification_that_fails_is_told_and_ends_the_search() -> None:
     assert (kept["holds"], kept["error"]) == (False, "It needs too much memory.")
 
 
-def test_the_page_says_first_that_a_proposal_does_not_hold(browser: Client) -> None:
+def test_the_page_states_first_that_a_proposal_does_not_hold(browser: Client) -> None:
     experiment, claim = proposed()
     definition = Cells(experiment).definition
     over = tuple((float(wait),) for wait in (700, 800, 900, 1000))
@@ -142,7 +142,7 @@ def test_the_page_says_first_that_a_proposal_does_not_hold(browser: Client) -> N
     assert "(does not hold)" in browser.get("/experiments/").content.decode()
 
 
-def test_equal_cells_under_the_same_trace_are_computed_once(scenario: Scenario) -> None:
+def test_equal_cells_under_one_trace_are_computed_once(scenario: Scenario) -> None:
     experiment_done(factories.experiment(scenario, factories.FORECAST_SWEEP))
     again = factories.experiment(scenario, factories.FORECAST_SWEEP)
     assert again.state == "succeeded"
@@ -150,7 +150,7 @@ def test_equal_cells_under_the_same_trace_are_computed_once(scenario: Scenario) 
     assert other.state == "running"
 
 
-def test_the_prices_of_the_workspace_are_frozen(scenario: Scenario) -> None:
+def test_an_experiment_freezes_the_prices_of_its_workspace(scenario: Scenario) -> None:
     prices_set(workspace=scenario.workspace, pools={}, resources={"cpu": 2.0}, currency="EUR")
     experiment = factories.experiment(scenario, without(factories.FORECAST_SWEEP, "prices"))
     assert experiment.written["forecast"]["prices"] == {
@@ -169,13 +169,13 @@ def test_the_prices_of_the_workspace_are_frozen(scenario: Scenario) -> None:
         (without(factories.FORECAST_SWEEP, "rest"), "no queue for these queues"),
     ],
 )
-def test_what_cannot_be_forecast_is_refused(scenario: Scenario, written: Any, says: str) -> None:
+def test_an_invalid_forecast_experiment_is_refused(scenario: Scenario, written: Any, says: str) -> None:
     with pytest.raises(Invalid) as refused:
         factories.experiment(scenario, written)
     assert says in " ".join(problem.message for problem in refused.value.problems)
 
 
-def test_pages_calls_and_files_show_the_same_intervals(
+def test_the_page_the_api_and_the_csv_show_the_same_intervals(
     browser: Client, api: APIClient, scenario: Scenario
 ) -> None:
     experiment = experiment_done(factories.experiment(scenario, without(factories.FORECAST_SWEEP, seeds=2)))
@@ -194,7 +194,7 @@ def test_pages_calls_and_files_show_the_same_intervals(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_page_opens_a_cell_as_a_forecast(browser: Client) -> None:
+def test_a_cell_opens_as_a_forecast_from_the_page(browser: Client) -> None:
     experiment = experiment_done(factories.experiment(written=factories.FORECAST_SEARCH))
     content = browser.get(f"/experiments/{experiment.pk}/").content.decode()
     assert "the search did not see" in content
@@ -204,7 +204,7 @@ def test_a_page_opens_a_cell_as_a_forecast(browser: Client) -> None:
     assert Experiment.objects.get().is_of_forecasts
 
 
-def test_a_cell_that_is_a_run_is_no_forecast(api: APIClient) -> None:
+def test_a_run_cell_cannot_be_opened_as_a_forecast(api: APIClient) -> None:
     experiment = experiment_done(factories.experiment())
     answer = api.post(f"/api/v1/experiments/{experiment.pk}/cells/0/forecast/")
     assert answer.status_code == 422

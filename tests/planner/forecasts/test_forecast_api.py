@@ -1,4 +1,4 @@
-"""What scripts read of forecasts, and make of them."""
+"""The API of traces, forecasts, wait targets and costs."""
 
 import gzip
 
@@ -20,7 +20,7 @@ def done(db: None) -> Forecast:
     return forecast_done(factories.forecast())
 
 
-def test_a_trace_comes_as_text_as_a_packed_file_or_from_patterns(api: APIClient) -> None:
+def test_a_trace_is_created_from_text_a_gzipped_file_or_patterns(api: APIClient) -> None:
     text = api.post("/api/v1/traces/", {"name": "text", "text": factories.TRACE}).json()
     file = SimpleUploadedFile("trace.csv.gz", gzip.compress(factories.TRACE.encode()))
     sent = api.post("/api/v1/traces/", {"name": "file", "file": file}, format="multipart").json()
@@ -31,13 +31,13 @@ def test_a_trace_comes_as_text_as_a_packed_file_or_from_patterns(api: APIClient)
     assert WorkloadTrace.objects.count() == 3
 
 
-def test_a_dry_run_keeps_no_trace(api: APIClient) -> None:
+def test_a_dry_run_creates_no_trace(api: APIClient) -> None:
     answer = api.post("/api/v1/traces/?dry_run=1", {"name": "text", "text": factories.TRACE})
     assert answer.json()["id"] is None
     assert not WorkloadTrace.objects.exists()
 
 
-def test_a_damaged_file_and_a_text_that_is_no_trace_say_what_is_wrong(api: APIClient) -> None:
+def test_a_damaged_file_and_an_unreadable_text_are_refused_with_the_reason(api: APIClient) -> None:
     file = SimpleUploadedFile("trace.csv.gz", b"\x1f\x8bnothing")
     answer = api.post("/api/v1/traces/", {"name": "file", "file": file}, format="multipart")
     assert answer.status_code == 422
@@ -46,7 +46,7 @@ def test_a_damaged_file_and_a_text_that_is_no_trace_say_what_is_wrong(api: APICl
     assert answer.json()["problems"][0]["rule"] == "trace.unreadable"
 
 
-def test_jobs_are_filtered_and_ordered(api: APIClient, done: Forecast) -> None:
+def test_forecast_jobs_are_filtered_and_ordered(api: APIClient, done: Forecast) -> None:
     at = f"/api/v1/forecasts/{done.pk}/jobs/"
     jobs = api.get(f"{at}?queue=waits&job=trace&ordering=-submitted").json()["results"]
     assert [job["job"] for job in jobs] == ["trace/fourth", "trace/third", "trace/second"]
@@ -55,7 +55,7 @@ def test_jobs_are_filtered_and_ordered(api: APIClient, done: Forecast) -> None:
     assert api.get(f"{at}?colour=red").status_code == 422
 
 
-def test_wait_targets_are_kept_with_the_scenario_and_follow_its_branches(api: APIClient) -> None:
+def test_wait_targets_belong_to_the_scenario_and_are_copied_to_branches(api: APIClient) -> None:
     scenario = factories.scenario()
     at = f"/api/v1/scenarios/{scenario.pk}/"
     assert api.put(f"{at}targets/", {"targets": {"waits": 600}}).json() == {"targets": {"waits": 600}}
@@ -65,14 +65,14 @@ def test_wait_targets_are_kept_with_the_scenario_and_follow_its_branches(api: AP
     assert forecast.options["targets"] == {"waits": 600}
 
 
-def test_what_queues_are_charged_adds_up_to_the_cost_of_the_nodes(api: APIClient, done: Forecast) -> None:
+def test_queue_charges_add_up_to_the_cost_of_the_nodes(api: APIClient, done: Forecast) -> None:
     prices = {"resources": {"cpu": 0.03, "memory": 0.004}, "currency": "EUR"}
     told = api.post(f"/api/v1/forecasts/{done.pk}/cost/", prices).json()
     assert told["nodes"] == costs(record_of(done), Prices(**prices)).nodes
     assert sum(row["charged"] for row in told["queues"]) == pytest.approx(told["nodes"], rel=1e-9)
 
 
-def test_a_comparison_names_the_jobs_that_wait_longer(api: APIClient, done: Forecast) -> None:
+def test_a_comparison_lists_the_jobs_that_wait_longer(api: APIClient, done: Forecast) -> None:
     slower = forecast_done(factories.forecast(done.scenario, under=done.trace, run_time=3.0))
     told = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={slower.pk}").json()
     assert {pair["job"] for pair in told["pairs"]} >= {"trace/first", "trace/second"}
@@ -80,6 +80,6 @@ def test_a_comparison_names_the_jobs_that_wait_longer(api: APIClient, done: Fore
     assert api.get(f"/api/v1/forecasts/{done.pk}/comparison/").status_code == 422
 
 
-def test_a_forecast_that_has_not_ended_has_no_verdict(api: APIClient) -> None:
+def test_an_unfinished_forecast_has_no_verdict(api: APIClient) -> None:
     answer = api.get(f"/api/v1/forecasts/{factories.forecast().pk}/verdict/")
     assert (answer.status_code, answer.json()["code"]) == (404, "no_result")

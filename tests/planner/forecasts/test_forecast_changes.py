@@ -1,4 +1,4 @@
-"""Changes in time as the form of a forecast takes, checks and draws them."""
+"""Timed changes in the form of a forecast: parsing, validation and the timeline."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def scenario(db: None) -> Scenario:
 
 
 def rows(*changes: tuple[str, str, str, str]) -> dict[str, str]:
-    """Return what the form sends for rows of when, what happens, to which, and fields."""
+    """Return the form data for changes given as time, kind, subject and fields."""
     parts = ("at", "happens", "subject", "value")
     return {
         f"change-{number}-{part}": text
@@ -44,7 +44,7 @@ def page_of(scenario: Scenario, what: str = "") -> str:
     return f"/scenarios/{scenario.pk}/forecasts/{what}"
 
 
-def test_typed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
+def test_timed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
     browser: Client, scenario: Scenario
 ) -> None:
     assert browser.post(page_of(scenario), typed(WEIGHT, ("", "queue", "", ""), LOST)).status_code == 302
@@ -62,7 +62,7 @@ def test_typed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
     assert [float(x) for x in re.findall(r'cx="([\d.]+)"', content)] == pytest.approx([20.8, 750.0], abs=0.1)
 
 
-def test_every_problem_of_the_changes_and_the_options_is_named_with_its_row(
+def test_every_invalid_change_and_option_is_reported_with_its_row(
     browser: Client, scenario: Scenario
 ) -> None:
     wrong = typed(
@@ -95,7 +95,9 @@ def test_every_problem_of_the_changes_and_the_options_is_named_with_its_row(
     assert not Forecast.objects.exists()
 
 
-def test_rows_are_checked_added_and_removed_without_saving(browser: Client, scenario: Scenario) -> None:
+def test_change_rows_are_validated_added_and_removed_without_saving(
+    browser: Client, scenario: Scenario
+) -> None:
     check = page_of(scenario, "changes/")
     whole = browser.post(check, {**typed(WEIGHT, LOST), "remove": "0"}).content.decode()
     assert "<h1" in whole
@@ -111,7 +113,7 @@ def test_rows_are_checked_added_and_removed_without_saving(browser: Client, scen
     assert not Forecast.objects.exists()
 
 
-def test_a_change_after_the_end_is_refused_when_the_forecast_begins(api: Client, scenario: Scenario) -> None:
+def test_a_change_after_the_end_of_the_forecast_is_refused(api: Client, scenario: Scenario) -> None:
     late = {"at": "2h", "queue": "waits", "state": "closed"}
     work = {"trace": str(factories.workload().pk), "rest": "waits", "horizon_seconds": 3600}
     at = f"/api/v1/scenarios/{scenario.pk}/forecasts/"

@@ -20,7 +20,7 @@ def test_a_curve_keeps_its_last_value_until_the_end_of_the_window() -> None:
     assert (trace["x"], trace["y"]) == ([0.0, 2.0], [3.0, 3.0])
 
 
-def test_the_stack_is_all_that_is_allocated_with_the_smallest_queues_as_one_band() -> None:
+def test_the_stacked_chart_groups_the_smallest_queues_and_keeps_the_total() -> None:
     curves = [allocated(number, number + 1) for number in range(12)]
     use = [
         Curve("", "allocated", [0.0, 60.0, END], [0.0, 100_000.0, 0.0]),
@@ -32,7 +32,7 @@ def test_the_stack_is_all_that_is_allocated_with_the_smallest_queues_as_one_band
     assert (offered["x"], offered["y"]) == ([0.0, 2.0], [200.0, 200.0])
 
 
-def test_each_queue_has_room_for_its_name_above_its_curves() -> None:
+def test_each_queue_has_space_for_its_name_above_its_curves() -> None:
     layout = queues_figure([allocated(number, 1) for number in range(12)], "cpu", SHOWN)["layout"]
     area = layout["height"] - 90
     rows = sorted(axis["domain"] for name, axis in layout.items() if name.startswith("yaxis"))

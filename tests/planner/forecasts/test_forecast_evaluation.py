@@ -1,4 +1,4 @@
-"""What forecasts cost, and how right they were: pages, calls and core say the same."""
+"""Costs and backtests of forecasts: the pages, the API and the core agree."""
 
 import copy
 import csv
@@ -26,13 +26,13 @@ LATE_SECONDS = 300
 
 @pytest.fixture
 def done(db: None) -> Forecast:
-    """A forecast of a cluster that says its time, of which nothing runs at its beginning."""
+    """A forecast of an initially idle cluster whose snapshot states its time."""
     document = {**factories.cluster(), "podgroups": [], "pods": [], "now": BEGIN}
     return forecast_done(factories.forecast(factories.scenario(document=document)))
 
 
-def happened(forecast: Forecast, late: float = LATE_SECONDS, hours: int = 2) -> Snapshot:
-    """Return a later snapshot in which each job of a forecast started so much later than predicted."""
+def later_snapshot(forecast: Forecast, late: float = LATE_SECONDS, hours: int = 2) -> Snapshot:
+    """Return a later snapshot in which each job started `late` seconds after its predicted start."""
     record = record_of(forecast)
     groups, pods = [], []
     for row, name in enumerate(record.jobs.names):
@@ -62,7 +62,7 @@ def text_of(browser: Client, address: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", browser.get(address).content.decode()).split())
 
 
-def test_a_forecast_without_prices_says_no_cost_and_asks_an_editor_for_them(
+def test_a_forecast_without_prices_has_no_cost_and_prompts_for_prices(
     browser: Client, api: APIClient, done: Forecast
 ) -> None:
     assert "No prices yet" in text_of(browser, f"/forecasts/{done.pk}/")
@@ -72,7 +72,9 @@ def test_a_forecast_without_prices_says_no_cost_and_asks_an_editor_for_them(
     assert prices == {"pools": {}, "resources": {}, "currency": "USD"}
 
 
-def test_page_call_and_core_name_the_same_cost(browser: Client, api: APIClient, done: Forecast) -> None:
+def test_the_page_the_api_and_the_core_agree_on_the_cost(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
     typed = {"resources.cpu": "0.03", "resources.memory": "0.004", "currency": "EUR"}
     assert browser.post(f"/forecasts/{done.pk}/prices/", typed).status_code == 302
     found = costs(record_of(done), Prices(resources={"cpu": 0.03, "memory": 0.004}, currency="EUR"))
@@ -88,9 +90,7 @@ def test_page_call_and_core_name_the_same_cost(browser: Client, api: APIClient, 
     assert sum(float(row["charged"]) for row in rows) == pytest.approx(found.nodes, rel=1e-9)
 
 
-def test_prices_that_cannot_be_read_are_named_together_and_nothing_is_saved(
-    browser: Client, done: Forecast
-) -> None:
+def test_invalid_prices_are_all_reported_and_none_is_saved(browser: Client, done: Forecast) -> None:
     typed = {"resources.cpu": "cheap", "resources.memory": "-1"}
     answer = browser.post(f"/forecasts/{done.pk}/prices/", typed)
     content = answer.content.decode()
@@ -108,7 +108,7 @@ def test_pools_of_other_forecasts_keep_their_prices(browser: Client, api: APICli
     assert NodePrices.objects.get().pools == {"elsewhere": 3.5, pool: 2.0}
 
 
-def test_the_comparison_sets_cost_against_benefit(browser: Client, api: APIClient, done: Forecast) -> None:
+def test_a_comparison_states_the_cost_of_its_benefit(browser: Client, api: APIClient, done: Forecast) -> None:
     document = {**done.input.document(), "nodes": [factories.node(f"n{number}") for number in range(3)]}
     larger = forecast_done(factories.forecast(factories.scenario(document=document), under=done.trace))
     pool = record_of(done).pools[0].name
@@ -120,10 +120,10 @@ def test_the_comparison_sets_cost_against_benefit(browser: Client, api: APIClien
     assert "All nodes 4.00 6.00" in shown
 
 
-def test_a_reality_that_is_later_by_so_much_gives_this_error(
+def test_a_backtest_measures_how_much_later_jobs_started(
     browser: Client, api: APIClient, done: Forecast
 ) -> None:
-    later = happened(done)
+    later = later_snapshot(done)
     page = f"/forecasts/{done.pk}/"
     assert "Not compared yet" in text_of(browser, page)
     assert browser.post(f"{page}backtests/", {"snapshot": str(later.pk)}).status_code == 302
@@ -139,10 +139,10 @@ def test_a_reality_that_is_later_by_so_much_gives_this_error(
     assert "compared with snapshot what happened, over 2 h" in shown
 
 
-def test_where_queues_part_is_shown_with_what_the_snapshots_show(
+def test_a_backtest_shows_where_queues_diverge_and_the_causes(
     browser: Client, api: APIClient, done: Forecast
 ) -> None:
-    later = happened(done)
+    later = later_snapshot(done)
     made = api.post(f"/api/v1/forecasts/{done.pk}/backtests/", {"snapshot": str(later.pk)}).json()["result"]
     shown = text_of(browser, f"/forecasts/{done.pk}/")
     assert {one["queue"] for one in made["partings"]} == {"busy", "waits"}
@@ -150,7 +150,7 @@ def test_where_queues_part_is_shown_with_what_the_snapshots_show(
         assert parting["real"] - parting["predicted"] == pytest.approx(LATE_SECONDS, abs=1)
         for cause in parting["causes"]:
             assert cause["says"].replace("'", "&#x27;") in shown
-    # a backtest that an older release kept has none
+    # a backtest stored by an older release has no partings
     Backtest.objects.update(result={name: made[name] for name in made if name != "partings"})
     assert api.get(f"/api/v1/forecasts/{done.pk}/backtests/").json()["results"][0]["result"]["partings"] == []
     assert browser.get(f"/forecasts/{done.pk}/").status_code == 200
@@ -159,7 +159,7 @@ def test_where_queues_part_is_shown_with_what_the_snapshots_show(
 def test_a_backtest_is_shown_beside_each_forecast_of_the_cluster(
     browser: Client, api: APIClient, done: Forecast
 ) -> None:
-    body = {"snapshot": str(happened(done).pk)}
+    body = {"snapshot": str(later_snapshot(done).pk)}
     made = api.post(f"/api/v1/forecasts/{done.pk}/backtests/", body)
     assert made.status_code == 201
     again = scenario_create(snapshot=done.scenario.snapshot, name="another plan", owner=factories.user())
@@ -168,7 +168,9 @@ def test_a_backtest_is_shown_beside_each_forecast_of_the_cluster(
     assert api.get(f"/api/v1/forecasts/{other.pk}/backtests/").json()["count"] == 1
 
 
-def test_a_snapshot_that_is_not_later_is_refused(browser: Client, api: APIClient, done: Forecast) -> None:
+def test_a_backtest_against_a_snapshot_that_is_not_later_is_refused(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
     same = factories.snapshot({**factories.cluster(), "now": BEGIN})
     timeless = factories.snapshot()
     for snapshot, says in ((same, "is not later"), (timeless, "The snapshot does not say its time.")):
@@ -192,7 +194,7 @@ def finished(document: dict[str, Any]) -> dict[str, Any]:
     return ended
 
 
-def test_the_finished_jobs_of_a_snapshot_become_a_trace(browser: Client, api: APIClient) -> None:
+def test_finished_jobs_of_a_snapshot_become_a_trace(browser: Client, api: APIClient) -> None:
     snapshot = factories.snapshot({**finished(factories.cluster()), "now": "2026-01-01T01:00:00Z"})
     browser.post("/traces/", {"how": "snapshot", "snapshot": str(snapshot.pk), "name": "own"})
     trace = WorkloadTrace.objects.get()

@@ -1,4 +1,4 @@
-"""One forecast from claim to end in this process, with a real child."""
+"""One forecast from claim to end in this process, with a real child process."""
 
 import json
 import threading
@@ -23,7 +23,7 @@ MANY = "name,queue,submit_seconds,run_seconds,cpu,memory\n" + "".join(
     f"j{number},{('busy', 'waits')[number % 2]},{number * 7},{50 + number % 90},1,{1000 + number}Mi\n"
     for number in range(700)
 )
-"""Work that takes a child some seconds: no two jobs are equal."""
+"""A workload that takes a child process some seconds: no two jobs are equal."""
 LONG = {"horizon_seconds": 7_000.0, "period_seconds": 1.0}
 
 
@@ -33,12 +33,12 @@ def long_forecast() -> Forecast:
 
 
 def result_of(forecast: Forecast) -> Any:
-    """Return what the core makes of the same input in this process."""
+    """Return the result of replaying the same input in this process."""
     given = opened(forecast.input.document(), forecast.workload.content().decode(), forecast.options)
     return given.replay.run()
 
 
-def test_it_ends_succeeded_with_what_it_found() -> None:
+def test_a_forecast_succeeds_with_the_result_of_the_core() -> None:
     forecast = do_work(factories.forecast())
     assert (forecast.state, forecast.error, forecast.progress) == ("succeeded", "", 1.0)
     assert forecast.simulated_seconds == forecast.summary["end_seconds"]
@@ -52,7 +52,7 @@ def test_it_ends_succeeded_with_what_it_found() -> None:
     assert forecast.jobs_done == sum(job["finished"] is not None for job in expected["jobs"].values())
 
 
-def test_it_says_when_it_begins_how_long_all_its_replays_will_take() -> None:
+def test_a_forecast_estimates_the_duration_of_all_its_replays() -> None:
     alone, drawn = do_work(factories.forecast()), do_work(factories.forecast(seeds=2))
     one = estimated(opened(alone.input.document(), alone.workload.content().decode(), alone.options).document)
     assert alone.estimate == {
@@ -61,12 +61,12 @@ def test_it_says_when_it_begins_how_long_all_its_replays_will_take() -> None:
         "at_least": one.at_least,
     }
     assert drawn.estimate["sessions"] > one.sessions
-    assert drawn.estimate["sessions"] % 3 == 0, "drawn workloads are like the one that is drawn first"
-    assert drawn.summary == alone.summary, "drawn workloads leave the forecast as it is"
-    assert factories.forecast().estimate == {}, "nobody has read its input yet"
+    assert drawn.estimate["sessions"] % 3 == 0, "each drawn workload has the size of the first"
+    assert drawn.summary == alone.summary, "drawn workloads do not change the forecast"
+    assert factories.forecast().estimate == {}, "the input has not been read yet"
 
 
-def test_the_same_forecast_gives_the_same_bytes() -> None:
+def test_equal_forecasts_give_equal_bytes() -> None:
     first, second = do_work(factories.forecast()), do_work(factories.forecast())
     assert first.summary["result_sha256"] == second.summary["result_sha256"]
     assert [bytes(part.packed) for part in first.parts.order_by("part")] == [
@@ -75,12 +75,12 @@ def test_the_same_forecast_gives_the_same_bytes() -> None:
 
 
 @override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.02)
-def test_a_forecast_that_was_put_back_goes_on_from_its_last_state_with_the_same_result() -> None:
+def test_a_requeued_forecast_resumes_with_the_same_result() -> None:
     whole = do_work(long_forecast())
     assert whole.state == "succeeded", whole.error
     forecast = long_forecast()
     put_back = do_work(forecast, stopping=OnceFrozen(forecast))
-    assert put_back.state == "queued", "it ended before a state was kept"
+    assert put_back.state == "queued", "it ended before a state was saved"
     resumed = do_work(forecast)
     assert resumed.state == "succeeded", resumed.error
     assert resumed.resumed_at is not None
@@ -90,7 +90,7 @@ def test_a_forecast_that_was_put_back_goes_on_from_its_last_state_with_the_same_
 
 
 @override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.02)
-def test_drawn_workloads_are_replayed_first_and_gone_on_with() -> None:
+def test_a_requeued_forecast_with_drawn_workloads_resumes_with_the_same_result() -> None:
     options = {**LONG, "seeds": 2}
     empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
     scenario, trace = factories.scenario(document=empty), factories.workload(MANY)
@@ -98,7 +98,7 @@ def test_drawn_workloads_are_replayed_first_and_gone_on_with() -> None:
     assert whole.state == "succeeded", whole.error
     forecast = factories.forecast(scenario, under=trace, **options)
     put_back = do_work(forecast, stopping=OnceFrozen(forecast))
-    assert put_back.state == "queued", "it ended before a state was kept"
+    assert put_back.state == "queued", "it ended before a state was saved"
     resumed = do_work(forecast)
     assert (resumed.state, resumed.summary) == ("succeeded", whole.summary)
     assert drawn_waits(resumed) == drawn_waits(whole)
@@ -106,7 +106,7 @@ def test_drawn_workloads_are_replayed_first_and_gone_on_with() -> None:
 
 
 class OnceFrozen(threading.Event):
-    """Stops a forecast once its state is kept: its worker asks between two reports, however busy it is."""
+    """A stop event that is set once the forecast's state is saved; the worker checks it between reports."""
 
     def __init__(self, forecast: Forecast) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class OnceFrozen(threading.Event):
         return self._states.exists()
 
 
-def test_a_scenario_that_cannot_be_replayed_fails_with_the_cores_sentence() -> None:
+def test_a_scenario_that_cannot_be_replayed_fails_with_the_core_error() -> None:
     document = factories.cluster()
     document["nodes"][0]["status"]["allocatable"]["cpu"] = "many"
     forecast = do_work(factories.forecast(factories.scenario(document=document)))
@@ -129,7 +129,7 @@ def test_a_queued_forecast_is_cancelled_at_once() -> None:
     assert work_cancel(work=forecast).state == "cancelled"
 
 
-def test_every_problem_of_the_options_is_named_at_once() -> None:
+def test_every_invalid_option_is_reported_at_once() -> None:
     with pytest.raises(Invalid) as caught:
         factories.forecast(
             horizon_seconds=-1.0, evicted="vanish", rest="", queues={"busy": "nowhere"}, targets={"x": 1.0}
@@ -140,7 +140,7 @@ def test_every_problem_of_the_options_is_named_at_once() -> None:
     assert Forecast.objects.count() == 0
 
 
-def test_the_input_stays_when_the_trace_is_deleted_and_the_scenario_edited() -> None:
+def test_a_forecast_keeps_its_input_when_its_trace_is_deleted() -> None:
     under = factories.workload()
     forecast = factories.forecast(under=under)
     under.delete()

@@ -1,4 +1,4 @@
-"""What the pages of traces and forecasts show and do."""
+"""The pages of traces and forecasts."""
 
 import html
 import json
@@ -33,7 +33,7 @@ def figures_of(content: str) -> Any:
     return json.loads(found[1])
 
 
-def test_a_pasted_trace_is_kept_and_shown_with_chart_and_table(browser: Client) -> None:
+def test_a_pasted_trace_is_saved_and_shown_with_chart_and_table(browser: Client) -> None:
     answer = browser.post("/traces/", {"name": "mine", "text": factories.TRACE}, follow=True)
     content = answer.content.decode()
     trace = WorkloadTrace.objects.get()
@@ -44,7 +44,7 @@ def test_a_pasted_trace_is_kept_and_shown_with_chart_and_table(browser: Client) 
     assert browser.get("/traces/").content.decode().count("mine") >= 1
 
 
-def test_a_text_that_is_no_trace_is_refused_with_its_line_and_kept_in_the_form(browser: Client) -> None:
+def test_an_unreadable_trace_is_refused_with_its_line_and_kept_in_the_form(browser: Client) -> None:
     text = factories.TRACE + "fifth,busy,soon,60,1,1,1,1Gi\n"
     answer = browser.post("/traces/", {"name": "mine", "text": text})
     content = answer.content.decode()
@@ -54,7 +54,7 @@ def test_a_text_that_is_no_trace_is_refused_with_its_line_and_kept_in_the_form(b
     assert not WorkloadTrace.objects.exists()
 
 
-def test_a_trace_is_drawn_from_a_pattern_and_the_same_seed_draws_the_same(browser: Client) -> None:
+def test_a_trace_generated_from_a_pattern_is_determined_by_its_seed(browser: Client) -> None:
     typed = {"how": "generate", "queue": "waits", "jobs_per_hour": "6", "seconds": "1d", "seed": "7"}
     for name in ("one", "two"):
         assert browser.post("/traces/", {**typed, "name": name}).status_code == 302
@@ -63,7 +63,7 @@ def test_a_trace_is_drawn_from_a_pattern_and_the_same_seed_draws_the_same(browse
     assert first.jobs > 50
 
 
-def test_everything_that_is_wrong_with_a_pattern_is_at_its_field(browser: Client) -> None:
+def test_every_error_in_a_pattern_is_shown_at_its_field(browser: Client) -> None:
     typed = {"how": "generate", "jobs_per_hour": "-1", "run_median": "soon", "pods": "1.5"}
     answer = browser.post("/traces/", typed)
     content = html.unescape(answer.content.decode())
@@ -85,21 +85,21 @@ def test_everything_that_is_wrong_with_a_pattern_is_at_its_field(browser: Client
         ({"how": "snapshot", "snapshot": str(uuid4())}, "not one of the available choices"),
     ],
 )
-def test_what_is_no_trace_is_said_at_its_field(browser: Client, typed: dict[str, str], says: str) -> None:
+def test_an_invalid_trace_form_shows_the_error(browser: Client, typed: dict[str, str], says: str) -> None:
     answer = browser.post("/traces/", typed)
     assert answer.status_code == 422
     assert says in answer.content.decode()
     assert not WorkloadTrace.objects.exists()
 
 
-def test_a_time_that_is_none_opens_no_moment(browser: Client, done: Forecast) -> None:
+def test_an_invalid_time_opens_no_moment(browser: Client, done: Forecast) -> None:
     answer = browser.post(f"/forecasts/{done.pk}/moment/", {"at": "soon"})
     assert answer.status_code == 422
     assert "Enter a number." in answer.content.decode()
     assert not Scenario.objects.exclude(pk=done.scenario_id).exists()
 
 
-def test_a_forecast_begins_from_its_scenario(browser: Client) -> None:
+def test_a_forecast_is_created_from_its_scenario(browser: Client) -> None:
     scenario, trace = factories.scenario(), factories.workload()
     page = f"/scenarios/{scenario.pk}/forecasts/"
     assert "four jobs" in browser.get(page).content.decode()
@@ -113,7 +113,7 @@ def test_a_forecast_begins_from_its_scenario(browser: Client) -> None:
     assert Forecast.objects.count() == 1
 
 
-def test_the_page_tells_the_verdict_first_then_figures_and_tables(browser: Client, done: Forecast) -> None:
+def test_the_page_shows_the_verdict_before_figures_and_tables(browser: Client, done: Forecast) -> None:
     content = browser.get(f"/forecasts/{done.pk}/").content.decode()
     places = [content.index(f">{title}</h2>") for title in ("Verdict", "Waits by queue", "Over time", "Jobs")]
     assert places == sorted(places)
@@ -123,9 +123,7 @@ def test_the_page_tells_the_verdict_first_then_figures_and_tables(browser: Clien
     assert "trace/second" in content
 
 
-def test_a_running_forecast_says_how_long_it_will_take_on_its_page_and_in_the_api(
-    browser: Client, api: APIClient
-) -> None:
+def test_a_running_forecast_shows_its_estimated_duration(browser: Client, api: APIClient) -> None:
     forecast = factories.forecast()
     estimate = {"seconds": 125.0, "sessions": 7600, "at_least": True}
     Forecast.objects.filter(pk=forecast.pk).update(state="running", estimate=estimate)
@@ -135,7 +133,9 @@ def test_a_running_forecast_says_how_long_it_will_take_on_its_page_and_in_the_ap
     assert api.get(f"/api/v1/forecasts/{forecast.pk}/").json()["estimate"] == estimate
 
 
-def test_page_and_api_say_the_same(browser: Client, api: APIClient, done: Forecast) -> None:
+def test_the_page_and_the_api_agree_on_verdict_and_curves(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
     content = browser.get(f"/forecasts/{done.pk}/").content.decode()
     verdict = api.get(f"/api/v1/forecasts/{done.pk}/verdict/").json()
     assert verdict["findings"]
@@ -149,10 +149,10 @@ def test_page_and_api_say_the_same(browser: Client, api: APIClient, done: Foreca
         drawn = [(hour * 3600, cores * 1000) for hour, cores in zip(trace["x"], trace["y"], strict=True)]
         known = [point for point in zip(curve["t"], curve["values"], strict=True) if point[0] < 3600]
         assert drawn[:-1] == [pytest.approx(point) for point in known]
-        assert drawn[-1] == pytest.approx((3600, known[-1][1])), "the last value holds until the end"
+        assert drawn[-1] == pytest.approx((3600, known[-1][1])), "the last value extends to the end"
 
 
-def test_fragmentation_is_drawn_listed_and_in_the_api_as_in_the_record(
+def test_fragmentation_on_the_page_and_in_the_api_matches_the_record(
     browser: Client, api: APIClient, done: Forecast
 ) -> None:
     content = browser.get(f"/forecasts/{done.pk}/").content.decode()
@@ -177,7 +177,7 @@ def test_fragmentation_is_drawn_listed_and_in_the_api_as_in_the_record(
     assert f'<data value="{row["fragmented"]}">' in content
 
 
-def test_drawn_workloads_give_intervals_to_forecast_and_comparison(
+def test_drawn_workloads_give_intervals_to_a_forecast_and_a_comparison(
     browser: Client, api: APIClient, db: None
 ) -> None:
     trace = factories.workload()
@@ -211,7 +211,7 @@ def test_drawn_workloads_give_intervals_to_forecast_and_comparison(
     assert "not made under the same drawn workloads" in apart
 
 
-def test_a_number_of_drawn_workloads_out_of_range_is_refused(browser: Client) -> None:
+def test_an_out_of_range_number_of_drawn_workloads_is_refused(browser: Client) -> None:
     scenario, trace = factories.scenario(), factories.workload()
     for typed, said in (("many", "cannot be read"), ("31", "Choose 0, or 2 to 30."), ("1", "Choose 0")):
         body = {"trace": str(trace.pk), "horizon_seconds": "1h", "rest": "waits", "seeds": typed}
@@ -221,7 +221,7 @@ def test_a_number_of_drawn_workloads_out_of_range_is_refused(browser: Client) ->
     assert not Forecast.objects.exists()
 
 
-def test_a_window_cuts_the_figures(browser: Client, done: Forecast) -> None:
+def test_a_time_window_limits_the_figures(browser: Client, done: Forecast) -> None:
     answer = browser.get(f"/forecasts/{done.pk}/figures/?begin=600&end=1200").json()["figures"]
     assert answer["waiting"]["layout"]["xaxis"]["range"] == [600 / 3600, 1200 / 3600]
 
@@ -237,7 +237,7 @@ def test_a_moment_shows_queues_and_waiting_jobs(browser: Client, done: Forecast)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_branch_from_a_moment_is_the_cluster_as_it_was_then(browser: Client, done: Forecast) -> None:
+def test_a_branch_from_a_moment_has_the_cluster_of_that_moment(browser: Client, done: Forecast) -> None:
     answer = browser.post(f"/forecasts/{done.pk}/moment/", {"at": "130"}, follow=True)
     assert answer.status_code == 200
     branch = Scenario.objects.exclude(pk=done.scenario_id).get()
@@ -256,7 +256,7 @@ def test_two_forecasts_are_compared_job_by_job(browser: Client, done: Forecast) 
     assert "Choose two forecasts." in browser.get("/forecasts/compare/").content.decode()
 
 
-def test_a_viewer_reads_and_is_offered_no_change(client: Client, done: Forecast) -> None:
+def test_a_viewer_reads_forecasts_without_controls_for_changes(client: Client, done: Forecast) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     for page in ("/traces/", f"/forecasts/{done.pk}/", f"/forecasts/{done.pk}/moment/?at=60"):
         content = client.get(page).content.decode()
@@ -265,7 +265,7 @@ def test_a_viewer_reads_and_is_offered_no_change(client: Client, done: Forecast)
     assert client.post(f"/forecasts/{done.pk}/moment/", {"at": "60"}).status_code == 403
 
 
-def test_an_outsider_finds_nothing(client: Client, done: Forecast) -> None:
+def test_an_outsider_gets_404_for_forecasts_and_traces(client: Client, done: Forecast) -> None:
     client.force_login(factories.user("outsider", role=None))
     for page in (f"/forecasts/{done.pk}/", f"/forecasts/{done.pk}/figures/", f"/traces/{done.trace_id}/"):
         assert client.get(page).status_code == 404

@@ -1,4 +1,4 @@
-"""Starting, following and reading a run by script."""
+"""Starting, following and reading runs through the API."""
 
 import json
 import subprocess
@@ -54,7 +54,7 @@ def test_the_number_of_cycles_is_an_option(api: APIClient) -> None:
     assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "cycles")
 
 
-def test_a_dry_run_of_a_run_queues_nothing(api: APIClient) -> None:
+def test_a_dry_run_queues_no_run(api: APIClient) -> None:
     response = api.post(f"/api/v1/scenarios/{factories.scenario().pk}/runs/?dry_run=1")
     assert (response.status_code, response.json()["id"]) == (200, None)
     assert not Run.objects.exists()
@@ -79,14 +79,14 @@ def test_a_queued_run_is_cancelled_at_once(api: APIClient) -> None:
     assert api.post(f"{address(run)}cancel/").json() == response.json()
 
 
-def test_a_running_run_is_asked_to_stop(api: APIClient) -> None:
+def test_cancelling_a_running_run_requests_a_stop(api: APIClient) -> None:
     run = factories.run()
     work_claim(kind=Run, id=run.pk, worker="test")
     assert api.post(f"{address(run)}cancel/").json()["cancel_requested"] is True
     assert Run.objects.get(pk=run.pk).state == "running"
 
 
-def test_a_run_that_is_not_over_has_no_result_and_no_rows(api: APIClient) -> None:
+def test_an_unfinished_run_has_no_result_and_no_rows(api: APIClient) -> None:
     run = factories.run()
     response = api.get(f"{address(run)}result/")
     assert (response.status_code, response.json()["code"]) == (404, "no_result")
@@ -102,18 +102,18 @@ def test_the_frozen_input_is_a_scenario(api: APIClient) -> None:
     assert json.loads(response.content)["scheduler_conf"] == factories.CONF
 
 
-def test_kept_bytes_are_sent_once(api: APIClient) -> None:
+def test_an_unchanged_input_returns_304(api: APIClient) -> None:
     run = factories.run()
     tag = api.get(f"{address(run)}input/")["ETag"]
     again = api.get(f"{address(run)}input/", headers={"If-None-Match": tag})
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_the_result_is_what_was_kept_byte_for_byte(api: APIClient, finished_run: Run) -> None:
+def test_the_result_is_returned_byte_for_byte_as_stored(api: APIClient, finished_run: Run) -> None:
     assert api.get(f"{address(finished_run)}result/").content == finished_run.result.content()
 
 
-def test_the_result_is_what_the_core_prints_for_the_input(
+def test_the_result_equals_the_output_of_the_core_command(
     api: APIClient, finished_run: Run, tmp_path: Path
 ) -> None:
     frozen = tmp_path / "input.json"
@@ -125,7 +125,7 @@ def test_the_result_is_what_the_core_prints_for_the_input(
     assert api.get(f"{address(finished_run)}result/").content == printed.stdout
 
 
-def test_a_finished_run_tells_its_times(transactional_db: None, api: APIClient) -> None:
+def test_a_finished_run_reports_its_times(transactional_db: None, api: APIClient) -> None:
     queued = factories.run()
     do_work(queued)
     run = api.get(address(queued)).json()
@@ -135,7 +135,7 @@ def test_a_finished_run_tells_its_times(transactional_db: None, api: APIClient) 
     assert {"queued_ms", "simulate_ms"} <= set(run["timings"])
 
 
-def test_the_figures_of_queues_are_those_of_the_result(api: APIClient, finished_run: Run) -> None:
+def test_queue_figures_equal_those_of_the_result(api: APIClient, finished_run: Run) -> None:
     cycle = api.get(f"{address(finished_run)}result/").json()["cycles"][-1]
     told = {row["queue"]: row for row in rows(api, f"{address(finished_run)}queues/?page_size=1")}
     assert set(told) >= {"busy", "waits"}
@@ -154,7 +154,7 @@ def test_the_figures_of_queues_are_those_of_the_result(api: APIClient, finished_
             }
 
 
-def test_every_amount_has_a_unit_and_says_when_it_has_no_limit(api: APIClient, finished_run: Run) -> None:
+def test_every_amount_has_a_unit_and_an_unlimited_flag(api: APIClient, finished_run: Run) -> None:
     amounts = [
         (resource, amount)
         for row in rows(api, f"{address(finished_run)}queues/")
@@ -167,7 +167,7 @@ def test_every_amount_has_a_unit_and_says_when_it_has_no_limit(api: APIClient, f
         assert amount["unlimited"] == (amount["value"] is None)
 
 
-def test_decisions_are_those_of_the_result_in_order(api: APIClient, finished_run: Run) -> None:
+def test_decisions_equal_those_of_the_result_in_order(api: APIClient, finished_run: Run) -> None:
     cycle = api.get(f"{address(finished_run)}result/").json()["cycles"][-1]
     told = rows(api, f"{address(finished_run)}decisions/?page_size=3")
     keys = ("action", "op", "job", "pod", "node", "state")
@@ -179,7 +179,7 @@ def test_decisions_are_those_of_the_result_in_order(api: APIClient, finished_run
     assert evictions == [row for row in told if row["op"] == "evict"]
 
 
-def test_victims_say_for_whom_they_were_chosen(api: APIClient, finished_run: Run) -> None:
+def test_victims_name_their_preemptor(api: APIClient, finished_run: Run) -> None:
     cycle = api.get(f"{address(finished_run)}result/").json()["cycles"][-1]
     chosen = [decision for decision in cycle["decisions"] if decision["op"] == "evict"]
     told = rows(api, f"{address(finished_run)}victims/")
@@ -197,7 +197,9 @@ def test_victims_say_for_whom_they_were_chosen(api: APIClient, finished_run: Run
     assert backwards == told[::-1]
 
 
-def test_jobs_are_filtered_by_what_became_of_them(api: APIClient, finished_run: Run) -> None:
+def test_jobs_equal_those_of_the_result_and_are_filtered_by_outcome(
+    api: APIClient, finished_run: Run
+) -> None:
     cycle = api.get(f"{address(finished_run)}result/").json()["cycles"][-1]
     told = rows(api, f"{address(finished_run)}jobs/")
     assert [(row["job"], row["queue"], row["phase_after"], row["task_status"]) for row in told] == [
@@ -210,7 +212,7 @@ def test_jobs_are_filtered_by_what_became_of_them(api: APIClient, finished_run: 
     ]
 
 
-def test_a_waiting_job_says_what_is_missing_in_units(api: APIClient) -> None:
+def test_a_waiting_job_reports_its_shortfall_with_units(api: APIClient) -> None:
     why = {"gate": "queue", "plugin": "capacity", "queue": "waits", "resource": "cpu"}
     numbers = {"required": 4000, "available": -1000, "missing": 5000}
     run = factories.run()
@@ -231,7 +233,7 @@ def test_a_waiting_job_says_what_is_missing_in_units(api: APIClient) -> None:
     }
 
 
-def test_an_edited_weight_changes_the_deserved_of_the_next_run(
+def test_an_edited_weight_changes_the_deserved_amount_of_the_next_run(
     api: APIClient, transactional_db: None
 ) -> None:
     scenario = Scenario.objects.get(pk=factories.scenario().pk)

@@ -1,4 +1,4 @@
-"""Charts have the numbers of their rows, by name and in the unit of the axis."""
+"""Charts show the numbers of their rows, by queue name and in the unit of the axis."""
 
 from dataclasses import replace
 from typing import Any
@@ -50,19 +50,19 @@ def test_the_axis_takes_the_unit_of_the_largest_amount() -> None:
     assert figure["layout"]["xaxis"]["title"]["text"] == "Memory in TiB"
 
 
-def test_what_is_unlimited_is_not_drawn() -> None:
+def test_unlimited_amounts_are_not_drawn() -> None:
     figure = amounts_figure([row("a", capability={"cpu": None}, guarantee={"cpu": 0.0})], "cpu")
     assert numbers(figure)["Capability"] == {"a": None}
     assert numbers(figure)["Guarantee"] == {"a": None}
 
 
-def test_each_trace_names_the_measure_whose_colour_it_has() -> None:
+def test_each_trace_is_named_after_the_measure_that_sets_its_colour() -> None:
     figure = amounts_figure([row("a", deserved={"cpu": 1.0})], "cpu")
     assert {trace["name"].lower() for trace in figure["data"]} == {trace["meta"] for trace in figure["data"]}
     assert "color" not in str(figure)
 
 
-def test_the_share_figure_shows_start_and_end_in_per_cent() -> None:
+def test_the_share_figure_shows_start_and_end_in_percent() -> None:
     figure = share_figure([row("a", share=1.25, share_at_open=0.5), row("b")])
     assert numbers(figure) == {
         "Share at the end": {"a": 125.0, "b": None},
@@ -75,7 +75,7 @@ def test_a_figure_grows_with_its_rows() -> None:
     assert many["layout"]["height"] > one["layout"]["height"]
 
 
-def test_parents_do_not_dwarf_the_queues_below_them_on_the_common_axis() -> None:
+def test_parents_do_not_dwarf_their_child_queues_on_the_common_axis() -> None:
     rows = [
         row("root", request={"cpu": 90_000.0}),
         row("team", request={"cpu": 80_000.0}, parent="root"),
@@ -86,7 +86,7 @@ def test_parents_do_not_dwarf_the_queues_below_them_on_the_common_axis() -> None
     assert [bullet.is_cut for bullet in drawn] == [True, True, False, False]
 
 
-def test_bullets_of_all_queues_share_one_axis_or_each_has_its_deserved_amount_in_the_middle() -> None:
+def test_bullets_share_one_axis_or_centre_each_queue_on_its_deserved_amount() -> None:
     rows = [
         row("a", deserved={"cpu": 8000.0}, allocated={"cpu": 4000.0}, request={"cpu": 16_000.0}),
         row("b", deserved={"cpu": 1000.0}, allocated={"cpu": 4000.0}, capability={"cpu": None}),
@@ -103,7 +103,7 @@ def test_bullets_of_all_queues_share_one_axis_or_each_has_its_deserved_amount_in
     ]
 
 
-def test_parents_hold_what_the_queues_below_them_hold_and_nothing_of_nothing_has_no_share() -> None:
+def test_parents_sum_their_child_queues_and_a_queue_without_resources_has_no_share() -> None:
     rows = [
         row("root", parent="", depth=0, in_session=False),
         row("team", depth=1, in_session=False),
@@ -116,7 +116,7 @@ def test_parents_hold_what_the_queues_below_them_hold_and_nothing_of_nothing_has
     assert lines["b"].share is None
 
 
-def test_queues_with_waiting_jobs_come_first_then_the_deficit_decides_then_the_share() -> None:
+def test_queues_are_ordered_by_waiting_jobs_then_deficit_then_share() -> None:
     amounts = {"deserved": {"cpu": 8000.0}, "request": {"cpu": 8000.0}}
     rows = [
         row("full", share=1.0, allocated={"cpu": 8000.0}, **amounts),

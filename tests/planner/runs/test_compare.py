@@ -1,4 +1,4 @@
-"""What differs between runs, on the page and for scripts."""
+"""Comparisons of runs, on the page and in the API."""
 
 import json
 import re
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def result(*, victims: list[str], nodes: dict[str, str], share: float) -> dict[str, Any]:
-    """A result in which `waits` has a share, some pods go and some are put on a node."""
+    """A result in which `waits` has a share, some pods are evicted and some are bound."""
     queues = [
         {"name": name, "deserved": {"cpu": 8000.0}, "allocated": {"cpu": 8000.0 * full}, "share": full}
         for name, full in (("busy", 1.0), ("waits", share))
@@ -60,7 +60,7 @@ def result(*, victims: list[str], nodes: dict[str, str], share: float) -> dict[s
 
 @pytest.fixture
 def pair(db: None) -> list[Run]:
-    """Two runs of a scenario, before and after its queue and its configuration were changed."""
+    """Two runs of a scenario, before and after a change of its queue and its configuration."""
     scenario = factories.scenario(document={**factories.cluster(), "now": "2026-01-01T00:01:00Z"})
     first = finish(
         factories.run(scenario),
@@ -93,7 +93,7 @@ def compared(api: APIClient, runs: list[Run]) -> dict[str, Any]:
     return answer.json()
 
 
-def test_settings_that_differ_are_named_field_by_field(api: APIClient, pair: list[Run]) -> None:
+def test_differing_settings_are_listed_field_by_field(api: APIClient, pair: list[Run]) -> None:
     settings = compared(api, pair)["settings"]
     assert [(found["kind"], found["name"], found["field"]) for found in settings] == [
         ("options", "", "cycles"),
@@ -104,7 +104,7 @@ def test_settings_that_differ_are_named_field_by_field(api: APIClient, pair: lis
     assert settings[2]["values"] == ["12", "4"]
 
 
-def test_victims_are_new_gone_or_the_same(api: APIClient, pair: list[Run]) -> None:
+def test_victims_are_classified_as_new_gone_or_unchanged(api: APIClient, pair: list[Run]) -> None:
     body = compared(api, pair)
     assert [(row["name"], row["differs"]) for row in body["victims"]] == [
         ("default/run-0", True),
@@ -123,7 +123,7 @@ def test_work_lost_is_counted_in_pod_seconds(api: APIClient, pair: list[Run]) ->
     assert [run["work_lost"] for run in compared(api, pair)["runs"]] == [120.0, 180.0]
 
 
-def test_queues_jobs_and_placements_that_differ_come_first(api: APIClient, pair: list[Run]) -> None:
+def test_differing_queues_jobs_and_placements_are_listed_first(api: APIClient, pair: list[Run]) -> None:
     body = compared(api, pair)
     assert [(row["name"], row["differs"]) for row in body["queues"]] == [("waits", True), ("busy", False)]
     assert [held["share"] for held in body["queues"][0]["runs"]] == [0.5, 0.75]
@@ -137,7 +137,7 @@ def test_queues_jobs_and_placements_that_differ_come_first(api: APIClient, pair:
     assert body["totals"] == {"settings": 3, "queues": 2, "jobs": 2, "victims": 4, "placements": 2}
 
 
-def test_a_run_beside_itself_differs_in_nothing(api: APIClient, pair: list[Run]) -> None:
+def test_a_run_compared_with_an_identical_one_has_no_differences(api: APIClient, pair: list[Run]) -> None:
     twin = finish(
         factories.run(pair[0].scenario, cycles=2),
         json.loads(pair[1].result.content()),  # type: ignore[union-attr]
@@ -149,7 +149,7 @@ def test_a_run_beside_itself_differs_in_nothing(api: APIClient, pair: list[Run])
     )
 
 
-def test_a_parent_is_compared_by_the_share_of_the_queues_below_it(api: APIClient, db: None) -> None:
+def test_a_parent_queue_is_compared_by_the_share_of_its_children(api: APIClient, db: None) -> None:
     run, again = (simulated_run("capacity_hierarchy", 3) for _ in range(2))
     lines = [line for line in queue_lines(queue_figures(run), "cpu", {}) if line.is_parent]
     parents = {line.figures.queue: line.share for line in lines if line.figures.share is not None}
@@ -159,7 +159,7 @@ def test_a_parent_is_compared_by_the_share_of_the_queues_below_it(api: APIClient
 
 
 @pytest.mark.parametrize("asked", ["", "?runs=", "?runs=nonsense", "?runs={0}", "?runs={0},{0}"])
-def test_what_cannot_be_compared_is_refused_with_the_reason(
+def test_an_invalid_selection_of_runs_is_refused_with_the_reason(
     api: APIClient, browser: Client, pair: list[Run], asked: str
 ) -> None:
     query = asked.format(pair[0].pk)
@@ -170,7 +170,7 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(
     assert "Select two to six runs" in text_of(page)
 
 
-def test_a_run_of_another_workspace_is_not_there(client: Client, pair: list[Run]) -> None:
+def test_a_run_of_another_workspace_is_not_found(client: Client, pair: list[Run]) -> None:
     client.force_login(factories.user("outsider", role=None))
     assert client.get(address(pair)).status_code == 404
 
@@ -194,7 +194,7 @@ def test_the_page_shows_both_runs_to_a_viewer(client: Client, pair: list[Run]) -
     assert figure["layout"]["xaxis2"]["matches"] == "x"
 
 
-def test_ticked_runs_lead_to_the_permanent_address(browser: Client, pair: list[Run]) -> None:
+def test_selected_runs_redirect_to_the_permanent_address(browser: Client, pair: list[Run]) -> None:
     first, second = (str(run.pk) for run in pair)
     answer = browser.get(f"/compare/?runs={first}&runs={second}")
     assert answer.status_code == 302
@@ -203,37 +203,37 @@ def test_ticked_runs_lead_to_the_permanent_address(browser: Client, pair: list[R
     assert f'name="runs" value="{first}"' in lists
 
 
-def test_the_part_is_literally_part_of_the_page(browser: Client, pair: list[Run]) -> None:
+def test_the_queues_fragment_equals_that_part_of_the_page(browser: Client, pair: list[Run]) -> None:
     assert part(browser, address(pair), "queues").strip() in text_of(browser.get(address(pair)))
 
 
-def test_the_filter_keeps_queues_by_name(browser: Client, pair: list[Run]) -> None:
+def test_the_queue_filter_matches_names(browser: Client, pair: list[Run]) -> None:
     shown = part(browser, f"{address(pair)}&queue=BUS", "queues")
     assert "busy" in shown
     assert 'class="grid__name">waits' not in shown
 
 
-def test_the_page_makes_a_known_number_of_queries(
+def test_the_page_makes_a_fixed_number_of_queries(
     browser: Client, pair: list[Run], django_assert_num_queries
 ) -> None:
     with django_assert_num_queries(11):
         browser.get(address(pair))
 
 
-def test_a_run_without_an_outcome_says_so(browser: Client, pair: list[Run]) -> None:
+def test_a_run_without_a_result_is_reported(browser: Client, pair: list[Run]) -> None:
     waiting = factories.run(pair[0].scenario)
     assert "has no result to compare" in text_of(browser.get(address([pair[0], waiting])))
 
 
-def test_ticked_runs_are_compared_with_the_older_one_as_the_baseline(
-    browser: Client, pair: list[Run]
-) -> None:
+def test_the_older_of_two_selected_runs_is_the_baseline(browser: Client, pair: list[Run]) -> None:
     first, second = (str(run.pk) for run in pair)
     answer = browser.get(f"/compare/?runs={second}&runs={first}")
     assert answer.headers["Location"] == f"/compare/?runs={first},{second}"
 
 
-def test_the_parent_is_the_baseline_even_if_it_ran_later(browser: Client, pair: list[Run]) -> None:
+def test_a_run_of_the_parent_scenario_is_the_baseline_even_if_it_ran_later(
+    browser: Client, pair: list[Run]
+) -> None:
     parent = pair[0].scenario
     branch = scenario_branch(scenario=parent, name="branch", user=factories.user())
     of_branch = finish(factories.run(branch), result(victims=[], nodes={}, share=0.5))
@@ -242,16 +242,16 @@ def test_the_parent_is_the_baseline_even_if_it_ran_later(browser: Client, pair: 
     assert answer.headers["Location"] == f"/compare/?runs={later.pk},{of_branch.pk}"
 
 
-def test_one_link_swaps_the_baseline_and_names_the_scenarios(browser: Client, pair: list[Run]) -> None:
+def test_one_link_swaps_the_baseline_and_the_charts_name_their_scenarios(
+    browser: Client, pair: list[Run]
+) -> None:
     page = text_of(browser.get(address(pair)))
     assert f'href="{address(pair[::-1])}"' in page
     figure = json.loads(re.search(r'id="share-figure"[^>]*>(.*?)</script>', page)[1])  # type: ignore[index]
     assert figure["layout"]["xaxis"]["title"]["text"].startswith("A: what if, ")
 
 
-def test_deltas_say_what_each_run_has_more_than_the_first(
-    api: APIClient, browser: Client, pair: list[Run]
-) -> None:
+def test_deltas_are_relative_to_the_first_run(api: APIClient, browser: Client, pair: list[Run]) -> None:
     body = compared(api, pair)
     waits, busy = body["queues"]
     assert [delta and delta["share"] for delta in waits["deltas"]] == [None, 0.25]
@@ -265,7 +265,7 @@ def test_deltas_say_what_each_run_has_more_than_the_first(
     assert turned["queues"][0]["deltas"][1]["share"] == -0.25
 
 
-def test_runs_of_different_clusters_get_a_short_form_that_says_so(
+def test_runs_of_unrelated_clusters_get_a_short_comparison_with_a_notice(
     api: APIClient, browser: Client, pair: list[Run]
 ) -> None:
     cluster = factories.cluster()
@@ -303,7 +303,7 @@ def test_one_button_compares_a_scenario_with_its_parent(browser: Client, pair: l
     assert browser.post(f"/scenarios/{parent.pk}/compare/").status_code == 404
 
 
-def test_large_inputs_are_compared_after_the_page_was_sent(
+def test_settings_of_large_inputs_are_compared_in_a_second_request(
     browser: Client, pair: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("planner.runs.views.compare.AT_ONCE_BYTES", 10)

@@ -1,4 +1,4 @@
-"""Every change of the engine has its own version, and versions share nothing."""
+"""Every change of the engine gets its own version, and versions share no results or cached previews."""
 
 import io
 import json
@@ -23,23 +23,23 @@ CORE = Path(scheduler_core.__file__).parent
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A copy of the project whose core may be changed."""
+def project_copy(tmp_path: Path) -> Path:
+    """A copy of the project with a core to modify."""
     ignored = shutil.ignore_patterns("__pycache__")
     for room in ("scheduler_core", "planner", "planning", "manifests", "extender_client", "traces", "config"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=ignored)
     return tmp_path
 
 
-def test_it_is_the_release_and_what_the_sources_say(copy: Path) -> None:
+def test_the_engine_version_is_the_release_and_a_hash_of_the_sources(project_copy: Path) -> None:
     assert ENGINE_VERSION.startswith(f"{RELEASE}+")
     assert len(ENGINE_VERSION) <= Run._meta.get_field("engine_version").max_length
-    assert engine_version(copy / "scheduler_core") == ENGINE_VERSION == engine_version(CORE)
+    assert engine_version(project_copy / "scheduler_core") == ENGINE_VERSION == engine_version(CORE)
 
 
 @pytest.mark.parametrize("source", ["plugins/gang.py", "resource.py", "__init__.py", "actions/reclaim.py"])
-def test_no_change_of_the_core_keeps_the_name(copy: Path, source: str) -> None:
-    core = copy / "scheduler_core"
+def test_every_change_of_the_core_changes_the_engine_version(project_copy: Path, source: str) -> None:
+    core = project_copy / "scheduler_core"
     changed = core / source
     changed.write_text(changed.read_text().replace(" ", "  ", 1) + "\n")
     after_edit = engine_version(core)
@@ -49,16 +49,16 @@ def test_no_change_of_the_core_keeps_the_name(copy: Path, source: str) -> None:
     assert len({ENGINE_VERSION, after_edit, after_rename, engine_version(core)}) == 4
 
 
-def test_what_python_and_editors_leave_behind_changes_nothing(copy: Path) -> None:
-    core = copy / "scheduler_core"
+def test_caches_and_swap_files_do_not_change_the_engine_version(project_copy: Path) -> None:
+    core = project_copy / "scheduler_core"
     (core / "__pycache__").mkdir()
     (core / "__pycache__" / "resource.cpython-311.pyc").write_bytes(b"x")
     (core / ".resource.py.swp").write_bytes(b"x")
     assert engine_version(core) == ENGINE_VERSION
 
 
-def versions_of(copy: Path) -> tuple[str, str]:
-    """Return the engine's name in a process of a project, and under which key it keeps a demand."""
+def versions_of(project_copy: Path) -> tuple[str, str]:
+    """Return the engine version in a process of a project, and the cache key of a demand."""
     program = (
         "import django; django.setup()\n"
         "from planning.version import ENGINE_VERSION\n"
@@ -66,26 +66,32 @@ def versions_of(copy: Path) -> tuple[str, str]:
         "print(ENGINE_VERSION, demand_key('a' * 64))"
     )
     environment = {
-        "DJANGO_SETTINGS_MODULE": "config.settings", "QUEUECAST_VAR": str(copy / "var"), "PATH": "/usr/bin",
+        "DJANGO_SETTINGS_MODULE": "config.settings", "QUEUECAST_VAR": str(project_copy / "var"),
+        "PATH": "/usr/bin",
     }  # fmt: skip
     told = subprocess.run(
-        [sys.executable, "-c", program], cwd=copy, env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        cwd=project_copy,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     version, key = told.stdout.split()
     return version, key
 
 
-def test_an_upgrade_shares_no_preview_with_the_older_engine(copy: Path) -> None:
-    before = versions_of(copy)
-    changed = copy / "scheduler_core" / "demand.py"
+def test_an_upgrade_shares_no_cached_preview_with_the_older_engine(project_copy: Path) -> None:
+    before = versions_of(project_copy)
+    changed = project_copy / "scheduler_core" / "demand.py"
     changed.write_text(changed.read_text() + "# changed\n")
-    after = versions_of(copy)
+    after = versions_of(project_copy)
     assert before[0] == ENGINE_VERSION != after[0]
     assert before[1] != after[1]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_results_and_bundles_carry_it_and_an_upgrade_shares_no_result(finished_run: Run) -> None:
+def test_runs_and_bundles_state_the_version_and_an_upgrade_reuses_no_result(finished_run: Run) -> None:
     assert finished_run.engine_version == ENGINE_VERSION
     about = json.loads(zipfile.ZipFile(io.BytesIO(bundle_export(run=finished_run))).read("bundle.json"))
     assert about["engine_version"] == ENGINE_VERSION

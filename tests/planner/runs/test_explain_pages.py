@@ -1,4 +1,4 @@
-"""Pages that explain decisions show what the run stored, and the figures of the API."""
+"""Pages that explain decisions show the stored explanations of the run, and the figures of the API."""
 
 import re
 from typing import Any
@@ -48,14 +48,14 @@ def ask(api: APIClient, run: Run, path: str) -> Any:
 
 
 def figures(page: str, resource: str) -> set[float]:
-    """Return every amount of a resource that a page holds."""
+    """Return every amount of a resource on a page."""
     return {float(value) for value in re.findall(rf'<data value="([^"]+)" title="{resource}:', page)}
 
 
 @pytest.mark.parametrize(
     ("family", "index"), [("proportion_reclaim", 0), ("capacity_hierarchy", 3), ("hdrf", 0), ("cycles", 1)]
 )
-def test_every_page_of_every_thing_works(browser: Client, family: str, index: int) -> None:
+def test_every_explanation_page_of_a_run_renders(browser: Client, family: str, index: int) -> None:
     run = simulated_run(family, index)
     for victim in run.victims.all():
         show(browser, "run-victim", run, victim.order)
@@ -71,7 +71,7 @@ def test_every_page_of_every_thing_works(browser: Client, family: str, index: in
     show(browser, "run-flow", run)
 
 
-def test_what_is_not_there_is_not_found(browser: Client, run: Run) -> None:
+def test_an_unknown_object_of_a_run_returns_404(browser: Client, run: Run) -> None:
     for name, *args in (
         ("run-victim", 99999),
         ("run-step", 99999),
@@ -81,7 +81,9 @@ def test_what_is_not_there_is_not_found(browser: Client, run: Run) -> None:
         assert browser.get(reverse(f"planner:{name}", args=[run.pk, *args])).status_code == 404, name
 
 
-def test_a_victims_story_says_for_whom_who_voted_and_how_few_were_enough(browser: Client, run: Run) -> None:
+def test_a_victim_page_shows_the_preemptor_the_votes_and_the_smallest_sufficient_set(
+    browser: Client, run: Run
+) -> None:
     document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
     for victim in run.victims.all():
         want = victim_story(document, result, victim.pod)
@@ -101,7 +103,7 @@ def test_a_victims_story_says_for_whom_who_voted_and_how_few_were_enough(browser
 
 
 @pytest.mark.parametrize(("family", "index"), [("proportion_reclaim", 0), ("cycles", 1), ("gang", 0)])
-def test_page_and_api_say_where_a_pod_stands_as_the_core_does(
+def test_the_page_and_the_api_give_the_core_reason_for_each_pod(
     browser: Client, api: APIClient, family: str, index: int
 ) -> None:
     run = simulated_run(family, index)
@@ -116,7 +118,9 @@ def test_page_and_api_say_where_a_pod_stands_as_the_core_does(
     assert len(kinds) > 1
 
 
-def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIClient, run: Run) -> None:
+def test_the_page_and_the_api_show_the_same_amounts_for_a_victim(
+    browser: Client, api: APIClient, run: Run
+) -> None:
     victim = run.victims.all()[0]
     story = ask(api, run, f"victims/{victim.order}/")
     page = show(browser, "run-victim", run, victim.order)
@@ -127,7 +131,7 @@ def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIC
     assert story["for_queue"] == victim.for_queue
 
 
-def test_a_victim_stored_without_amounts_is_not_said_to_be_a_gangs(
+def test_a_victim_stored_without_amounts_is_not_shown_as_a_gang_victim(
     browser: Client, api: APIClient, run: Run
 ) -> None:
     part = run.traces.get(part=VICTIMS)
@@ -146,7 +150,7 @@ def test_a_victim_stored_without_amounts_is_not_said_to_be_a_gangs(
     assert (story["room"], story["left"]) == (None, None)
 
 
-def test_the_flow_sums_what_victims_freed(browser: Client, api: APIClient, run: Run) -> None:
+def test_the_flow_sums_the_amounts_freed_by_victims(browser: Client, api: APIClient, run: Run) -> None:
     flows = ask(api, run, "flow/")["flows"]
     committed = run.victims.filter(state="committed")
     assert sum(flow["evicted"] for flow in flows) == committed.count()
@@ -158,7 +162,9 @@ def test_the_flow_sums_what_victims_freed(browser: Client, api: APIClient, run: 
     assert "requested by the pods in their place" in page
 
 
-def test_the_derivation_ends_in_what_the_queue_deserves(browser: Client, api: APIClient, run: Run) -> None:
+def test_the_derivation_of_deserved_ends_with_the_deserved_amount(
+    browser: Client, api: APIClient, run: Run
+) -> None:
     for queue in run.queue_outcomes.filter(in_session=True):
         story = ask(api, run, f"queues/{queue.queue}/")
         steps = story["deserved"]["steps"]
@@ -170,7 +176,7 @@ def test_the_derivation_ends_in_what_the_queue_deserves(browser: Client, api: AP
 
 
 @pytest.mark.parametrize("family", ["proportion_reclaim", "capacity_hierarchy", "preempt", "mixed"])
-def test_a_step_shows_what_the_core_says_of_that_moment(api: APIClient, family: str) -> None:
+def test_a_step_shows_the_core_state_at_that_decision(api: APIClient, family: str) -> None:
     run = simulated_run(family, 1)
     document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
     steps = len(decisions(run))
@@ -189,9 +195,7 @@ def test_a_step_shows_what_the_core_says_of_that_moment(api: APIClient, family: 
         }
 
 
-def test_a_node_says_in_one_sentence_what_the_core_says_of_it(
-    browser: Client, api: APIClient, run: Run
-) -> None:
+def test_a_node_page_shows_the_core_reason_of_the_node(browser: Client, api: APIClient, run: Run) -> None:
     node = run.victims.all()[0].node
     want = node_story(run.input.document(), run.result.document(), node)["reason"]  # type: ignore[union-attr]
     told = ask(api, run, f"nodes/{node}/")["reason"]
@@ -199,7 +203,7 @@ def test_a_node_says_in_one_sentence_what_the_core_says_of_it(
     assert want["sentence"] in show(browser, "run-node", run, node)
 
 
-def test_a_step_page_has_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+def test_a_step_page_shows_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     step = decisions(run).where(op="evict")[0]
     told = ask(api, run, f"steps/{step.seq}/")
     page = show(browser, "run-step", run, step.seq, query="?resource=cpu")
@@ -210,7 +214,7 @@ def test_a_step_page_has_the_figures_of_the_api(browser: Client, api: APIClient,
     assert ">was " in page
 
 
-def test_a_parent_has_the_share_of_the_queues_below_it_on_every_page(browser: Client) -> None:
+def test_a_parent_queue_shows_the_share_of_its_children_on_every_page(browser: Client) -> None:
     run = simulated_run("capacity_hierarchy", 3)
     lines = queue_lines(queue_figures(run), "cpu", jobs_waiting(run))
     parents = [line for line in lines if line.is_parent and line.share and line.figures.in_session]
@@ -229,7 +233,7 @@ def test_the_flow_opens_on_the_most_contested_resource(browser: Client, run: Run
     assert f'<h2 id="flow-title">{resource_label(contested)}</h2>' in show(browser, "run-flow", run)
 
 
-def test_steps_lead_on_by_step_and_by_action_and_keep_the_filter(browser: Client, run: Run) -> None:
+def test_step_links_go_by_step_and_by_action_and_keep_the_filter(browser: Client, run: Run) -> None:
     actions = [(step.seq, step.action) for step in decisions(run)]
     first_of_second = next(seq for seq, action in actions if action != actions[0][1])
     page = show(browser, "run-step", run, 1, query="?words=default")
@@ -240,7 +244,7 @@ def test_steps_lead_on_by_step_and_by_action_and_keep_the_filter(browser: Client
     assert leads["End"] == str(len(actions))
 
 
-def test_a_queue_is_a_filter_of_steps(browser: Client, run: Run) -> None:
+def test_a_queue_name_filters_the_steps(browser: Client, run: Run) -> None:
     queue = run.victims.all()[0].queue
     jobs = run.job_outcomes.filter(queue=queue).values_list("job", flat=True)
     page = show(browser, "run-step", run, 0, query=f"?words={queue}")
@@ -251,7 +255,7 @@ def test_a_queue_is_a_filter_of_steps(browser: Client, run: Run) -> None:
         assert step.job in jobs or queue in step.job + step.pod + step.for_pod
 
 
-def test_a_waiting_job_says_what_is_required_available_and_missing(browser: Client, api: APIClient) -> None:
+def test_a_waiting_job_shows_required_available_and_missing_amounts(browser: Client, api: APIClient) -> None:
     run = simulated_run("capacity_hierarchy", 3)
     stopped = [job for job in run.job_outcomes.filter(pending__gt=0) if job.pending_explain.get("short")]
     assert stopped
@@ -266,9 +270,7 @@ def test_a_waiting_job_says_what_is_required_available_and_missing(browser: Clie
         assert story["pending"]["gate"] == job.gate
 
 
-def test_a_job_that_fits_nowhere_says_which_nodes_refuse_it_and_which_is_closest(
-    browser: Client, api: APIClient
-) -> None:
+def test_an_unplaceable_job_shows_the_refusing_nodes_and_the_closest(browser: Client, api: APIClient) -> None:
     run = simulated_run("proportion_reclaim", 0)
     waiting = run.job_outcomes.filter(gate="node", pending__gt=0)
     for job in waiting:
@@ -278,7 +280,7 @@ def test_a_job_that_fits_nowhere_says_which_nodes_refuse_it_and_which_is_closest
         assert told["closest"] is None or told["closest"]["node"] in page
 
 
-def test_a_run_without_explanations_says_so(browser: Client, api: APIClient) -> None:
+def test_a_run_without_explanations_is_reported(browser: Client, api: APIClient) -> None:
     run = finished_run("proportion_reclaim", 0)
     victim = run.victims.all()[0]
     assert "kept no explanations" in show(browser, "run-victim", run, victim.order)
@@ -288,7 +290,7 @@ def test_a_run_without_explanations_says_so(browser: Client, api: APIClient) -> 
     assert ask(api, run, f"steps/{victim.order}/")["step"]["op"] == "evict"
 
 
-def test_every_story_page_makes_a_known_number_of_queries(
+def test_every_explanation_page_makes_a_fixed_number_of_queries(
     browser: Client, run: Run, django_assert_num_queries: Any
 ) -> None:
     victim = run.victims.all()[0]
@@ -303,7 +305,7 @@ def test_every_story_page_makes_a_known_number_of_queries(
             show(browser, name, run, *args)
 
 
-def test_another_workspace_sees_no_story(client: Client, run: Run) -> None:
+def test_explanations_are_not_found_from_another_workspace(client: Client, run: Run) -> None:
     client.force_login(factories.user("outsider", role=None))
     for name, *args in (("run-victim", 1), ("run-flow",), ("run-step", 0), ("run-node", "n")):
         assert client.get(reverse(f"planner:{name}", args=[run.pk, *args])).status_code == 404
@@ -317,7 +319,7 @@ def test_the_explanations_of_fifty_thousand_pods_take_at_most_20_megabytes() -> 
     assert packed / pods * 50_000 < 20_000_000
 
 
-def test_a_gangs_victims_say_for_which_job_and_queue_they_left(browser: Client) -> None:
+def test_gang_victims_name_the_job_and_queue_of_their_preemptor(browser: Client) -> None:
     document = {**factories.cluster(), "scheduler_conf": GANG_CONF}
     document["podgroups"][1]["spec"]["minMember"] = 4
     for queue in document["queues"]:
@@ -335,7 +337,7 @@ def test_a_gangs_victims_say_for_which_job_and_queue_they_left(browser: Client) 
     assert 'class="flow__ribbon ' in show(browser, "run-flow", run)
 
 
-def test_who_was_spared_for_one_gang_is_not_told_of_another(browser: Client, api: APIClient) -> None:
+def test_candidates_spared_for_one_gang_are_not_shown_for_another(browser: Client, api: APIClient) -> None:
     document = {**factories.cluster(nodes=1), "scheduler_conf": GANG_CONF}
     document["pods"][0]["spec"]["priorityClassName"] = "system-node-critical"
     document["podgroups"][1]["spec"]["minMember"] = 4
@@ -354,7 +356,7 @@ def test_who_was_spared_for_one_gang_is_not_told_of_another(browser: Client, api
 
 
 def overruled() -> dict[str, Any]:
-    """Return a cluster whose gang in tier 1 refuses every pod, so that the plugin of tier 2 decides."""
+    """Return a cluster where plugin gang in tier 1 rejects every pod, so that tier 2 decides."""
     document = {**factories.cluster(nodes=1), "scheduler_conf": GANG_FIRST}
     for group in document["podgroups"]:
         group["spec"]["minMember"] = sum(
@@ -372,7 +374,7 @@ GANG_FIRST = {
 }
 
 
-def test_the_page_says_which_votes_do_not_count(browser: Client, api: APIClient) -> None:
+def test_the_victim_page_marks_votes_that_do_not_count(browser: Client, api: APIClient) -> None:
     document = overruled()
     run = run_of(document, simulate_document(document))
     victim = run.victims.all()[0]
@@ -389,7 +391,7 @@ def test_the_page_says_which_votes_do_not_count(browser: Client, api: APIClient)
     assert '<span class="tag tag--refuse">keep</span>' in page
 
 
-def test_a_victim_stored_without_what_counts_is_still_shown(browser: Client, api: APIClient) -> None:
+def test_a_victim_stored_without_vote_counts_is_still_shown(browser: Client, api: APIClient) -> None:
     document = overruled()
     run = run_of(document, simulate_document(document))
     part = run.traces.get(part=VICTIMS)
@@ -406,7 +408,7 @@ def test_a_victim_stored_without_what_counts_is_still_shown(browser: Client, api
     assert (story["passed_over"], story["votes"][0]["counts"]) == (None, None)
 
 
-def test_a_pod_that_is_evicted_in_several_cycles_counts_once(browser: Client, api: APIClient) -> None:
+def test_a_pod_evicted_in_several_cycles_counts_once(browser: Client, api: APIClient) -> None:
     document = looping()
     run = run_of(document, simulate_document(document))
     evictions = run.victims.filter(state="committed")

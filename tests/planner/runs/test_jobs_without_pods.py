@@ -1,4 +1,4 @@
-"""Jobs whose controller creates their pods later wait, too: in the verdict, in lists, and in their story."""
+"""Jobs without pods yet count as waiting in the verdict, the lists and the explanations."""
 
 import pytest
 from django.test import Client
@@ -32,7 +32,9 @@ def run() -> Run:
     return executed(factories.run(factories.scenario(document=document)))
 
 
-def test_they_are_counted_and_listed_with_the_waiting_jobs(run: Run, api: APIClient, browser: Client) -> None:
+def test_jobs_without_pods_are_counted_and_listed_as_waiting(
+    run: Run, api: APIClient, browser: Client
+) -> None:
     assert run_counts(run).jobs_pending == len(WAITING)
     listed = api.get(f"/api/v1/runs/{run.pk}/jobs/?pending=true").json()["results"]
     assert {job["job"] for job in listed} == set(WAITING)
@@ -43,7 +45,7 @@ def test_they_are_counted_and_listed_with_the_waiting_jobs(run: Run, api: APICli
     assert "3 of 4 jobs wait, with 3 pending pods; 2 of these jobs have no pods yet." in page
 
 
-def test_each_says_what_it_waits_for(run: Run, api: APIClient, browser: Client) -> None:
+def test_a_job_without_pods_states_its_reason(run: Run, api: APIClient, browser: Client) -> None:
     rejected, enqueued = (JobOutcome.objects.get(job=key) for key in (REJECTED, ENQUEUED))
     assert (rejected.gate, rejected.phase_after) == ("enqueue", "Pending")
     assert "its minResources are 4000 CPU" in rejected.message
@@ -58,6 +60,6 @@ def test_each_says_what_it_waits_for(run: Run, api: APIClient, browser: Client) 
 
 
 @pytest.mark.parametrize("phase", [*BEFORE_PODS, "Running", "Unknown", "Completed"])
-def test_rows_and_results_agree_on_who_waits(phase: str) -> None:
+def test_stored_rows_and_results_agree_on_which_jobs_wait(phase: str) -> None:
     row = JobOutcome(pods=0, pending=0, phase_after=phase)
     assert row.waits == awaits_pods({"tasks": [], "phase_after": phase}) == (phase in BEFORE_PODS)

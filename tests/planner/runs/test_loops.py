@@ -1,4 +1,4 @@
-"""Every reader of a run sees its eviction loops."""
+"""The page, the public link and the API of a run show its eviction loops."""
 
 import json
 
@@ -30,7 +30,7 @@ def run() -> Run:
     return finish(run, with_loops(prepared, prepared.simulate(), Options()))
 
 
-def test_the_page_of_a_run_shows_the_loop_and_what_ends_it(browser: Client, run: Run) -> None:
+def test_the_run_page_shows_the_loop_and_a_change_that_ends_it(browser: Client, run: Run) -> None:
     page = words_of(text_of(browser.get(reverse("planner:run-detail", args=[run.pk]))))
     assert "An eviction loop: from cycle 3 on" in page
     assert "1, 3, 5, 7" in page
@@ -38,13 +38,13 @@ def test_the_page_of_a_run_shows_the_loop_and_what_ends_it(browser: Client, run:
     assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in page
 
 
-def test_a_public_link_shows_it_too(client: Client, run: Run, editor) -> None:
+def test_a_public_link_shows_the_loop(client: Client, run: Run, editor) -> None:
     _, secret = link_create(run=run, user=editor, label="", days=3)
     page = words_of(text_of(client.get(reverse("planner:shared", args=[secret]))))
     assert "An eviction loop: from cycle 3 on" in page
 
 
-def test_the_api_tells_the_same_as_the_page(api: APIClient, run: Run) -> None:
+def test_the_api_returns_the_loop_of_the_page(api: APIClient, run: Run) -> None:
     (loop,) = api.get(reverse("api:explain-loops", args=[run.pk])).json()["loops"]
     assert (loop["first_cycle"], loop["period"], loop["turns"], loop["evictions"]) == (3, 2, 3, 1)
     (pod,) = loop["pods"]
@@ -60,7 +60,7 @@ def test_a_run_without_a_loop_has_none(browser: Client, api: APIClient) -> None:
     assert "Eviction loop" not in words_of(text_of(browser.get(reverse("planner:run-detail", args=[run.pk]))))
 
 
-def test_a_result_holds_what_the_page_shows(run: Run) -> None:
+def test_a_result_contains_the_loop_of_the_page(run: Run) -> None:
     assert run.result is not None
     (loop,) = json.loads(run.result.content())["loops"]
     assert loop["changes"]

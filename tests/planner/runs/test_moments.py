@@ -1,4 +1,4 @@
-"""Undoing the steps of a run from its end leads to its beginning."""
+"""Undoing the steps of a run from its end restores its beginning."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     "family", ["proportion_reclaim", "capacity_hierarchy", "preempt", "mixed", "hdrf", "gang", "cycles"]
 )
-def test_the_steps_lead_from_the_opening_to_the_end(family: str, index: int) -> None:
+def test_the_steps_lead_from_the_opening_of_the_session_to_its_end(family: str, index: int) -> None:
     run = simulated_run(family, index)
     for number, cycle in enumerate(run.result.document()["cycles"], 1):  # type: ignore[union-attr]
         first = next(iter(decisions(run).where(cycle=number)), None)

@@ -1,4 +1,4 @@
-"""Pages and calls show the usage of the nodes of a run, and where one more pod would fit."""
+"""The node usage of a run and the placement of one more pod, on pages and in the API."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,7 @@ def nodes_of(api: APIClient, run: Run, query: str = "") -> list[dict[str, Any]]:
     return answer.json()["results"]
 
 
-def test_nodes_are_told_with_what_is_used_and_by_whom(api: APIClient, finished_run: Run) -> None:
+def test_nodes_list_their_usage_by_queue(api: APIClient, finished_run: Run) -> None:
     first = nodes_of(api, finished_run)[0]
     assert first["node"] == "n0"
     assert first["total"]["cpu"] == {"value": 8000.0, "unit": "millicores", "unlimited": False}
@@ -37,19 +37,21 @@ def test_nodes_are_told_with_what_is_used_and_by_whom(api: APIClient, finished_r
     assert first["fits"] is None
 
 
-def test_free_amounts_say_how_many_pods_of_a_request_fit(api: APIClient, finished_run: Run) -> None:
+def test_nodes_count_how_many_pods_of_a_request_fit(api: APIClient, finished_run: Run) -> None:
     for node in nodes_of(api, finished_run, "?requests.cpu=1&ordering=-free&resource=cpu"):
         assert node["fits"] == node["free"]["cpu"]["value"] // 1000
 
 
-def test_nodes_are_filtered_sorted_and_refuse_unknown_parameters(api: APIClient, finished_run: Run) -> None:
+def test_nodes_are_filtered_and_sorted_and_unknown_parameters_are_refused(
+    api: APIClient, finished_run: Run
+) -> None:
     assert [node["node"] for node in nodes_of(api, finished_run, "?words=N1")] == ["n1"]
     assert [node["node"] for node in nodes_of(api, finished_run, "?ordering=-node")] == ["n1", "n0"]
     for wrong in ("shade=1", "ordering=shade", "requests.cpu=many"):
         assert api.get(f"/api/v1/runs/{finished_run.pk}/nodes/?{wrong}").status_code == 422, wrong
 
 
-def test_the_page_draws_each_node_and_says_the_same_in_a_table(browser: Client, finished_run: Run) -> None:
+def test_the_page_draws_each_node_and_lists_it_in_a_table(browser: Client, finished_run: Run) -> None:
     page = text_of(browser.get(f"/runs/{finished_run.pk}/nodes/?resource=cpu&requests.cpu=1"))
     assert page.count('class="h heat__node--f') == 4, "two nodes and two colours of the legend"
     assert "2 nodes" in words_of(page)
@@ -59,7 +61,7 @@ def test_the_page_draws_each_node_and_says_the_same_in_a_table(browser: Client, 
 @pytest.mark.parametrize(
     ("resource", "used"), [("cpu", "CPU used, cores"), ("memory", "Memory used, GiB"), ("pods", "Pods used")]
 )
-def test_the_columns_of_nodes_name_their_resource_and_unit(
+def test_node_columns_name_their_resource_and_unit(
     browser: Client, finished_run: Run, resource: str, used: str
 ) -> None:
     page = text_of(browser.get(f"/runs/{finished_run.pk}/nodes/?resource={resource}"))
@@ -68,7 +70,7 @@ def test_the_columns_of_nodes_name_their_resource_and_unit(
     assert used.replace("used", "total") in words_of(page)
 
 
-def test_the_nodes_open_on_a_requested_resource(browser: Client, transactional_db: None) -> None:
+def test_the_nodes_page_opens_on_a_requested_resource(browser: Client, transactional_db: None) -> None:
     document = factories.cluster()
     document["nodes"].append(factories.node("n2", **{"example.com/npu": "8"}))
     busy = factories.pod("busy", "run", node="n2")
@@ -80,7 +82,7 @@ def test_the_nodes_open_on_a_requested_resource(browser: Client, transactional_d
         assert f"{resource} used" in page, query
 
 
-def test_a_nodes_row_names_the_queues_with_the_most_pods(finished_run: Run) -> None:
+def test_a_node_row_names_the_queues_with_the_most_pods(finished_run: Run) -> None:
     page = NodesPage(finished_run, QueryDict(), [])
     queues = {f"q{number:02}": 1 + number // 9 for number in range(10)}
     page.listing.rows = [replace(page.listing.rows[0], queues=queues)]
@@ -89,7 +91,7 @@ def test_a_nodes_row_names_the_queues_with_the_most_pods(finished_run: Run) -> N
     assert others == 2
 
 
-def test_the_csv_of_nodes_holds_those_that_are_seen(
+def test_the_node_csv_has_the_filtered_rows_of_the_page(
     api: APIClient, browser: Client, finished_run: Run
 ) -> None:
     query = "words=n1&requests.cpu=1&requests.memory=&colour=fits"
@@ -101,7 +103,7 @@ def test_the_csv_of_nodes_holds_those_that_are_seen(
     assert lines[1].startswith("n1,")
 
 
-def test_every_node_is_asked_in_the_background_and_the_page_follows(
+def test_a_pod_is_tried_on_every_node_by_a_worker_and_the_page_shows_the_result(
     api: APIClient, browser: Client, finished_run: Run
 ) -> None:
     at = f"/runs/{finished_run.pk}/fit/"
@@ -121,7 +123,7 @@ def test_every_node_is_asked_in_the_background_and_the_page_follows(
     assert Run.objects.filter(explains=finished_run).count() == 1
 
 
-def test_a_search_for_what_unblocks_a_job_is_none_for_a_place(
+def test_an_unblock_search_is_not_shown_as_a_placement_search(
     api: APIClient, browser: Client, finished_run: Run
 ) -> None:
     job = finished_run.job_outcomes.filter(pending__gt=0).first() or finished_run.job_outcomes.first()
@@ -131,7 +133,7 @@ def test_a_search_for_what_unblocks_a_job_is_none_for_a_place(
     assert "Describe a pod." in text_of(browser.get(f"/runs/{finished_run.pk}/fit/"))
 
 
-def test_a_pod_that_cannot_be_is_refused_with_all_its_problems(
+def test_an_invalid_pod_is_refused_with_all_its_problems(
     api: APIClient, browser: Client, finished_run: Run
 ) -> None:
     at = f"/runs/{finished_run.pk}/fit/"
@@ -146,7 +148,9 @@ def test_a_pod_that_cannot_be_is_refused_with_all_its_problems(
     assert [found["path"] for found in refused.json()["problems"]] == ["queue", "requests.cpu"]
 
 
-def test_a_pod_is_described_by_the_devices_of_the_cluster(browser: Client, transactional_db: None) -> None:
+def test_the_pod_form_has_a_field_for_each_device_of_the_cluster(
+    browser: Client, transactional_db: None
+) -> None:
     document = factories.cluster()
     document["nodes"].append(factories.node("n2", **{"example.com/npu": "8"}))
     run = executed(factories.run(factories.scenario(document=document)))
@@ -156,7 +160,7 @@ def test_a_pod_is_described_by_the_devices_of_the_cluster(browser: Client, trans
         assert re.findall('name="requests[.]([^"]*)"', shown) == named * shown.count('<form class="facets"')
 
 
-def test_a_pod_is_tried_in_queues_that_may_have_jobs(browser: Client, transactional_db: None) -> None:
+def test_the_pod_form_offers_only_leaf_queues(browser: Client, transactional_db: None) -> None:
     run = simulated_run("capacity_hierarchy", 3)
     page = text_of(browser.get(f"/runs/{run.pk}/fit/"))
     offered = set(
@@ -166,11 +170,11 @@ def test_a_pod_is_tried_in_queues_that_may_have_jobs(browser: Client, transactio
     assert offered == {line.figures.queue for line in lines if not line.is_parent}
 
 
-def test_a_search_for_a_place_is_no_run_of_the_lists(api: APIClient, finished_run: Run) -> None:
+def test_a_placement_search_is_not_listed_as_a_run(api: APIClient, finished_run: Run) -> None:
     api.post(f"/api/v1/runs/{finished_run.pk}/fit/", {"queue": "waits", "requests": {"cpu": "1"}})
     assert api.get("/api/v1/runs/").json()["count"] == 1
 
 
-def test_an_outsider_sees_no_nodes(client: Client, finished_run: Run) -> None:
+def test_an_outsider_gets_404_for_the_nodes(client: Client, finished_run: Run) -> None:
     client.force_login(factories.user("outsider", role=None))
     assert client.get(f"/runs/{finished_run.pk}/nodes/").status_code == 404

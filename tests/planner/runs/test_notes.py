@@ -1,4 +1,4 @@
-"""Every reader of a run sees what it leaves out and assumes."""
+"""The notes of a run (parts not modelled, and assumptions) on pages and in the API."""
 
 from html import unescape
 from importlib import import_module
@@ -37,14 +37,14 @@ def run() -> Run:
     return started
 
 
-def test_a_run_keeps_the_notes_of_its_result(run: Run) -> None:
+def test_a_run_stores_the_notes_of_its_result(run: Run) -> None:
     assert run.result is not None
     assert run.notes == run.result.document()["notes"]
     assert run.notes[0].startswith(CLAIMS)
     assert WEIGHT in run.notes
 
 
-def test_the_pages_of_a_run_show_every_note(run: Run, browser: Client) -> None:
+def test_every_page_of_a_run_shows_every_note(run: Run, browser: Client) -> None:
     _, secret = link_create(run=run, user=factories.user())
     other = factories.run(run.scenario)
     pages = [
@@ -57,13 +57,13 @@ def test_the_pages_of_a_run_show_every_note(run: Run, browser: Client) -> None:
         assert [note for note in run.notes if note not in words] == [], page
 
 
-def test_a_run_without_notes_has_no_panel_for_them(run: Run, browser: Client) -> None:
+def test_a_run_without_notes_has_no_notes_panel(run: Run, browser: Client) -> None:
     Run.objects.update(notes=[])
     page = browser.get(reverse("planner:run-detail", args=[run.pk]))
     assert "Left out and assumed" not in text_of(page)
 
 
-def test_scripts_read_the_notes_of_a_run_and_of_a_comparison(run: Run, api: APIClient) -> None:
+def test_the_api_returns_the_notes_of_runs_and_comparisons(run: Run, api: APIClient) -> None:
     assert api.get(f"/api/v1/runs/{run.pk}/").json()["notes"] == run.notes
     other = factories.run(run.scenario)
     assert api.get(f"/api/v1/runs/{other.pk}/").json()["notes"] == []
@@ -71,7 +71,7 @@ def test_scripts_read_the_notes_of_a_run_and_of_a_comparison(run: Run, api: APIC
     assert [head["notes"] for head in heads] == [run.notes, []]
 
 
-def test_a_run_that_failed_keeps_its_notes(run: Run) -> None:
+def test_a_failed_run_keeps_its_notes(run: Run) -> None:
     extender = {"extender.urlPrefix": "http://127.0.0.1:1", "extender.queueOverusedVerb": "overused"}
     lines = [f"      {name}: {value}" for name, value in extender.items()]
     conf = "\n".join(
@@ -85,7 +85,7 @@ def test_a_run_that_failed_keeps_its_notes(run: Run) -> None:
     assert failing.notes[0].startswith(CLAIMS)
 
 
-def test_the_runs_of_a_former_version_get_the_notes_of_their_results(run: Run) -> None:
+def test_the_migration_copies_notes_from_the_results_of_existing_runs(run: Run) -> None:
     kept = run.notes
     Run.objects.update(notes=[])
     import_module("planner.migrations.0017_run_notes").take_over(apps, None)
@@ -93,7 +93,7 @@ def test_the_runs_of_a_former_version_get_the_notes_of_their_results(run: Run) -
     assert run.notes == kept
 
 
-def test_the_checks_of_a_scenario_say_what_will_be_left_out(run: Run, api: APIClient) -> None:
+def test_the_checks_of_a_scenario_report_parts_that_are_not_modelled(run: Run, api: APIClient) -> None:
     found = api.get(f"/api/v1/scenarios/{run.scenario_id}/validate/").json()["problems"]
     (remark,) = [problem for problem in found if problem["rule"] == "plan.not_modelled"]
     assert remark["message"].startswith("pod default/claimed: resource claims are not modelled.")

@@ -1,4 +1,4 @@
-"""One run from claim to end in this process, with a real child."""
+"""One run from claim to end in this process, with a real child process."""
 
 import json
 
@@ -19,7 +19,7 @@ def run() -> Run:
     return do_work(factories.run())
 
 
-def test_it_ends_succeeded_with_its_result(run: Run) -> None:
+def test_a_run_succeeds_with_its_result(run: Run) -> None:
     assert (run.state, run.error, run.progress) == ("succeeded", "", 1.0)
     assert run.result is not None
     assert run.finished is not None
@@ -27,7 +27,7 @@ def test_it_ends_succeeded_with_its_result(run: Run) -> None:
     assert run.lease_until is None
 
 
-def test_every_row_says_what_the_bytes_say(run: Run) -> None:
+def test_every_stored_row_equals_the_result(run: Run) -> None:
     assert run.result is not None
     [cycle] = json.loads(run.result.content())["cycles"]
     shown = {row.queue: row for row in queue_figures(run)}
@@ -51,7 +51,7 @@ def test_every_row_says_what_the_bytes_say(run: Run) -> None:
     ]
 
 
-def test_victims_know_for_whom_they_go(run: Run) -> None:
+def test_victims_name_their_preemptor(run: Run) -> None:
     victim = run.victims.first()
     assert victim is not None
     assert (victim.queue, victim.job, victim.for_job, victim.for_queue) == (
@@ -62,21 +62,21 @@ def test_victims_know_for_whom_they_go(run: Run) -> None:
     )
 
 
-def test_a_capability_that_nobody_set_has_no_limit(run: Run) -> None:
+def test_an_unset_capability_has_no_limit(run: Run) -> None:
     shown: dict[str, QueueFigures] = {row.queue: row for row in queue_figures(run)}
     assert shown["busy"].capability == {}
     assert shown["waits"].capability["cpu"] == 12000
     assert shown["waits"].capability.get("memory") is None
 
 
-def test_counts_agree_with_the_rows(run: Run) -> None:
+def test_run_counts_agree_with_the_rows(run: Run) -> None:
     counts = run_counts(run)
     assert counts.victims_committed == run.victims.filter(state="committed").count()
     assert counts.jobs == 2
     assert counts.jobs_pending == pending_jobs(run).count()
 
 
-def test_a_scenario_that_cannot_be_simulated_fails_with_the_cores_sentence() -> None:
+def test_a_scenario_that_cannot_be_simulated_fails_with_the_core_error() -> None:
     document = factories.cluster()
     document["nodes"][0]["status"]["allocatable"]["cpu"] = "many"
     run = do_work(factories.run(factories.scenario(document=document)))
@@ -92,12 +92,12 @@ def test_a_configuration_without_a_queue_plugin_gives_queues_without_figures() -
     assert {(row.queue, row.in_session) for row in queue_figures(run)} == {("busy", False), ("waits", False)}
 
 
-def test_a_worker_that_is_going_away_puts_the_run_back() -> None:
+def test_a_stopping_worker_requeues_its_run() -> None:
     run = do_while_stopping(factories.run(cycles=1000))
     assert (run.state, run.losses, run.attempt) == ("queued", 0, 1)
 
 
-def test_a_run_of_many_cycles_shows_the_last_one_and_the_first_opening() -> None:
+def test_a_run_of_many_cycles_shows_its_last_cycle_and_its_first_opening() -> None:
     run = do_work(factories.run(cycles=3))
     assert run.result is not None
     cycles = json.loads(run.result.content())["cycles"]

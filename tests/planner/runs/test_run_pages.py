@@ -34,18 +34,18 @@ def pages_of(run: Run) -> list[str]:
     ]
 
 
-def test_every_page_of_a_run_works(browser: Client, run: Run) -> None:
+def test_every_page_of_a_run_renders(browser: Client, run: Run) -> None:
     assert [browser.get(page).status_code for page in pages_of(run)] == [200, 200, 200]
 
 
-def test_every_page_of_a_run_asks_to_log_in(client: Client, run: Run) -> None:
+def test_every_page_of_a_run_requires_login(client: Client, run: Run) -> None:
     for page in pages_of(run):
         answer = client.get(page)
         assert answer.status_code == 302
         assert answer.headers["Location"].startswith(reverse("login"))
 
 
-def test_what_is_not_there_is_404(browser: Client, run: Run) -> None:
+def test_an_unknown_queue_job_or_run_returns_404(browser: Client, run: Run) -> None:
     nowhere = [
         reverse("planner:run-queue", args=[run.pk, "nobody"]),
         reverse("planner:run-job", args=[run.pk, "default", "nobody"]),
@@ -54,7 +54,7 @@ def test_what_is_not_there_is_404(browser: Client, run: Run) -> None:
     assert [browser.get(page).status_code for page in nowhere] == [404, 404, 404]
 
 
-def test_the_page_makes_a_known_number_of_queries(
+def test_the_page_makes_a_fixed_number_of_queries(
     browser: Client, run: Run, django_assert_num_queries
 ) -> None:
     with django_assert_num_queries(13):
@@ -64,7 +64,7 @@ def test_the_page_makes_a_known_number_of_queries(
 @pytest.mark.parametrize(
     ("name", "queries"), [("amounts", 7), ("victims", 5), ("pending", 5), ("decisions", 4)]
 )
-def test_a_part_reads_only_what_it_shows(
+def test_a_fragment_queries_only_its_own_data(
     browser: Client, run: Run, django_assert_num_queries, name: str, queries: int
 ) -> None:
     with django_assert_num_queries(queries):
@@ -72,12 +72,12 @@ def test_a_part_reads_only_what_it_shows(
 
 
 @pytest.mark.parametrize("name", ["run", "amounts", "victims", "pending", "decisions"])
-def test_a_part_is_literally_part_of_the_page(browser: Client, run: Run, name: str) -> None:
+def test_a_fragment_equals_that_part_of_the_page(browser: Client, run: Run, name: str) -> None:
     page = text_of(browser.get(page_of(run)))
     assert part(browser, page_of(run), name).strip() in page
 
 
-def test_a_running_run_says_how_far_it_is_and_polls(browser: Client) -> None:
+def test_a_running_run_shows_its_progress_and_polls(browser: Client) -> None:
     run = factories.run()
     claim = work_claim(kind=Run, id=run.pk, worker="test")
     assert claim is not None
@@ -89,7 +89,7 @@ def test_a_running_run_says_how_far_it_is_and_polls(browser: Client) -> None:
     assert part(browser, page_of(run), "run").strip() in page
 
 
-def test_a_poll_that_has_seen_this_hears_that_nothing_changed(browser: Client) -> None:
+def test_a_poll_of_an_unchanged_run_returns_204(browser: Client) -> None:
     run = factories.run()
     address = re.search(r'hx-get="([^"]+)"', part(browser, page_of(run), "run"))[1]  # type: ignore[index]
     answer = browser.get(address, headers=asking_for("run"))
@@ -98,17 +98,17 @@ def test_a_poll_that_has_seen_this_hears_that_nothing_changed(browser: Client) -
     assert "Running" in part(browser, address, "run")
 
 
-def test_a_run_that_is_over_polls_no_more(browser: Client, run: Run) -> None:
+def test_a_finished_run_does_not_poll(browser: Client, run: Run) -> None:
     assert "every 1s" not in text_of(browser.get(page_of(run)))
 
 
-def test_without_javascript_the_page_asks_again_by_itself(browser: Client, run: Run) -> None:
+def test_an_unfinished_run_refreshes_its_page_without_javascript(browser: Client, run: Run) -> None:
     refresh = '<noscript><meta http-equiv="refresh" content="2"></noscript>'
     assert refresh in text_of(browser.get(page_of(factories.run())))
     assert refresh not in text_of(browser.get(page_of(run)))
 
 
-def test_a_failed_run_gives_its_reason(browser: Client) -> None:
+def test_a_failed_run_shows_its_error(browser: Client) -> None:
     run = factories.run()
     claim = work_claim(kind=Run, id=run.pk, worker="test")
     assert claim is not None
@@ -116,14 +116,14 @@ def test_a_failed_run_gives_its_reason(browser: Client) -> None:
     assert "Queue a has a parent b that does not exist." in text_of(browser.get(page_of(run)))
 
 
-def test_cancel_ends_a_waiting_run(browser: Client) -> None:
+def test_cancelling_ends_a_queued_run(browser: Client) -> None:
     run = factories.run()
     answer = browser.post(reverse("planner:run-cancel", args=[run.pk]))
     assert answer.headers["Location"] == page_of(run)
     assert "was cancelled" in text_of(browser.get(page_of(run)))
 
 
-def test_each_victim_is_shown_with_whom_it_left_for(browser: Client, run: Run) -> None:
+def test_each_victim_is_shown_with_its_preemptor(browser: Client, run: Run) -> None:
     shown = part(browser, page_of(run), "victims")
     victims = list(run.victims.all())
     assert victims
@@ -133,7 +133,7 @@ def test_each_victim_is_shown_with_whom_it_left_for(browser: Client, run: Run) -
         assert victim.get_state_display() in shown
 
 
-def test_waiting_jobs_say_why(browser: Client, run: Run) -> None:
+def test_waiting_jobs_show_their_reason(browser: Client, run: Run) -> None:
     shown = part(browser, page_of(run), "pending")
     assert "Not enqueued: the PodGroup stays Pending" in shown
     assert "pod group is not ready, 4 Pending, 4 minAvailable" in shown
@@ -155,9 +155,7 @@ def test_each_queue_has_a_bullet_chart_on_one_axis(browser: Client, run: Run) ->
         assert f'<data value="{row.deserved["cpu"]}"' in shown
 
 
-def test_what_a_queue_deserved_in_the_run_before_stands_beside_what_it_deserves_now(
-    browser: Client, run: Run
-) -> None:
+def test_a_changed_deserved_amount_is_shown_with_that_of_the_previous_run(browser: Client, run: Run) -> None:
     before = run.queue_outcomes.get(queue="q-0")
     before.deserved["cpu"] = 16_000
     before.save()
@@ -175,22 +173,20 @@ def test_the_most_contested_resource_is_shown_first(browser: Client, run: Run) -
     assert "Amounts of Memory per queue" in part(browser, page_of(run), "amounts")
 
 
-def test_queues_that_take_no_part_are_shown_only_with_all(browser: Client, run: Run) -> None:
+def test_queues_outside_the_session_are_shown_only_in_the_full_view(browser: Client, run: Run) -> None:
     run.queue_outcomes.filter(queue="q-1").update(in_session=False)
     assert ">q-1<" not in part(browser, page_of(run), "amounts")
     assert "no PodGroup, not in the session" in part(browser, f"{page_of(run)}?as=tree", "amounts")
 
 
-def test_the_resource_switch_changes_the_table_whose_head_names_the_unit_once(
-    browser: Client, run: Run
-) -> None:
+def test_the_resource_switch_changes_the_table_and_its_unit(browser: Client, run: Run) -> None:
     shown = words_of(part(browser, f"{page_of(run)}?resource=memory", "amounts"))
     assert "Memory, GiB" in shown
     assert shown.count("GiB") == 1
     assert " cores" not in shown
 
 
-def test_queues_are_sorted_by_what_they_lack_and_by_any_column(browser: Client, run: Run) -> None:
+def test_queues_are_sorted_by_deficit_or_by_any_column(browser: Client, run: Run) -> None:
     outcome = run.queue_outcomes.get(queue="q-1")
     outcome.deserved["cpu"] = outcome.request["cpu"] = (outcome.allocated["cpu"] or 0) + 64_000
     outcome.save()
@@ -204,28 +200,28 @@ def test_queues_are_sorted_by_what_they_lack_and_by_any_column(browser: Client, 
     assert 'aria-sort="descending"' in part(browser, f"{page_of(run)}?resource=cpu&sort=share", "amounts")
 
 
-def test_the_filter_keeps_queues_by_name(browser: Client, run: Run) -> None:
+def test_the_queue_filter_matches_names(browser: Client, run: Run) -> None:
     shown = part(browser, f"{page_of(run)}?queue=Q-1", "amounts")
     assert ">q-1<" in shown
     assert ">q-0<" not in shown
     assert "No queue matches" in part(browser, f"{page_of(run)}?queue=nobody", "amounts")
 
 
-def test_decisions_are_filtered_and_cut_into_pages(browser: Client, run: Run) -> None:
+def test_decisions_are_filtered(browser: Client, run: Run) -> None:
     evictions = part(browser, f"{page_of(run)}?op=evict", "decisions")
     assert evictions.count("<tr>") - 1 == len(decisions(run).where(op="evict"))
     words = part(browser, f"{page_of(run)}?words=new5", "decisions")
     assert words.count("<tr>") - 1 == len(decisions(run).where(job="default/new5"))
 
 
-def test_every_decision_says_what_became_of_it(browser: Client, run: Run) -> None:
+def test_every_decision_shows_its_state(browser: Client, run: Run) -> None:
     shown = text_of(browser.get(page_of(run)))
     labels = re.findall(r'<span class="tag tag--(committed|kept|failed)">([^<]*)</span>', shown)
     assert labels
     assert all(label == state.capitalize() for state, label in labels)
 
 
-def test_long_lists_are_cut_into_pages(browser: Client) -> None:
+def test_long_lists_are_paginated(browser: Client) -> None:
     run = finished_run("scale")
     first = part(browser, page_of(run), "decisions")
     assert f"1 to 25 of {len(decisions(run))} decisions" in words_of(first)
@@ -233,7 +229,7 @@ def test_long_lists_are_cut_into_pages(browser: Client) -> None:
     assert "?decisions=3&amp;op=bind" in second
 
 
-def test_run_starts_a_run_of_the_present_revision(browser: Client) -> None:
+def test_the_run_button_starts_a_run_of_the_current_revision(browser: Client) -> None:
     scenario = factories.scenario()
     answer = browser.post(reverse("planner:run-submit", args=[scenario.pk]))
     run = scenario.runs.get()
@@ -242,14 +238,14 @@ def test_run_starts_a_run_of_the_present_revision(browser: Client) -> None:
     assert run.owner.username == "editor"
 
 
-def test_a_run_takes_as_many_cycles_as_were_chosen(browser: Client) -> None:
+def test_a_run_has_the_chosen_number_of_cycles(browser: Client) -> None:
     scenario = factories.scenario()
     browser.post(reverse("planner:run-submit", args=[scenario.pk]), {"cycles": "7"})
     assert scenario.runs.get().options["cycles"] == 7
 
 
 @pytest.mark.parametrize("cycles", ["0", "1001", "-3", "many", "1.5"])
-def test_a_number_of_cycles_that_cannot_be_run_is_refused(browser: Client, cycles: str) -> None:
+def test_an_invalid_number_of_cycles_is_refused(browser: Client, cycles: str) -> None:
     scenario = factories.scenario()
     address = reverse("planner:run-submit", args=[scenario.pk])
     assert "Nothing was run. Cycles:" in text_of(browser.post(address, {"cycles": cycles}, follow=True))

@@ -1,4 +1,4 @@
-"""The steps of a run's life, without a worker."""
+"""The life cycle of a run, without a worker."""
 
 import json
 
@@ -29,12 +29,12 @@ def test_a_run_freezes_the_queues_and_the_configuration_of_its_revision() -> Non
     assert len(document["pods"]) == len(factories.cluster()["pods"])
 
 
-def test_queues_that_nobody_edited_are_frozen_as_they_were_imported() -> None:
+def test_unedited_queues_are_frozen_as_imported() -> None:
     imported = factories.cluster()
     assert factories.run().input.document()["queues"] == imported["queues"]
 
 
-def test_equal_inputs_are_kept_once() -> None:
+def test_equal_inputs_are_stored_once() -> None:
     scenario = factories.scenario()
     assert factories.run(scenario).input_id == factories.run(scenario).input_id
 
@@ -45,7 +45,7 @@ def test_a_queued_run_is_claimed_once() -> None:
     assert work_claim(kind=Run, id=run.pk, worker="b") is None
 
 
-def test_a_worker_that_lost_its_run_changes_nothing() -> None:
+def test_a_worker_that_lost_its_run_cannot_change_it() -> None:
     run = factories.run()
     first = work_claim(kind=Run, id=run.pk, worker="a")
     assert first is not None
@@ -65,7 +65,7 @@ def test_a_queued_run_is_cancelled_at_once() -> None:
     assert work_claim(kind=Run, id=run.pk, worker="a") is None
 
 
-def test_a_running_run_learns_at_its_next_heartbeat_that_it_is_cancelled() -> None:
+def test_a_running_run_is_cancelled_at_its_next_heartbeat() -> None:
     run = factories.run()
     claim = work_claim(kind=Run, id=run.pk, worker="a")
     assert claim is not None
@@ -75,7 +75,7 @@ def test_a_running_run_learns_at_its_next_heartbeat_that_it_is_cancelled() -> No
     assert Run.objects.get(pk=run.pk).state == "cancelled"
 
 
-def test_the_frozen_input_is_json_that_ends_in_one_newline() -> None:
+def test_the_frozen_input_is_json_with_one_trailing_newline() -> None:
     content = factories.run().input.content()
     assert content.endswith(b"}\n")
     assert json.loads(content)["name"] == "what if"

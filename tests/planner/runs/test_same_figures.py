@@ -29,7 +29,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 @pytest.fixture(params=FAMILIES, ids=lambda family: " ".join(map(str, family)))
 def pair(request: pytest.FixtureRequest) -> list[Run]:
-    """A recorded run, and one of its scenario that decided half as much and gave queues less."""
+    """A recorded run, and a run of its scenario with half the decisions and smaller queue figures."""
     first = finished_run(*request.param)
     other = recorded(*request.param)["result"]
     last = other["cycles"][-1]
@@ -45,7 +45,7 @@ def listed(api: APIClient, run: Run, what: str, query: str = "") -> dict[str, An
 
 
 def raw(row: dict[str, Any], measure: str, resource: str) -> list[float]:
-    """Return what the page should carry: nothing where nothing is set or no limit is."""
+    """Return the expected raw values of a cell: none for an unset or unlimited amount."""
     amount = row[measure].get(resource)
     if amount is None or amount["value"] is None or (measure == "guarantee" and not amount["value"]):
         return []
@@ -57,7 +57,7 @@ def given(value: float | None) -> list[float]:
 
 
 def with_deltas(line: dict[str, Any], measure: str) -> list[list[float]]:
-    """Return the cells of a measure: each run's, and beside all but the first what it has more."""
+    """Return the cells of a measure: one per run, and a delta beside all but the first."""
     cells = []
     for place, (row, delta) in enumerate(zip(line["runs"], line["deltas"], strict=True)):
         for there in (row, delta) if place else (row,):
@@ -85,12 +85,12 @@ def bodies(html: str) -> list[list[list[Cell]]]:
     return [Figures(table).rows for table in re.findall(r"<tbody>.*?</tbody>", html, flags=re.DOTALL)]
 
 
-def test_no_number_of_the_page_stands_without_its_raw_value(browser: Client, run: Run) -> None:
+def test_every_number_on_the_page_has_its_raw_value(browser: Client, run: Run) -> None:
     for address in (f"/runs/{run.pk}/", f"/compare/?runs={run.pk},{factories.run(run.scenario).pk}"):
         assert Figures(text_of(browser.get(address))).bare == [], address
 
 
-def test_every_amount_and_share_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+def test_every_amount_and_share_equals_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     queues = {row["queue"]: row for row in listed(api, run, "queues")["results"]}
     parents = {row["parent"] or "root" for row in queues.values()}
     waiting = Counter(job["queue"] for job in listed(api, run, "jobs", "&pending=true")["results"])
@@ -110,7 +110,7 @@ def test_every_amount_and_share_is_that_of_the_api(browser: Client, api: APIClie
             assert values(cells[-2:]) == [given(row["weight"]), [waiting[row["queue"]]]]
 
 
-def test_every_number_of_head_and_summary_is_that_of_the_api(
+def test_every_number_in_the_heading_and_summary_equals_that_of_the_api(
     browser: Client, api: APIClient, run: Run
 ) -> None:
     page = Figures(text_of(browser.get(f"/runs/{run.pk}/")))
@@ -136,7 +136,7 @@ def test_every_number_of_head_and_summary_is_that_of_the_api(
 
 
 def pages_of(browser: Client, run: Run, what: str, count: int) -> Iterator[tuple[list[float], list[Any]]]:
-    """Yield the numbers and the rows of every page of a list; its head and foot must count it."""
+    """Yield the expected numbers of the head and foot, and the rows, of every page of a list."""
     for number in range(max(1, -(-count // ROWS_A_PAGE))):
         html = part(browser, f"/runs/{run.pk}/?{what}={number + 1}", what)
         figures = Figures(html)
@@ -146,7 +146,7 @@ def pages_of(browser: Client, run: Run, what: str, count: int) -> Iterator[tuple
         yield head + foot, [figures, *bodies(html)[:1]]
 
 
-def test_every_victim_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+def test_every_victim_equals_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     victims = listed(api, run, "victims")
     shown = []
     for numbers, (figures, *tables) in pages_of(browser, run, "victims", victims["count"]):
@@ -158,7 +158,7 @@ def test_every_victim_is_that_of_the_api(browser: Client, api: APIClient, run: R
     ]
 
 
-def test_every_waiting_job_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+def test_every_waiting_job_equals_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     jobs = listed(api, run, "jobs", "&pending=true")
     shown = []
     for numbers, (figures, *tables) in pages_of(browser, run, "pending", jobs["count"]):
@@ -176,7 +176,7 @@ def test_every_waiting_job_is_that_of_the_api(browser: Client, api: APIClient, r
     ]
 
 
-def test_every_decision_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+def test_every_decision_equals_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     decisions = listed(api, run, "decisions")
     shown = []
     for numbers, (figures, *tables) in pages_of(browser, run, "decisions", decisions["count"]):
@@ -194,7 +194,7 @@ def test_every_decision_is_that_of_the_api(browser: Client, api: APIClient, run:
     ]
 
 
-def test_what_a_queue_deserved_in_the_run_before_is_that_of_the_api(
+def test_the_previous_deserved_amount_equals_that_of_the_api(
     browser: Client, api: APIClient, pair: list[Run]
 ) -> None:
     now, before = (
@@ -210,7 +210,7 @@ def test_what_a_queue_deserved_in_the_run_before_is_that_of_the_api(
             assert cells[2].values == raw(row, "deserved", "cpu") + changed
 
 
-def test_every_number_of_a_comparison_is_that_of_the_api(
+def test_every_number_of_a_comparison_equals_that_of_the_api(
     browser: Client, api: APIClient, pair: list[Run]
 ) -> None:
     runs = ",".join(str(run.pk) for run in pair)

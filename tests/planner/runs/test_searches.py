@@ -1,4 +1,4 @@
-"""Searches for what unblocks a job: simulated, stored, shown, and tried in a copy."""
+"""Searches for changes that unblock a job: simulated, stored, shown, and applied to a branch."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ JOB = "default/wait"
 
 @pytest.fixture
 def run(db: None) -> Run:
-    """A run in which a gang of fourteen waits: its queue may hold twelve cores."""
+    """A run in which a gang of fourteen waits, since its queue has a capability of twelve cores."""
     document = factories.cluster(waiting=14)
     document["podgroups"][1]["spec"]["minMember"] = 14
     del document["queues"][0]["spec"]["reclaimable"]
@@ -38,7 +38,7 @@ def run(db: None) -> Run:
 
 @pytest.fixture
 def search(run: Run, editor: User) -> Run:
-    """A search that came to its answer."""
+    """A search that succeeded."""
     return executed(search_create(run=run, job=JOB, user=editor))
 
 
@@ -46,7 +46,7 @@ def job_page(run: Run) -> str:
     return reverse("planner:run-job", args=[run.pk, "default", "wait"])
 
 
-def test_the_smallest_change_is_found_with_what_it_also_does(search: Run) -> None:
+def test_a_search_finds_changes_with_reasons_and_a_checklist(search: Run) -> None:
     told = found(search)
     assert told is not None
     assert told.waits
@@ -58,7 +58,7 @@ def test_the_smallest_change_is_found_with_what_it_also_does(search: Run) -> Non
         assert change.changes
 
 
-def test_a_change_that_is_tried_really_lets_the_job_run(search: Run, editor: User) -> None:
+def test_each_change_found_lets_the_job_run_when_applied(search: Run, editor: User) -> None:
     told = found(search)
     assert told is not None
     for number, change in enumerate(told.changes):
@@ -70,8 +70,8 @@ def test_a_change_that_is_tried_really_lets_the_job_run(search: Run, editor: Use
     assert Scenario.objects.get(pk=search.scenario_id).revision == 1
 
 
-def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
-    """Of eight cores `dev` holds two by one of its queues, `c` one; a gang of each wants the other five."""
+def test_a_search_changes_tree_weights_in_every_queue_below(editor: User) -> None:
+    """Of eight cores `dev` uses two in one of its queues and `c` uses one; a gang in each requests five."""
     document = factories.cluster(nodes=1)
     notes = {"qa": ("root/dev/a", "1/1/1"), "qb": ("root/dev/b", "1/1/1"), "qc": ("root/c", "1/1")}
     document["queues"] = [factories.queue(name) for name in notes]
@@ -106,14 +106,14 @@ def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
     assert again.job_outcomes.get(job=JOB).ready
 
 
-def test_a_search_is_made_once_and_again_only_when_it_came_to_nothing(run: Run, editor: User) -> None:
+def test_a_search_is_created_once_and_again_only_after_a_failure(run: Run, editor: User) -> None:
     first = search_create(run=run, job=JOB, user=editor)
     assert search_create(run=run, job=JOB, user=editor) == first
     Run.objects.filter(pk=first.pk).update(state=Run.State.FAILED)
     assert search_create(run=run, job=JOB, user=editor) != first
 
 
-def test_searches_are_no_runs_of_their_own(search: Run, editor: User, browser: Client) -> None:
+def test_searches_are_not_listed_as_runs(search: Run, editor: User, browser: Client) -> None:
     assert search.explains is not None
     assert list(runs(editor)) == [search.explains]
     assert str(search.pk) not in text_of(browser.get("/"))
@@ -124,7 +124,7 @@ def test_searches_are_no_runs_of_their_own(search: Run, editor: User, browser: C
     assert answer.headers["Location"] == job_page(search.explains)
 
 
-def test_the_page_offers_to_find_out_follows_and_shows_what_was_found(browser: Client, run: Run) -> None:
+def test_the_job_page_starts_a_search_polls_it_and_shows_the_changes(browser: Client, run: Run) -> None:
     assert "Tries changes of queues" in text_of(browser.get(job_page(run)))
     address = f"{job_page(run)}unblock/"
     answer = browser.post(address, headers={"HX-Request": "true", "HX-Target": "unblock"})
@@ -147,7 +147,7 @@ def test_the_page_offers_to_find_out_follows_and_shows_what_was_found(browser: C
 
 @pytest.fixture
 def half_found(run: Run, editor: User) -> Run:
-    """A search that is under way and has found its first change."""
+    """A running search that has found its first change."""
     search = search_create(run=run, job=JOB, user=editor)
     claim = work_claim(kind=Run, id=search.pk, worker="test")
     assert claim is not None
@@ -187,7 +187,7 @@ def test_changes_appear_on_the_page_and_in_the_api_as_they_are_found(
     assert [one["reason"]["sentence"] for one in answer["found"]["changes"]] == [change.reason.sentence]
 
 
-def test_a_cancelled_search_keeps_what_it_has_found(browser: Client, half_found: Run) -> None:
+def test_a_cancelled_search_keeps_the_changes_found(browser: Client, half_found: Run) -> None:
     assert half_found.found_so_far is not None
     Run.objects.filter(pk=half_found.pk).update(state=Run.State.CANCELLED)
     half_found.refresh_from_db()
@@ -200,13 +200,13 @@ def test_a_cancelled_search_keeps_what_it_has_found(browser: Client, half_found:
     assert "Search for changes" in page
 
 
-def test_a_search_that_ended_keeps_its_result_alone(run: Run, editor: User) -> None:
+def test_a_finished_search_keeps_only_its_result(run: Run, editor: User) -> None:
     search = search_create(run=run, job=JOB, user=editor)
     do_work(search)
     assert (search.state, search.found_so_far) == ("succeeded", None)
 
 
-def test_trying_a_change_leads_to_a_copy_of_the_scenario(browser: Client, search: Run) -> None:
+def test_applying_a_change_redirects_to_a_branch_of_the_scenario(browser: Client, search: Run) -> None:
     assert search.explains is not None
     answer = browser.post(f"{job_page(search.explains)}unblock/0/")
     copy = Scenario.objects.exclude(pk=search.scenario_id).get()
@@ -214,7 +214,7 @@ def test_trying_a_change_leads_to_a_copy_of_the_scenario(browser: Client, search
     assert browser.post(f"{job_page(search.explains)}unblock/99/").status_code == 404
 
 
-def test_a_script_starts_a_search_and_reads_what_it_found(api: APIClient, run: Run) -> None:
+def test_the_api_starts_a_search_and_returns_its_changes(api: APIClient, run: Run) -> None:
     address = f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/"
     assert api.get(address).json()["state"] is None
     answer = api.post(address)
@@ -244,12 +244,12 @@ def test_a_job_is_found_by_the_name_of_its_vcjob(api: APIClient, browser: Client
         assert api.get(f"{address}default/{other}/").status_code == 404
 
 
-def test_a_dry_run_begins_no_search(api: APIClient, run: Run) -> None:
+def test_a_dry_run_starts_no_search(api: APIClient, run: Run) -> None:
     assert api.post(f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/?dry_run=1").status_code == 200
     assert search_of(run, JOB) is None
 
 
-def test_a_viewer_sees_what_was_found_and_begins_nothing(client: Client, search: Run) -> None:
+def test_a_viewer_reads_the_changes_but_cannot_start_a_search(client: Client, search: Run) -> None:
     viewer = factories.user("viewer", role=Role.VIEWER)
     client.force_login(viewer)
     assert search.explains is not None

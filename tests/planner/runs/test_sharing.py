@@ -1,4 +1,4 @@
-"""A run read by anybody who has its link, and repeated by another installation."""
+"""Public links of runs, and bundles that reproduce a run on another installation."""
 
 import io
 import json
@@ -23,7 +23,7 @@ from tests.planner.pages import text_of
 from tests.worker import do_work
 
 
-def test_a_public_link_shows_the_run_to_anybody_until_it_is_revoked(
+def test_a_public_link_shows_the_run_until_it_is_revoked(
     client: Client, api: APIClient, finished_run: Run
 ) -> None:
     at = f"/api/v1/runs/{finished_run.pk}/links/"
@@ -50,7 +50,7 @@ def test_a_public_link_shows_the_run_to_anybody_until_it_is_revoked(
     ]
 
 
-def test_links_are_made_and_revoked_by_page(client: Client, finished_run: Run) -> None:
+def test_links_are_created_and_revoked_on_the_page(client: Client, finished_run: Run) -> None:
     client.force_login(factories.user("editor"))
     at = f"/runs/{finished_run.pk}/"
     assert "No public link" in text_of(client.get(f"{at}share/"))
@@ -70,9 +70,9 @@ def test_links_are_made_and_revoked_by_page(client: Client, finished_run: Run) -
     assert not PublicLink.objects.exists()
 
 
-# A released migration stays as it is; with every change test_upgrade takes rows through all of them.
+# Released migrations do not change, so this is a long test; test_upgrade covers all migrations in every run.
 @pytest.mark.long
-def test_a_link_from_before_links_were_hashed_goes_on_working(client: Client, finished_run: Run) -> None:
+def test_a_link_created_before_links_were_hashed_still_works(client: Client, finished_run: Run) -> None:
     secret = uuid4()
     now = MigrationExecutor(connection).loader.graph.leaf_nodes()
     MigrationExecutor(connection).migrate([("planner", "0023_links_and_events")])
@@ -85,7 +85,7 @@ def test_a_link_from_before_links_were_hashed_goes_on_working(client: Client, fi
     assert client.get(f"/shared/{secret}/").status_code == 200
     link = PublicLink.objects.get()
     assert (link.run, link.expires, link.reads) == (finished_run, None, 1)
-    assert link.pk != secret, "the secret is kept nowhere"
+    assert link.pk != secret, "the secret is not stored"
 
 
 def upload(api: APIClient, content: bytes):
@@ -93,11 +93,11 @@ def upload(api: APIClient, content: bytes):
     return api.post("/api/v1/bundles/", {"file": file}, format="multipart")
 
 
-def test_a_bundle_repeats_to_the_same_bytes_elsewhere(api: APIClient, finished_run: Run) -> None:
+def test_a_bundle_reproduces_the_result_byte_for_byte(api: APIClient, finished_run: Run) -> None:
     answer = api.get(f"/api/v1/runs/{finished_run.pk}/bundle/")
     assert answer.headers["Content-Type"] == "application/zip"
     packed = answer.content
-    assert packed == bundle_export(run=finished_run), "the same run gives the same file"
+    assert packed == bundle_export(run=finished_run), "bundles are deterministic"
     parts = zipfile.ZipFile(io.BytesIO(packed))
     assert parts.namelist() == ["bundle.json", "input.json", "result.json", "volcano-scheduler.conf"]
     assert parts.read("volcano-scheduler.conf").decode() == factories.CONF
@@ -114,7 +114,7 @@ def test_a_bundle_repeats_to_the_same_bytes_elsewhere(api: APIClient, finished_r
 
 
 @pytest.mark.parametrize("break_it", ["not a zip", "input", "result", "format", "no input"])
-def test_a_broken_bundle_is_refused_and_nothing_is_kept(
+def test_a_broken_bundle_is_refused_and_nothing_is_stored(
     api: APIClient, finished_run: Run, break_it: str
 ) -> None:
     before = Snapshot.objects.count()

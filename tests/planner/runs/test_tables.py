@@ -1,4 +1,4 @@
-"""The long lists of a run are sorted, filtered, grouped and counted alike on pages and in the API."""
+"""Sorting, filtering, grouping and counting of the long lists of a run, on pages and in the API."""
 
 import re
 from typing import Any
@@ -23,7 +23,7 @@ JOBS = 60
 
 
 def result() -> dict[str, Any]:
-    """Sixty jobs in three queues, each with two pods: one in three waits, and each third pod is evicted."""
+    """Sixty jobs with two pods each in three queues: a third of them wait, a third have a victim."""
     groups, steps, pending = [], [], {}
     for number in range(JOBS):
         job, queue = f"default/job-{number:02}", QUEUES[number % 3]
@@ -73,7 +73,7 @@ def rows_of(api: APIClient, run: Run, query: str) -> Any:
     return answer.json()
 
 
-def test_the_page_of_a_queue_counts_all_its_jobs_and_leads_to_them(browser: Client, run: Run) -> None:
+def test_the_jobs_page_counts_and_lists_the_jobs_of_a_queue(browser: Client, run: Run) -> None:
     page = words_of(text_of(browser.get(f"/runs/{run.pk}/jobs/?queue=research")))
     assert "20 jobs of 60" in page
     assert "default/job-00" in page
@@ -89,7 +89,7 @@ def test_the_page_of_a_queue_counts_all_its_jobs_and_leads_to_them(browser: Clie
         ("decisions/?op=evict&node=n1", 5), ("decisions/?words=JOB-01", 1),
     ],
 )  # fmt: skip
-def test_page_and_call_take_the_same_parameters(
+def test_the_page_and_the_api_accept_the_same_parameters(
     api: APIClient, browser: Client, run: Run, query: str, count: int
 ) -> None:
     assert rows_of(api, run, query)["count"] == count
@@ -104,7 +104,7 @@ def test_page_and_call_take_the_same_parameters(
     + [("victims", by) for by in VICTIM_GROUPS]
     + [("decisions", by) for by in DECISION_GROUPS],
 )
-def test_groups_add_up_to_the_rows_and_each_leads_to_its_own(
+def test_group_counts_add_up_and_match_the_filtered_lists(
     api: APIClient, run: Run, name: str, by: str
 ) -> None:
     total = rows_of(api, run, f"{name}/")["count"]
@@ -115,7 +115,7 @@ def test_groups_add_up_to_the_rows_and_each_leads_to_its_own(
             assert rows_of(api, run, f"{name}/?{by}={group['value']}")["count"] == group["rows"]
 
 
-def test_groups_of_jobs_count_waiting_pods_first(api: APIClient, browser: Client, run: Run) -> None:
+def test_job_groups_are_ordered_by_waiting_pods(api: APIClient, browser: Client, run: Run) -> None:
     first = rows_of(api, run, "jobs/groups/?by=queue")["groups"][0]
     assert first == {
         "value": "research", "rows": 20, "pods": 40, "pending": 40, "work_lost_seconds": None,
@@ -125,7 +125,7 @@ def test_groups_of_jobs_count_waiting_pods_first(api: APIClient, browser: Client
     assert page.index("research</a>") < page.index("serving</a>")
 
 
-def test_a_filter_without_a_field_is_shown(browser: Client, run: Run) -> None:
+def test_an_active_filter_without_a_form_field_is_shown(browser: Client, run: Run) -> None:
     assert "Waiting: true" in text_of(browser.get(f"/runs/{run.pk}/jobs/?pending=true&by=queue"))
     assert "Waiting: true" not in text_of(browser.get(f"/runs/{run.pk}/jobs/?by=queue"))
 
@@ -135,26 +135,24 @@ def test_a_group_keeps_the_other_filters(browser: Client, run: Run) -> None:
     assert 'href="?queue=research&amp;resource=cpu"' in page
 
 
-def test_facets_count_what_the_other_choices_let_through(browser: Client, run: Run) -> None:
+def test_facets_count_the_rows_that_the_other_filters_leave(browser: Client, run: Run) -> None:
     page = words_of(text_of(browser.get(f"/runs/{run.pk}/jobs/?resource=cpu")))
     assert '<option value="research">research (10)</option>' in page
     assert '<option value="cpu" selected>cpu (10)</option>' in page
     assert '<option value="nvidia.com/gpu">nvidia.com/gpu (10)</option>' in page
 
 
-def test_rows_that_are_equal_in_the_order_asked_for_follow_in_that_of_the_result(
-    api: APIClient, run: Run
-) -> None:
+def test_rows_equal_under_the_ordering_keep_the_order_of_the_result(api: APIClient, run: Run) -> None:
     rows = rows_of(api, run, "jobs/?ordering=-priority&fields=job,priority")["results"]
     assert rows == sorted(rows, key=lambda row: (-row["priority"], row["job"]))
 
 
-def test_the_head_of_a_column_says_its_order_and_leads_to_the_other(browser: Client, run: Run) -> None:
+def test_a_column_head_shows_its_order_and_links_to_the_reverse(browser: Client, run: Run) -> None:
     page = text_of(browser.get(f"/runs/{run.pk}/jobs/?ordering=-pending&queue=research"))
     assert 'aria-sort="descending"><a class="grid__sort" href="?ordering=pending&amp;queue=research">' in page
 
 
-def test_what_no_filter_knows_is_named_and_the_call_refuses_it(
+def test_an_unknown_filter_is_reported_on_the_page_and_refused_by_the_api(
     api: APIClient, browser: Client, run: Run
 ) -> None:
     assert "colour: there is no such filter" in text_of(browser.get(f"/runs/{run.pk}/jobs/?colour=red"))
@@ -162,7 +160,7 @@ def test_what_no_filter_knows_is_named_and_the_call_refuses_it(
     assert api.get(f"/api/v1/runs/{run.pk}/jobs/groups/?by=colour").status_code == 422
 
 
-def test_the_csv_holds_what_is_seen(api: APIClient, browser: Client, run: Run) -> None:
+def test_the_csv_link_has_the_rows_of_the_page(api: APIClient, browser: Client, run: Run) -> None:
     page = text_of(browser.get(f"/runs/{run.pk}/victims/?state=kept&ordering=-pod"))
     address = f"/api/v1/runs/{run.pk}/victims/?format=csv&amp;state=kept&amp;ordering=-pod"
     assert address in page
@@ -174,19 +172,19 @@ def test_the_csv_holds_what_is_seen(api: APIClient, browser: Client, run: Run) -
 
 
 @pytest.mark.parametrize(("name", "queries"), [("jobs", 10), ("victims", 10), ("decisions", 4)])
-def test_a_table_makes_a_known_number_of_queries(
+def test_a_table_page_makes_a_bounded_number_of_queries(
     browser: Client, run: Run, django_assert_max_num_queries: Any, name: str, queries: int
 ) -> None:
     with django_assert_max_num_queries(queries):
         assert browser.get(f"/runs/{run.pk}/{name}/").status_code == 200
 
 
-def test_the_part_of_a_table_is_literally_part_of_its_page(browser: Client, run: Run) -> None:
+def test_the_table_fragment_equals_that_part_of_the_page(browser: Client, run: Run) -> None:
     address = f"/runs/{run.pk}/jobs/?by=queue"
     assert part(browser, address, "table").strip() in text_of(browser.get(address))
 
 
-def test_a_page_of_decisions_unpacks_only_the_parts_that_it_shows(
+def test_a_page_of_decisions_unpacks_only_the_parts_it_shows(
     monkeypatch: pytest.MonkeyPatch, db: None, django_assert_num_queries: Any
 ) -> None:
     monkeypatch.setattr(traces, "DECISIONS_IN_A_PART", 7)
@@ -203,7 +201,7 @@ def test_a_page_of_decisions_unpacks_only_the_parts_that_it_shows(
     assert decisions(run)[8] == everything[8]
 
 
-def test_columns_can_be_left_out_of_page_and_csv(api: APIClient, browser: Client, run: Run) -> None:
+def test_hidden_columns_are_left_out_of_page_and_csv(api: APIClient, browser: Client, run: Run) -> None:
     page = text_of(browser.get(f"/runs/{run.pk}/victims/?hide=node&hide=for_pod&hide=pod&state=kept"))
     assert 'class="grid grid--without-4 grid--without-5"' in page
     assert "there is no such filter" not in page
@@ -215,7 +213,7 @@ def test_columns_can_be_left_out_of_page_and_csv(api: APIClient, browser: Client
 
 
 @pytest.mark.parametrize("name", ["jobs", "victims", "decisions"])
-def test_every_column_that_can_be_left_out_is_a_field_of_the_call(
+def test_every_column_that_can_be_hidden_is_a_field_of_the_api(
     api: APIClient, browser: Client, run: Run, name: str
 ) -> None:
     row = rows_of(api, run, f"{name}/")["results"][0]

@@ -1,4 +1,4 @@
-"""The verdict on a run, with the same figures on page and in API, and those of the baseline."""
+"""The verdict on a run, its figures on the page and in the API, and its baseline."""
 
 import json
 import threading
@@ -31,7 +31,7 @@ CAPACITY = factories.CONF.replace("proportion", "capacity")
 
 
 def verdict(document: dict[str, Any]) -> Verdict:
-    """Return the verdict on what the core makes of a document."""
+    """Return the verdict on the core's result for a document."""
     rows = rows_of(simulate_document(document), document)
     (part,) = [part for part in rows.parts if part.part == VERDICT]
     return verdict_kept(payload_of(part.packed))
@@ -64,14 +64,14 @@ def test_a_queue_with_waiting_jobs_below_deserved_is_starved() -> None:
     )
 
 
-def test_a_queue_without_waiting_jobs_is_not_starved_whatever_it_deserves() -> None:
+def test_a_queue_without_waiting_jobs_is_not_starved() -> None:
     queues = [factories.queue("busy", deserved={"cpu": "8"}), factories.queue("waits", deserved={"cpu": "8"})]
     found = verdict(cluster(CAPACITY, queues=queues, podgroups=[], pods=[]))
     assert not found.starved
     assert line(found, "waiting").level == "good"
 
 
-def test_evictions_are_counted_with_those_that_were_needed() -> None:
+def test_evictions_are_counted_with_the_number_needed() -> None:
     found = verdict(cluster())
     assert found.evictions is not None
     assert found.evictions.pods == found.evictions.needed == 1
@@ -82,7 +82,7 @@ def test_evictions_are_counted_with_those_that_were_needed() -> None:
     )
 
 
-def test_a_queue_that_evictions_take_below_deserved_is_named() -> None:
+def test_a_queue_pushed_below_deserved_by_evictions_is_named() -> None:
     for index in range(60):
         document = recorded("mixed", index)["scenario"]
         found = verdict(document)
@@ -105,7 +105,7 @@ def test_a_pod_larger_than_every_node_can_never_run() -> None:
     )
 
 
-def test_a_job_that_needs_only_some_of_its_pods_is_not_said_to_never_run() -> None:
+def test_a_job_that_needs_only_some_of_its_pods_is_not_reported_as_never_running() -> None:
     told = {"gate": "node", "too_large": {"cpu": {}}}
     job = {"ready": False, "pods": 3, "min_available": 3, "pending_explain": told}
     assert never_runs(job) == "too_large"
@@ -123,7 +123,7 @@ def test_eviction_loops_are_counted() -> None:
     assert line(found, "loops").level == "bad"
 
 
-def test_what_is_free_on_nodes_that_no_waiting_pod_fits_on_is_fragmented() -> None:
+def test_free_resources_on_nodes_where_no_waiting_pod_fits_are_fragmented() -> None:
     nodes = [factories.node("n0"), factories.node("n1")]
     pods = [
         *(factories.pod(f"run-{number}", "run", node=f"n{number}", cpu="6") for number in range(2)),
@@ -166,7 +166,7 @@ def test_the_figures_of_a_verdict_agree_with_the_result(family: str, index: int)
 
 
 @pytest.mark.django_db
-def test_the_api_gives_the_sentences_and_figures_of_the_page(browser: Client, api: APIClient) -> None:
+def test_the_api_returns_the_sentences_and_figures_of_the_page(browser: Client, api: APIClient) -> None:
     run = simulated_run("mixed", 1)
     body = api.get(reverse("api:run-verdict", args=[run.pk])).json()
     found = run_verdict(run, None)
@@ -191,11 +191,11 @@ def executed(run: Run) -> Run:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_runs_the_unchanged_snapshot_once_for_all_changed_runs_of_it(api: APIClient) -> None:
+def test_one_run_of_the_unchanged_snapshot_is_the_baseline_of_all_changed_runs(api: APIClient) -> None:
     scenario = factories.scenario()
     queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
     first = executed(factories.run(scenario))
-    assert baseline_of(first) is None, "it is queued, and not yet executed"
+    assert baseline_of(first) is None, "it is queued, not executed yet"
     assert work_execute_next(worker="test", stopping=threading.Event())
     baseline = baseline_of(first)
     assert baseline is not None

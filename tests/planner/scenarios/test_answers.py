@@ -1,4 +1,4 @@
-"""What an edit answers beside its object: the problems that it makes; and what no call takes in silence."""
+"""The problems and notes in the response to an edit, and the parameters that calls refuse."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ EDITS: dict[str, tuple[str, str, Any, str]] = {
 
 @pytest.mark.parametrize(("method", "path", "body", "rule"), EDITS.values(), ids=EDITS)
 @pytest.mark.parametrize("dry", [False, True])
-def test_an_edit_answers_the_problems_that_it_makes(
+def test_an_edit_returns_the_problems_it_introduces(
     api: APIClient, at: str, scenario: Scenario, method: str, path: str, body: Any, rule: str, dry: bool
 ) -> None:
     call = getattr(api, method)
@@ -84,7 +84,7 @@ def test_an_edit_answers_the_problems_that_it_makes(
         ("patch", "document/", {"objects": {"pods": [CLAIMED]}}, "resource claims are not modelled"),
     ],
 )
-def test_an_edit_answers_what_runs_leave_out_since(
+def test_an_edit_returns_notes_on_what_runs_now_leave_out(
     api: APIClient, at: str, method: str, path: str, body: Any, says: str
 ) -> None:
     first = getattr(api, method)(f"{at}{path}", body, headers=SEEN, format="json").json()
@@ -95,7 +95,7 @@ def test_an_edit_answers_what_runs_leave_out_since(
     assert second["notes"] == []
 
 
-def test_what_was_a_problem_before_is_not_answered_again(api: APIClient, at: str) -> None:
+def test_an_existing_problem_is_not_returned_again(api: APIClient, at: str) -> None:
     api.patch(f"{at}queues/busy/", EDITS["a queue changed"][2], headers=SEEN, format="json")
     answer = api.patch(f"{at}queues/busy/", {"priority": 3}, headers={"If-Match": "2"}, format="json").json()
     assert "queue.deserved_above_capability" not in {problem["rule"] for problem in answer["problems"]}
@@ -120,7 +120,9 @@ def test_fields_that_the_scheduler_does_not_read_are_kept_and_undone(
     assert api.get(f"{at}diff/").json()["differences"] == []
 
 
-def test_the_text_of_objects_is_applied_in_one_revision(api: APIClient, at: str, scenario: Scenario) -> None:
+def test_the_text_of_several_objects_is_applied_in_one_revision(
+    api: APIClient, at: str, scenario: Scenario
+) -> None:
     text = f"""\
 kind: Queue
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -154,7 +156,9 @@ data:
     assert [problem["rule"] for problem in refused["problems"]] == ["kind.left_out"]
 
 
-def test_a_scenario_is_read_as_it_was_at_a_revision(api: APIClient, at: str, scenario: Scenario) -> None:
+def test_a_scenario_document_is_read_at_an_older_revision(
+    api: APIClient, at: str, scenario: Scenario
+) -> None:
     first = api.get(f"{at}document/").json()
     queue_update(scenario=scenario, name="busy", patch={"weight": 9}, expected_revision=1)
     assert api.get(f"{at}document/?revision=1").json() == first
@@ -163,7 +167,7 @@ def test_a_scenario_is_read_as_it_was_at_a_revision(api: APIClient, at: str, sce
         assert api.get(f"{at}document/?revision={wrong}").status_code == 422, wrong
 
 
-def test_a_scenario_is_renamed_without_a_revision(api: APIClient, at: str, scenario: Scenario) -> None:
+def test_a_scenario_is_renamed_without_a_new_revision(api: APIClient, at: str, scenario: Scenario) -> None:
     assert api.patch(f"{at}?dry_run=1", {"name": "other"}, format="json").json()["name"] == "other"
     assert api.get(at).json()["name"] == scenario.name
     assert api.patch(at, {"name": "other"}, format="json").json()["revision"] == 1
@@ -171,7 +175,7 @@ def test_a_scenario_is_renamed_without_a_revision(api: APIClient, at: str, scena
     assert api.patch(at, {"name": ""}, format="json").status_code == 422
 
 
-def test_the_sample_is_opened_once(api: APIClient) -> None:
+def test_the_sample_is_created_once(api: APIClient) -> None:
     assert api.post("/api/v1/sample/?dry_run=1").json()["id"] is None
     assert not Scenario.objects.exists()
     first, second = (api.post("/api/v1/sample/") for _ in range(2))
@@ -185,9 +189,7 @@ def test_the_sample_is_opened_once(api: APIClient) -> None:
         "dry_run=yes", "dry_run=", "dryrun=1", "dry-run=true", "subtree=maybe", "Dry_run=1",
     ],
 )  # fmt: skip
-def test_a_writing_call_refuses_a_parameter_that_it_does_not_read(
-    api: APIClient, at: str, query: str
-) -> None:
+def test_a_write_refuses_an_unknown_or_invalid_parameter(api: APIClient, at: str, query: str) -> None:
     answer = api.delete(f"{at}queues/busy/?{query}", headers=SEEN)
     assert answer.status_code == 422, answer.content
     assert Queue.objects.filter(name="busy").exists()
@@ -201,9 +203,7 @@ def test_a_writing_call_refuses_a_parameter_that_it_does_not_read(
         "{at}nodes/?cordoned=true", "{at}nodes/?unschedulable=maybe", "{at}workloads/?queue=",
     ],
 )  # fmt: skip
-def test_a_reading_call_refuses_parameters_that_are_empty_or_unknown(
-    api: APIClient, at: str, address: str
-) -> None:
+def test_a_read_refuses_an_empty_or_unknown_parameter(api: APIClient, at: str, address: str) -> None:
     answer = api.get("/api/v1/" + address.format(at=at.removeprefix("/api/v1/")))
     assert answer.status_code == 422, answer.content
     assert answer.json()["problems"][0]["path"]

@@ -1,4 +1,4 @@
-"""Reading, taking back and branching by script."""
+"""Reading history, undoing, reverting and branching through the API."""
 
 import pytest
 from rest_framework.response import Response
@@ -53,7 +53,7 @@ def test_changes_are_listed_newest_first_and_filtered(api: APIClient, at: str) -
         assert api.get(f"{at}changes/?{query}").json()["count"] == count
 
 
-def test_undo_and_redo_are_revisions(api: APIClient, at: str) -> None:
+def test_undo_and_redo_create_revisions(api: APIClient, at: str) -> None:
     assert api.get(f"{at}diff/").json()["differences"][1]["after"] is None
     assert post(api, f"{at}undo/")["ETag"] == '"4"'
     assert post(api, f"{at}undo/", seen="4").status_code == 200
@@ -63,14 +63,14 @@ def test_undo_and_redo_are_revisions(api: APIClient, at: str) -> None:
     assert api.get(f"{at}queues/waits/").json()["weight"] == 3
 
 
-def test_a_stale_undo_shows_what_was_changed_since(api: APIClient, at: str) -> None:
+def test_a_stale_undo_returns_the_changes_made_since(api: APIClient, at: str) -> None:
     answer = post(api, f"{at}undo/", seen="2")
     assert answer.status_code == 412
     assert [change["key"] for change in answer.json()["current"]["body"]["changes"]] == ["n1"]
     assert api.post(f"{at}undo/").status_code == 428
 
 
-def test_one_change_is_taken_back_alone(api: APIClient, at: str) -> None:
+def test_a_single_change_is_reverted(api: APIClient, at: str) -> None:
     change = api.get(f"{at}changes/?kind=queues").json()["results"][0]
     assert post(api, f"{at}changes/{change['id']}/revert/").json()["revision"] == 4
     assert [left["key"] for left in api.get(f"{at}diff/").json()["differences"]] == ["n1"]
@@ -78,14 +78,14 @@ def test_one_change_is_taken_back_alone(api: APIClient, at: str) -> None:
     assert (again.status_code, again.json()["problems"][0]["rule"]) == (422, "history.changed_since")
 
 
-def test_one_difference_is_put_back(api: APIClient, at: str) -> None:
+def test_a_single_difference_is_reverted(api: APIClient, at: str) -> None:
     assert post(api, f"{at}diff/revert/", {"kind": "nodes", "key": "n1"}).status_code == 200
     assert [left["field"] for left in api.get(f"{at}diff/").json()["differences"]] == ["weight"]
     gone = post(api, f"{at}diff/revert/", {"kind": "nodes", "key": "n1"}, seen="4")
     assert (gone.status_code, gone.json()["problems"][0]["rule"]) == (422, "request.unchanged")
 
 
-def test_a_configuration_differs_line_by_line(api: APIClient, at: str) -> None:
+def test_a_configuration_diff_lists_lines(api: APIClient, at: str) -> None:
     text = factories.CONF.replace("reclaim", "backfill")
     api.put(f"{at}conf/", {"text": text}, headers={"If-Match": "3"})
     (conf,) = (one for one in api.get(f"{at}diff/").json()["differences"] if one["kind"] == "conf")
@@ -95,7 +95,9 @@ def test_a_configuration_differs_line_by_line(api: APIClient, at: str) -> None:
     ]
 
 
-def test_a_branch_is_held_against_its_parent(api: APIClient, at: str, scenario: Scenario) -> None:
+def test_a_branch_is_compared_with_its_parent_or_its_start(
+    api: APIClient, at: str, scenario: Scenario
+) -> None:
     made = api.post(f"{at}branch/", {"name": "other", "revision": 2})
     assert made.status_code == 201
     body = made.json()

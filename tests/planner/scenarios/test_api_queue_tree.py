@@ -1,4 +1,4 @@
-"""Shaping the queue tree of a scenario by script."""
+"""Editing the queue tree of a scenario through the API."""
 
 import pytest
 from rest_framework.test import APIClient
@@ -37,21 +37,21 @@ def test_a_queue_is_added(api: APIClient, at: str) -> None:
     assert made.json()["capability"] == {"cpu": "4"}
 
 
-def test_the_same_call_under_one_key_adds_one_queue(api: APIClient, at: str, scenario: Scenario) -> None:
+def test_a_repeated_creation_with_one_key_adds_one_queue(api: APIClient, at: str, scenario: Scenario) -> None:
     headers = seen(1) | {"Idempotency-Key": "once"}
     answers = [api.post(at, {"name": "new"}, headers=headers) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [201, 201]
     assert scenario.queues.filter(name="new").count() == 1
 
 
-def test_another_name_takes_children_along(api: APIClient, at: str) -> None:
+def test_renaming_a_queue_updates_its_children(api: APIClient, at: str) -> None:
     renamed = api.patch(f"{at}waits/", {"name": "team-a"}, headers=seen(1))
     assert (renamed.status_code, renamed.json()["name"]) == (200, "team-a")
     assert api.get(f"{at}waits/").status_code == 404
     assert api.get(f"{at}below/").json()["parent"] == "team-a"
 
 
-def test_a_queue_with_children_goes_only_with_its_subtree(api: APIClient, at: str) -> None:
+def test_a_queue_with_children_is_removed_only_with_its_subtree(api: APIClient, at: str) -> None:
     refused = api.delete(f"{at}waits/", headers=seen(1))
     assert refused.status_code == 422
     assert refused.json()["problems"][0]["rule"] == "queue.delete_has_children"
@@ -68,7 +68,7 @@ def test_dry_runs_change_nothing(api: APIClient, at: str, scenario: Scenario) ->
     assert set(scenario.queues.values_list("name", flat=True)) == {"busy", "waits", "below"}
 
 
-def test_stale_changes_of_the_tree_show_both_versions(api: APIClient, at: str, scenario: Scenario) -> None:
+def test_a_stale_tree_edit_returns_both_versions(api: APIClient, at: str, scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="below", patch={"weight": 7}, expected_revision=1)
     removed = api.delete(f"{at}below/", headers=seen(1))
     assert removed.status_code == 412
@@ -78,12 +78,12 @@ def test_stale_changes_of_the_tree_show_both_versions(api: APIClient, at: str, s
     assert (added.status_code, added.json()["current"]) == (412, {"revision": 2, "body": None})
 
 
-def test_an_edit_names_the_revision_that_it_saw(api: APIClient, at: str) -> None:
+def test_an_edit_without_if_match_returns_428(api: APIClient, at: str) -> None:
     assert api.post(at, {"name": "new"}).status_code == 428
     assert api.delete(f"{at}below/").status_code == 428
 
 
-def test_what_the_webhook_would_refuse_is_saved_and_listed(api: APIClient, at: str) -> None:
+def test_a_queue_that_the_webhook_would_reject_is_saved_with_a_problem(api: APIClient, at: str) -> None:
     saved = api.patch(f"{at}below/", {"guarantee": {"resource": {"cpu": "2"}}}, headers=seen(1))
     assert saved.status_code == 200
     checks = api.get(at.replace("queues/", "validate/")).json()

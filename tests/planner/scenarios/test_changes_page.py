@@ -1,4 +1,4 @@
-"""The tab where changes are read and taken back, and the page of an older revision."""
+"""The tab that lists and reverts changes, and the page of an older revision."""
 
 import re
 
@@ -39,11 +39,11 @@ def post(browser: Client, scenario: Scenario, rest: str, revision: int = 5, **ty
 
 
 def plain(page: str) -> str:
-    """Return what is read, tags left out."""
+    """Return the text of a page without its tags."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
 
 
-def test_differences_are_told_queue_by_queue_and_line_by_line(browser: Client, scenario: Scenario) -> None:
+def test_differences_are_listed_by_queue_and_field(browser: Client, scenario: Scenario) -> None:
     page = plain(text_of(browser.get(at(scenario))))
     assert "Queue team changed Revert" not in page
     for said in (
@@ -57,7 +57,7 @@ def test_differences_are_told_queue_by_queue_and_line_by_line(browser: Client, s
         assert said in page
 
 
-def test_a_change_reads_the_same_in_every_history(browser: Client, scenario: Scenario) -> None:
+def test_a_change_has_the_same_text_in_every_history(browser: Client, scenario: Scenario) -> None:
     release_update(scenario=scenario, name="v1.14.4", expected_revision=5)
     workspace = f"/workspaces/{scenario.workspace_id}/history/"
     for address in (at(scenario), at(scenario, ""), workspace):
@@ -66,7 +66,7 @@ def test_a_change_reads_the_same_in_every_history(browser: Client, scenario: Sce
         assert re.search(r"onfiguration edited ", page), address
 
 
-def test_the_page_asks_the_database_little(
+def test_the_page_makes_a_bounded_number_of_queries(
     browser: Client, scenario: Scenario, django_assert_max_num_queries
 ) -> None:
     browser.get(at(scenario))
@@ -74,7 +74,7 @@ def test_the_page_asks_the_database_little(
         browser.get(at(scenario))
 
 
-def test_one_difference_is_put_back(browser: Client, scenario: Scenario) -> None:
+def test_a_single_difference_is_reverted(browser: Client, scenario: Scenario) -> None:
     answer = post(browser, scenario, "changes/put-back/", kind="queues", key="team", field="weight")
     assert answer.headers["Location"] == at(scenario) + "?base=snapshot"
     assert scenario.queues.get(name="team").weight == 1
@@ -84,7 +84,7 @@ def test_one_difference_is_put_back(browser: Client, scenario: Scenario) -> None
     assert post(browser, scenario, "changes/put-back/", 7, kind="nodes", key="n1").status_code == 404
 
 
-def test_undo_and_redo_by_anybody_who_may_edit(browser: Client, scenario: Scenario) -> None:
+def test_undo_and_redo_are_not_limited_to_own_changes(browser: Client, scenario: Scenario) -> None:
     assert post(browser, scenario, "changes/undo/").status_code == 302
     assert not scenario.object_changes.exists()
     assert "Undo revision 4" in plain(text_of(browser.get(at(scenario))))
@@ -96,7 +96,7 @@ def test_undo_and_redo_by_anybody_who_may_edit(browser: Client, scenario: Scenar
     assert browser.post(at(scenario, "changes/sideways/")).status_code == 404
 
 
-def test_one_change_is_taken_back_or_the_reason_told(browser: Client, scenario: Scenario) -> None:
+def test_a_change_is_reverted_unless_it_was_changed_since(browser: Client, scenario: Scenario) -> None:
     rename = scenario.changes.get(field="name")
     assert post(browser, scenario, f"changes/{rename.pk}/revert/").status_code == 302
     assert scenario.queues.filter(name="waits").exists()
@@ -105,22 +105,20 @@ def test_one_change_is_taken_back_or_the_reason_told(browser: Client, scenario: 
     assert "It has been changed since." in text_of(again)
 
 
-def test_a_revision_of_more_digits_than_a_number_may_have_is_none(
-    browser: Client, scenario: Scenario
-) -> None:
+def test_a_revision_of_too_many_digits_is_ignored(browser: Client, scenario: Scenario) -> None:
     digits = {"revision": "9" * 5000}
     browser.post(at(scenario, "branch/"), {**digits, "name": "all of it"})
     assert Scenario.objects.get(name="all of it").parent_revision == scenario.revision
     assert browser.post(at(scenario, "nodes/add/"), {**digits, "prefix": "n", "count": "1"}).status_code < 500
 
 
-def test_a_name_that_is_too_long_is_refused_not_cut(browser: Client, scenario: Scenario) -> None:
+def test_an_overlong_branch_name_is_refused_not_truncated(browser: Client, scenario: Scenario) -> None:
     answer = browser.post(at(scenario, "branch/"), {"name": "n" * 254}, follow=True)
     assert "No branch was created. Name: Ensure this value has at most 253 characters" in text_of(answer)
     assert Scenario.objects.count() == 1
 
 
-def test_an_older_revision_is_read_and_branched(browser: Client, scenario: Scenario) -> None:
+def test_an_older_revision_is_shown_and_branched(browser: Client, scenario: Scenario) -> None:
     page = plain(text_of(browser.get(at(scenario, "revisions/2/"))))
     assert "Revision 2 of 5 (read-only). Made by editor," in page
     assert "Queue new" not in page
@@ -138,7 +136,7 @@ def test_an_older_revision_is_read_and_branched(browser: Client, scenario: Scena
     assert "No differences" in head
 
 
-def test_a_viewer_reads_and_changes_nothing(client: Client, scenario: Scenario) -> None:
+def test_a_viewer_reads_changes_but_cannot_revert_or_branch(client: Client, scenario: Scenario) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     for page in ("changes/", "revisions/2/"):
         content = text_of(client.get(at(scenario, page)))

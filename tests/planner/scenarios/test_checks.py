@@ -38,7 +38,7 @@ def edit(scenario: Scenario, name: str, **patch: object) -> None:
     queue_update(scenario=scenario, name=name, patch=patch, expected_revision=scenario.revision)
 
 
-def test_a_refused_field_is_an_error_with_its_queue_and_both_numbers(scenario: Scenario) -> None:
+def test_an_invalid_field_is_an_error_with_its_queue_and_both_amounts(scenario: Scenario) -> None:
     edit(scenario, "waits", deserved={"cpu": "8"}, capability={"cpu": "4"})
     first = scenario_problems(scenario)[0]
     assert (first.rule, first.severity, first.queue) == ("queue.deserved_above_capability", "error", "waits")
@@ -46,19 +46,21 @@ def test_a_refused_field_is_an_error_with_its_queue_and_both_numbers(scenario: S
     assert first.fix == "write at most 4"
 
 
-def test_the_configuration_is_told_with_its_lines(scenario: Scenario) -> None:
+def test_a_configuration_finding_has_its_line(scenario: Scenario) -> None:
     conf_update(scenario=scenario, text=BYPASSING, expected_revision=1)
     found = next(one for one in scenario_problems(scenario) if one.rule == "conf.reclaim_bypasses_quota")
     assert (found.document, found.line) == ("volcano-scheduler.conf", 6)
 
 
-def test_page_and_api_tell_the_same(scenario: Scenario, api: APIClient) -> None:
+def test_the_api_lists_the_problems_of_the_page(scenario: Scenario, api: APIClient) -> None:
     edit(scenario, "waits", deserved={"cpu": "8"}, capability={"cpu": "4"})
     body = api.get(f"/api/v1/scenarios/{scenario.pk}/validate/").json()
     assert [one["rule"] for one in body["problems"]] == [one.rule for one in scenario_problems(scenario)]
 
 
-def test_more_queues_are_no_more_queries(scenario: Scenario, django_assert_num_queries: object) -> None:
+def test_the_query_count_does_not_grow_with_the_queues(
+    scenario: Scenario, django_assert_num_queries: object
+) -> None:
     for number in range(5):
         queue_create(scenario=scenario, spec={"name": f"q{number}"}, expected_revision=scenario.revision)
     scenario_problems(scenario)
@@ -66,7 +68,7 @@ def test_more_queues_are_no_more_queries(scenario: Scenario, django_assert_num_q
         scenario_problems(scenario)
 
 
-def test_a_text_is_linted_without_being_kept(api: APIClient) -> None:
+def test_a_configuration_is_linted_without_being_saved(api: APIClient) -> None:
     body = api.post("/api/v1/conf/lint/", {"text": BYPASSING}).json()
     assert "conf.reclaim_bypasses_quota" in [one["rule"] for one in body["problems"]]
     reclaimable = next(one for one in body["questions"] if one["point"] == "reclaimable")
@@ -77,24 +79,24 @@ def test_a_text_is_linted_without_being_kept(api: APIClient) -> None:
     assert reclaimable["decides"] == 1
 
 
-def test_a_text_that_cannot_be_read_has_its_line_and_no_questions(api: APIClient) -> None:
+def test_an_unreadable_configuration_is_reported_with_its_line(api: APIClient) -> None:
     body = api.post("/api/v1/conf/lint/", {"text": "actions: [\n"}).json()
     assert [one["severity"] for one in body["problems"]] == ["error"]
     assert body["problems"][0]["line"] is not None
     assert body["questions"] == []
 
 
-def test_an_empty_text_is_volcanos_default() -> None:
+def test_an_empty_configuration_is_linted_as_the_volcano_default() -> None:
     assert {one.severity for one in conf_findings("", DEFAULT_RELEASE)} <= {"remark"}
 
 
-def test_nothing_changed_is_nothing_to_apply(scenario: Scenario) -> None:
+def test_an_unchanged_scenario_exports_no_steps(scenario: Scenario) -> None:
     export = scenario_export(scenario)
     assert (export.steps, export.changed, export.script, export.impossible) == ([], "", "", [])
     assert "name: waits" in export.whole
 
 
-def test_what_changed_is_yaml_that_reads_back_as_the_scenario(scenario: Scenario) -> None:
+def test_the_exported_yaml_reads_back_as_the_changes(scenario: Scenario) -> None:
     edit(scenario, "waits", weight=7)
     queue_create(scenario=scenario, spec={"name": "team"}, expected_revision=scenario.revision)
     queue_create(
@@ -110,7 +112,7 @@ def test_what_changed_is_yaml_that_reads_back_as_the_scenario(scenario: Scenario
     assert reading.scheduler_conf_text == BYPASSING
 
 
-def test_deletions_and_states_are_a_script_of_their_own(scenario: Scenario) -> None:
+def test_deletions_and_state_changes_are_exported_as_a_script(scenario: Scenario) -> None:
     queue_remove(scenario=scenario, name="waits", subtree=False, expected_revision=scenario.revision)
     edit(scenario, "busy", state="Closed")
     export = scenario_export(scenario)
@@ -121,14 +123,16 @@ def test_deletions_and_states_are_a_script_of_their_own(scenario: Scenario) -> N
     ]
 
 
-def test_the_api_exports_what_the_page_does(scenario: Scenario, api: APIClient) -> None:
+def test_the_api_returns_the_export_of_the_page(scenario: Scenario, api: APIClient) -> None:
     edit(scenario, "waits", weight=7)
     body = api.get(f"/api/v1/scenarios/{scenario.pk}/export/").json()
     assert body["steps"] == [{"verb": "update", "queue": "waits", "halfway": False}]
     assert body["changed"] == scenario_export(scenario).changed
 
 
-def test_the_page_lints_and_says_who_decides(scenario: Scenario, browser: Client) -> None:
+def test_the_configuration_page_shows_findings_and_the_deciding_tier(
+    scenario: Scenario, browser: Client
+) -> None:
     conf_update(scenario=scenario, text=BYPASSING, expected_revision=1)
     page = text_of(browser.get(f"/scenarios/{scenario.pk}/conf/"))
     assert 'data-rule="conf.reclaim_bypasses_quota"' in page
@@ -136,7 +140,9 @@ def test_the_page_lints_and_says_who_decides(scenario: Scenario, browser: Client
     assert "tier 1 first" in page
 
 
-def test_a_text_is_checked_without_being_saved(scenario: Scenario, browser: Client) -> None:
+def test_a_configuration_is_checked_on_the_page_without_being_saved(
+    scenario: Scenario, browser: Client
+) -> None:
     answer = browser.post(
         f"/scenarios/{scenario.pk}/conf/",
         {"text": BYPASSING, "revision": "1", "check": "1"},
@@ -150,7 +156,7 @@ def test_a_text_is_checked_without_being_saved(scenario: Scenario, browser: Clie
     assert scenario.revision == 1
 
 
-def test_the_export_page_tells_the_steps_and_sends_the_files(scenario: Scenario, browser: Client) -> None:
+def test_the_export_page_lists_the_steps_and_offers_the_files(scenario: Scenario, browser: Client) -> None:
     edit(scenario, "waits", weight=7)
     page = text_of(browser.get(f"/scenarios/{scenario.pk}/export/"))
     assert "update queue <strong>waits</strong>" in page
@@ -161,12 +167,14 @@ def test_the_export_page_tells_the_steps_and_sends_the_files(scenario: Scenario,
 
 
 @pytest.mark.parametrize("tab", ["conf/", "export/", "export/whole/"])
-def test_another_workspace_has_no_such_pages(scenario: Scenario, client: Client, tab: str) -> None:
+def test_configuration_and_export_are_not_found_from_another_workspace(
+    scenario: Scenario, client: Client, tab: str
+) -> None:
     client.force_login(factories.user("outsider", role=None))
     assert client.get(f"/scenarios/{scenario.pk}/{tab}").status_code == 404
 
 
-def test_the_export_page_warns_of_what_volcano_refuses_and_gives_the_commands(
+def test_the_export_page_gives_commands_and_warns_if_volcano_rejects_the_scenario(
     scenario: Scenario, browser: Client
 ) -> None:
     address = f"/scenarios/{scenario.pk}/export/"

@@ -1,4 +1,4 @@
-"""Editing parts of a configuration, by script and on its page."""
+"""Editing parts of a configuration, through the API and on its page."""
 
 import html
 import json
@@ -35,7 +35,7 @@ def patch(api: APIClient, scenario: Scenario, body: object, seen: int = 2, query
     return api.patch(address, body, headers={"If-Match": str(seen)})
 
 
-def test_a_patch_changes_its_lines_and_is_one_revision(api: APIClient, scenario: Scenario) -> None:
+def test_a_json_patch_changes_its_lines_in_one_revision(api: APIClient, scenario: Scenario) -> None:
     answer = patch(api, scenario, [ACTIONS, FIRST])
     text = BYPASSING.replace("reclaim, allocate, backfill", "enqueue, allocate")
     text = text.replace("  - name: proportion\n", "").replace(
@@ -46,7 +46,7 @@ def test_a_patch_changes_its_lines_and_is_one_revision(api: APIClient, scenario:
     assert (change.kind, change.before, change.after) == ("conf", BYPASSING, text)
 
 
-def test_the_media_type_of_json_patch_is_taken(api: APIClient, scenario: Scenario) -> None:
+def test_the_json_patch_media_type_is_accepted(api: APIClient, scenario: Scenario) -> None:
     answer = api.generic(
         "PATCH", f"/api/v1/scenarios/{scenario.pk}/conf/", json.dumps([ACTIONS]),
         content_type="application/json-patch+json", headers={"If-Match": "2"},
@@ -54,14 +54,14 @@ def test_the_media_type_of_json_patch_is_taken(api: APIClient, scenario: Scenari
     assert answer.status_code == 200
 
 
-def test_a_dry_run_tells_the_text_and_keeps_nothing(api: APIClient, scenario: Scenario) -> None:
+def test_a_dry_run_returns_the_text_and_saves_nothing(api: APIClient, scenario: Scenario) -> None:
     answer = patch(api, scenario, [ACTIONS], query="?dry_run=1")
     assert "enqueue, allocate" in answer.json()["text"]
     scenario.refresh_from_db()
     assert (scenario.revision, scenario.conf_text) == (2, BYPASSING)
 
 
-def test_a_patch_that_saw_an_older_revision_is_refused(api: APIClient, scenario: Scenario) -> None:
+def test_a_stale_patch_is_refused(api: APIClient, scenario: Scenario) -> None:
     answer = patch(api, scenario, [ACTIONS], seen=1)
     assert (answer.status_code, answer.json()["current"]["body"]) == (412, {"text": BYPASSING})
 
@@ -75,7 +75,7 @@ def test_a_patch_that_saw_an_older_revision_is_refused(api: APIClient, scenario:
         ([ACTIONS] * 101, {""}),
     ],
 )
-def test_what_is_no_patch_is_told_with_all_places(
+def test_every_invalid_operation_of_a_patch_is_reported(
     api: APIClient, scenario: Scenario, body: object, paths: set[str]
 ) -> None:
     answer = patch(api, scenario, body)
@@ -85,13 +85,13 @@ def test_what_is_no_patch_is_told_with_all_places(
     assert scenario.conf_text == BYPASSING
 
 
-def test_a_text_with_anchors_is_edited_as_a_text(api: APIClient, scenario: Scenario) -> None:
+def test_a_configuration_with_anchors_cannot_be_patched(api: APIClient, scenario: Scenario) -> None:
     conf_update(scenario=scenario, text="actions: &a allocate\nx: *a\n", expected_revision=2)
     answer = patch(api, scenario, [ACTIONS], seen=3)
     assert [problem["rule"] for problem in answer.json()["problems"]] == ["conf.no_edit"]
 
 
-def test_a_finding_brings_the_patch_that_mends_it(api: APIClient, scenario: Scenario) -> None:
+def test_a_finding_includes_the_patch_that_fixes_it(api: APIClient, scenario: Scenario) -> None:
     found = api.get(f"/api/v1/scenarios/{scenario.pk}/conf/").json()["problems"]
     remedy = next(one["remedy"] for one in found if one["rule"] == "conf.reclaim_bypasses_quota")
     after = patch(api, scenario, remedy).json()["problems"]
@@ -102,7 +102,7 @@ def test_a_finding_brings_the_patch_that_mends_it(api: APIClient, scenario: Scen
 
 
 def press(browser: Client, scenario: Scenario, seen: int = 2, **fields: str) -> tuple[int, str]:
-    """Post what a button or a form sends; return the status and the fragment."""
+    """Post the fields of a button or a form; return the status and the fragment."""
     answer = browser.post(
         f"/scenarios/{scenario.pk}/conf/edit/", {"revision": str(seen), **fields}, headers=asking_for("conf")
     )
@@ -110,7 +110,7 @@ def press(browser: Client, scenario: Scenario, seen: int = 2, **fields: str) -> 
 
 
 def button(page: str, name: str) -> str:
-    """Return the patch that a button with an id holds."""
+    """Return the patch in the value of a button."""
     found = re.search(rf'id="{re.escape(name)}" name="operations" value="([^"]*)"', page)
     assert found, name
     return html.unescape(found[1])
@@ -138,7 +138,7 @@ def test_buttons_move_plugins_actions_and_tiers(browser: Client, scenario: Scena
     )
 
 
-def test_fields_of_a_plugin_write_only_what_was_changed(browser: Client, scenario: Scenario) -> None:
+def test_the_form_of_a_plugin_writes_only_changed_fields(browser: Client, scenario: Scenario) -> None:
     path = "/tiers/1/plugins/0"
     fields = {"switch.enablePredicate": "false", "argument.predicate.CacheEnable": "true"}
     status, page = press(browser, scenario, 2, path=path, **fields)
@@ -153,7 +153,7 @@ def test_fields_of_a_plugin_write_only_what_was_changed(browser: Client, scenari
     assert scenario.conf_text == BYPASSING
 
 
-def test_values_of_a_wrong_type_are_all_told_and_stay_in_their_fields(
+def test_every_value_of_a_wrong_type_is_reported_and_stays_in_its_field(
     browser: Client, scenario: Scenario
 ) -> None:
     conf_update(scenario=scenario, text=BYPASSING + "  - name: binpack\n", expected_revision=2)
@@ -178,7 +178,7 @@ def test_arguments_of_an_action_have_a_form(browser: Client, scenario: Scenario)
     assert scenario.conf_text == BYPASSING + end
 
 
-def test_a_finding_is_mended_by_its_button(browser: Client, scenario: Scenario) -> None:
+def test_a_button_fixes_a_finding(browser: Client, scenario: Scenario) -> None:
     page = shown(browser, scenario)
     row = page[page.index('data-rule="conf.reclaim_bypasses_quota"') :]
     offered = re.search(r'name="operations" value="([^"]*)"', row)
@@ -188,7 +188,7 @@ def test_a_finding_is_mended_by_its_button(browser: Client, scenario: Scenario) 
     assert 'data-rule="conf.reclaim_bypasses_quota"' not in after
 
 
-def test_volcanos_default_is_written_down_before_it_is_edited(browser: Client, scenario: Scenario) -> None:
+def test_the_volcano_default_is_written_out_before_it_is_edited(browser: Client, scenario: Scenario) -> None:
     conf_update(scenario=scenario, text="", expected_revision=2)
     patch_held = button(shown(browser, scenario), "write-default")
     assert press(browser, scenario, 3, operations=patch_held)[0] == 200
@@ -196,7 +196,7 @@ def test_volcanos_default_is_written_down_before_it_is_edited(browser: Client, s
     assert parse_conf(scenario.conf_text) == DEFAULT_CONF
 
 
-def test_a_text_that_is_not_saved_is_not_lost(browser: Client, scenario: Scenario) -> None:
+def test_unsaved_text_is_kept_when_an_edit_is_refused(browser: Client, scenario: Scenario) -> None:
     typed = BYPASSING + "# and this\n"
     status, page = press(browser, scenario, operations="[]", text=typed.replace("\n", "\r\n"))
     assert status == 422
@@ -205,18 +205,20 @@ def test_a_text_that_is_not_saved_is_not_lost(browser: Client, scenario: Scenari
     assert press(browser, scenario, operations="[]", text=BYPASSING.replace("\n", "\r\n"))[0] == 200
 
 
-def test_an_edit_of_an_older_revision_shows_what_has_changed(browser: Client, scenario: Scenario) -> None:
+def test_a_stale_edit_reports_that_the_scenario_has_changed(browser: Client, scenario: Scenario) -> None:
     status, page = press(browser, scenario, 1, operations=json.dumps([ACTIONS]))
     assert status == 412
     assert "the scenario has changed" in page
 
 
 @pytest.mark.parametrize("fields", [{"operations": "["}, {"operations": "{}"}, {"path": "/tiers/7"}, {}])
-def test_what_no_button_sends_is_refused(browser: Client, scenario: Scenario, fields: dict[str, str]) -> None:
+def test_an_invalid_edit_request_is_refused(
+    browser: Client, scenario: Scenario, fields: dict[str, str]
+) -> None:
     assert press(browser, scenario, 2, **fields)[0] == 422
 
 
-def test_line_endings_of_a_text_stay(browser: Client, scenario: Scenario) -> None:
+def test_line_endings_are_preserved(browser: Client, scenario: Scenario) -> None:
     text = BYPASSING.replace("\n", "\r\n")
     conf_update(scenario=scenario, text=text, expected_revision=2)
     assert press(browser, scenario, 3, operations=json.dumps([FIRST]), text=text)[0] == 200
@@ -235,12 +237,14 @@ def test_line_endings_of_a_text_stay(browser: Client, scenario: Scenario) -> Non
         "- a\n",
     ],
 )
-def test_texts_that_volcano_rejects_have_a_page(browser: Client, scenario: Scenario, text: str) -> None:
+def test_a_configuration_that_volcano_rejects_still_has_a_page(
+    browser: Client, scenario: Scenario, text: str
+) -> None:
     Scenario.objects.filter(pk=scenario.pk).update(conf_text=text)
     assert browser.get(f"/scenarios/{scenario.pk}/conf/").status_code == 200
 
 
-def test_a_viewer_sees_the_form_and_no_button(client: Client, scenario: Scenario) -> None:
+def test_a_viewer_sees_the_form_without_buttons(client: Client, scenario: Scenario) -> None:
     client.force_login(factories.user("reader", role=Role.VIEWER))
     page = shown(client, scenario)
     assert ">Form<" in page

@@ -27,7 +27,7 @@ def queue(name: str, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": spec}
 
 
-def test_a_scenario_as_it_was_begun_is_its_snapshot(api: APIClient, at: str, scenario: Scenario) -> None:
+def test_an_unedited_scenario_equals_its_snapshot(api: APIClient, at: str, scenario: Scenario) -> None:
     of_snapshot = api.get(f"/api/v1/snapshots/{scenario.snapshot_id}/document/").json()
     of_scenario = api.get(at)
     assert of_scenario["ETag"] == '"1"'
@@ -35,7 +35,7 @@ def test_a_scenario_as_it_was_begun_is_its_snapshot(api: APIClient, at: str, sce
     assert {one["metadata"]["name"] for one in of_snapshot["queues"]} == {"busy", "waits"}
 
 
-def test_many_things_are_one_revision(api: APIClient, at: str, scenario: Scenario) -> None:
+def test_many_changes_are_applied_in_one_revision(api: APIClient, at: str, scenario: Scenario) -> None:
     body = {
         "objects": {
             "queues": [queue("busy", weight=3), queue("team", weight=2, parent="busy")],
@@ -56,13 +56,13 @@ def test_many_things_are_one_revision(api: APIClient, at: str, scenario: Scenari
     assert [one["metadata"]["name"] for one in again["queues"]] == ["busy", "waits"]
 
 
-def test_what_is_so_already_makes_no_revision(api: APIClient, at: str) -> None:
+def test_a_document_without_changes_creates_no_revision(api: APIClient, at: str) -> None:
     body = {"objects": {"queues": [queue("busy", weight=3)]}}
     assert written(api, at, body).json()["revision"] == 2
     assert written(api, at, body, seen="2").json()["revision"] == 2
 
 
-def test_every_problem_comes_at_once_and_nothing_is_saved(api: APIClient, at: str) -> None:
+def test_every_problem_is_reported_at_once_and_nothing_is_saved(api: APIClient, at: str) -> None:
     body = {
         "objects": {
             "queues": [queue("busy", wieght=3), queue("team", parent="nope")],
@@ -77,7 +77,7 @@ def test_every_problem_comes_at_once_and_nothing_is_saved(api: APIClient, at: st
     assert api.get(at)["ETag"] == '"1"'
 
 
-def test_two_queues_cannot_become_each_others_parents(api: APIClient, at: str) -> None:
+def test_a_cycle_of_two_parents_is_refused(api: APIClient, at: str) -> None:
     body = {"objects": {"queues": [queue("busy", parent="waits"), queue("waits", parent="busy")]}}
     response = written(api, at, body)
     assert {one["rule"] for one in response.json()["problems"]} == {"queue.cycle"}
@@ -100,13 +100,13 @@ def test_two_queues_cannot_become_each_others_parents(api: APIClient, at: str) -
         [],
     ],
 )
-def test_a_body_that_is_none_is_refused(api: APIClient, at: str, body: Any) -> None:
+def test_an_invalid_document_edit_is_refused(api: APIClient, at: str, body: Any) -> None:
     response = written(api, at, body)
     assert response.status_code == 422
     assert response.json()["problems"]
 
 
-def test_a_dry_run_saves_nothing_and_a_stale_one_is_refused(api: APIClient, at: str) -> None:
+def test_a_dry_run_saves_nothing_and_a_stale_edit_is_refused(api: APIClient, at: str) -> None:
     body = {"objects": {"queues": [queue("busy", weight=3)]}}
     assert written(api, f"{at}?dry_run=1", body).status_code == 200
     assert api.get(at)["ETag"] == '"1"'

@@ -1,4 +1,4 @@
-"""Taking changes back, looking at older revisions, branching, and what differs."""
+"""Undo, redo, revert, older revisions, branches and differences."""
 
 import copy
 import random
@@ -31,13 +31,13 @@ def scenario(db: None) -> Scenario:
 
 
 def frozen(scenario: Scenario, state: State | None = None) -> bytes:
-    """Return what a run of this state would compute on."""
+    """Return the frozen input of a run in this state."""
     state = state or state_of(Scenario.objects.get(pk=scenario.pk))
     return frozen_input(content_of(scenario.snapshot).document, name=scenario.name, state=state)
 
 
 def edit(scenario: Scenario, dice: random.Random) -> None:
-    """Change something or other."""
+    """Make a random edit."""
     names = sorted(scenario.queues.exclude(name="root").values_list("name", flat=True))
     seen = {"scenario": scenario, "expected_revision": scenario.revision}
     name = dice.choice(names) if names else ""
@@ -66,7 +66,9 @@ def edit(scenario: Scenario, dice: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", trials(range(6), always=3))
-def test_every_revision_is_rebuilt_and_all_taken_back_is_the_snapshot(scenario: Scenario, seed: int) -> None:
+def test_every_revision_is_rebuilt_and_undoing_all_restores_the_snapshot(
+    scenario: Scenario, seed: int
+) -> None:
     dice = random.Random(seed)
     at = {1: frozen(scenario)}
     while scenario.revision < 26:
@@ -91,7 +93,7 @@ def test_every_revision_is_rebuilt_and_all_taken_back_is_the_snapshot(scenario: 
         assert change.way == "redo"
 
 
-def test_an_edit_after_an_undo_leaves_nothing_to_redo(scenario: Scenario) -> None:
+def test_an_edit_after_an_undo_clears_the_redo_history(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"weight": 2}, expected_revision=1)
     undo(scenario=scenario, expected_revision=2)
     assert steps(scenario) == {"undo": None, "redo": 3}
@@ -101,7 +103,7 @@ def test_an_edit_after_an_undo_leaves_nothing_to_redo(scenario: Scenario) -> Non
         redo(scenario=scenario, expected_revision=4)
 
 
-def test_undo_asks_for_the_revision_and_the_role(scenario: Scenario) -> None:
+def test_undo_requires_the_current_revision_and_the_editor_role(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"weight": 2}, expected_revision=1)
     with pytest.raises(StaleRevision):
         undo(scenario=scenario, expected_revision=1)
@@ -129,7 +131,7 @@ def changed_fields(scenario: Scenario, base: str) -> list[tuple[str, str, str, A
     ]
 
 
-def test_the_difference_is_told_field_by_field_under_any_name(scenario: Scenario) -> None:
+def test_differences_of_a_renamed_queue_are_listed_by_field(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"name": "team", "weight": 3}, expected_revision=1)
     assert changed_fields(scenario, SNAPSHOT) == [
         ("queues", "team", "name", "waits", "team"),
@@ -137,7 +139,7 @@ def test_the_difference_is_told_field_by_field_under_any_name(scenario: Scenario
     ]
 
 
-def test_a_difference_is_put_back_alone(scenario: Scenario) -> None:
+def test_a_single_difference_is_reverted(scenario: Scenario) -> None:
     queue_update(
         scenario=scenario, name="waits", patch={"weight": 3, "capability": {"gpu": "1"}}, expected_revision=1
     )
@@ -146,7 +148,7 @@ def test_a_difference_is_put_back_alone(scenario: Scenario) -> None:
     assert changed_fields(scenario, SNAPSHOT) == [("queues", "waits", "weight", 1, 3)]
 
 
-def test_a_job_is_put_back_with_all_that_belongs_to_it(scenario: Scenario) -> None:
+def test_reverting_a_job_includes_its_pods(scenario: Scenario) -> None:
     before = frozen(scenario)
     workload_copy(scenario=scenario, kind="podgroups", key="default/wait", count=1, expected_revision=1)
     added = differences_from(scenario, SNAPSHOT)
@@ -160,7 +162,7 @@ def test_a_job_is_put_back_with_all_that_belongs_to_it(scenario: Scenario) -> No
     assert frozen(scenario) == before
 
 
-def test_a_change_is_taken_back_alone_unless_it_was_changed_again(scenario: Scenario) -> None:
+def test_a_change_is_reverted_unless_it_was_changed_since(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"weight": 3, "priority": 1}, expected_revision=1)
     queue_update(scenario=scenario, name="waits", patch={"priority": 2}, expected_revision=2)
     weight, priority = (Change.objects.get(revision=2, field=field) for field in ("weight", "priority"))
@@ -171,7 +173,7 @@ def test_a_change_is_taken_back_alone_unless_it_was_changed_again(scenario: Scen
     assert [problem.rule for problem in refused.value.problems] == ["history.changed_since"]
 
 
-def test_a_removed_queue_comes_back_alone(scenario: Scenario) -> None:
+def test_reverting_a_removal_restores_the_object(scenario: Scenario) -> None:
     before = frozen(scenario)
     queue_remove(scenario=scenario, name="below", subtree=True, expected_revision=1)
     change_revert(scenario=scenario, change=Change.objects.get(), expected_revision=2)
@@ -182,7 +184,7 @@ def test_a_removed_queue_comes_back_alone(scenario: Scenario) -> None:
     assert frozen(scenario) == before
 
 
-def test_a_branch_begins_as_its_parent_was(scenario: Scenario) -> None:
+def test_a_branch_starts_with_the_state_of_its_parent(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=1)
     objects_write(scenario=scenario, wanted={("nodes", "n1"): None}, expected_revision=2)
     branch = scenario_branch(scenario=scenario, name="what if", user=factories.user())
@@ -195,7 +197,7 @@ def test_a_branch_begins_as_its_parent_was(scenario: Scenario) -> None:
     assert scenario.queues.get(name="busy").weight == 1
 
 
-def test_objects_that_could_not_be_read_are_refused_together(scenario: Scenario) -> None:
+def test_every_unreadable_amount_of_an_object_is_reported(scenario: Scenario) -> None:
     broken = factories.node("n0")
     broken["status"]["allocatable"] = {"cpu": "many", "memory": "-"}
     with pytest.raises(Invalid) as refused:

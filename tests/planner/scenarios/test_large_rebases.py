@@ -1,4 +1,4 @@
-"""A rebase for which large snapshots have to be compared: a worker makes it, page and script follow."""
+"""Rebases that compare large snapshots: executed by a worker, followed on the page and through the API."""
 
 import threading
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def scenario(editor: User) -> Scenario:
-    """A scenario in which the node n0 is cordoned."""
+    """A scenario with node n0 cordoned."""
     scenario = factories.scenario()
     cordon: dict[str, Any] = {"spec": {"unschedulable": True}}
     nodes_update(scenario=scenario, names=["n0"], patch=lambda _: cordon, expected_revision=1)
@@ -43,7 +43,7 @@ def scenario(editor: User) -> Scenario:
 
 @pytest.fixture
 def newer(scenario: Scenario) -> Snapshot:
-    """The cluster later: a third node came, and somebody labelled n0."""
+    """A later snapshot: a third node, and a label on n0."""
     document = factories.cluster(nodes=3)
     document["nodes"][0]["metadata"]["labels"] = {"rack": "b"}
     return factories.snapshot(document)
@@ -51,20 +51,20 @@ def newer(scenario: Scenario) -> Snapshot:
 
 @pytest.fixture
 def without_n0(scenario: Scenario) -> Snapshot:
-    """The cluster later, without the node that the scenario cordons."""
+    """A later snapshot without the node that the scenario cordons."""
     document = factories.cluster(nodes=3)
     del document["nodes"][0]
     return factories.snapshot(document)
 
 
 def done(rebase: Rebase) -> Rebase:
-    """Let a worker make it."""
+    """Return the rebase after a worker executed it."""
     do_work(rebase)
     return rebase
 
 
 def requested(browser: Client, scenario: Scenario, snapshot: Snapshot) -> Rebase:
-    """Press the button of the page; nothing is made yet."""
+    """Request a rebase on the page; no branch exists yet."""
     seen = {"snapshot": snapshot.pk, "revision": scenario.revision, "name": "later"}
     answer = browser.post(f"/scenarios/{scenario.pk}/carry-over/", seen)
     rebase = Rebase.objects.get()
@@ -73,7 +73,7 @@ def requested(browser: Client, scenario: Scenario, snapshot: Snapshot) -> Rebase
     return rebase
 
 
-def test_a_worker_makes_the_branch_and_the_page_leads_to_it(
+def test_a_worker_creates_the_branch_and_the_page_links_to_it(
     browser: Client, scenario: Scenario, newer: Snapshot
 ) -> None:
     rebase = requested(browser, scenario, newer)
@@ -95,7 +95,7 @@ def test_a_worker_makes_the_branch_and_the_page_leads_to_it(
     assert at not in text_of(browser.get(f"/scenarios/{scenario.pk}/carry-over/"))
 
 
-def test_what_is_undecided_is_told_and_nothing_is_kept(
+def test_undecided_conflicts_are_reported_and_no_branch_is_created(
     browser: Client, scenario: Scenario, without_n0: Snapshot
 ) -> None:
     rebase = done(requested(browser, scenario, without_n0))
@@ -106,14 +106,16 @@ def test_what_is_undecided_is_told_and_nothing_is_kept(
     assert f"/scenarios/{scenario.pk}/carry-over/?snapshot={without_n0.pk}" in page
 
 
-def test_an_edit_meanwhile_refuses_it(browser: Client, scenario: Scenario, newer: Snapshot) -> None:
+def test_an_edit_in_the_meantime_fails_the_rebase(
+    browser: Client, scenario: Scenario, newer: Snapshot
+) -> None:
     rebase = requested(browser, scenario, newer)
     nodes_remove(scenario=scenario, names=["n1"], expected_revision=2)
     assert "changed in the meantime" in done(rebase).error
     assert (rebase.state, Scenario.objects.count()) == ("failed", 1)
 
 
-def test_whoever_may_no_longer_edit_gets_no_branch(
+def test_a_rebase_fails_when_its_user_may_no_longer_edit(
     browser: Client, editor: User, scenario: Scenario, newer: Snapshot
 ) -> None:
     rebase = requested(browser, scenario, newer)
@@ -128,7 +130,7 @@ def test_a_stale_request_is_refused_at_once(browser: Client, scenario: Scenario,
     assert not Rebase.objects.exists()
 
 
-def test_it_is_cancelled_and_goes_with_its_scenario(
+def test_a_rebase_is_cancelled_and_removed_with_its_scenario(
     browser: Client, scenario: Scenario, newer: Snapshot
 ) -> None:
     rebase = requested(browser, scenario, newer)
@@ -145,7 +147,7 @@ def test_it_is_cancelled_and_goes_with_its_scenario(
     assert browser.get(f"/rebases/{again.pk}/").status_code == 404
 
 
-def test_old_ones_are_removed(scenario: Scenario, newer: Snapshot) -> None:
+def test_old_rebases_are_removed(scenario: Scenario, newer: Snapshot) -> None:
     long_ago = timezone.now() - timedelta(days=91)
     facts = {"workspace": scenario.workspace, "scenario": scenario, "snapshot": newer, "revision": 2}
     Rebase.objects.create(**facts, name="old", state="succeeded", finished=long_ago)
@@ -154,7 +156,7 @@ def test_old_ones_are_removed(scenario: Scenario, newer: Snapshot) -> None:
     assert [rebase.name for rebase in Rebase.objects.all()] == ["new"]
 
 
-def test_a_script_is_answered_with_202_and_follows(
+def test_an_api_rebase_returns_202_and_is_followed(
     api: APIClient, scenario: Scenario, newer: Snapshot
 ) -> None:
     where, seen = f"/api/v1/scenarios/{scenario.pk}/rebase/", {"If-Match": "2"}
@@ -170,10 +172,10 @@ def test_a_script_is_answered_with_202_and_follows(
     assert (told["state"], told["problems"]) == ("succeeded", [])
     assert Scenario.objects.get(pk=told["branch"]).parent == scenario
     cancelled = api.post(f"{answer.headers['Location']}cancel/").json()
-    assert cancelled["state"] == "succeeded", "what is over stays as it is"
+    assert cancelled["state"] == "succeeded", "cancelling a finished rebase has no effect"
 
 
-def test_choices_reach_the_worker(api: APIClient, scenario: Scenario, without_n0: Snapshot) -> None:
+def test_choices_are_passed_to_the_worker(api: APIClient, scenario: Scenario, without_n0: Snapshot) -> None:
     decided = {"kind": "nodes", "key": "n0", "field": "", "take": "ours"}
     asked = {"snapshot": str(without_n0.pk), "choices": [decided]}
     answer = api.post(f"/api/v1/scenarios/{scenario.pk}/rebase/", asked, headers={"If-Match": "2"})
@@ -185,7 +187,7 @@ def test_choices_reach_the_worker(api: APIClient, scenario: Scenario, without_n0
 
 @pytest.fixture
 def worker() -> Iterator[None]:
-    """A worker that takes what is queued, until the test ends."""
+    """A worker that executes queued work until the test ends."""
     over = threading.Event()
 
     def work() -> None:
@@ -203,7 +205,7 @@ def worker() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("worker")
-def test_the_command_line_follows_it_to_the_branch(
+def test_the_rebase_command_waits_for_the_branch(
     live_server: LiveServer,
     editor: User,
     scenario: Scenario,

@@ -1,4 +1,4 @@
-"""Nodes of a scenario: pools, cordons, taints, sizes, on the page and by script."""
+"""Nodes of a scenario: pools, cordons, taints and sizes, on the page and through the API."""
 
 import re
 from typing import Any
@@ -39,7 +39,7 @@ def test_pools_and_nodes_are_shown_with_units(browser: Client, scenario: Scenari
     assert "n0 8 cores 32 GiB 110 pods 8 schedulable" in said
 
 
-def test_nodes_are_added_like_another_or_of_a_capacity(browser: Client, scenario: Scenario) -> None:
+def test_nodes_are_added_as_copies_or_with_a_capacity(browser: Client, scenario: Scenario) -> None:
     assert post(browser, scenario, "add/", count="2", prefix="n", like="n0").status_code == 302
     post(browser, scenario, "add/", 2, count="1", prefix="big", **{"capacity.cpu": "64"})
     assert list(nodes(scenario)) == ["n0", "n1", "big-1", "n-1", "n-2"]
@@ -59,7 +59,7 @@ DOING = {
 
 
 @pytest.mark.parametrize(("typed", "spec"), DOING.values(), ids=DOING)
-def test_the_ticked_nodes_change_and_are_put_back(
+def test_a_change_of_selected_nodes_can_be_undone_by_its_opposite(
     browser: Client, scenario: Scenario, typed: dict[str, str], spec: dict[str, Any]
 ) -> None:
     assert post(browser, scenario, "change/", node=["n1"], **typed).status_code == 302
@@ -69,7 +69,7 @@ def test_the_ticked_nodes_change_and_are_put_back(
     assert not scenario.object_changes.exists()
 
 
-def test_all_that_the_filter_shows_are_resized_and_labelled(browser: Client, scenario: Scenario) -> None:
+def test_an_action_applies_to_all_nodes_that_match_the_filter(browser: Client, scenario: Scenario) -> None:
     post(browser, scenario, "change/", all="on", filter="n", action="resize", key="cpu", value="16")
     post(browser, scenario, "change/", 2, all="on", filter="n1", action="label", key="zone", value="a")
     assert [node["status"]["allocatable"]["cpu"] for node in nodes(scenario).values()] == ["16", "16"]
@@ -79,7 +79,7 @@ def test_all_that_the_filter_shows_are_resized_and_labelled(browser: Client, sce
     assert list(nodes(scenario)) == ["n1"]
 
 
-def test_everything_that_is_wrong_is_told_and_nothing_saved(browser: Client, scenario: Scenario) -> None:
+def test_every_error_is_reported_and_nothing_is_saved(browser: Client, scenario: Scenario) -> None:
     typed = {"capacity.cpu": "many", "capacity.memory": "-1x"}
     answer = post(browser, scenario, "add/", count="1", prefix="new", **typed)
     assert answer.status_code == 422
@@ -100,14 +100,14 @@ def test_everything_that_is_wrong_is_told_and_nothing_saved(browser: Client, sce
     assert not scenario.object_changes.exists()
 
 
-def test_a_stale_change_is_refused(browser: Client, scenario: Scenario) -> None:
+def test_a_stale_node_edit_is_refused(browser: Client, scenario: Scenario) -> None:
     post(browser, scenario, "change/", node=["n1"], action="cordon")
     answer = post(browser, scenario, "change/", node=["n0"], action="cordon")
     assert answer.status_code == 412
     assert "You edited revision 1; it is now at revision 2." in text_of(answer)
 
 
-def test_a_viewer_looks_and_an_outsider_does_not(client: Client, scenario: Scenario) -> None:
+def test_a_viewer_reads_the_nodes_and_an_outsider_does_not(client: Client, scenario: Scenario) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     assert "Add nodes" not in page(client, scenario)
     assert post(client, scenario, "change/", node=["n0"], action="cordon").status_code == 403
@@ -115,7 +115,7 @@ def test_a_viewer_looks_and_an_outsider_does_not(client: Client, scenario: Scena
     assert client.get(f"/scenarios/{scenario.pk}/nodes/").status_code == 404
 
 
-def test_the_page_asks_the_database_little(
+def test_the_page_makes_a_bounded_number_of_queries(
     browser: Client, scenario: Scenario, django_assert_max_num_queries
 ) -> None:
     page(browser, scenario)
@@ -123,7 +123,7 @@ def test_the_page_asks_the_database_little(
         page(browser, scenario)
 
 
-def test_nodes_by_script(api: APIClient, scenario: Scenario) -> None:
+def test_nodes_are_created_patched_and_deleted_through_the_api(api: APIClient, scenario: Scenario) -> None:
     at = f"/api/v1/scenarios/{scenario.pk}/nodes/"
     assert [node["metadata"]["name"] for node in api.get(at).json()["results"]] == ["n0", "n1"]
     new = factories.node("n2")
@@ -142,20 +142,20 @@ def test_nodes_by_script(api: APIClient, scenario: Scenario) -> None:
 
 REFUSED = {
     "no name": ({"metadata": {}}, "name.illegal"),
-    "no object": ({"metadata": "n"}, "request.invalid"),
+    "metadata not an object": ({"metadata": "n"}, "request.invalid"),
     "a taken name": (factories.node("n0"), "name.taken"),
-    "amounts that are none": (factories.node("new", cpu="many"), "quantity"),
+    "invalid amounts": (factories.node("new", cpu="many"), "quantity"),
 }
 
 
 @pytest.mark.parametrize(("body", "rule"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_a_node(api: APIClient, scenario: Scenario, body: Any, rule: str) -> None:
+def test_an_invalid_node_is_refused(api: APIClient, scenario: Scenario, body: Any, rule: str) -> None:
     answer = api.post(f"/api/v1/scenarios/{scenario.pk}/nodes/", body, headers={"If-Match": "1"})
     assert answer.status_code == 422
     assert rule in answer.json()["problems"][0]["rule"]
 
 
-def test_a_node_keeps_its_name_and_shape(api: APIClient, scenario: Scenario) -> None:
+def test_a_patch_cannot_change_the_name_or_shape_of_a_node(api: APIClient, scenario: Scenario) -> None:
     at = f"/api/v1/scenarios/{scenario.pk}/nodes/n0/"
     for patch in ({"metadata": {"name": "other"}}, {"metadata": None}, {"metadata": "x"}, {"spec": "x"}):
         assert api.patch(at, patch, headers={"If-Match": "1"}).status_code == 422

@@ -1,4 +1,4 @@
-"""The figures beside the fields equal those of a run, on page and in API, and are fast."""
+"""The previewed figures equal those of a run, on the page and in the API, and take few queries."""
 
 import re
 
@@ -23,7 +23,7 @@ def scenario(db: None) -> Scenario:
     return factories.scenario()
 
 
-def test_figures_are_those_of_a_run_when_it_opens(transactional_db: None) -> None:
+def test_preview_figures_equal_those_of_a_run_at_its_start(transactional_db: None) -> None:
     run = factories.run()
     preview = scenario_preview(run.scenario)
     do_work(run)
@@ -38,7 +38,7 @@ def test_figures_are_those_of_a_run_when_it_opens(transactional_db: None) -> Non
         assert answer.request == outcome.request
 
 
-def test_an_edit_moves_the_figures_of_other_queues(scenario: Scenario) -> None:
+def test_an_edit_changes_the_figures_of_other_queues(scenario: Scenario) -> None:
     before = scenario_preview(scenario).queues["busy"]
     queue_update(
         scenario=scenario, name="waits", patch={"guarantee": {"resource": {"cpu": "3"}}}, expected_revision=1
@@ -56,7 +56,7 @@ def test_jobs_are_counted_once_for_all_scenarios_of_a_snapshot(
         scenario_preview(Scenario.objects.select_related("snapshot").get(pk=scenario.pk))
 
 
-def test_sums_of_children_stand_with_their_parent(scenario: Scenario) -> None:
+def test_a_parent_has_the_sums_of_its_children(scenario: Scenario) -> None:
     for revision, name in enumerate(("busy", "waits"), start=1):
         patch = {"guarantee": {"resource": {"cpu": "500m"}}, "deserved": {"cpu": "2", "memory": "1Gi"}}
         queue_update(scenario=scenario, name=name, patch=patch, expected_revision=revision)
@@ -66,18 +66,18 @@ def test_sums_of_children_stand_with_their_parent(scenario: Scenario) -> None:
     assert root.deserved_of_children == {"cpu": 4000, "memory": 2 * 2**30}
 
 
-def test_what_hangs_on_a_queue_is_counted(scenario: Scenario) -> None:
+def test_jobs_and_pods_of_a_queue_are_counted(scenario: Scenario) -> None:
     busy, waits = (scenario_preview(scenario).queues[name] for name in ("busy", "waits"))
     assert (busy.jobs, busy.running, busy.pending) == (1, 16, 0)
     assert (waits.jobs, waits.running, waits.pending) == (1, 0, 4)
 
 
-def test_jobs_follow_a_queue_that_gets_another_name(scenario: Scenario) -> None:
+def test_jobs_follow_a_renamed_queue(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="busy", patch={"name": "team-a"}, expected_revision=1)
     assert scenario_preview(scenario).queues["team-a"].running == 16
 
 
-def test_a_job_of_the_scenario_counts_under_the_present_name_of_its_queue(scenario: Scenario) -> None:
+def test_an_added_job_counts_under_the_current_name_of_its_queue(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="busy", patch={"name": "team-a"}, expected_revision=1)
     added = {"podgroups": factories.podgroup("more", "team-a"), "pods": factories.pod("more-0", "more")}
     for kind, manifest in added.items():
@@ -87,7 +87,7 @@ def test_a_job_of_the_scenario_counts_under_the_present_name_of_its_queue(scenar
     assert (answer.jobs, answer.running, answer.pending) == (2, 16, 1)
 
 
-def test_fields_that_nothing_reads_say_why(scenario: Scenario, browser: Client) -> None:
+def test_fields_without_effect_state_the_reason(scenario: Scenario, browser: Client) -> None:
     assert "deserved" in scenario_preview(scenario).without_effect
     conf_update(scenario=scenario, text=CAPACITY, expected_revision=1)
     assert "deserved" not in scenario_preview(scenario).without_effect
@@ -99,7 +99,7 @@ def test_fields_that_nothing_reads_say_why(scenario: Scenario, browser: Client) 
     )
 
 
-def test_a_configuration_that_volcano_refuses_leaves_no_figures(scenario: Scenario, browser: Client) -> None:
+def test_a_configuration_that_volcano_rejects_has_no_figures(scenario: Scenario, browser: Client) -> None:
     Scenario.objects.filter(pk=scenario.pk).update(conf_text='actions: "dance"\ntiers: []\n')
     scenario.refresh_from_db()
     preview = scenario_preview(scenario)
@@ -109,7 +109,7 @@ def test_a_configuration_that_volcano_refuses_leaves_no_figures(scenario: Scenar
     assert "No figures: this scenario cannot be simulated." in page
 
 
-def test_an_obstacle_of_the_tree_is_told(scenario: Scenario, browser: Client) -> None:
+def test_a_hierarchy_that_blocks_scheduling_is_reported(scenario: Scenario, browser: Client) -> None:
     conf = CAPACITY.replace("- name: capacity", "- name: capacity\n    enableHierarchy: true")
     conf_update(scenario=scenario, text=conf, expected_revision=1)
     queue_update(scenario=scenario, name="waits", patch={"parent": "busy"}, expected_revision=2)
@@ -118,7 +118,7 @@ def test_an_obstacle_of_the_tree_is_told(scenario: Scenario, browser: Client) ->
     assert "The capacity plugin would enqueue no job and place no pod." in page
 
 
-def test_the_api_gives_the_figures_of_the_page(scenario: Scenario, api: APIClient, browser: Client) -> None:
+def test_the_api_returns_the_figures_of_the_page(scenario: Scenario, api: APIClient, browser: Client) -> None:
     answer = api.get(f"/api/v1/scenarios/{scenario.pk}/preview/")
     assert (answer.status_code, answer["ETag"]) == (200, '"1"')
     body = answer.json()

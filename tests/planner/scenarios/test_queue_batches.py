@@ -41,7 +41,7 @@ def test_arithmetic_changes_each_queue_from_its_own_value_in_one_revision(scenar
     assert [value(scenario, name) for name in NAMES] == ["8", "4"]
 
 
-def test_a_part_of_root_is_of_what_the_nodes_have(scenario: Scenario) -> None:
+def test_a_fraction_of_root_refers_to_the_capacity_of_the_nodes(scenario: Scenario) -> None:
     total = cluster_total(scenario)["cpu"]
     assert total
     patches = {"busy": {"deserved": {"cpu": "1/4 of root"}}}
@@ -49,7 +49,7 @@ def test_a_part_of_root_is_of_what_the_nodes_have(scenario: Scenario) -> None:
     assert value(scenario, "busy") == str(round(total / 4000))
 
 
-def test_a_part_of_the_parent_is_of_the_same_field_and_needs_it(scenario: Scenario) -> None:
+def test_a_fraction_of_the_parent_requires_the_same_field_of_the_parent(scenario: Scenario) -> None:
     queue_create(
         scenario=scenario,
         spec={"name": "team", "parent": "busy", "deserved": {"cpu": "50% of parent"}},
@@ -65,7 +65,7 @@ def test_a_part_of_the_parent_is_of_the_same_field_and_needs_it(scenario: Scenar
     ]
 
 
-def test_all_problems_of_all_queues_come_at_once_and_nothing_is_saved(scenario: Scenario) -> None:
+def test_the_problems_of_all_queues_are_reported_at_once_and_nothing_is_saved(scenario: Scenario) -> None:
     patches = {"busy": {"weight": "many"}, "gone": {"weight": 1}, "waits": {"deserved": {"cpu": "plenty"}}}
     with pytest.raises(Invalid) as refused:
         queues_update(scenario=scenario, patches=patches, expected_revision=2)
@@ -74,7 +74,7 @@ def test_all_problems_of_all_queues_come_at_once_and_nothing_is_saved(scenario: 
     assert scenario.revision == 2
 
 
-def test_the_api_previews_edits_that_nobody_saved(scenario: Scenario, api: APIClient) -> None:
+def test_the_api_previews_unsaved_edits(scenario: Scenario, api: APIClient) -> None:
     body = {"queues": {"busy": {"deserved": {"cpu": "2x"}}, "waits": {"weight": "many"}}}
     address = reverse("api:scenario-preview", args=[scenario.pk])
     answer = api.post(address, body, format="json").json()
@@ -85,7 +85,7 @@ def test_the_api_previews_edits_that_nobody_saved(scenario: Scenario, api: APICl
     assert (scenario.revision, value(scenario, "busy")) == (2, "8")
 
 
-def test_the_api_edits_several_queues(scenario: Scenario, api: APIClient) -> None:
+def test_the_api_edits_several_queues_at_once(scenario: Scenario, api: APIClient) -> None:
     body = {"queues": {name: {"weight": "+100%"} for name in NAMES}}
     address = reverse("api:scenario-queues", args=[scenario.pk])
     answer = api.patch(address, body, format="json", headers={"If-Match": '"2"'})
@@ -95,7 +95,7 @@ def test_the_api_edits_several_queues(scenario: Scenario, api: APIClient) -> Non
     assert wrong.status_code == 422
 
 
-def test_the_preview_of_a_page_is_what_the_saved_edit_shows(scenario: Scenario, browser: Client) -> None:
+def test_the_previewed_figures_equal_those_after_saving(scenario: Scenario, browser: Client) -> None:
     page = reverse("planner:scenario-detail", args=[scenario.pk])
     lines = {"waits": {"name": "waits", "weight": "+100%", "guarantee.resource.cpu": "3"}}
     typed = {"resource": "cpu", "lines": json.dumps(lines)}
@@ -112,7 +112,7 @@ def test_the_preview_of_a_page_is_what_the_saved_edit_shows(scenario: Scenario, 
     assert said["real_capability"] == f"{(saved.real_capability['cpu'] or 0) / 1000:g}"
 
 
-def test_selected_queues_get_one_value_and_the_page_says_what_was(
+def test_selected_queues_get_one_value_and_the_page_shows_the_old_one(
     scenario: Scenario, browser: Client
 ) -> None:
     page = reverse("planner:scenario-detail", args=[scenario.pk])
@@ -123,7 +123,7 @@ def test_selected_queues_get_one_value_and_the_page_says_what_was(
     assert 'title="in the snapshot: –"' in answer.text
 
 
-def test_a_pasted_block_names_row_and_column_of_every_problem(scenario: Scenario, browser: Client) -> None:
+def test_problems_of_a_pasted_block_name_their_row_and_column(scenario: Scenario, browser: Client) -> None:
     page = reverse("planner:scenario-detail", args=[scenario.pk])
     block = "Queue\tWeight\tDeserved cpu\nbusy\tmany\t\nnobody\t2\t\nwaits\t\t1/0 of root"
     typed = {"revision": "2", "resource": "cpu", "paste": block}
@@ -140,7 +140,7 @@ def test_a_pasted_block_names_row_and_column_of_every_problem(scenario: Scenario
     assert [value(scenario, name) for name in NAMES] == ["None", "8"]
 
 
-def test_the_table_is_sorted_by_any_column_and_shows_chosen_ones(scenario: Scenario, browser: Client) -> None:
+def test_the_table_is_sorted_by_any_column_and_hides_columns(scenario: Scenario, browser: Client) -> None:
     page = reverse("planner:scenario-detail", args=[scenario.pk])
     text = browser.get(f"{page}?resource=cpu&sort=deserved&hide=weight&hide=share").text
     assert text.index('id="queue-waits"') < text.index('id="queue-busy"')

@@ -36,7 +36,7 @@ def broken_rules(change: Shaping, **asked: Any) -> list[str]:
     return [problem.rule for problem in refused.value.problems]
 
 
-def test_a_queue_is_added_with_what_is_said_of_it(scenario: Scenario) -> None:
+def test_a_queue_is_added_with_its_spec(scenario: Scenario) -> None:
     spec = {"name": "new", "parent": "waits", "weight": 3, "capability": {"cpu": "4"}}
     queue_create(scenario=scenario, spec=spec, expected_revision=1)
     added = scenario.queues.get(name="new")
@@ -51,41 +51,41 @@ NEW = {
     "no name": ({}, "form.missing"),
     "a taken name": ({"name": "waits"}, "name.taken"),
     "a name with capitals": ({"name": "New"}, "name.illegal"),
-    "a parent that is not there": ({"name": "new", "parent": "gone"}, "queue.parent_missing"),
+    "a missing parent": ({"name": "new", "parent": "gone"}, "queue.parent_missing"),
     "a bad quantity": ({"name": "new", "capability": {"cpu": "x"}}, "quantity.unreadable"),
 }
 
 
 @pytest.mark.parametrize(("spec", "rule"), NEW.values(), ids=NEW)
-def test_what_cannot_be_added(scenario: Scenario, spec: dict[str, Any], rule: str) -> None:
+def test_an_invalid_new_queue_is_refused(scenario: Scenario, spec: dict[str, Any], rule: str) -> None:
     assert broken_rules(queue_create, scenario=scenario, spec=spec) == [rule]
 
 
-def test_a_queue_moves_with_all_below_it(scenario: Scenario) -> None:
+def test_a_queue_moves_with_its_subtree(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="below", patch={"parent": "busy"}, expected_revision=1)
     assert parents(scenario)["below"] == "busy"
     assert parents(scenario)["lowest"] == "below"
 
 
-def test_a_queue_does_not_move_below_itself(scenario: Scenario) -> None:
+def test_a_queue_cannot_move_below_itself(scenario: Scenario) -> None:
     asked = {"scenario": scenario, "name": "waits", "patch": {"parent": "lowest"}}
     assert broken_rules(queue_update, **asked) == ["queue.cycle"]
 
 
-def test_another_name_takes_the_children_along(scenario: Scenario) -> None:
+def test_renaming_a_queue_updates_its_children(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"name": "team-a"}, expected_revision=1)
     assert parents(scenario)["below"] == "team-a"
     assert "waits" not in parents(scenario)
 
 
 @pytest.mark.parametrize("name", ["root", "default"])
-def test_queues_that_volcano_makes_keep_their_names_and_stay(scenario: Scenario, name: str) -> None:
+def test_queues_that_volcano_creates_cannot_be_renamed_or_removed(scenario: Scenario, name: str) -> None:
     asked = {"scenario": scenario, "name": name}
     assert broken_rules(queue_update, **asked, patch={"name": "other"}) == ["queue.name_fixed"]
     assert broken_rules(queue_remove, **asked, subtree=True) == ["queue.delete_protected"]
 
 
-def test_a_twin_stands_beside_with_the_same_fields_under_a_free_name(scenario: Scenario) -> None:
+def test_a_duplicate_has_the_same_parent_and_fields_and_an_unused_name(scenario: Scenario) -> None:
     queue_duplicate(scenario=scenario, name="below", expected_revision=1)
     twin = queue_duplicate(scenario=scenario, name="below", expected_revision=2)
     assert twin.name == "below-copy-2"
@@ -93,7 +93,7 @@ def test_a_twin_stands_beside_with_the_same_fields_under_a_free_name(scenario: S
     assert [name for name, parent in parents(scenario).items() if parent == "below-copy"] == []
 
 
-def test_a_queue_goes_with_its_subtree_when_asked(scenario: Scenario) -> None:
+def test_a_queue_is_removed_with_its_subtree_on_request(scenario: Scenario) -> None:
     assert broken_rules(queue_remove, scenario=scenario, name="waits", subtree=False) == [
         "queue.delete_has_children"
     ]
@@ -114,7 +114,7 @@ SHAPING: dict[str, Callable[[Scenario], Any]] = {
 
 
 @pytest.mark.parametrize("change", SHAPING.values(), ids=SHAPING)
-def test_a_stale_change_of_the_tree_is_refused(scenario: Scenario, change: Shaping) -> None:
+def test_a_stale_tree_edit_is_refused(scenario: Scenario, change: Shaping) -> None:
     before = Queue.objects.count()
     with pytest.raises(StaleRevision):
         change(scenario)

@@ -15,7 +15,7 @@ def scenario(db: None) -> Scenario:
     return factories.scenario()
 
 
-def test_a_patch_changes_what_it_names_and_keeps_the_rest(scenario: Scenario) -> None:
+def test_a_patch_changes_only_the_given_fields(scenario: Scenario) -> None:
     queue_update(
         scenario=scenario,
         name="waits",
@@ -27,12 +27,12 @@ def test_a_patch_changes_what_it_names_and_keeps_the_rest(scenario: Scenario) ->
     assert Scenario.objects.get(pk=scenario.pk).revision == scenario.revision == 2
 
 
-def test_null_removes(scenario: Scenario) -> None:
+def test_null_in_a_patch_removes_a_value(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"capability": None}, expected_revision=1)
     assert scenario.queues.get(name="waits").capability == {}
 
 
-def test_every_changed_field_is_kept_as_history(scenario: Scenario) -> None:
+def test_every_changed_field_is_recorded_in_the_history(scenario: Scenario) -> None:
     editor = factories.user()
     patch = {"weight": 4, "priority": 7, "reclaimable": True}
     queue_update(scenario=scenario, name="waits", patch=patch, expected_revision=1, user=editor)
@@ -43,7 +43,7 @@ def test_every_changed_field_is_kept_as_history(scenario: Scenario) -> None:
     }
 
 
-def test_a_patch_that_changes_nothing_makes_no_revision(scenario: Scenario) -> None:
+def test_a_patch_without_effect_creates_no_revision(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"weight": 1}, expected_revision=1)
     assert scenario.revision == 1
     assert not Change.objects.exists()
@@ -59,8 +59,8 @@ def test_a_stale_edit_is_refused_with_both_revisions(scenario: Scenario) -> None
 
 BROKEN = {
     "a weight of zero": ({"weight": 0}, "queue.weight", "weight"),
-    "a weight that is a text": ({"weight": "4"}, "form.type", "weight"),
-    "a quantity that is none": ({"capability": {"cpu": "8 cores"}}, "quantity.unreadable", "capability.cpu"),
+    "a weight that is a string": ({"weight": "4"}, "form.type", "weight"),
+    "an unreadable quantity": ({"capability": {"cpu": "8 cores"}}, "quantity.unreadable", "capability.cpu"),
     "a negative quantity": ({"deserved": {"cpu": "-1"}}, "quantity.negative", "deserved.cpu"),
     "a guarantee outside resource": ({"guarantee": {"cpu": "1"}}, "queue.unknown_field", "guarantee.cpu"),
     "a field that a queue does not have": ({"wieght": 4}, "queue.unknown_field", "wieght"),
@@ -81,7 +81,7 @@ def test_an_invalid_edit_is_refused(scenario: Scenario, patch: dict, rule: str, 
     assert scenario.revision == 1
 
 
-def test_an_object_becomes_a_row_and_again_the_same_object() -> None:
+def test_a_queue_object_survives_the_round_trip_through_a_row() -> None:
     manifest = {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "Queue",
@@ -104,12 +104,12 @@ def test_an_object_becomes_a_row_and_again_the_same_object() -> None:
     assert queue_manifest(queue_row(manifest)) == manifest
 
 
-def test_a_spec_names_every_field_in_crd_spelling() -> None:
+def test_a_spec_has_every_field_in_crd_spelling() -> None:
     spec = queue_spec(queue_row(factories.queue("q")))
     assert (spec["dequeueStrategy"], spec["guarantee"], spec["weight"]) == (None, {"resource": {}}, 1)
 
 
-def test_the_tree_comes_parents_first(db: None, django_assert_num_queries) -> None:
+def test_queue_rows_list_parents_before_children(db: None, django_assert_num_queries) -> None:
     document = factories.cluster()
     document["queues"] = [
         factories.queue("b", parent="a"),

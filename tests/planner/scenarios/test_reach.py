@@ -1,4 +1,4 @@
-"""A proposed change makes the figure reach the amount once it is applied."""
+"""Proposed changes reach the requested amount once they are applied."""
 
 import html
 import json
@@ -28,7 +28,7 @@ PLACED = {"figure": "placed", "job": "default/wait", "at_least": "2"}
 
 @pytest.fixture
 def scenario(db: None) -> Scenario:
-    """Queue busy fills the nodes, queue waits has four pods that wait."""
+    """Queue busy fills the nodes, queue waits has four pending pods."""
     document = factories.cluster()
     document["podgroups"][0]["spec"]["minMember"] = 1
     busy, waits = (queue["spec"] for queue in document["queues"])
@@ -56,10 +56,10 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS.keys())
-def test_every_change_that_is_offered_holds_once_it_is_made(
+def test_every_proposed_change_reaches_the_amount_when_applied(
     asked: dict[str, str], client: Client, scenario: Scenario
 ) -> None:
-    """The claim: press the button, and the page shows a figure that is as asked for."""
+    """Apply the change on the page, which then shows the requested figure."""
     signed_in(client)
     found = offered(scenario, asked)
     for change in found:
@@ -83,7 +83,7 @@ def scenario_document(scenario: Scenario) -> dict[str, Any]:
     return dict(scenario.snapshot.content.document())
 
 
-def test_the_questions_find_changes(scenario: Scenario) -> None:
+def test_each_question_finds_its_kinds_of_changes(scenario: Scenario) -> None:
     kinds = {
         name: {change["kind"] for change in offered(scenario, asked)} for name, asked in QUESTIONS.items()
     }
@@ -96,21 +96,21 @@ def test_the_questions_find_changes(scenario: Scenario) -> None:
     }
 
 
-def test_the_answer_is_that_of_the_scenario_as_a_document(scenario: Scenario) -> None:
-    """The page counts the demand once and keeps it; the answer is as if all was read anew."""
+def test_the_answer_equals_that_for_the_scenario_document(scenario: Scenario) -> None:
+    """The page caches the demand; the answer equals one computed from the document."""
     for asked in QUESTIONS.values():
         answer = scenario_reach(scenario, asked)
         document = resolved({**scenario_document(scenario), "scheduler_conf": scenario.conf_text})
         assert answer_of(answer) == answer_of(reached(document, answer.question))
 
 
-def test_the_figure_now_is_the_one_on_the_page(scenario: Scenario) -> None:
+def test_the_current_figure_is_that_of_the_preview(scenario: Scenario) -> None:
     preview = scenario_preview(scenario).queues
     assert scenario_reach(scenario, DESERVED).now == preview["waits"].deserved["cpu"]
     assert scenario_reach(scenario, QUESTIONS["share"]).now == preview["busy"].share
 
 
-def test_page_and_api_give_the_same_answer(client: Client, scenario: Scenario) -> None:
+def test_the_page_and_the_api_give_the_same_answer(client: Client, scenario: Scenario) -> None:
     signed_in(client)
     api = APIClient()
     api.force_login(factories.user("script"))
@@ -124,14 +124,14 @@ def test_page_and_api_give_the_same_answer(client: Client, scenario: Scenario) -
         assert f'data-change="{change["name"]}" data-status="{change["status"]}"' in page.content.decode()
 
 
-def test_the_figures_of_the_tree_lead_to_the_question(client: Client, scenario: Scenario) -> None:
+def test_figures_of_the_queue_tree_link_to_the_question(client: Client, scenario: Scenario) -> None:
     page = signed_in(client).get(reverse("planner:scenario-detail", args=[scenario.pk])).content.decode()
     address = reverse("planner:reach", args=[scenario.pk])
     assert f"{address}?figure=deserved&amp;queue=waits&amp;resource=cpu" in page
     assert f"{address}?figure=share&amp;queue=busy&amp;resource=cpu" in page
 
 
-def test_the_fragment_is_a_line_of_the_tree(client: Client, scenario: Scenario) -> None:
+def test_the_fragment_is_a_row_of_the_queue_tree(client: Client, scenario: Scenario) -> None:
     signed_in(client)
     asked = {name: text for name, text in DESERVED.items() if name != "at_least"}
     line = client.get(
@@ -141,7 +141,7 @@ def test_the_fragment_is_a_line_of_the_tree(client: Client, scenario: Scenario) 
     assert "Make the deserved CPU of" in " ".join(line.split())
 
 
-def test_a_viewer_asks_and_cannot_use(client: Client, scenario: Scenario) -> None:
+def test_a_viewer_gets_answers_but_cannot_apply_a_change(client: Client, scenario: Scenario) -> None:
     signed_in(client, Role.VIEWER)
     address = reverse("planner:reach", args=[scenario.pk], query=QUESTIONS["placed"])
     assert "Use this change" not in client.get(address).content.decode()
@@ -157,7 +157,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("asked", "says"), REFUSED.values(), ids=REFUSED.keys())
-def test_a_question_without_an_answer_says_why(
+def test_an_invalid_question_is_refused_with_the_reason(
     client: Client, scenario: Scenario, asked: dict[str, str], says: str
 ) -> None:
     signed_in(client)
@@ -171,9 +171,7 @@ def test_a_question_without_an_answer_says_why(
     assert says in refused.json()["problems"][0]["message"]
 
 
-def test_an_amount_that_cannot_be_read_stays_in_its_field_with_what_is_wrong(
-    client: Client, scenario: Scenario
-) -> None:
+def test_an_unreadable_amount_stays_in_its_field_with_the_error(client: Client, scenario: Scenario) -> None:
     address = reverse("planner:reach", args=[scenario.pk])
     form = signed_in(client).get(address, {**DESERVED, "at_least": "much"}).context["form"]
     assert form["at_least"].value() == "much"
@@ -185,7 +183,7 @@ def test_an_amount_that_cannot_be_read_stays_in_its_field_with_what_is_wrong(
     assert "There is no queue" in gone.non_field_errors()[0]
 
 
-def test_a_change_that_is_none_is_refused(client: Client, scenario: Scenario) -> None:
+def test_an_invalid_change_cannot_be_applied(client: Client, scenario: Scenario) -> None:
     signed_in(client)
     address = reverse("planner:reach", args=[scenario.pk], query=DESERVED)
     refused = client.post(address, {"revision": "1", "queue": "waits", "patch": "["})
@@ -202,7 +200,7 @@ def test_a_change_that_is_none_is_refused(client: Client, scenario: Scenario) ->
     assert stale.status_code == 412
 
 
-def test_no_session_of_a_large_cluster_is_simulated_within_a_request(
+def test_a_large_cluster_is_not_simulated_within_a_request(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selector, "MOST_PODS", 3)
@@ -210,7 +208,7 @@ def test_no_session_of_a_large_cluster_is_simulated_within_a_request(
         scenario_reach(scenario, PLACED)
 
 
-def test_what_was_not_tried_in_time_is_undecided_and_nothing_more_is_claimed(
+def test_changes_not_tried_in_time_are_shown_as_undecided(
     client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selector, "SECONDS", 0.0)
@@ -221,7 +219,7 @@ def test_what_was_not_tried_in_time_is_undecided_and_nothing_more_is_claimed(
     assert "Use this change" not in shown
 
 
-def test_a_search_goes_on_from_request_to_request_until_every_kind_is_decided(
+def test_a_search_continues_over_requests_until_every_kind_is_decided(
     client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = answer_of(scenario_reach(scenario, PLACED))
@@ -237,7 +235,7 @@ def test_a_search_goes_on_from_request_to_request_until_every_kind_is_decided(
     assert requests == sum(change["tried"] for change in whole["changes"])
 
 
-def test_the_page_asks_for_the_rest_by_itself(
+def test_the_page_requests_the_rest_of_a_search(
     client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selector, "SECONDS", 0.0)
@@ -253,7 +251,7 @@ def test_the_page_asks_for_the_rest_by_itself(
     assert "The search continues" not in shown
 
 
-def test_a_search_does_not_go_on_in_another_scenario_than_it_began_in(
+def test_a_search_cannot_continue_after_its_scenario_or_question_changed(
     client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selector, "SECONDS", 0.0)
@@ -268,7 +266,7 @@ def test_a_search_does_not_go_on_in_another_scenario_than_it_began_in(
     assert client.get(address, {**PLACED, "after": goes_on}).status_code == 422
 
 
-def test_every_number_of_nodes_on_the_page_has_its_unit(client: Client, scenario: Scenario) -> None:
+def test_node_counts_on_the_page_have_their_unit(client: Client, scenario: Scenario) -> None:
     page = signed_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED).content.decode()
     row = re.search(r'<tr data-change="nodes:.*?</tr>', page, re.DOTALL)[0]  # type: ignore[index]
     assert re.search(r"\d+ nodes? in the pool", row)

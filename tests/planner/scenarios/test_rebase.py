@@ -1,4 +1,4 @@
-"""A scenario on a newer snapshot: three sides meet, nothing is lost that nobody gave up."""
+"""Rebasing a scenario onto a newer snapshot: a three-way merge that loses no change silently."""
 
 import copy
 import random
@@ -45,7 +45,7 @@ def frozen(on: Side, state: State) -> bytes:
 
 
 def decided(base: Side, ours: State, newer: Side, take: str) -> Rebased:
-    """Carry over with one side for every conflict, those included that a choice brings up."""
+    """Rebase with one side for every conflict, including conflicts that a choice creates."""
     found = rebased(base, copy.deepcopy(ours), newer, {})
     while any(not conflict.take for conflict in found.conflicts):
         choices = {conflict.id: take for conflict in found.conflicts}
@@ -54,7 +54,7 @@ def decided(base: Side, ours: State, newer: Side, take: str) -> Rebased:
 
 
 class Dice:
-    """Clusters and edits of clusters, from one seed."""
+    """Random clusters and edits of clusters, from one seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -70,7 +70,7 @@ class Dice:
         return {"name": "x", "nodes": nodes, "queues": queues, "podgroups": groups, "pods": pods}
 
     def later(self, document: Json) -> Json:
-        """Return what became of a cluster."""
+        """Return a later state of a cluster."""
         side_of = side(copy.deepcopy(document))
         state = begun(side_of)
         for _ in range(self._random.randrange(4)):
@@ -164,7 +164,7 @@ seeds = st.integers(0, 10**9)
 
 @settings(max_examples=150)
 @given(seeds)
-def test_onto_the_same_snapshot_nothing_changes(seed: int) -> None:
+def test_a_rebase_onto_the_same_snapshot_changes_nothing(seed: int) -> None:
     dice = Dice(seed)
     base = side(dice.cluster())
     ours = dice.scenario(base)
@@ -177,7 +177,7 @@ def test_onto_the_same_snapshot_nothing_changes(seed: int) -> None:
 
 @settings(max_examples=150)
 @given(seeds)
-def test_without_changes_of_ours_it_is_the_newer_snapshot(seed: int) -> None:
+def test_a_rebase_without_own_changes_gives_the_newer_snapshot(seed: int) -> None:
     dice = Dice(seed)
     document = dice.cluster()
     base, newer = side(document), side(dice.later(document), "actions: allocate\n")
@@ -241,7 +241,7 @@ def test_no_change_of_theirs_is_lost_unless_ours_is_chosen(seed: int) -> None:
 
 @settings(max_examples=400)
 @given(seeds, st.sampled_from(SIDES))
-def test_the_outcome_is_a_tree_with_unique_names(seed: int, take: str) -> None:
+def test_a_rebase_results_in_a_tree_with_unique_names(seed: int, take: str) -> None:
     dice = Dice(seed)
     document = dice.cluster()
     base, newer = side(document), side(dice.later(document))
@@ -257,7 +257,7 @@ def test_the_outcome_is_a_tree_with_unique_names(seed: int, take: str) -> None:
 
 
 def _by_name(state: State, base: Side) -> State:
-    """Return a state whose queues count as imported when the base has one of the name."""
+    """Return a state in which a queue counts as imported if the base has a queue of its name."""
     for row in state.queues.values():
         row.imported_name = row.name if row.name in base.rows else ""
     return state
@@ -282,7 +282,7 @@ def scenario(db: None) -> Scenario:
 
 @pytest.fixture
 def newer(scenario: Scenario) -> Snapshot:
-    """The cluster later: `waits` has another weight, too, `team` is new, a third node came."""
+    """A later snapshot: another weight of `waits`, a new queue `team` and a third node."""
     document = factories.cluster(nodes=3)
     document["queues"][1]["spec"]["weight"] = 9
     document["queues"].append(factories.queue("team"))
@@ -300,7 +300,7 @@ CHOICES = [
 ]
 
 
-def test_a_script_sees_the_conflicts_decides_them_and_gets_a_branch(
+def test_conflicts_are_listed_and_resolved_through_the_api(
     api: APIClient, scenario: Scenario, newer: Snapshot
 ) -> None:
     told = api.get(where(scenario), {"snapshot": newer.pk}).json()
@@ -330,7 +330,7 @@ def test_a_script_sees_the_conflicts_decides_them_and_gets_a_branch(
 
 
 @pytest.mark.parametrize(("take", "weight"), [("ours", 5), ("theirs", 9)])
-def test_the_command_line_lists_conflicts_and_lets_one_side_hold(
+def test_the_rebase_command_lists_conflicts_and_resolves_them_for_one_side(
     live_server: LiveServer,
     editor: User,
     scenario: Scenario,
@@ -361,7 +361,9 @@ def test_the_command_line_lists_conflicts_and_lets_one_side_hold(
     assert (carried.snapshot, carried.queues.get(name="waits").weight) == (newer, weight)
 
 
-def test_a_snapshot_of_another_workspace_is_none(api: APIClient, scenario: Scenario, newer: Snapshot) -> None:
+def test_a_snapshot_of_another_workspace_is_refused(
+    api: APIClient, scenario: Scenario, newer: Snapshot
+) -> None:
     newer.workspace = Workspace.objects.create(name="another")
     newer.save()
     assert api.get(where(scenario), {"snapshot": newer.pk}).status_code == 422
@@ -369,7 +371,7 @@ def test_a_snapshot_of_another_workspace_is_none(api: APIClient, scenario: Scena
     assert [problem["path"] for problem in answer.json()["problems"]] == ["snapshot"]
 
 
-def test_the_page_shows_both_sides_and_carries_over(
+def test_the_page_shows_both_sides_of_a_conflict_and_rebases(
     browser: Client, scenario: Scenario, newer: Snapshot
 ) -> None:
     at = f"/scenarios/{scenario.pk}/carry-over/"
@@ -392,7 +394,7 @@ def test_the_page_shows_both_sides_and_carries_over(
     assert stale.status_code == 412
 
 
-def test_changed_queues_are_carried_over_without_unpacking_a_snapshot(
+def test_queue_changes_are_rebased_without_unpacking_a_snapshot(
     browser: Client,
     scenario: Scenario,
     django_assert_max_num_queries: Any,
@@ -424,7 +426,7 @@ def test_changed_queues_are_carried_over_without_unpacking_a_snapshot(
     assert unpacked()
 
 
-def test_the_page_shows_the_lines_of_the_configuration_that_would_differ(
+def test_the_page_shows_the_configuration_lines_that_would_differ(
     browser: Client, scenario: Scenario, newer: Snapshot
 ) -> None:
     conf_update(scenario=scenario, text=f"# mine\n{factories.CONF}", expected_revision=3)
@@ -432,7 +434,9 @@ def test_the_page_shows_the_lines_of_the_configuration_that_would_differ(
     assert '<span class="lines__line lines__line--in">+# mine</span>' in page
 
 
-def test_a_viewer_sees_and_carries_nothing_over(client: Client, scenario: Scenario, newer: Snapshot) -> None:
+def test_a_viewer_sees_the_rebase_but_cannot_start_it(
+    client: Client, scenario: Scenario, newer: Snapshot
+) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     at = f"/scenarios/{scenario.pk}/carry-over/"
     assert "Rebase</button>" not in text_of(client.get(at, {"snapshot": newer.pk}))
@@ -443,7 +447,7 @@ def test_a_viewer_sees_and_carries_nothing_over(client: Client, scenario: Scenar
 
 
 def of_one(edit: Json, later: Json, take: str) -> tuple[list[tuple[str, str, str]], State]:
-    """Return the conflicts of one edit here and one there of podgroup, node or queue, and the outcome."""
+    """Return the conflicts between own object changes and a later snapshot, and the resulting state."""
     document = factories.cluster()
     base, newer = side(document), side({**document, **later})
     state = begun(base)
@@ -452,7 +456,7 @@ def of_one(edit: Json, later: Json, take: str) -> tuple[list[tuple[str, str, str
     return [(one.what, one.kind, one.key) for one in found.conflicts], found.state
 
 
-def test_what_was_changed_here_and_is_gone_there_is_decided_workload_by_workload() -> None:
+def test_a_workload_changed_here_and_removed_there_is_one_conflict() -> None:
     names = [f"wait-{number}" for number in range(4)]
     pods = {("pods", f"default/{name}"): factories.pod(name, "wait", cpu="2") for name in names}
     gone = {"pods": [], "podgroups": []}
@@ -462,7 +466,7 @@ def test_what_was_changed_here_and_is_gone_there_is_decided_workload_by_workload
     assert of_one(pods, gone, THEIRS)[1].objects == {}
 
 
-def test_what_the_cluster_itself_writes_is_no_conflict() -> None:
+def test_metadata_written_by_the_cluster_is_no_conflict() -> None:
     node = factories.node("n1")
     node["metadata"]["resourceVersion"] = "77"
     assert of_one({("nodes", "n1"): None}, {"nodes": [factories.node("n0"), node]}, OURS)[0] == []

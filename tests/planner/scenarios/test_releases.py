@@ -39,13 +39,13 @@ def imported(release: str) -> Snapshot:
     )  # fmt: skip
 
 
-def test_a_run_reads_the_release_of_its_scenario(scenario: Scenario) -> None:
+def test_a_run_has_the_release_of_its_scenario(scenario: Scenario) -> None:
     assert "release" not in run_create(scenario=scenario).input.document()
     older(scenario)
     assert run_create(scenario=scenario).input.document()["release"] == "v1.14.4"
 
 
-def test_the_imported_release_decides_until_another_is_chosen() -> None:
+def test_the_imported_release_applies_until_another_is_chosen() -> None:
     scenario = scenario_create(snapshot=imported("v1.14.2"), name="as imported")
     assert release_used(scenario).name == "v1.14.4"
     assert run_create(scenario=scenario).input.document()["release"] == "v1.14.2"
@@ -54,7 +54,7 @@ def test_the_imported_release_decides_until_another_is_chosen() -> None:
     assert run_create(scenario=scenario).input.document()["release"] == "v1.15.1"
 
 
-def test_a_choice_is_one_revision_that_can_be_undone_and_redone(scenario: Scenario) -> None:
+def test_choosing_a_release_is_a_revision_that_can_be_undone_and_redone(scenario: Scenario) -> None:
     older(scenario)
     change = Change.objects.get(scenario=scenario, revision=2)
     assert (change.kind, change.before, change.after) == ("release", "", "v1.14.4")
@@ -72,7 +72,7 @@ def test_a_branch_keeps_the_release(scenario: Scenario) -> None:
     assert scenario_branch(scenario=scenario, name="c", revision=1).release == ""
 
 
-def test_what_is_no_version_is_refused_with_the_known_releases(scenario: Scenario) -> None:
+def test_an_invalid_release_is_refused_with_the_known_ones(scenario: Scenario) -> None:
     with pytest.raises(Invalid) as refused:
         older(scenario, "latest")
     (problem,) = refused.value.problems
@@ -90,7 +90,7 @@ def test_checks_and_preview_follow_the_release(scenario: Scenario) -> None:
     assert "gangpreempt" in scenario_preview(scenario).error
 
 
-def test_scripts_read_and_choose_the_release(api: APIClient, scenario: Scenario) -> None:
+def test_the_api_reads_and_sets_the_release(api: APIClient, scenario: Scenario) -> None:
     address = f"/api/v1/scenarios/{scenario.pk}/release/"
     assert api.get(address).json() == {"release": "", "imported": "", "rules_of": "v1.15.1"}
     chosen = api.put(address, {"release": "v1.14.1"}, headers={"If-Match": "1"})
@@ -105,7 +105,7 @@ def test_scripts_read_and_choose_the_release(api: APIClient, scenario: Scenario)
     assert (difference["kind"], difference["after"]) == ("release", "v1.14.1")
 
 
-def test_a_text_is_checked_for_the_release_that_reads_it(api: APIClient) -> None:
+def test_a_configuration_is_linted_for_the_given_release(api: APIClient) -> None:
     text, rule, _ = LATER["an argument of a later release"]
     found = api.post("/api/v1/conf/lint/", {"text": text, "release": "v1.14.4"}).json()["problems"]
     assert rule in {problem["rule"] for problem in found}
@@ -113,7 +113,7 @@ def test_a_text_is_checked_for_the_release_that_reads_it(api: APIClient) -> None
     assert refused.status_code == 422
 
 
-def test_the_page_offers_the_known_releases_and_saves_one(browser: Client, scenario: Scenario) -> None:
+def test_the_page_offers_the_known_releases_and_saves_the_choice(browser: Client, scenario: Scenario) -> None:
     address = f"/scenarios/{scenario.pk}/conf/"
     page = text_of(browser.get(address))
     assert "Not imported: v1.15.1 is assumed" in page

@@ -1,4 +1,4 @@
-"""Removing a scenario: what goes, and what is kept of who changed what."""
+"""Removing a scenario: the removed objects, and the history that is kept."""
 
 import pytest
 from django.test import Client
@@ -27,7 +27,7 @@ def removed(api: APIClient, scenario: Scenario, seen: int = 2, query: str = "") 
     return api.delete(address, headers={"If-Match": str(seen)}).status_code
 
 
-def test_a_removed_scenario_is_gone_with_its_runs_and_their_links(
+def test_removing_a_scenario_removes_its_runs_and_their_links(
     api: APIClient, client: Client, editor: User, scenario: Scenario
 ) -> None:
     run = factories.run(scenario)
@@ -41,7 +41,7 @@ def test_a_removed_scenario_is_gone_with_its_runs_and_their_links(
     assert Run.objects.get(pk=run.pk).state == "cancelled"
 
 
-def test_who_removes_must_have_seen_the_present_revision(api: APIClient, scenario: Scenario) -> None:
+def test_a_removal_requires_the_current_revision(api: APIClient, scenario: Scenario) -> None:
     assert removed(api, scenario, seen=1) == 412
     assert removed(api, scenario, query="?dry_run=1") == 204
     assert api.get(f"/api/v1/scenarios/{scenario.pk}/").status_code == 200
@@ -66,7 +66,7 @@ def test_the_history_of_the_workspace_keeps_every_change(
     )
 
 
-def test_the_page_removes_and_says_so(browser: Client, scenario: Scenario) -> None:
+def test_the_page_removes_a_scenario_and_confirms_it(browser: Client, scenario: Scenario) -> None:
     address = f"/scenarios/{scenario.pk}/remove/"
     assert browser.post(address, {"revision": "1"}).status_code == 412
     assert browser.get(f"/scenarios/{scenario.pk}/changes/").status_code == 200
@@ -75,7 +75,7 @@ def test_the_page_removes_and_says_so(browser: Client, scenario: Scenario) -> No
     assert browser.get(f"/scenarios/{scenario.pk}/").status_code == 404
 
 
-def test_the_sample_can_be_opened_anew(browser: Client, db: None) -> None:
+def test_a_removed_sample_can_be_created_again(browser: Client, db: None) -> None:
     first = browser.post("/sample/").headers["Location"]
     browser.post(f"{first}remove/", {"revision": "1"})
     second = browser.post("/sample/").headers["Location"]
@@ -83,7 +83,7 @@ def test_the_sample_can_be_opened_anew(browser: Client, db: None) -> None:
     assert browser.get(second).status_code == 200
 
 
-def test_a_change_tells_who_made_it_when_the_account_is_gone(api: APIClient, scenario: Scenario) -> None:
+def test_a_change_names_its_user_after_the_account_is_deleted(api: APIClient, scenario: Scenario) -> None:
     colleague = factories.user("colleague")
     queue_update(scenario=scenario, name="busy", patch={"weight": 2}, expected_revision=2, user=colleague)
     colleague.delete()

@@ -1,4 +1,4 @@
-"""Editing a scenario on its page; a refused edit loses nothing."""
+"""Editing a scenario on its page; a refused edit keeps the input."""
 
 import re
 
@@ -44,13 +44,13 @@ def test_the_page_shows_every_queue_with_units(browser: Client, scenario: Scenar
     assert '<data value="12000.0" title="cpu: 12000m">12</data>' in page
 
 
-def test_the_page_asks_to_log_in(client: Client, scenario: Scenario) -> None:
+def test_the_pages_require_login(client: Client, scenario: Scenario) -> None:
     pages = [page_of(scenario), queue_of(scenario), reverse("planner:conf", args=[scenario.pk])]
     for page in pages:
         assert client.get(page).headers["Location"].startswith(reverse("login"))
 
 
-def test_the_page_makes_a_known_number_of_queries(
+def test_the_page_makes_a_fixed_number_of_queries(
     browser: Client, scenario: Scenario, django_assert_num_queries
 ) -> None:
     browser.get(page_of(scenario))
@@ -58,25 +58,25 @@ def test_the_page_makes_a_known_number_of_queries(
         browser.get(page_of(scenario))
 
 
-def test_a_line_is_literally_part_of_the_page(browser: Client, scenario: Scenario) -> None:
+def test_a_queue_row_equals_that_part_of_the_page(browser: Client, scenario: Scenario) -> None:
     line = part(browser, queue_of(scenario), "queue-waits").split("<template>")[0]
     assert line.strip() in text_of(browser.get(page_of(scenario)))
 
 
-def test_an_open_line_is_literally_part_of_the_page(browser: Client, scenario: Scenario) -> None:
+def test_an_edited_queue_row_equals_that_part_of_the_page(browser: Client, scenario: Scenario) -> None:
     line = part(browser, f"{queue_of(scenario)}?edit", "queue-waits").split("<template>")[0]
     assert 'name="capability.cpu" value="12"' in line
     assert line.strip() in text_of(browser.get(f"{queue_of(scenario)}?edit"))
 
 
-def test_the_editor_offers_the_resources_that_nodes_have(browser: Client) -> None:
+def test_the_editor_has_fields_for_the_resources_of_the_nodes(browser: Client) -> None:
     document = factories.cluster()
     document["nodes"].append(factories.node("gpu", **{"nvidia.com/gpu": "8"}))
     line = part(browser, f"{queue_of(factories.scenario(document=document))}?edit", "queue-waits")
     assert 'name="deserved.nvidia.com/gpu"' in line
 
 
-def test_saving_changes_only_what_was_typed(browser: Client, scenario: Scenario) -> None:
+def test_saving_changes_only_the_submitted_fields(browser: Client, scenario: Scenario) -> None:
     answer = save(browser, scenario, weight="4", guarantee__resource__cpu="500m", reclaimable="false")
     assert answer.status_code == 200
     assert ">0.5</data>" in text_of(answer)
@@ -85,7 +85,9 @@ def test_saving_changes_only_what_was_typed(browser: Client, scenario: Scenario)
     assert queue.capability == {"cpu": "12"}
 
 
-def test_saving_tells_the_page_its_new_revision(browser: Client, scenario: Scenario) -> None:
+def test_saving_updates_the_revision_and_the_last_changes_on_the_page(
+    browser: Client, scenario: Scenario
+) -> None:
     answer = save(browser, scenario, weight="4")
     assert answer.headers["HX-Trigger"] == '{"revision": {"seen": 1, "now": 2}}'
     assert 'hx-swap-oob="true">revision 2<' in text_of(answer)
@@ -94,13 +96,13 @@ def test_saving_tells_the_page_its_new_revision(browser: Client, scenario: Scena
     assert ": weight</td><td>1</td><td>4</td>" in last
 
 
-def test_an_emptied_field_is_not_set_any_more(browser: Client, scenario: Scenario) -> None:
+def test_an_emptied_field_is_unset(browser: Client, scenario: Scenario) -> None:
     save(browser, scenario, capability__cpu="", weight="")
     assert stored(scenario).capability == {}
     assert stored(scenario).weight is None
 
 
-def test_a_bad_quantity_stays_in_its_field_with_the_reason(browser: Client, scenario: Scenario) -> None:
+def test_an_invalid_quantity_stays_in_its_field_with_the_error(browser: Client, scenario: Scenario) -> None:
     answer = save(browser, scenario, capability__cpu="12 cores", weight="many")
     assert answer.status_code == 422
     page = text_of(answer)
@@ -132,7 +134,7 @@ def test_a_stale_edit_is_refused_with_both_versions(browser: Client, edited_mean
     assert stored(edited_meanwhile).weight == 7
 
 
-def test_a_stale_edit_loses_nothing_that_was_typed_and_undoes_nothing(
+def test_a_stale_edit_keeps_the_input_without_reverting_other_changes(
     browser: Client, edited_meanwhile: Scenario
 ) -> None:
     page = text_of(save(browser, edited_meanwhile, weight="1", capability__cpu="16"))
@@ -141,12 +143,12 @@ def test_a_stale_edit_loses_nothing_that_was_typed_and_undoes_nothing(
     assert 'name="revision" value="2"' in page
 
 
-def test_a_stale_edit_can_be_saved_over_the_other(browser: Client, edited_meanwhile: Scenario) -> None:
+def test_a_stale_edit_can_overwrite_the_other_one(browser: Client, edited_meanwhile: Scenario) -> None:
     assert save(browser, edited_meanwhile, weight="3", revision=2).status_code == 200
     assert stored(edited_meanwhile).weight == 3
 
 
-def test_without_javascript_the_page_comes_back(browser: Client, scenario: Scenario) -> None:
+def test_without_javascript_saving_redirects_to_the_page(browser: Client, scenario: Scenario) -> None:
     fields = {"revision": "1", "weight": "5"}
     answer = browser.post(queue_of(scenario), fields)
     assert answer.headers["Location"] == page_of(scenario) + "#queue-waits"
@@ -162,14 +164,14 @@ def conf_saved(browser: Client, scenario: Scenario, text: str, revision: int = 1
     return browser.post(address, {"text": text, "revision": str(revision)}, headers=asking_for("conf"))
 
 
-def test_the_configuration_is_kept_as_it_was_typed(browser: Client, scenario: Scenario) -> None:
+def test_the_configuration_is_saved_as_typed(browser: Client, scenario: Scenario) -> None:
     text = factories.CONF + "# reclaim only at night\n"
     assert "saved as revision 2" in text_of(conf_saved(browser, scenario, text.replace("\n", "\r\n")))
     scenario.refresh_from_db()
     assert scenario.conf_text == text
 
 
-def test_a_configuration_that_is_no_yaml_stays_in_its_field(browser: Client, scenario: Scenario) -> None:
+def test_invalid_yaml_stays_in_the_configuration_field(browser: Client, scenario: Scenario) -> None:
     answer = conf_saved(browser, scenario, "actions: [enqueue\ntiers: {")
     assert answer.status_code == 422
     assert "actions: [enqueue\ntiers: {" in text_of(answer)
@@ -177,7 +179,9 @@ def test_a_configuration_that_is_no_yaml_stays_in_its_field(browser: Client, sce
     assert scenario.conf_text == factories.CONF
 
 
-def test_a_stale_configuration_is_refused_and_kept(browser: Client, edited_meanwhile: Scenario) -> None:
+def test_a_stale_configuration_edit_is_refused_and_keeps_the_text(
+    browser: Client, edited_meanwhile: Scenario
+) -> None:
     answer = conf_saved(browser, edited_meanwhile, "actions: allocate\n")
     assert answer.status_code == 412
     page = text_of(answer)
@@ -185,7 +189,7 @@ def test_a_stale_configuration_is_refused_and_kept(browser: Client, edited_meanw
     assert "actions: allocate\n</textarea>" in page
 
 
-def test_a_change_of_the_tree_is_taken_back_and_made_again(browser: Client, scenario: Scenario) -> None:
+def test_a_tree_edit_is_undone_and_redone(browser: Client, scenario: Scenario) -> None:
     save(browser, scenario, weight="4")
     for revision, way, weight in ((2, "undo", 1), (3, "redo", 4)):
         answer = browser.post(
@@ -198,7 +202,7 @@ def test_a_change_of_the_tree_is_taken_back_and_made_again(browser: Client, scen
         assert stored(scenario).weight == weight
 
 
-def test_nothing_is_taken_back_of_what_was_imported(browser: Client, scenario: Scenario) -> None:
+def test_an_unedited_scenario_has_nothing_to_undo(browser: Client, scenario: Scenario) -> None:
     assert 'data-undo="undo" title="Undo the last change (Ctrl Z)" disabled' in text_of(
         browser.get(page_of(scenario))
     )
@@ -221,13 +225,13 @@ def test_a_queue_is_added_below_another(browser: Client, scenario: Scenario) -> 
     assert stored(scenario, "new").deserved == {"cpu": "2"}
 
 
-def test_a_queue_to_come_may_stand_below_any_other(browser: Client, scenario: Scenario) -> None:
+def test_a_new_queue_may_be_placed_below_any_queue(browser: Client, scenario: Scenario) -> None:
     line = part(browser, f"{reverse('planner:queues', args=[scenario.pk])}?new&parent=waits", "queue-waits")
     assert '<option value="waits" selected>waits</option>' in line
     assert '<option value="busy">busy</option>' in line
 
 
-def test_a_queue_that_cannot_be_added_keeps_what_was_typed(browser: Client, scenario: Scenario) -> None:
+def test_a_refused_new_queue_keeps_the_input(browser: Client, scenario: Scenario) -> None:
     typed = {"name": "waits", "parent": "busy", "weight": "7", "revision": "1"}
     at = reverse("planner:queues", args=[scenario.pk])
     answer = browser.post(at, typed, headers=asking_for("queue-"))
@@ -251,7 +255,9 @@ def test_a_queue_is_moved_duplicated_and_removed(browser: Client, scenario: Scen
     assert set(scenario.queues.values_list("name", "parent")) == {("busy", ""), ("waits-copy", "busy")}
 
 
-def test_removing_asks_and_names_what_hangs_on_the_queue(browser: Client, scenario: Scenario) -> None:
+def test_the_removal_dialog_names_the_children_and_jobs_of_the_queue(
+    browser: Client, scenario: Scenario
+) -> None:
     browser.post(f"{queue_of(scenario)}move/", {"parent": "busy", "revision": "1"})
     asked = part(browser, f"{queue_of(scenario, 'busy')}remove/", "queue-busy")
     assert "Remove queue busy and the 1 queue below it?" in asked
@@ -259,7 +265,7 @@ def test_removing_asks_and_names_what_hangs_on_the_queue(browser: Client, scenar
     assert asked.strip() in text_of(browser.get(f"{queue_of(scenario, 'busy')}remove/"))
 
 
-def test_a_refused_change_of_the_tree_says_why(browser: Client, scenario: Scenario) -> None:
+def test_a_refused_tree_edit_states_the_reason(browser: Client, scenario: Scenario) -> None:
     answer = browser.post(
         f"{queue_of(scenario)}move/", {"parent": "waits", "revision": "1"}, headers=asking_for("tree-said")
     )
@@ -267,7 +273,7 @@ def test_a_refused_change_of_the_tree_says_why(browser: Client, scenario: Scenar
     assert "one of its descendants" in text_of(answer)
 
 
-def test_a_resource_is_added_by_asking_for_its_columns(browser: Client, scenario: Scenario) -> None:
+def test_selecting_a_resource_adds_its_columns(browser: Client, scenario: Scenario) -> None:
     part_of_page = part(browser, f"{page_of(scenario)}?resource=nvidia.com/gpu", "queues")
     assert 'data-field="deserved.nvidia.com/gpu"' in part_of_page
     saved = save(browser, scenario, **{"deserved.nvidia.com/gpu": "2", "resource": "nvidia.com/gpu"})
@@ -275,7 +281,7 @@ def test_a_resource_is_added_by_asking_for_its_columns(browser: Client, scenario
     assert ">2</data>" in text_of(saved)
 
 
-def test_affinity_and_hierarchy_are_fields_like_others(browser: Client, scenario: Scenario) -> None:
+def test_affinity_and_hierarchy_annotations_are_editable_fields(browser: Client, scenario: Scenario) -> None:
     required = "affinity.nodeGroupAffinity.requiredDuringSchedulingIgnoredDuringExecution"
     save(browser, scenario, **{required: "a, b", "annotations.volcano.sh/hierarchy": "root/x"})
     kept = stored(scenario)
@@ -287,9 +293,7 @@ def test_affinity_and_hierarchy_are_fields_like_others(browser: Client, scenario
     assert (stored(scenario).affinity, stored(scenario).annotations) == ({}, {})
 
 
-def test_checks_are_asked_for_by_the_page_and_tell_of_a_broken_rule(
-    browser: Client, scenario: Scenario
-) -> None:
+def test_the_page_loads_the_checks_which_report_a_broken_rule(browser: Client, scenario: Scenario) -> None:
     address = reverse("planner:review", args=[scenario.pk])
     assert f'hx-get="{address}" hx-trigger="load, revision from:body"' in text_of(
         browser.get(page_of(scenario))

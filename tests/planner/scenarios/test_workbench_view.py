@@ -1,4 +1,4 @@
-"""Sliders beside the fields of the workbench, and the table of queues with findings only."""
+"""Sliders of the workbench; tables of queues, nodes and workloads; the number of cycles of a run."""
 
 import re
 
@@ -29,13 +29,13 @@ GPU = "nvidia.com/gpu"
         (weight_slider("many", 900), Slider(most="1800", step="5", value="0", suffix="")),
     ],
 )
-def test_a_slider_goes_from_nothing_to_what_the_cluster_has(slider: Slider, expected: Slider) -> None:
+def test_a_slider_ranges_from_zero_to_the_capacity_of_the_cluster(slider: Slider, expected: Slider) -> None:
     assert slider == expected
 
 
 @pytest.fixture
 def scenario(db: None) -> Scenario:
-    """Return a scenario in which queue `below` has more than the queue above it."""
+    """Return a scenario in which queue `below` has a larger capability than its parent."""
     document = factories.cluster()
     document["queues"] += [
         factories.queue("team", parent="root", capability={"cpu": "4"}),
@@ -48,7 +48,7 @@ def shown(page: str) -> list[str]:
     return re.findall(r'<tbody id="queue-[^"]*"\s+class="tree__queue"\s+data-queue="([^"]*)"', page)
 
 
-def test_queues_with_findings_are_shown_without_script(browser: Client, scenario: Scenario) -> None:
+def test_the_findings_filter_works_without_javascript(browser: Client, scenario: Scenario) -> None:
     at = f"/scenarios/{scenario.pk}/"
     assert "waits" in shown(text_of(browser.get(at)))
     page = text_of(browser.get(at, {"findings": "yes"}))
@@ -58,9 +58,7 @@ def test_queues_with_findings_are_shown_without_script(browser: Client, scenario
     assert 'name="findings" value="yes"' in page
 
 
-def test_a_line_of_the_editor_has_a_slider_for_each_amount_and_the_weight(
-    browser: Client, scenario: Scenario
-) -> None:
+def test_the_queue_editor_has_sliders_for_amounts_and_the_weight(browser: Client, scenario: Scenario) -> None:
     page = text_of(browser.get(f"/scenarios/{scenario.pk}/queues/team/?edit=1&resource=cpu"))
     assert 'data-slides="weight"' in page
     assert 'data-slides="capability.cpu"' in page
@@ -69,12 +67,12 @@ def test_a_line_of_the_editor_has_a_slider_for_each_amount_and_the_weight(
 
 
 def names(page: str) -> list[str]:
-    """Return the names of a table's rows, in its order."""
+    """Return the names of a table's rows in order."""
     rows = page.partition("grid--held")[2].partition("</table>")[0]
     return re.findall(r'<th scope="row" class="grid__name[^"]*">\s*(?:<a[^>]*>\s*)?([^\s<]+)', rows)
 
 
-def test_changed_nodes_say_what_they_were_and_nodes_are_sorted(browser: Client) -> None:
+def test_changed_nodes_show_their_old_values_and_nodes_are_sorted(browser: Client) -> None:
     scenario = factories.scenario(document=factories.cluster(nodes=3))
     at = f"/scenarios/{scenario.pk}/nodes/"
     assert "tree__was" not in text_of(browser.get(at))
@@ -90,7 +88,7 @@ def test_changed_nodes_say_what_they_were_and_nodes_are_sorted(browser: Client) 
     assert "cordoned</td>" not in text_of(browser.get(at, {"hide": "state"}))
 
 
-def test_changed_workloads_say_what_they_were_and_workloads_are_sorted(browser: Client) -> None:
+def test_changed_workloads_show_their_old_values_and_workloads_are_sorted(browser: Client) -> None:
     scenario = factories.scenario()
     at = f"/scenarios/{scenario.pk}/workloads/"
     listed = names(text_of(browser.get(at, {"ordering": "name"})))
@@ -103,7 +101,7 @@ def test_changed_workloads_say_what_they_were_and_workloads_are_sorted(browser: 
     assert "– → </small>urgent" not in text_of(browser.get(at, {"hide": "class"}))
 
 
-def test_the_configuration_shows_its_lines_that_changed(browser: Client) -> None:
+def test_the_configuration_page_shows_the_changed_lines(browser: Client) -> None:
     scenario = factories.scenario()
     at = f"/scenarios/{scenario.pk}/conf/"
     assert "Changes from the snapshot" not in text_of(browser.get(at))
@@ -112,7 +110,7 @@ def test_the_configuration_shows_its_lines_that_changed(browser: Client) -> None
 
 
 @pytest.mark.parametrize(("typed", "cycles"), [("10", 10), ("3", 3), ("", 1)])
-def test_a_run_takes_as_many_cycles_as_were_chosen(
+def test_a_run_has_the_chosen_number_of_cycles(
     browser: Client, scenario: Scenario, typed: str, cycles: int
 ) -> None:
     assert 'name="cycles"' in text_of(browser.get(f"/scenarios/{scenario.pk}/"))
@@ -121,9 +119,7 @@ def test_a_run_takes_as_many_cycles_as_were_chosen(
 
 
 @pytest.mark.parametrize("typed", ["1000000", "0", "many"])
-def test_a_number_of_cycles_that_cannot_be_is_refused(
-    browser: Client, scenario: Scenario, typed: str
-) -> None:
+def test_an_invalid_number_of_cycles_is_refused(browser: Client, scenario: Scenario, typed: str) -> None:
     answer = browser.post(f"/scenarios/{scenario.pk}/runs/", {"cycles": typed}, follow=True)
     assert "Nothing was run. Cycles: " in text_of(answer)
     assert not scenario.runs.exists()

@@ -1,4 +1,4 @@
-"""Workloads of a scenario: seen as a run would see them; added, copied, changed and removed."""
+"""Workloads of a scenario: listed as a run reads them; added, copied, changed and removed."""
 
 import re
 from typing import Any
@@ -73,7 +73,7 @@ def page(browser: Client, scenario: Scenario, rest: str = "") -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", content))
 
 
-def test_workloads_are_shown_as_a_run_sees_them(browser: Client, scenario: Scenario) -> None:
+def test_workloads_are_listed_as_a_run_reads_them(browser: Client, scenario: Scenario) -> None:
     said = page(browser, scenario)
     assert "default/run podgroup busy – 1 16 16 0 1 core 1 GiB" in said
     assert "default/wait podgroup waits – 1 4 0 4 1 core 1 GiB" in said
@@ -88,12 +88,12 @@ def test_the_page_of_a_waiting_workload_asks_how_many_pods_to_place(
     assert re.search(r'<input[^>]* name="at_least"', shown)
 
 
-def test_a_renamed_queue_is_that_of_its_workloads(browser: Client, scenario: Scenario) -> None:
+def test_workloads_follow_a_renamed_queue(browser: Client, scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=1)
     assert "default/wait podgroup team" in page(browser, scenario)
 
 
-def test_jobs_and_nodes_have_fields_for_the_devices_of_their_cluster(browser: Client) -> None:
+def test_job_and_node_forms_have_fields_for_the_devices_of_the_cluster(browser: Client) -> None:
     document = factories.cluster()
     document["nodes"].append(factories.node("n2", **{"example.com/npu": "8", "hugepages-2Mi": "1Gi"}))
     scenario = factories.scenario(document=document)
@@ -106,7 +106,7 @@ def test_jobs_and_nodes_have_fields_for_the_devices_of_their_cluster(browser: Cl
     assert row(scenario, "jobs", "ml/sweep").requests == {"example.com/npu": "2", "amd.com/gpu": "1"}
 
 
-def test_a_job_is_added_by_its_fields(browser: Client, scenario: Scenario) -> None:
+def test_a_job_is_added_by_its_form(browser: Client, scenario: Scenario) -> None:
     typed = {
         "name": "sweep", "namespace": "ml", "queue": "waits", "replicas": "6", "minMember": "2",
         "priorityClassName": "high", "requests.cpu": "500m", "requests.nvidia.com/gpu": "",
@@ -134,7 +134,7 @@ def test_workloads_are_added_from_yaml(browser: Client, scenario: Scenario) -> N
     assert scenario.object_changes.count() == 1
 
 
-def test_copies_wait_on_no_node(browser: Client, scenario: Scenario) -> None:
+def test_a_copied_workload_is_pending(browser: Client, scenario: Scenario) -> None:
     at = "podgroups/default/run/"
     assert post(browser, scenario, at, count="2", copy="1").status_code == 302
     copied = row(scenario, "podgroups", "default/run-copy-2")
@@ -145,7 +145,7 @@ def test_copies_wait_on_no_node(browser: Client, scenario: Scenario) -> None:
         assert post(browser, scenario, at, 3, count=count, copy="1").status_code == 422
 
 
-def test_a_podgroup_changes_with_its_pods(browser: Client, scenario: Scenario) -> None:
+def test_a_change_of_a_podgroup_applies_to_its_pods(browser: Client, scenario: Scenario) -> None:
     typed = {
         "queue": "waits", "priorityClassName": "high", "minMember": "3", "replicas": "18",
         "requests.cpu": "2", "requests.memory": "1Gi",
@@ -164,14 +164,14 @@ def test_a_podgroup_changes_with_its_pods(browser: Client, scenario: Scenario) -
     assert not scenario.object_changes.exists()
 
 
-def test_a_workload_goes_with_all_its_objects(browser: Client, scenario: Scenario) -> None:
+def test_a_workload_is_removed_with_all_its_objects(browser: Client, scenario: Scenario) -> None:
     assert post(browser, scenario, "podgroups/default/run/", remove="1").status_code == 302
     assert list(workloads(scenario).podgroups) == ["default/wait"]
     assert len(workloads(scenario).pods) == 4
     assert browser.get(f"/scenarios/{scenario.pk}/workloads/podgroups/default/run/").status_code == 404
 
 
-def test_everything_that_is_wrong_is_told_and_kept_in_its_field(browser: Client, scenario: Scenario) -> None:
+def test_every_error_is_reported_and_the_input_is_kept(browser: Client, scenario: Scenario) -> None:
     typed = {"replicas": "many", "minMember": "-1", "requests.cpu": "8 cores"}
     answer = post(browser, scenario, "podgroups/default/run/", **typed)
     assert answer.status_code == 422
@@ -183,7 +183,7 @@ def test_everything_that_is_wrong_is_told_and_kept_in_its_field(browser: Client,
     assert not scenario.object_changes.exists()
 
 
-def test_a_stale_change_is_refused(browser: Client, scenario: Scenario) -> None:
+def test_a_stale_workload_edit_is_refused(browser: Client, scenario: Scenario) -> None:
     post(browser, scenario, "podgroups/default/run/", minMember="2")
     answer = post(browser, scenario, "podgroups/default/run/", minMember="3")
     assert answer.status_code == 412
@@ -191,7 +191,7 @@ def test_a_stale_change_is_refused(browser: Client, scenario: Scenario) -> None:
     assert 'value="3"' in text_of(answer)
 
 
-def test_a_viewer_looks_and_an_outsider_does_not(client: Client, scenario: Scenario) -> None:
+def test_a_viewer_reads_the_workloads_and_an_outsider_does_not(client: Client, scenario: Scenario) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     assert "Add a job" not in page(client, scenario)
     assert "Save" not in page(client, scenario, "podgroups/default/run/")
@@ -201,7 +201,7 @@ def test_a_viewer_looks_and_an_outsider_does_not(client: Client, scenario: Scena
     assert client.get(f"/scenarios/{scenario.pk}/workloads/").status_code == 404
 
 
-def test_the_page_asks_the_database_little_however_many_workloads(
+def test_the_query_count_of_the_page_does_not_grow_with_the_workloads(
     browser: Client, db: None, django_assert_max_num_queries
 ) -> None:
     document = factories.cluster()
@@ -217,7 +217,9 @@ def send(api: APIClient, at: str, body: object, *, seen: int = 1) -> Response:
     return api.post(at, body, headers={"If-Match": str(seen)})
 
 
-def test_workloads_by_script(api: APIClient, scenario: Scenario) -> None:
+def test_workloads_are_created_copied_patched_and_deleted_through_the_api(
+    api: APIClient, scenario: Scenario
+) -> None:
     at = f"/api/v1/scenarios/{scenario.pk}/workloads/"
     listed = api.get(f"{at}?queue=busy").json()
     assert (listed["count"], listed["results"][0]["amounts"]["cpu"]["value"]) == (1, 1000.0)
@@ -241,7 +243,7 @@ def test_workloads_by_script(api: APIClient, scenario: Scenario) -> None:
 
 WRONG: dict[str, tuple[Any, set[str]]] = {
     "nothing": ({}, {"request.one_of"}),
-    "two at once": ({"documents": JOB, "job": {"name": "a", "replicas": 1}}, {"request.one_of"}),
+    "two alternatives": ({"documents": JOB, "job": {"name": "a", "replicas": 1}}, {"request.one_of"}),
     "a bad name and a bad amount": (
         {"job": {"name": "A!", "replicas": -1, "requests": {"cpu": "x"}}},
         {"name.illegal", "number.range", "quantity.unreadable"},
@@ -255,7 +257,9 @@ WRONG: dict[str, tuple[Any, set[str]]] = {
 
 
 @pytest.mark.parametrize(("body", "rules"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_added(api: APIClient, scenario: Scenario, body: Any, rules: set[str]) -> None:
+def test_an_invalid_new_workload_is_refused(
+    api: APIClient, scenario: Scenario, body: Any, rules: set[str]
+) -> None:
     answer = send(api, f"/api/v1/scenarios/{scenario.pk}/workloads/", body)
     assert answer.status_code == 422
     assert {problem["rule"] for problem in answer.json()["problems"]} == rules
@@ -264,7 +268,7 @@ def test_what_cannot_be_added(api: APIClient, scenario: Scenario, body: Any, rul
 @pytest.mark.parametrize(
     "patch", [{"colour": 1}, {"replicas": True}, {"requests": []}, {"requests": {"cpu": "-1"}}, {"queue": 3}]
 )
-def test_what_a_workload_cannot_be(api: APIClient, scenario: Scenario, patch: Any) -> None:
+def test_an_invalid_workload_patch_is_refused(api: APIClient, scenario: Scenario, patch: Any) -> None:
     at = f"/api/v1/scenarios/{scenario.pk}/workloads/podgroups/default/run/"
     assert api.patch(at, patch, headers={"If-Match": "1"}).status_code == 422
     assert api.patch(at, {"queue": "waits"}).status_code == 428

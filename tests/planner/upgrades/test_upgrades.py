@@ -1,4 +1,4 @@
-"""The effects of an upgrade of Volcano and their causes, by simulation, on the page and by script."""
+"""The simulated effects of an upgrade of Volcano and their causes, on the page and in the API."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def execute(run: Run) -> Run:
 
 
 def document() -> dict[str, Any]:
-    """Return the example of the page about releases, in which v1.14.4 evicts a pod and v1.15.1 none."""
+    """Return the example of the page about releases: v1.14.4 evicts a pod and v1.15.1 does not."""
     return {**EXAMPLE, "release": "v1.14.4"}
 
 
@@ -45,11 +45,11 @@ def run(db: None) -> Run:
 
 @pytest.fixture
 def impact(run: Run, editor: User) -> Run:
-    """What an upgrade to v1.15.1 changes, answered."""
+    """The finished analysis of an upgrade to v1.15.1."""
     return execute(impact_create(run=run, old="v1.14.4", new="v1.15.1", user=editor))
 
 
-def test_the_answer_is_that_of_the_core(run: Run, impact: Run) -> None:
+def test_the_stored_impact_equals_that_of_the_core(run: Run, impact: Run) -> None:
     found = impact_found(impact)
     assert found is not None
     core = impact_data(upgrade_impact(prepare(document()), V1_14, V1_15))
@@ -69,21 +69,21 @@ def test_the_answer_is_that_of_the_core(run: Run, impact: Run) -> None:
         ("share", None, ""),
     ],
 )
-def test_figures_of_queues_are_shown_with_their_unit(what: str, value: float, said: str) -> None:
+def test_queue_figures_are_shown_with_their_unit(what: str, value: float, said: str) -> None:
     assert Changed("queue", "q", what, value, None, [], together=False).values == [said, ""]
 
 
-def test_what_is_known_is_not_computed_again(run: Run, impact: Run, editor: User) -> None:
+def test_an_impact_is_computed_once(run: Run, impact: Run, editor: User) -> None:
     assert impact_create(run=run, old="v1.14.4", new="v1.15.1", user=editor) == impact
     assert impact_create(run=run, old="v1.15.1", new="v1.14.4", user=editor) != impact
 
 
-def test_it_is_no_run_of_its_own_and_no_search(run: Run, impact: Run, editor: User) -> None:
+def test_an_impact_is_listed_neither_as_a_run_nor_as_a_search(run: Run, impact: Run, editor: User) -> None:
     assert impact not in runs(editor)
     assert search_of(run, "") is None
 
 
-def test_a_viewer_requests_none_and_a_wrong_version_is_refused(run: Run, editor: User) -> None:
+def test_a_viewer_cannot_request_an_impact_and_an_invalid_release_is_refused(run: Run, editor: User) -> None:
     viewer = factories.user("reader", role=Role.VIEWER)
     with pytest.raises(RoleTooLow):
         impact_create(run=run, old="v1.14.4", new="v1.15.1", user=viewer)
@@ -104,7 +104,7 @@ def test_one_click_on_a_scenario_leads_to_its_impact(browser: Client, run: Run) 
     assert browser.get(reverse("planner:run-detail", args=[impact.pk]))["Location"] == answer["Location"]
 
 
-def test_the_page_shows_progress_until_the_answer_is_there(browser: Client, run: Run) -> None:
+def test_the_page_shows_progress_until_the_impact_is_computed(browser: Client, run: Run) -> None:
     address = reverse("planner:run-upgrade", args=[run.pk])
     assert "Not compared yet" in text_of(browser.get(address))
     page = browser.post(address, {"from": "v1.14.4", "to": "v1.15.1"}, follow=True)
@@ -114,7 +114,7 @@ def test_the_page_shows_progress_until_the_answer_is_there(browser: Client, run:
     assert "This is not a version of Volcano." in text_of(refused)
 
 
-def test_the_report_is_markdown_for_a_change_ticket(browser: Client, run: Run, impact: Run) -> None:
+def test_the_impact_report_is_markdown(browser: Client, run: Run, impact: Run) -> None:
     address = reverse("planner:run-upgrade-report", args=[run.pk])
     assert browser.get(address, {"from": "v1.14.4", "to": "v1.16.0-alpha.1"}).status_code == 404
     report = browser.get(address, {"from": "v1.14.4", "to": "v1.15.1"})
@@ -125,7 +125,7 @@ def test_the_report_is_markdown_for_a_change_ticket(browser: Client, run: Run, i
     assert "Volcano v1.14.4 to v1.15.1" in found.markdown
 
 
-def test_scripts_request_and_read_the_impact(api: APIClient, run: Run) -> None:
+def test_the_api_requests_and_returns_an_impact(api: APIClient, run: Run) -> None:
     address = f"/api/v1/runs/{run.pk}/upgrade/"
     assert api.get(address).json()["state"] is None
     begun = api.post(address, {"to": "v1.15.1"})

@@ -13,14 +13,14 @@ from tests.planner.pages import text_of
 pytestmark = pytest.mark.django_db
 
 
-def test_an_address_that_leads_nowhere_says_why_and_leads_back(browser: Client) -> None:
+def test_a_404_page_states_the_reason_and_links_home(browser: Client) -> None:
     answer = browser.get(reverse("planner:run-detail", args=[uuid.uuid4()]))
     assert answer.status_code == 404
     assert "There is no page at this address" in text_of(answer)
     assert f'href="{reverse("planner:home")}"' in answer.content.decode()
 
 
-def test_a_form_that_is_too_old_is_explained() -> None:
+def test_an_expired_form_is_explained() -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(factories.user())
     answer = browser.post(reverse("planner:sample"))
@@ -28,13 +28,13 @@ def test_a_form_that_is_too_old_is_explained() -> None:
     assert "This page has expired" in text_of(answer)
 
 
-def test_a_form_with_more_fields_than_the_server_takes_changes_nothing(browser: Client) -> None:
+def test_a_form_with_too_many_fields_changes_nothing(browser: Client) -> None:
     answer = browser.post(reverse("planner:import"), {f"field{number}": "" for number in range(2000)})
     assert answer.status_code == 400
     assert "Nothing was changed" in text_of(answer)
 
 
-def test_a_fault_of_ours_is_said_to_be_ours(rf: RequestFactory) -> None:
+def test_a_500_page_blames_queuecast(rf: RequestFactory) -> None:
     answer = server_error(rf.get("/"))
     assert answer.status_code == 500
     assert "This is a fault in Queuecast, not in your plan" in text_of(answer)

@@ -25,7 +25,7 @@ Panel = tuple[list[str], list[tuple[str, list[str]]]]
 
 
 class Panels(HTMLParser):
-    """The panels of a page: the links to their CSV files, and the rows of their tables.
+    """Parser of the panels of a page: the links to their CSV files, and the rows of their tables.
 
     A row is the text of its first header, and the raw values of its numbers.
     """
@@ -65,7 +65,7 @@ class Panels(HTMLParser):
 
 
 def pages_of(patterns: Any, known: dict[str, Any], before: str = "/") -> Iterator[str]:
-    """Yield the address of every page that needs no more than what is known."""
+    """Yield the address of every page whose parameters are known."""
     for pattern in patterns:
         where = before + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
@@ -84,7 +84,7 @@ def file_of(browser: Client, link: str) -> list[list[str]]:
 
 
 def numbers_of(cells: Iterable[str]) -> set[float]:
-    """Return the numbers among cells, those of quantities also in thousandths: 8 CPU are 8000 millicores."""
+    """Return the numbers among cells, and 1000 times each: 8 CPU are 8000 millicores."""
     found = set()
     for cell in cells:
         with suppress(QuantityError):
@@ -102,12 +102,12 @@ def _floats(values: Iterable[str]) -> set[float]:
 
 
 def _beside(lines: Sequence[list[str]], more: Sequence[list[str]]) -> list[list[str]]:
-    """Return the settings of queues with their calculated figures, which another call of the API has."""
+    """Return the settings of queues with their calculated figures, which are another list of the API."""
     return [[*line, *(cell for other in more if line[0] in other for cell in other)] for line in lines]
 
 
-def test_files_hold_the_rows_and_figures_of_their_pages(browser: Client) -> None:
-    """Rows are matched by the name that both have; a page may show less than its file, but nothing else."""
+def test_csv_files_have_the_rows_and_figures_of_their_pages(browser: Client) -> None:
+    """Rows are matched by name; a page may show less than its file, but nothing else."""
     run = executed(factories.run())
     known = {"run_id": run.pk, "scenario_id": run.scenario_id}
     compared, differing = Counter[str](), []

@@ -1,4 +1,4 @@
-"""Words on pages lead to their meaning."""
+"""Terms on pages link to the glossary."""
 
 import re
 
@@ -37,7 +37,7 @@ def rows(section: str) -> dict[str, str]:
     return dict(re.findall(r"^\| \*\*(.+?)\*\* \| (.+) \|$", text, flags=re.MULTILINE))
 
 
-def test_the_docs_say_what_the_page_says() -> None:
+def test_the_documented_glossary_equals_the_page() -> None:
     assert rows("Volcano's terms") == VOLCANO
     assert rows("Gates") == GATES
     assert rows("Queuecast's terms") == OURS
@@ -47,7 +47,7 @@ def test_every_gate_of_the_core_is_explained() -> None:
     assert set(GATES) == {name.removeprefix("gate.") for name in REASONS if name.startswith("gate.")}
 
 
-def test_every_term_has_an_address_of_its_own(browser: Client) -> None:
+def test_every_term_has_its_own_anchor(browser: Client) -> None:
     page = text_of(browser.get(reverse("planner:glossary")))
     fragments = [*map(anchor, [*VOLCANO, *OURS]), *map(gate_anchor, GATES)]
     assert len(set(fragments)) == len(fragments)
@@ -55,14 +55,14 @@ def test_every_term_has_an_address_of_its_own(browser: Client) -> None:
 
 
 @pytest.mark.parametrize("term", ["deserved", "guarantee", "capability", "share", "reclaimable"])
-def test_the_workbench_leads_to_the_words_of_its_columns(
+def test_the_workbench_links_its_columns_to_the_glossary(
     browser: Client, scenario: Scenario, term: str
 ) -> None:
     page = text_of(browser.get(reverse("planner:scenario-detail", args=[scenario.pk])))
     assert term in {name for _, name in HELP.findall(page)}
 
 
-def test_the_pages_of_a_run_lead_to_their_words(browser: Client, run: Run) -> None:
+def test_the_pages_of_a_run_link_their_terms_to_the_glossary(browser: Client, run: Run) -> None:
     waiting = run.job_outcomes.exclude(gate="")[0]
     pages = {
         reverse("planner:run-detail", args=[run.pk]): {"deserved", "guarantee", "capability", "share"},

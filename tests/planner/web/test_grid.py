@@ -7,7 +7,7 @@ from django.template import Context, Template, TemplateSyntaxError
 
 
 def drawn(text: str, **given: object) -> str:
-    """Return what a template with tables comes to, without the space between its parts."""
+    """Return a rendered template with tables, without the white space between its parts."""
     return re.sub(r"\s*\n\s*", "", Template("{% load grids %}" + text).render(Context(given)))
 
 
@@ -25,11 +25,11 @@ def test_a_table_has_a_region_a_head_and_rows() -> None:
     )
 
 
-def test_rows_in_groups_bring_their_own_parts() -> None:
+def test_grouped_rows_bring_their_own_tbody() -> None:
     text = drawn("{% grid name grouped=True %}<th>A</th>{% body %}<tbody></tbody>{% endgrid %}", name="")
     assert text == '<table class="grid"><thead><tr><th>A</th></tr></thead><tbody></tbody></table>'
 
 
-def test_an_option_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(TemplateSyntaxError, match="wide"):
         Template('{% load grids %}{% grid "A" wide=True %}{% body %}{% endgrid %}')

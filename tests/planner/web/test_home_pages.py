@@ -1,4 +1,4 @@
-"""The home page leads to everything that exists, and says what to do if nothing does."""
+"""The home page, the log-in and the account page."""
 
 import re
 
@@ -13,7 +13,7 @@ from tests.planner.pages import text_of
 pytestmark = pytest.mark.django_db
 
 
-def test_an_empty_installation_says_what_to_do(browser: Client) -> None:
+def test_an_empty_installation_offers_the_first_steps(browser: Client) -> None:
     page = text_of(browser.get("/"))
     assert "No scenario yet" in page
     assert "No run yet" in page
@@ -29,7 +29,7 @@ def test_scenarios_and_runs_are_listed(browser: Client) -> None:
 
 
 @pytest.mark.parametrize("scenarios", [1, 5])
-def test_the_number_of_queries_does_not_grow(
+def test_the_query_count_does_not_grow_with_the_scenarios(
     browser: Client, django_assert_num_queries, scenarios: int
 ) -> None:
     for number in range(scenarios):
@@ -38,13 +38,13 @@ def test_the_number_of_queries_does_not_grow(
         browser.get("/")
 
 
-def test_every_page_asks_to_log_in(client: Client) -> None:
+def test_every_page_requires_login(client: Client) -> None:
     for name in ("home", "import", "account"):
         address = reverse(f"planner:{name}")
         assert client.get(address).headers["Location"] == f"{reverse('login')}?next={address}"
 
 
-def test_logging_in_leads_on(client: Client) -> None:
+def test_logging_in_redirects_to_the_requested_page(client: Client) -> None:
     factories.user("editor", "a-long-test-password")
     assert "Wrong user name or password" in text_of(
         client.post("/login/", {"username": "editor", "password": "wrong"})
@@ -66,7 +66,7 @@ def test_a_token_is_shown_once_and_can_be_revoked(browser: Client) -> None:
     assert "No token yet" in text_of(browser.get("/account/"))
 
 
-def test_nobody_revokes_the_token_of_somebody_else(browser: Client) -> None:
+def test_a_user_cannot_revoke_the_token_of_another(browser: Client) -> None:
     factories.user("other")
     key = factories.token(factories.user("other"))[:15]
     browser.post(f"/account/tokens/{key}/")
@@ -81,7 +81,7 @@ def test_every_page_forbids_foreign_scripts_and_styles(browser: Client) -> None:
     assert "unsafe" not in policy
 
 
-def test_a_wrong_password_is_marked_at_its_field(browser: Client, editor: User) -> None:
+def test_password_errors_are_marked_at_their_fields(browser: Client, editor: User) -> None:
     editor.set_password("a-long-test-password")
     editor.save()
     browser.force_login(editor)

@@ -1,4 +1,4 @@
-"""Scenarios and runs are found by name, tags and branch, with their outcomes."""
+"""Names, notes, tags and archiving of scenarios and runs, and their lists on the home page."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.planner.pages import text_of, words_of
 pytestmark = pytest.mark.django_db
 
 
-def test_labels_are_kept_without_a_revision(api: APIClient, browser: Client) -> None:
+def test_labels_are_saved_without_a_new_revision(api: APIClient, browser: Client) -> None:
     scenario = factories.scenario()
     body = {"name": " More GPUs ", "note": "For the review.", "tags": ["q3", "review", "q3"]}
     answer = api.patch(f"/api/v1/scenarios/{scenario.pk}/", body)
@@ -34,7 +34,7 @@ def test_labels_are_kept_without_a_revision(api: APIClient, browser: Client) -> 
     assert 'href="/?tag=review"' in page
 
 
-def test_all_that_is_wrong_with_labels_is_said_at_once_and_nothing_is_saved(api: APIClient) -> None:
+def test_every_invalid_label_is_reported_at_once_and_nothing_is_saved(api: APIClient) -> None:
     scenario = factories.scenario()
     body = {"name": "", "note": "x" * 5000, "tags": ["no spaces", "-bad"]}
     answer = api.patch(f"/api/v1/scenarios/{scenario.pk}/", body)
@@ -45,9 +45,7 @@ def test_all_that_is_wrong_with_labels_is_said_at_once_and_nothing_is_saved(api:
 
 
 @pytest.mark.parametrize("kind", ["scenarios", "runs"])
-def test_the_form_says_all_that_is_wrong_at_its_fields_and_keeps_what_was_typed(
-    browser: Client, kind: str
-) -> None:
+def test_the_label_form_shows_every_error_and_keeps_the_input(browser: Client, kind: str) -> None:
     thing = factories.scenario() if kind == "scenarios" else factories.run()
     sent = {"name": "a" * 300, "note": "For the review.", "tags": "!, q3"}
     answer = browser.post(f"/{kind}/{thing.pk}/labels/", sent)
@@ -64,7 +62,7 @@ def test_the_form_says_all_that_is_wrong_at_its_fields_and_keeps_what_was_typed(
     assert (thing.note, thing.tags) == ("", [])
 
 
-def test_a_thing_is_archived_and_restored_by_one_button(browser: Client) -> None:
+def test_one_button_archives_and_restores_a_scenario(browser: Client) -> None:
     scenario = factories.scenario(name="kept")
     address = f"/scenarios/{scenario.pk}/labels/"
     for archived in (True, False):
@@ -73,14 +71,14 @@ def test_a_thing_is_archived_and_restored_by_one_button(browser: Client) -> None
         assert (bool(scenario.archived), scenario.name) == (archived, "kept")
 
 
-def test_a_viewer_labels_nothing(client: Client) -> None:
+def test_a_viewer_cannot_edit_labels(client: Client) -> None:
     run = factories.run()
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     assert client.post(f"/runs/{run.pk}/labels/", {"name": "mine"}).status_code == 403
     assert "Name, note and tags" not in text_of(client.get(f"/runs/{run.pk}/"))
 
 
-def test_lists_are_filtered_by_tag_and_leave_archived_ones_out(api: APIClient, browser: Client) -> None:
+def test_lists_are_filtered_by_tag_and_hide_archived_scenarios(api: APIClient, browser: Client) -> None:
     first, second = factories.scenario(name="first"), factories.scenario(name="second")
     api.patch(f"/api/v1/scenarios/{first.pk}/", {"tags": ["prod"]})
     api.patch(f"/api/v1/scenarios/{second.pk}/", {"tags": ["production"], "archived": True})
@@ -96,12 +94,12 @@ def test_lists_are_filtered_by_tag_and_leave_archived_ones_out(api: APIClient, b
 
 
 def lines_of(scenario: Scenario) -> list[ScenarioLine]:
-    """Return the lines of the workspace of a scenario."""
+    """Return the list of scenarios in the workspace of a scenario."""
     user = factories.user()
     return scenario_lines(user, scenario_tree(user, scenario.workspace))
 
 
-def test_the_first_page_shows_a_page_of_scenarios_and_reads_no_more(
+def test_the_home_page_paginates_scenarios_with_a_bounded_number_of_queries(
     browser: Client, django_assert_max_num_queries: Any
 ) -> None:
     first = factories.scenario(name="first of many")
@@ -115,7 +113,7 @@ def test_the_first_page_shows_a_page_of_scenarios_and_reads_no_more(
     assert text_of(browser.get("/?page=2")).count('class="grid__name grid__wide branch') == 1
 
 
-def test_branches_stand_below_their_parent_with_what_they_changed(browser: Client) -> None:
+def test_branches_are_listed_below_their_parent_with_their_changes(browser: Client) -> None:
     parent = factories.scenario(name="as it is")
     branch = scenario_branch(scenario=parent, name="waits gets more", user=factories.user())
     queue_update(scenario=branch, name="waits", patch={"weight": 2}, expected_revision=1)
@@ -131,7 +129,7 @@ def test_branches_stand_below_their_parent_with_what_they_changed(browser: Clien
     assert "queue waits: weight 1 → 4" in text_of(browser.get("/"))
 
 
-def test_what_was_taken_back_is_no_change(browser: Client) -> None:
+def test_reverted_changes_are_not_listed(browser: Client) -> None:
     scenario = factories.scenario()
     queue_update(scenario=scenario, name="waits", patch={"weight": 4}, expected_revision=1)
     queue_update(scenario=scenario, name="waits", patch={"weight": 1}, expected_revision=2)
@@ -140,7 +138,7 @@ def test_what_was_taken_back_is_no_change(browser: Client) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_first_page_shows_what_came_of_a_run(api: APIClient, browser: Client, finished_run: Run) -> None:
+def test_the_home_page_shows_the_outcome_of_a_run(api: APIClient, browser: Client, finished_run: Run) -> None:
     counts = api.get(f"/api/v1/runs/{finished_run.pk}/").json()["counts"]
     page = words_of(text_of(browser.get("/")))
     assert counts["victims_committed"] > 0
@@ -151,7 +149,7 @@ def test_the_first_page_shows_what_came_of_a_run(api: APIClient, browser: Client
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_first_page_gives_the_verdict_of_a_run(browser: Client, finished_run: Run) -> None:
+def test_the_home_page_shows_the_verdict_on_a_run(browser: Client, finished_run: Run) -> None:
     [line] = run_lines(factories.user(), finished_run.workspace)
     told = run_verdict(finished_run, None)
     assert told is not None

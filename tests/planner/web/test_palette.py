@@ -1,4 +1,4 @@
-"""The five colours of amounts contrast with every background and with each other, for everybody."""
+"""The five colours of amounts contrast with every background and with each other, in every colour vision."""
 
 import itertools
 import re
@@ -11,7 +11,7 @@ CSS = (Path(__file__).parents[3] / "static" / "web" / "variables.css").read_text
 MEASURES = dict(re.findall(r"--measure-(\w+): (#[0-9a-f]{6});", CSS))
 GROUNDS = re.findall(r"--surface: (#[0-9a-f]{6});", CSS)
 
-# How linear RGB looks to somebody without one of the three cones (Machado, Oliveira, Fernandes 2009).
+# Linear RGB as seen without one of the three cones (Machado, Oliveira, Fernandes 2009).
 SIGHTS = {
     "trichromacy": np.eye(3),
     "protanopia": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
@@ -41,19 +41,19 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_all_measures_have_a_colour_and_both_themes_a_ground() -> None:
+def test_every_measure_has_a_colour_and_both_themes_a_background() -> None:
     assert set(MEASURES) == {"deserved", "allocated", "request", "capability", "guarantee"}
     assert len(set(GROUNDS)) == 2
 
 
 @pytest.mark.parametrize("ground", sorted(set(GROUNDS)))
 @pytest.mark.parametrize("measure", MEASURES)
-def test_a_measure_stands_out_from_the_ground(measure: str, ground: str) -> None:
+def test_a_measure_contrasts_with_the_background(measure: str, ground: str) -> None:
     assert contrast(MEASURES[measure], ground) >= 3.0
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("pair", list(itertools.combinations(MEASURES, 2)), ids=" and ".join)
-def test_two_measures_are_told_apart(sight: str, pair: tuple[str, str]) -> None:
+def test_two_measures_are_distinguishable(sight: str, pair: tuple[str, str]) -> None:
     one, other = (lab(np.array(SIGHTS[sight]) @ linear(MEASURES[measure])) for measure in pair)
     assert np.linalg.norm(one - other) >= 15

@@ -1,4 +1,4 @@
-"""One search finds the caller's scenarios, runs, queues, jobs, pods, nodes and help."""
+"""The search over the user's scenarios, runs, queues, jobs, pods, nodes and the help."""
 
 import pytest
 from django.test import Client
@@ -19,7 +19,7 @@ def hits(api: APIClient, words: str, **asked: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_everything_of_a_run_is_found_and_leads_to_its_page(
+def test_every_object_of_a_run_is_found_and_links_to_its_page(
     api: APIClient, browser: Client, finished_run: Run
 ) -> None:
     label(thing=finished_run, user=factories.user(), name="More weight for waits", tags=["review"])
@@ -42,18 +42,18 @@ def test_everything_of_a_run_is_found_and_leads_to_its_page(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_names_that_are_or_begin_with_the_words_come_first(api: APIClient, finished_run: Run) -> None:
+def test_exact_and_prefix_matches_come_first(api: APIClient, finished_run: Run) -> None:
     pods = [name for kind, name in hits(api, "run-1") if kind == "pod"]
     assert pods[0] == "default/run-1"
     assert pods[1:] == sorted(pods[1:])
 
 
-def test_too_few_letters_and_unknown_parameters_are_refused(api: APIClient) -> None:
+def test_short_queries_and_unknown_parameters_are_refused(api: APIClient) -> None:
     assert api.get("/api/v1/search/", {"q": "a"}).status_code == 422
     assert api.get("/api/v1/search/", {"q": "ab", "colour": "red"}).status_code == 422
 
 
-def test_an_outsider_finds_help_only(client: Client) -> None:
+def test_an_outsider_finds_no_scenario_of_another_workspace(client: Client) -> None:
     factories.run(factories.scenario(name="secret plan"))
     client.force_login(factories.user("outsider", role=None))
     page = text_of(client.get("/search/?q=secret"))
@@ -61,7 +61,7 @@ def test_an_outsider_finds_help_only(client: Client) -> None:
     assert "secret plan" not in page
 
 
-def test_the_list_is_part_of_the_page(browser: Client) -> None:
+def test_the_result_list_fragment_equals_that_part_of_the_page(browser: Client) -> None:
     factories.scenario(name="more GPUs")
     address = "/search/?q=gpus"
     assert part(browser, address, "find-list").strip() in text_of(browser.get(address))
@@ -69,7 +69,7 @@ def test_the_list_is_part_of_the_page(browser: Client) -> None:
 
 
 @pytest.mark.parametrize("scenarios", [1, 5])
-def test_a_search_makes_a_known_number_of_queries(
+def test_the_query_count_of_a_search_does_not_grow(
     browser: Client, django_assert_max_num_queries, scenarios: int
 ) -> None:
     for number in range(scenarios):

@@ -1,4 +1,4 @@
-"""Page, API and metrics tell the same of queue and workers; /metrics is not for everybody."""
+"""The status of the queue and the workers on the page, in the API and in the metrics; access to /metrics."""
 
 import re
 from datetime import timedelta
@@ -19,7 +19,7 @@ from tests.planner.pages import text_of
 
 @pytest.fixture
 def busy(db: None) -> Run:
-    """Two runs wait, one for a minute, and an import; one worker lives, one is gone for an hour."""
+    """Two runs are queued, one for a minute, and an import; one worker is alive, one was lost an hour ago."""
     factories.large_import()
     scenario = factories.scenario()
     first, _ = factories.run(scenario), factories.run(scenario)
@@ -31,7 +31,7 @@ def busy(db: None) -> Run:
     return first
 
 
-def test_the_api_tells_what_waits_and_who_lives(busy: Run, api: APIClient) -> None:
+def test_the_api_returns_queued_work_and_live_workers(busy: Run, api: APIClient) -> None:
     told = api.get("/api/v1/status/").json()
     assert told["runs"] == {"queued": 2, "running": 0, "succeeded": 0, "failed": 0, "cancelled": 0}
     assert told["imports"] == {"queued": 1, "running": 0, "succeeded": 0, "failed": 0, "cancelled": 0}
@@ -40,7 +40,7 @@ def test_the_api_tells_what_waits_and_who_lives(busy: Run, api: APIClient) -> No
     assert told["mean_wait_seconds"] is None
 
 
-def test_the_page_shows_the_same_and_renews_a_part_of_itself(busy: Run, browser: Client) -> None:
+def test_the_status_page_shows_the_same_figures_and_refreshes_a_fragment(busy: Run, browser: Client) -> None:
     whole = text_of(browser.get("/status/"))
     assert "<h1>Status</h1>" in whole
     assert re.search(r"Queued</th><td[^>]*>2 runs", whole)
@@ -50,7 +50,7 @@ def test_the_page_shows_the_same_and_renews_a_part_of_itself(busy: Run, browser:
     assert "a:1" in part
 
 
-def test_prometheus_reads_the_same(busy: Run, client: Client) -> None:
+def test_the_metrics_have_the_same_figures(busy: Run, client: Client) -> None:
     lines = client.get("/metrics").content.decode().splitlines()
     assert 'queuecast_runs{state="queued"} 2.0' in lines
     assert 'queuecast_imports{state="queued"} 1.0' in lines
@@ -67,21 +67,21 @@ def test_prometheus_reads_the_same(busy: Run, client: Client) -> None:
         (True, "s3cret", {"Authorization": "Bearer s3cret"}, 200),
     ],
 )
-def test_who_may_read_the_metrics(
+def test_metrics_require_their_token_in_production(
     db: None, client: Client, settings, production: bool, token: str, sent: dict[str, str], status: int
 ) -> None:
     settings.PRODUCTION, settings.METRICS_TOKEN = production, token
     assert client.get("/metrics", headers=sent).status_code == status
 
 
-def test_a_worker_that_says_goodbye_is_gone_and_a_forgotten_one_is_dropped(busy: Run) -> None:
+def test_stopped_workers_are_removed_and_stale_ones_expire(busy: Run) -> None:
     Worker.objects.filter(name="b:2").update(seen=timezone.now() - timedelta(days=2))
     worker_report(name="c:3", started=timezone.now())
     worker_delete(name="a:1")
     assert [worker.name for worker in Worker.objects.all()] == ["c:3"]
 
 
-def test_the_health_check_of_a_worker_looks_for_this_machine(db: None, capsys, monkeypatch) -> None:
+def test_the_worker_health_check_looks_for_a_worker_of_this_host(db: None, capsys, monkeypatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "here")
     with pytest.raises(SystemExit):
         call_command("worker_alive")
@@ -90,13 +90,13 @@ def test_the_health_check_of_a_worker_looks_for_this_machine(db: None, capsys, m
     assert "A worker is running." in capsys.readouterr().out
 
 
-def test_the_figures_take_eleven_queries(busy: Run, django_assert_num_queries) -> None:
+def test_the_status_takes_eleven_queries(busy: Run, django_assert_num_queries) -> None:
     with django_assert_num_queries(11):
         assert status().runs["queued"] == 2
 
 
 @pytest.mark.django_db
-def test_forecasts_are_counted_and_wait_like_runs(browser: Client) -> None:
+def test_forecasts_are_counted_like_runs(browser: Client) -> None:
     factories.forecast()
     found = status()
     assert found.forecasts["queued"] == 1

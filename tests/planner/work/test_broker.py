@@ -17,7 +17,7 @@ def connected(folder: Path) -> Connection:
     return Connection("filesystem://", transport=Files, transport_options=dict.fromkeys(names, str(folder)))
 
 
-def test_a_message_is_found_whole_while_it_is_written(tmp_path: Path) -> None:
+def test_a_message_is_never_read_half_written(tmp_path: Path) -> None:
     def notify() -> None:
         with connected(tmp_path) as connection:
             for _ in range(COUNT):
@@ -34,7 +34,7 @@ def test_a_message_is_found_whole_while_it_is_written(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.queue.msg"))) == COUNT
 
 
-def test_a_table_of_queues_is_found_whole_while_it_is_made(tmp_path: Path) -> None:
+def test_a_queue_table_is_never_read_half_written(tmp_path: Path) -> None:
     def bind() -> None:
         with connected(tmp_path) as connection:
             for number in range(TABLES):
@@ -50,7 +50,7 @@ def test_a_table_of_queues_is_found_whole_while_it_is_made(tmp_path: Path) -> No
     writer.join()
 
 
-def test_a_queue_is_added_to_a_table_that_is_there(tmp_path: Path) -> None:
+def test_a_queue_is_added_to_an_existing_table(tmp_path: Path) -> None:
     with connected(tmp_path) as connection:
         for queue in ("first", "second", "first"):
             connection.default_channel._queue_bind("exchange", "key", "", queue)

@@ -1,4 +1,4 @@
-"""The child process of a run: what it gives back, and how it ends when it may not go on."""
+"""The child process of a run: its result, its progress, and its end at a limit or a cancellation."""
 
 import json
 import time
@@ -21,12 +21,12 @@ def document(**changes: Any) -> bytes:
     return encoded({**factories.cluster(), "scheduler_conf": factories.CONF, **changes})
 
 
-def go_on(progress: float, doing: str) -> bool:
+def continue_always(progress: float, doing: str) -> bool:
     return True
 
 
-def test_it_gives_back_the_result_and_how_long_it_took() -> None:
-    simulated = simulate(document(), explain=True, limits=limits(), beat=go_on)
+def test_the_child_returns_the_result_and_its_timings() -> None:
+    simulated = simulate(document(), explain=True, limits=limits(), beat=continue_always)
     assert json.loads(simulated.result)["name"] == "two queues"
     assert simulated.result.endswith(b"}\n")
     assert simulated.timings.keys() == {"load_ms", "simulate_ms", "rows_ms", "encode_ms"}
@@ -34,7 +34,7 @@ def test_it_gives_back_the_result_and_how_long_it_took() -> None:
     assert simulated.error is None
 
 
-def test_it_tells_how_far_it_is() -> None:
+def test_the_child_reports_its_progress() -> None:
     heard: list[tuple[float, str]] = []
 
     def listen(progress: float, doing: str) -> bool:
@@ -46,39 +46,39 @@ def test_it_tells_how_far_it_is() -> None:
     assert len({progress for progress, _ in heard}) > 2
 
 
-def test_a_beat_that_says_no_stops_it() -> None:
+def test_a_heartbeat_that_returns_false_stops_the_child() -> None:
     began = time.monotonic()
     with pytest.raises(ChildStopped):
         simulate(document(cycles=10_000), explain=False, limits=limits(), beat=lambda *_: False)
-    assert time.monotonic() - began < 60, "the whole takes minutes"
+    assert time.monotonic() - began < 60, "the whole run takes minutes"
 
 
-def test_the_time_limit_is_named_as_the_reason() -> None:
+def test_exceeding_the_time_limit_is_reported() -> None:
     with pytest.raises(ChildFailed, match=r"longer than the limit of 0\.5 seconds"):
-        simulate(document(cycles=10_000), explain=False, limits=limits(seconds=0.5), beat=go_on)
+        simulate(document(cycles=10_000), explain=False, limits=limits(seconds=0.5), beat=continue_always)
 
 
-def test_the_memory_limit_is_named_as_the_reason() -> None:
+def test_exceeding_the_memory_limit_is_reported() -> None:
     pods = [factories.pod(f"wait-{number}", "wait") for number in range(30_000)]
     with pytest.raises(ChildFailed, match="more memory than the limit of 220 MiB"):
-        simulate(document(pods=pods), explain=False, limits=limits(memory_mb=220), beat=go_on)
+        simulate(document(pods=pods), explain=False, limits=limits(memory_mb=220), beat=continue_always)
 
 
-def test_a_full_disk_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Linux keeps this device for such tests: every write says that no space is left.
+def test_a_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every write to this Linux device fails with "no space left".
     monkeypatch.setattr("tempfile.TemporaryFile", partial(open, "/dev/full", "r+b", buffering=0))
     with pytest.raises(ChildFailed, match="disk is full"):
-        simulate(document(), explain=False, limits=limits(), beat=go_on)
+        simulate(document(), explain=False, limits=limits(), beat=continue_always)
 
 
-def test_a_configuration_that_cannot_be_read_is_named_as_the_reason() -> None:
+def test_an_unreadable_configuration_is_reported() -> None:
     with pytest.raises(ChildFailed, match="scheduler configuration cannot be read: line 2: not YAML"):
-        simulate(document(scheduler_conf="actions: ["), explain=True, limits=limits(), beat=go_on)
+        simulate(document(scheduler_conf="actions: ["), explain=True, limits=limits(), beat=continue_always)
 
 
-def test_a_scenario_that_cannot_be_simulated_gives_a_result_that_says_why() -> None:
+def test_a_scenario_that_cannot_be_simulated_has_a_result_with_the_error() -> None:
     broken = factories.cluster()
     broken["nodes"][0]["status"]["allocatable"]["cpu"] = "many"
-    simulated = simulate(encoded(broken), explain=True, limits=limits(), beat=go_on)
+    simulated = simulate(encoded(broken), explain=True, limits=limits(), beat=continue_always)
     assert simulated.error is not None
     assert json.loads(simulated.result)["error"] == simulated.error

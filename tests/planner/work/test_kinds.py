@@ -1,4 +1,4 @@
-"""Features bring kinds of work and chores to the workers; a chore is done at its time, not at every sweep."""
+"""Kinds of work and chores that features register with the workers; a chore runs on its own schedule."""
 
 import time
 
@@ -16,12 +16,12 @@ def concrete(kind: type[Work]) -> set[type[Work]]:
     return below if kind._meta.abstract else {kind, *below}
 
 
-def test_every_kind_of_work_that_is_stored_is_registered_with_a_step() -> None:
+def test_every_stored_kind_of_work_is_registered() -> None:
     assert set(kinds()) == concrete(Work)
     assert {Run, Import, Forecast} <= set(steps())
 
 
-def test_a_chore_is_done_at_once_and_then_not_before_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chore_runs_at_once_and_then_after_its_period(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, done = [1000.0], list[float]()
     monkeypatch.setattr(time, "monotonic", lambda: clock[-1])
     chore = Chore(lambda: done.append(clock[-1]), every_seconds=60.0)
@@ -31,7 +31,7 @@ def test_a_chore_is_done_at_once_and_then_not_before_its_time(monkeypatch: pytes
     assert done == [1001.0, 1061.1]
 
 
-def test_a_chore_waits_for_its_first_time_and_zero_switches_it_off() -> None:
+def test_a_chore_waits_for_its_first_time_and_a_period_of_zero_disables_it() -> None:
     done: list[str] = []
     Chore(lambda: done.append("late"), every_seconds=1.0, first_after_seconds=60.0).do_if_due()
     Chore(lambda: done.append("off"), every_seconds=0.0).do_if_due()

@@ -1,4 +1,4 @@
-"""Runs that a dead worker left behind."""
+"""Recovery of runs from dead workers."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ def claimed(worker: str = "w") -> Run:
     return run
 
 
-def let_the_lease_run_out(run: Run) -> None:
+def expire_lease(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
@@ -29,67 +29,67 @@ def now(run: Run) -> tuple[str, int]:
     return run.state, run.losses
 
 
-def let_the_back_off_end(run: Run) -> None:
+def end_back_off(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(not_before=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_run_whose_lease_ran_out_is_queued_and_waits_for_a_while() -> None:
+def test_a_run_with_an_expired_lease_is_requeued_with_a_back_off() -> None:
     run = claimed()
-    let_the_lease_run_out(run)
+    expire_lease(run)
     work_recover()
     assert now(run) == ("queued", 1)
     assert not has_queued_work()
-    let_the_back_off_end(run)
+    end_back_off(run)
     assert has_queued_work()
 
 
-def test_the_wait_after_a_lost_worker_doubles(settings) -> None:
+def test_the_back_off_doubles_after_each_lost_worker(settings) -> None:
     run = factories.run()
     waits = []
     for _ in range(settings.RUN_MAX_LOSSES - 1):
         assert work_claim(kind=Run, id=run.pk, worker="w")
-        let_the_lease_run_out(run)
+        expire_lease(run)
         before = timezone.now()
         work_recover()
         run.refresh_from_db()
         assert run.not_before is not None
         waits.append((run.not_before - before).total_seconds() / settings.RUN_BACK_OFF_SECONDS)
-        let_the_back_off_end(run)
+        end_back_off(run)
     assert [round(wait) for wait in waits] == [1, 2]
 
 
-def test_a_run_whose_lease_holds_is_left_alone() -> None:
+def test_a_run_with_a_valid_lease_is_not_recovered() -> None:
     run = claimed()
     work_recover()
     assert now(run) == ("running", 0)
 
 
-def test_a_cancelled_run_of_a_lost_worker_ends_cancelled() -> None:
+def test_a_cancelled_run_of_a_lost_worker_ends_as_cancelled() -> None:
     run = claimed()
     work_cancel(work=run)
-    let_the_lease_run_out(run)
+    expire_lease(run)
     work_recover()
     assert now(run) == ("cancelled", 0)
 
 
-def test_a_run_that_costs_one_worker_after_the_other_fails(settings) -> None:
+def test_a_run_that_loses_too_many_workers_fails(settings) -> None:
     run = factories.run()
     for _ in range(settings.RUN_MAX_LOSSES):
         assert work_claim(kind=Run, id=run.pk, worker="w")
-        let_the_lease_run_out(run)
+        expire_lease(run)
         work_recover()
     assert now(run) == ("failed", settings.RUN_MAX_LOSSES)
     assert "lost 3 times" in run.error
 
 
-def test_the_runs_of_a_worker_that_is_known_to_be_dead_are_taken_back_at_once() -> None:
+def test_runs_of_a_worker_known_to_be_dead_are_requeued_at_once() -> None:
     dead, alive = claimed("dead"), claimed("alive")
     worker_lost("dead")
     assert now(dead) == ("queued", 1)
     assert now(alive) == ("running", 0)
 
 
-def test_a_released_run_is_there_for_the_next_worker() -> None:
+def test_a_released_run_can_be_claimed_again() -> None:
     run = factories.run()
     claim = work_claim(kind=Run, id=run.pk, worker="w")
     assert claim
@@ -99,11 +99,11 @@ def test_a_released_run_is_there_for_the_next_worker() -> None:
     assert now(run) == ("queued", 0)
 
 
-def test_a_heartbeat_keeps_the_lease(settings) -> None:
+def test_a_heartbeat_extends_the_lease(settings) -> None:
     run = factories.run()
     claim = work_claim(kind=Run, id=run.pk, worker="w")
     assert claim
-    let_the_lease_run_out(run)
+    expire_lease(run)
     work_heartbeat(claim=claim, progress=0.5, doing="allocate")
     work_recover()
     run.refresh_from_db()

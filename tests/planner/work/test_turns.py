@@ -16,7 +16,7 @@ from tests.worker import do_work
 
 
 @pytest.mark.django_db
-def test_who_has_fewer_running_runs_goes_first_then_the_oldest_run() -> None:
+def test_the_owner_with_fewer_running_runs_goes_first_then_the_oldest_run() -> None:
     greedy, modest = factories.user("greedy"), factories.user("modest")
     scenario = factories.scenario()
     many = [run_create(scenario=scenario, user=greedy) for _ in range(3)]
@@ -28,7 +28,7 @@ def test_who_has_fewer_running_runs_goes_first_then_the_oldest_run() -> None:
 
 
 @pytest.mark.django_db
-def test_a_run_that_backs_off_lets_others_pass() -> None:
+def test_a_run_in_back_off_does_not_block_others() -> None:
     scenario = factories.scenario()
     lost, fresh = factories.run(scenario), factories.run(scenario)
     Run.objects.filter(pk=lost.pk).update(not_before=timezone.now() + timedelta(seconds=60))
@@ -38,7 +38,7 @@ def test_a_run_that_backs_off_lets_others_pass() -> None:
 
 
 @pytest.mark.django_db
-def test_whose_turn_it_is_takes_three_queries_for_each_kind_of_work(django_assert_num_queries) -> None:
+def test_a_claim_makes_a_fixed_number_of_queries_per_kind_of_work(django_assert_num_queries) -> None:
     scenario = factories.scenario()
     for _ in range(5):
         factories.run(scenario)
@@ -48,7 +48,7 @@ def test_whose_turn_it_is_takes_three_queries_for_each_kind_of_work(django_asser
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_input_is_computed_once_and_both_runs_have_all_rows() -> None:
+def test_equal_inputs_are_computed_once_and_both_runs_have_all_rows() -> None:
     scenario = factories.scenario()
     first, second = (factories.run(scenario) for _ in range(2))
     for run in (first, second):

@@ -1,4 +1,4 @@
-"""The time for which an evicted pod had run."""
+"""The running time of an evicted pod."""
 
 from typing import Any
 
@@ -12,29 +12,29 @@ def pod(**status: Any) -> dict[str, Any]:
     return {"metadata": metadata, "status": status}
 
 
-def test_it_is_counted_from_the_start_that_the_kubelet_wrote() -> None:
+def test_running_time_counts_from_the_start_time_of_the_kubelet() -> None:
     clock = PodClock({"now": NOW, "pods": [pod(startTime="2026-01-01T00:59:00Z")]}, [])
     assert clock.ran_seconds("a/p", 1) == 60
 
 
-def test_else_from_when_the_pod_was_made() -> None:
+def test_running_time_counts_from_the_creation_without_a_start_time() -> None:
     assert PodClock({"now": NOW, "pods": [pod()]}, []).ran_seconds("a/p", 1) == 3600
 
 
-def test_each_cycle_moves_the_clock() -> None:
+def test_each_cycle_advances_the_clock() -> None:
     clock = PodClock({"now": NOW, "cycle_seconds": 5, "pods": [pod()]}, [])
     assert clock.ran_seconds("a/p", 3) == 3610
 
 
-def test_a_pod_that_this_run_bound_has_run_since_that_cycle() -> None:
+def test_a_pod_bound_in_this_run_has_run_since_that_cycle() -> None:
     clock = PodClock({"now": NOW, "pods": [pod()]}, [(2, {"op": "bind", "pod": "a/p"})])
     assert clock.ran_seconds("a/p", 5) == 3
 
 
-def test_without_a_clock_the_newest_thing_was_made_now() -> None:
+def test_without_a_clock_the_newest_timestamp_is_now() -> None:
     later = {"metadata": {"name": "g", "creationTimestamp": "2026-01-01T00:10:00Z"}}
     assert PodClock({"pods": [pod()], "podgroups": [later]}, []).ran_seconds("a/p", 1) == 600
 
 
-def test_a_start_that_nothing_tells_is_not_guessed() -> None:
+def test_running_time_without_a_timestamp_is_unknown() -> None:
     assert PodClock({"now": NOW}, []).ran_seconds("a/p", 1) is None
