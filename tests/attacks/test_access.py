@@ -1,6 +1,6 @@
-"""Every page and call as everybody: who is answered what, and that nothing changes that should not.
+"""Every page and call as every role: the responses, and that nothing changes that should not.
 
-One matrix, computed once: its lines are docs/access.md, and the rules below hold for all of it.
+One matrix, computed once: its rows are docs/access.md, and the rules below apply to all of it.
 """
 
 from pathlib import Path
@@ -20,14 +20,14 @@ OPEN = {
     "healthz", "readyz", "metrics", "login", "login-code", "logout", "sign-on", "sign-on-back",
     "planner:invitation", "planner:shared", "api:schema", "api:docs",
 }  # fmt: skip
-"""What needs no account; an invitation and a shared run are opened by their secrets."""
+"""Routes that need no account; the secret in the address opens an invitation or a shared run."""
 NOTED = {
     "planner:shared", "planner:export-download", "api:scenario-export", "api:run-input", "api:run-result",
     "api:run-bundle", "api:snapshot-document", "api:scenario-document",
 }  # fmt: skip
-"""What is read and noted: shared runs, and what leaves a workspace as a file."""
+"""Reads that are recorded: shared runs, and exports of files from a workspace."""
 WRITTEN_BY_STRANGERS = {("login", "post"), ("planner:shared", "get")}
-"""A wrong password and the reading of a shared run are counted."""
+"""Wrong passwords and reads of a shared run are counted."""
 OWN = {
     "planner:token-create", "planner:token-revoke", "planner:offer", "planner:workspace-make",
     "api:tokens", "api:token", "api:sessions", "api:session",
@@ -35,12 +35,12 @@ OWN = {
     "planner:invitation", "planner:shared", "login", "logout", "planner:security", "planner:password",
     "planner:sessions", "planner:second-factor", "planner:account-delete", "api:account",
 }  # fmt: skip
-"""What somebody decides about the own account, without a role in any workspace."""
+"""Decisions about one's own account, which need no role in any workspace."""
 OWN_WORKSPACE = {
     "planner:sample", "planner:import", "planner:import-save", "planner:traces", "api:snapshots",
     "api:bundles", "api:traces", "api:sample",
 }  # fmt: skip
-"""What an admin of another workspace brings into that one."""
+"""Routes where an admin of another workspace writes into that workspace."""
 LEAVING = {
     "planner:account-delete", "api:account", "planner:workspace-leave", "planner:workspace-switch",
 }  # fmt: skip
@@ -62,37 +62,37 @@ def found(django_db_setup: None, django_db_blocker: Any) -> Matrix:
     return computed
 
 
-def test_everybody_is_answered_as_the_docs_say(found: Matrix) -> None:
+def test_responses_to_every_role_match_the_docs(found: Matrix) -> None:
     lines = table(found)
     told = [line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     assert told == lines, "docs/access.md should say:\n" + "\n".join(lines)
 
 
-def test_the_docs_name_everybody(found: Matrix) -> None:
+def test_docs_list_every_role(found: Matrix) -> None:
     assert "| call | " + " | ".join(PRINCIPALS) + " |" in DOCS.read_text(encoding="utf-8")
 
 
-def test_no_call_is_a_fault_of_the_server(found: Matrix) -> None:
+def test_no_call_returns_a_server_error(found: Matrix) -> None:
     assert [
         route.call for route, row in found.items() if any(one.status >= 500 for one in row.values())
     ] == []
 
 
 @pytest.mark.parametrize("who", ["anonymous", "revoked token"])
-def test_a_stranger_is_told_to_log_in_and_changes_nothing(found: Matrix, who: str) -> None:
+def test_anonymous_caller_must_log_in_and_changes_nothing(found: Matrix, who: str) -> None:
     for route, row in found.items():
         if route.name not in OPEN:
             assert row[who].status == (401 if route.is_api else 302), route.call
         assert not row[who].wrote or (route.name, route.method) in WRITTEN_BY_STRANGERS, route.call
 
 
-def test_a_token_opens_no_page(found: Matrix) -> None:
+def test_token_gives_no_access_to_pages(found: Matrix) -> None:
     for route, row in found.items():
         if not route.is_api and route.name not in OPEN:
             assert row["read-only token"].status == 302, route.call
 
 
-def test_a_read_only_token_reads_what_its_account_reads_and_changes_nothing(found: Matrix) -> None:
+def test_read_only_token_reads_what_its_account_may_and_changes_nothing(found: Matrix) -> None:
     for route, row in found.items():
         if not route.is_api or route.name in OPEN:
             continue
@@ -102,7 +102,7 @@ def test_a_read_only_token_reads_what_its_account_reads_and_changes_nothing(foun
 
 
 @pytest.mark.parametrize("who", ["outsider", "former"])
-def test_who_is_no_member_finds_nothing_and_changes_nothing(found: Matrix, who: str) -> None:
+def test_non_member_gets_404_and_changes_nothing(found: Matrix, who: str) -> None:
     for route, row in found.items():
         if route.name in OWN | OWN_WORKSPACE | OPEN:
             continue
@@ -111,19 +111,19 @@ def test_who_is_no_member_finds_nothing_and_changes_nothing(found: Matrix, who: 
             assert row[who].status == 404, route.call
 
 
-def test_a_former_member_brings_nothing_in(found: Matrix) -> None:
+def test_former_member_cannot_write_to_the_workspace(found: Matrix) -> None:
     for route, row in found.items():
         assert not row["former"].wrote or route.name in OWN, route.call
 
 
-def test_a_viewer_reads_everything_and_changes_nothing(found: Matrix) -> None:
+def test_viewer_reads_everything_and_changes_nothing(found: Matrix) -> None:
     for route, row in found.items():
         assert not row["viewer"].wrote or route.name in OWN | LEAVING | NOTED, route.call
         if route.method == "get" and route.name != "planner:import":
             assert row["viewer"].status == row["admin"].status, route.call
 
 
-def test_each_role_may_do_what_those_before_it_may(found: Matrix) -> None:
+def test_each_role_may_do_everything_a_lower_role_may(found: Matrix) -> None:
     for route, row in found.items():
         if route.name in LEAVING:
             continue
@@ -131,7 +131,7 @@ def test_each_role_may_do_what_those_before_it_may(found: Matrix) -> None:
         assert writing == sorted(writing), route.call
 
 
-def test_reading_changes_nothing_but_what_is_noted_of_it(found: Matrix) -> None:
+def test_get_requests_write_only_audit_records(found: Matrix) -> None:
     changing = {
         route.name
         for route, row in found.items()
@@ -140,7 +140,7 @@ def test_reading_changes_nothing_but_what_is_noted_of_it(found: Matrix) -> None:
     assert changing == NOTED
 
 
-def test_every_other_call_was_seen_to_change_something(found: Matrix) -> None:
+def test_every_other_call_writes_for_at_least_one_role(found: Matrix) -> None:
     idle = {
         (route.name, route.method)
         for route, row in found.items()

@@ -1,4 +1,4 @@
-"""Tokens, invitations and memberships that would reach further, or last longer, than who gave them."""
+"""Tokens, invitations and memberships must not exceed or outlive the rights of their creator."""
 
 from datetime import timedelta
 
@@ -44,7 +44,7 @@ def script(text: str) -> APIClient:
 
 
 @pytest.mark.parametrize("scope", [Role.VIEWER, Role.EDITOR])
-def test_a_token_below_admin_neither_makes_nor_revokes_tokens(admin: User, scope: Role) -> None:
+def test_token_below_admin_neither_creates_nor_revokes_tokens(admin: User, scope: Role) -> None:
     other = factories.token(admin)
     client = script(factories.token(admin, scope))
     assert client.post("/api/v1/tokens/", {"scope": "viewer"}).status_code == 403
@@ -52,7 +52,7 @@ def test_a_token_below_admin_neither_makes_nor_revokes_tokens(admin: User, scope
     assert AuthToken.objects.count() == 2
 
 
-def test_a_token_made_by_a_token_does_not_outlive_it(admin: User) -> None:
+def test_token_created_by_a_token_does_not_outlive_it(admin: User) -> None:
     parent, text = token_make(user=admin, scope=Role.ADMIN, days=7)
     client = script(text)
     refused = client.post("/api/v1/tokens/", {"scope": "viewer", "days": 8})
@@ -64,7 +64,7 @@ def test_a_token_made_by_a_token_does_not_outlive_it(admin: User) -> None:
     assert script(made["text"]).get("/api/v1/scenarios/").status_code == 200
 
 
-def test_a_revoked_token_takes_the_tokens_made_with_it_along(admin: User) -> None:
+def test_revoking_a_token_revokes_all_its_descendants(admin: User) -> None:
     stolen = factories.token(admin)
     child = script(stolen).post("/api/v1/tokens/", {"scope": "admin", "days": 3}).json()["text"]
     grandchild = script(child).post("/api/v1/tokens/", {"scope": "admin", "days": 2}).json()["text"]
@@ -76,13 +76,15 @@ def test_a_revoked_token_takes_the_tokens_made_with_it_along(admin: User) -> Non
     assert not AuthToken.objects.exists()
 
 
-def test_an_account_that_no_interface_has_limited_may_do_nothing(admin: User) -> None:
+def test_user_without_a_stated_limit_has_no_role(admin: User) -> None:
     unlimited = User.objects.get(pk=admin.pk)
     with pytest.raises(AttributeError):
         role_of(unlimited, factories.workspace())
 
 
-def test_the_command_makes_a_token_that_edits_and_expires(admin: User, capsys: pytest.CaptureFixture) -> None:
+def test_token_command_creates_an_editor_token_that_expires(
+    admin: User, capsys: pytest.CaptureFixture
+) -> None:
     call_command("token", "admin")
     call_command("token", "admin", "--scope", "viewer", "--days", "2", "--name", "report")
     edits, reads = (
@@ -93,19 +95,19 @@ def test_the_command_makes_a_token_that_edits_and_expires(admin: User, capsys: p
     assert lives == [pytest.approx(timedelta(days=days), abs=timedelta(minutes=1)) for days in (90, 2)]
 
 
-def test_the_names_of_tokens_are_seen_by_their_owner_only(admin: User) -> None:
+def test_token_names_are_visible_only_to_their_owner(admin: User) -> None:
     token_make(user=factories.user("editor"), scope=Role.VIEWER, name="exfiltration of the plan")
     history = script(factories.token(admin)).get(f"/api/v1/workspaces/{factories.workspace().pk}/history/")
     assert "exfiltration" not in history.content.decode()
 
 
-def test_a_token_whose_scope_nobody_stated_is_not_stored(admin: User) -> None:
+def test_token_without_a_scope_is_not_stored(admin: User) -> None:
     token, _ = AuthToken.objects.create(user=admin)
     with pytest.raises(IntegrityError), transaction.atomic():
         TokenDetails.objects.create(token=token, name="without a scope")
 
 
-def test_an_account_without_a_stated_limit_may_do_nothing(admin: User) -> None:
+def test_user_without_a_stated_limit_has_neither_role_nor_full_access(admin: User) -> None:
     unlimited = User.objects.get(pk=admin.pk)
     with pytest.raises(AttributeError):
         role_of(unlimited, factories.workspace())
@@ -114,7 +116,7 @@ def test_an_account_without_a_stated_limit_may_do_nothing(admin: User) -> None:
 
 
 class TokensEndWithTheirParent(TestCase):
-    """However tokens are made from tokens, none does more or lives longer than any above it."""
+    """No token created from another token has more rights or a longer life than any of its ancestors."""
 
     @given(
         steps=st.lists(
@@ -122,7 +124,9 @@ class TokensEndWithTheirParent(TestCase):
             max_size=8,
         )
     )
-    def test_no_descendant_reaches_further(self, steps: list[tuple[int, Role, int | None]]) -> None:
+    def test_descendant_tokens_never_exceed_their_ancestors(
+        self, steps: list[tuple[int, Role, int | None]]
+    ) -> None:
         owner = factories.user("owner", role=Role.ADMIN)
         made = [token_make(user=owner, scope=Role.ADMIN, days=100)[0]]
         for above, scope, days in steps:
@@ -151,7 +155,7 @@ def removed(admin: User) -> User:
 
 
 @pytest.mark.parametrize("how", ["removed", "demoted", "left", "switched off", "deleted"])
-def test_the_invitation_of_a_former_admin_opens_nothing(admin: User, removed: User, how: str) -> None:
+def test_invitation_of_a_former_admin_is_invalid(admin: User, removed: User, how: str) -> None:
     _, secret = invitation_create(workspace=factories.workspace(), role=Role.ADMIN, user=removed)
     membership = removed.memberships.get()
     if how == "removed":
@@ -173,7 +177,7 @@ def test_the_invitation_of_a_former_admin_opens_nothing(admin: User, removed: Us
         assert not Invitation.objects.exists()
 
 
-def test_an_invitation_whose_maker_lost_the_role_in_any_other_way_opens_nothing(removed: User) -> None:
+def test_invitation_is_invalid_if_its_creator_lost_the_role_by_other_means(removed: User) -> None:
     _, secret = invitation_create(workspace=factories.workspace(), role=Role.ADMIN, user=removed)
     Membership.objects.filter(user=removed).update(role=Role.VIEWER)
     with pytest.raises(Invalid):
@@ -183,7 +187,7 @@ def test_an_invitation_whose_maker_lost_the_role_in_any_other_way_opens_nothing(
 # Memberships
 
 
-def test_an_account_becomes_a_member_only_when_it_accepts(admin: User) -> None:
+def test_user_becomes_a_member_only_after_accepting(admin: User) -> None:
     victim = factories.user("victim", role=None)
     at = f"/api/v1/workspaces/{factories.workspace().pk}/members/victim/"
     assert script(factories.token(admin)).put(at, {"role": "editor"}).status_code == 202
@@ -195,7 +199,7 @@ def test_an_account_becomes_a_member_only_when_it_accepts(admin: User) -> None:
     assert victim.memberships.get().role == Role.EDITOR
 
 
-def test_an_invitation_that_is_declined_is_gone(admin: User) -> None:
+def test_declined_invitation_is_deleted(admin: User) -> None:
     invited = factories.user("invited", role=None)
     invitation_offer(workspace=factories.workspace(), username="invited", role=Role.EDITOR, user=admin)
     client = script(factories.token(invited))
@@ -205,7 +209,7 @@ def test_an_invitation_that_is_declined_is_gone(admin: User) -> None:
     assert not invited.memberships.exists()
 
 
-def test_nobody_accepts_the_invitation_of_another(admin: User) -> None:
+def test_user_cannot_accept_another_users_invitation(admin: User) -> None:
     factories.user("invited", role=None)
     other = factories.user("other", role=None)
     offer = invitation_offer(
@@ -217,7 +221,7 @@ def test_nobody_accepts_the_invitation_of_another(admin: User) -> None:
         offer_accept(invitation=offer, user=other)
 
 
-def test_nobody_learns_which_accounts_exist(admin: User) -> None:
+def test_invitations_do_not_reveal_which_accounts_exist(admin: User) -> None:
     others = Workspace.objects.create(name="others")
     Membership.objects.create(workspace=others, user=factories.user("known", role=None), role=Role.ADMIN)
     at = f"/api/v1/workspaces/{factories.workspace().pk}"
@@ -233,13 +237,13 @@ def test_nobody_learns_which_accounts_exist(admin: User) -> None:
     assert set(Event.objects.filter(kind="invitation").values_list("subject", flat=True)) == listed
 
 
-def test_whoever_takes_an_invited_name_later_is_not_invited(admin: User) -> None:
+def test_account_created_later_with_an_invited_name_is_not_invited(admin: User) -> None:
     invitation_offer(workspace=factories.workspace(), username="later", role=Role.ADMIN, user=admin)
     impostor = factories.user("later", role=None)
     assert script(factories.token(impostor)).get("/api/v1/invitations/").json()["count"] == 0
 
 
-def test_a_read_only_token_answers_no_invitation_and_leaves_no_workspace(admin: User) -> None:
+def test_read_only_token_cannot_answer_invitations_or_leave_a_workspace(admin: User) -> None:
     invited = factories.user("invited", role=None)
     offer = invitation_offer(workspace=factories.workspace(), username="invited", role=Role.ADMIN, user=admin)
     reads = script(factories.token(invited, Role.VIEWER))

@@ -35,14 +35,14 @@ ID = "00000000-0000-0000-0000-000000000000"
 
 
 class Unread(io.RawIOBase):
-    """A body of which nobody may read a byte."""
+    """A body that must not be read."""
 
     def read(self, size: int = -1) -> bytes:
         raise AssertionError("the body was read")
 
 
 def declared(client: Client, address: str, kind: str, length: int, **headers: Any) -> Any:
-    """Send the head of a request that promises `length` bytes."""
+    """Send the head of a request that declares `length` bytes."""
     body = {"CONTENT_LENGTH": str(length), "wsgi.input": Unread(), **headers}
     return client.generic("POST", address, b"-", content_type=kind, **body)
 
@@ -77,7 +77,7 @@ ADDRESSES = sorted(routes(get_resolver().url_patterns))
 
 
 @pytest.mark.parametrize("kind", trials(TYPES, always=3))
-def test_a_stranger_sends_no_large_body_anywhere(kind: str) -> None:
+def test_anonymous_large_bodies_are_refused_at_every_address(kind: str) -> None:
     assert len(ADDRESSES) > 100
     for address in ADDRESSES:
         answer = declared(Client(), address, kind, SMALL + 1)
@@ -85,7 +85,7 @@ def test_a_stranger_sends_no_large_body_anywhere(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", trials(TYPES, always=3))
-def test_an_editor_sends_a_large_body_only_where_clusters_come_in_and_as_files(kind: str) -> None:
+def test_editor_may_send_large_bodies_only_as_files_to_import_addresses(kind: str) -> None:
     browser = Client()
     browser.force_login(factories.user("editor"))
     large = {"/import/", "/api/v1/snapshots/", "/api/v1/bundles/"} if kind == MULTIPART else set()
@@ -100,7 +100,7 @@ def test_an_editor_sends_a_large_body_only_where_clusters_come_in_and_as_files(k
     assert len(LARGE_ROUTES) == 3
 
 
-def test_a_form_that_is_costly_to_read_is_shorter_still() -> None:
+def test_urlencoded_form_has_a_smaller_limit() -> None:
     assert declared(Client(), "/login/", FORM, OF_FIELDS + 1).status_code == 413
 
 
@@ -127,11 +127,11 @@ def viewer_token() -> Client:
 
 @pytest.mark.parametrize("caller", [viewer_session, outsider_session, forged_token, viewer_token])
 @pytest.mark.parametrize("address", ["/import/", "/api/v1/snapshots/", "/api/v1/bundles/"])
-def test_who_may_import_nothing_sends_nothing_large(caller: Any, address: str) -> None:
+def test_caller_without_import_rights_cannot_send_large_bodies(caller: Any, address: str) -> None:
     assert declared(caller(), address, MULTIPART, SMALL + 1).status_code == 413
 
 
-def test_an_editors_token_sends_a_large_cluster() -> None:
+def test_editor_token_may_upload_a_large_cluster() -> None:
     text = factories.token(factories.user("editor"))
     script = APIClient(HTTP_AUTHORIZATION=f"Token {text}")
     file = SimpleUploadedFile("a.yaml", json.dumps(factories.cluster()).encode() + b" " * SMALL)
@@ -139,17 +139,17 @@ def test_an_editors_token_sends_a_large_cluster() -> None:
     assert answer.status_code == 201, answer.content
 
 
-def test_a_body_without_a_length_is_refused_unread() -> None:
+def test_body_without_a_length_is_refused_unread() -> None:
     for address in ("/login/", "/api/v1/snapshots/"):
         answer = declared(Client(), address, MULTIPART, 0, HTTP_TRANSFER_ENCODING="chunked")
         assert answer.status_code == 411
 
 
-def test_a_length_that_is_no_number_is_refused() -> None:
+def test_non_numeric_content_length_is_refused() -> None:
     assert declared(Client(), "/login/", FORM, "1e9").status_code == 413  # type: ignore[arg-type]
 
 
-def test_a_refusal_has_the_shape_of_the_api_or_is_a_page() -> None:
+def test_refusal_is_an_api_error_or_an_html_page() -> None:
     refused = declared(Client(), "/api/v1/snapshots/", "application/json", SMALL + 1)
     assert set(refused.json()) == {"code", "message", "problems"}
     assert refused.json()["code"] == "payload_too_large"
@@ -157,7 +157,7 @@ def test_a_refusal_has_the_shape_of_the_api_or_is_a_page() -> None:
     assert "larger than 2.5 MiB" in text_of(page)
 
 
-def test_a_text_that_is_too_large_to_paste_is_explained(browser: Client) -> None:
+def test_too_large_pasted_text_suggests_an_upload(browser: Client) -> None:
     answer = browser.post("/import/", {"documents": "x" * (SMALL + 1)})
     assert answer.status_code == 413
     assert "upload that" in text_of(answer)
@@ -165,10 +165,8 @@ def test_a_text_that_is_too_large_to_paste_is_explained(browser: Client) -> None
 
 @pytest.mark.parametrize("address", ["/api/v1/conf/lint/", "/api/v1/snapshots/"])
 @pytest.mark.parametrize("element", [b"[]", b'{"a":1}'])
-def test_nothing_of_a_large_body_is_kept_with_its_answer(
-    api: APIClient, address: str, element: bytes
-) -> None:
-    """What waits for the collector of garbage adds up: the next body is read beside it."""
+def test_large_body_is_freed_with_its_response(api: APIClient, address: str, element: bytes) -> None:
+    """Garbage that waits for collection adds up with the next body."""
     gc.collect()
     gc.disable()
     try:

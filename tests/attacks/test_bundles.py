@@ -1,4 +1,4 @@
-"""Bundles that Queuecast did not write are refused."""
+"""Bundles that were not written by Queuecast are refused."""
 
 import hashlib
 import io
@@ -50,7 +50,7 @@ def send(api: APIClient, content: bytes) -> Any:
     return api.post("/api/v1/bundles/", {"file": SimpleUploadedFile("run.zip", content)}, format="multipart")
 
 
-def test_a_bundle_that_says_what_it_should_is_taken(api: APIClient) -> None:
+def test_valid_bundle_is_accepted(api: APIClient) -> None:
     assert send(api, bundle(ABOUT)).status_code == 202
 
 
@@ -79,7 +79,7 @@ WRONG: dict[str, tuple[Any, set[str]]] = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_everything_wrong_that_a_bundle_says_is_named_with_its_place_and_fix(kind: str) -> None:
+def test_every_problem_of_a_bundle_has_a_path_and_a_fix(kind: str) -> None:
     changes, paths = WRONG[kind]
     with pytest.raises(NoBundle) as refusal:
         about_of({**ABOUT, "input_sha256": "0" * 64, "result_sha256": "0" * 64, **changes})
@@ -91,7 +91,7 @@ def test_everything_wrong_that_a_bundle_says_is_named_with_its_place_and_fix(kin
 
 
 @pytest.mark.parametrize("kind", ["everything wrong", "a name with NUL"])
-def test_what_a_bundle_says_is_checked_before_anything_is_written(api: APIClient, kind: str) -> None:
+def test_bundle_is_validated_before_anything_is_stored(api: APIClient, kind: str) -> None:
     changes, paths = WRONG[kind]
     answer = send(api, bundle({**ABOUT, **changes}))
     assert answer.status_code == 422, answer.content
@@ -103,13 +103,13 @@ def test_what_a_bundle_says_is_checked_before_anything_is_written(api: APIClient
 @pytest.mark.parametrize(
     "about", [None, [], "x", 1, {}, {"format": 2}, {"format": "1"}, {**ABOUT, "format": None}]
 )
-def test_a_bundle_of_another_form_is_refused(about: Any) -> None:
+def test_bundle_of_another_format_is_refused(about: Any) -> None:
     with pytest.raises(NoBundle) as refusal:
         about_of(about)
     assert [problem.rule for problem in refusal.value.problems] == ["bundle.broken"]
 
 
-def test_a_bundle_of_another_form_is_refused_by_the_api(api: APIClient) -> None:
+def test_api_refuses_a_bundle_of_another_format(api: APIClient) -> None:
     answer = send(api, bundle({**ABOUT, "format": 2}))
     assert (answer.status_code, answer.json()["problems"][0]["rule"]) == (422, "bundle.broken")
 
@@ -121,7 +121,7 @@ JSON = st.recursive(
 
 
 @given(st.fixed_dictionaries({}, optional={name: JSON | st.just(value) for name, value in ABOUT.items()}))
-def test_whatever_a_bundle_says_is_kept_or_refused(told: dict[str, Any]) -> None:
+def test_any_bundle_metadata_is_either_valid_or_refused(told: dict[str, Any]) -> None:
     try:
         about = about_of({"format": 1, **told})
     except NoBundle:
@@ -131,7 +131,7 @@ def test_whatever_a_bundle_says_is_kept_or_refused(told: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("options", [{"cycles": "x"}, {}, [], "text", {"cycles": None}])
-def test_a_run_that_cannot_be_read_does_not_take_the_list_away(
+def test_unreadable_run_does_not_break_the_list_of_runs(
     api: APIClient, browser: Client, options: Any
 ) -> None:
     good, bad = factories.run(), factories.run()
@@ -167,7 +167,7 @@ def with_comment(comment: bytes) -> bytes:
     return packed.getvalue()
 
 
-def test_a_zip_of_many_files_is_refused_before_their_list_is_read(api: APIClient) -> None:
+def test_zip_with_too_many_files_is_refused_before_its_directory_is_read(api: APIClient) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for number in range(3000):
@@ -185,7 +185,7 @@ def test_a_zip_of_many_files_is_refused_before_their_list_is_read(api: APIClient
         zipped(input=b"{}"),
     ],
 )  # fmt: skip
-def test_what_is_no_bundle_is_refused_with_a_reason(api: APIClient, content: bytes) -> None:
+def test_file_that_is_not_a_bundle_is_refused_with_a_reason(api: APIClient, content: bytes) -> None:
     answer = api.post(
         "/api/v1/bundles/", {"file": SimpleUploadedFile("run.zip", content)}, format="multipart"
     )
@@ -193,7 +193,7 @@ def test_what_is_no_bundle_is_refused_with_a_reason(api: APIClient, content: byt
     assert not Blob.objects.exists()
 
 
-def test_a_comment_that_looks_like_an_end_hides_no_list(api: APIClient) -> None:
+def test_zip_comment_that_imitates_an_end_record_is_refused(api: APIClient) -> None:
     assert send(api, with_comment(b"harmless")).status_code == 202
     assert send(api, with_comment(b"PK\x05\x06" + bytes(18))).status_code == 422
 
@@ -205,7 +205,7 @@ def large(settings: Any, about: Any = ABOUT, document: bytes | None = None) -> b
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_large_bundle_is_read_and_repeated_by_a_worker(
+def test_large_bundle_is_imported_and_rerun_by_a_worker(
     api: APIClient, finished_run: Run, settings: Any
 ) -> None:
     content = bundle_export(run=finished_run)
@@ -230,7 +230,7 @@ def test_a_large_bundle_is_read_and_repeated_by_a_worker(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_large_bundle_that_is_broken_keeps_nothing(api: APIClient, settings: Any) -> None:
+def test_invalid_large_bundle_stores_nothing(api: APIClient, settings: Any) -> None:
     content = large(settings, {**ABOUT, "options": {}, "input_sha256": "0" * 64})
     imported = send(api, content).json()["imported_by"]["id"]
     do_all_work()
@@ -242,14 +242,14 @@ def test_a_large_bundle_that_is_broken_keeps_nothing(api: APIClient, settings: A
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_zip_bomb_takes_memory_neither_here_nor_beyond_the_limit(api: APIClient, settings: Any) -> None:
+def test_zip_bomb_uses_no_web_memory_and_stays_within_the_worker_limit(api: APIClient, settings: Any) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     settings.RUN_MEMORY_MB = 600
     bomb = bundle(ABOUT, b"[" + b"[]," * 30_000_000 + b"1]")
     made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     answer = send(api, bomb)
     assert answer.status_code == 202
-    assert answer.json()["imported_by"], "more than is read while one waits"
+    assert answer.json()["imported_by"], "too large to be read synchronously"
     do_all_work()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - max(before, made) < 60
     told = api.get(f"/api/v1/imports/{answer.json()['imported_by']['id']}/").json()

@@ -35,7 +35,7 @@ ENTRIES = {"MAX_ENTRIES": 1000, "MAX_BYTES": 20_000_000}
 
 
 class Bomb:
-    """What runs a command when it is unpickled."""
+    """An object that runs a command when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -46,7 +46,7 @@ class Bomb:
 
 @pytest.fixture
 def full() -> Iterator[services.Redis]:
-    """A Redis that takes nothing more and evicts nothing."""
+    """A full Redis that evicts nothing."""
     program = services.redis_server()
     if program is None:
         unavailable("Redis is not installed (scripts/install-test-services installs it)")
@@ -75,7 +75,7 @@ CACHE = {"BACKEND": "config.cache.OptionalRedisCache", "TIMEOUT": 86_400}
 
 
 @pytest.mark.service
-def test_a_full_redis_breaks_no_page_and_no_log_in(full: services.Redis, db: None) -> None:
+def test_pages_and_login_work_with_a_full_redis(full: services.Redis, db: None) -> None:
     scenario = factories.scenario()
     factories.user("editor")
     with in_redis(full.url):
@@ -92,7 +92,7 @@ def test_a_full_redis_breaks_no_page_and_no_log_in(full: services.Redis, db: Non
 
 
 @pytest.mark.service
-def test_a_run_is_submitted_though_the_broker_is_full(full: services.Redis, tmp_path: Path) -> None:
+def test_run_can_be_submitted_while_the_broker_is_full(full: services.Redis, tmp_path: Path) -> None:
     installation = Installation(tmp_path, {"REDIS_URL": full.url})
     try:
         assert len(installation.drive("submit", "1", "1")) == 1
@@ -101,7 +101,7 @@ def test_a_run_is_submitted_though_the_broker_is_full(full: services.Redis, tmp_
 
 
 @pytest.mark.service
-def test_whoever_writes_into_redis_runs_nothing_here(tmp_path: Path) -> None:
+def test_attacker_who_writes_to_redis_cannot_execute_code(tmp_path: Path) -> None:
     program = services.redis_server()
     if program is None:
         unavailable("Redis is not installed (scripts/install-test-services installs it)")
@@ -119,7 +119,7 @@ def test_whoever_writes_into_redis_runs_nothing_here(tmp_path: Path) -> None:
     assert not (tmp_path / "pwned").exists()
 
 
-def test_whoever_writes_into_the_cache_folder_runs_nothing_here(tmp_path: Path) -> None:
+def test_attacker_who_writes_to_the_cache_folder_cannot_execute_code(tmp_path: Path) -> None:
     cache = JsonFileCache(str(tmp_path), {"OPTIONS": ENTRIES})
     cache.set("a", [1, {"b": 0.5}])
     assert cache.get("a") == [1, {"b": 0.5}]
@@ -138,7 +138,7 @@ def test_whoever_writes_into_the_cache_folder_runs_nothing_here(tmp_path: Path) 
         assert not (tmp_path / "pwned").exists()
 
 
-def test_the_cache_folder_is_bounded_in_bytes_entries_and_time(tmp_path: Path) -> None:
+def test_cache_folder_is_bounded_in_bytes_entries_and_time(tmp_path: Path) -> None:
     cache = JsonFileCache(str(tmp_path), {"OPTIONS": {"MAX_ENTRIES": 50, "MAX_BYTES": 10_000_000}})
     for number in range(40):
         cache.set(f"large{number}", "x" * 1_000_000)
@@ -156,8 +156,8 @@ def test_the_cache_folder_is_bounded_in_bytes_entries_and_time(tmp_path: Path) -
     assert cache.incr("counted") == 2
 
 
-def test_nothing_is_kept_for_ever() -> None:
-    """No call of the cache asks for that, and the default is a day."""
+def test_no_cache_entry_is_kept_forever() -> None:
+    """No call disables the timeout, and the default is one day."""
     for room in ("planner", "planning", "config"):
         for source in (ROOT / room).rglob("*.py"):
             text = source.read_text()
@@ -170,7 +170,7 @@ def test_nothing_is_kept_for_ever() -> None:
     assert django_settings.CELERY_ACCEPT_CONTENT == ["json"]
 
 
-def test_the_demand_of_a_cluster_is_the_same_when_it_was_kept() -> None:
+def test_cached_demand_of_a_cluster_equals_the_original() -> None:
     demand = demand_of(factories.cluster())
     again = demand_from(json.loads(json.dumps(plain(demand))))
     assert plain(again) == plain(demand)
@@ -183,12 +183,12 @@ def test_the_demand_of_a_cluster_is_the_same_when_it_was_kept() -> None:
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     )
 )
-def test_what_is_kept_comes_back(value: Any) -> None:
+def test_json_serializer_round_trips_any_value(value: Any) -> None:
     serializer = JsonSerializer()
     assert serializer.loads(serializer.dumps(value)) == value
 
 
-def test_a_cache_is_bounded_and_forgets_what_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_cache_is_bounded_and_drops_unused_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     cache: MemoryCache[bytes] = MemoryCache(100, len)
     made = []
 

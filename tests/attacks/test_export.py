@@ -1,4 +1,4 @@
-"""No name in a cluster makes the exported script do something else."""
+"""No object name makes the exported script do something else."""
 
 import json
 import os
@@ -38,8 +38,8 @@ def cluster_with(names: list[str]) -> dict[str, Any]:
 
 
 @pytest.mark.django_db
-def test_the_script_names_queues_and_nothing_else(tmp_path: Path) -> None:
-    """Clusters from before names were checked may hold any; the script is run with programs that tell all."""
+def test_exported_script_names_only_queues(tmp_path: Path) -> None:
+    """Clusters imported before the name check may have any name; fake programs record the script's calls."""
     names = sorted(HOSTILE)
     snapshot = factories.snapshot(cluster_with(names))
     scenario = scenario_create(snapshot=snapshot, name="what if", owner=factories.user())
@@ -68,7 +68,7 @@ LISTS = {"queues": "Queue", "nodes": "Node", "podgroups": "PodGroup", "pods": "P
 
 @pytest.mark.parametrize("kind", LISTS)
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_that_kubernetes_refuses_does_not_come_in(kind: str, name: str) -> None:
+def test_name_that_kubernetes_rejects_is_not_imported(kind: str, name: str) -> None:
     document = factories.cluster()
     document[kind][0]["metadata"]["name"] = name
     reading = manifests.read([("cluster.json", json.dumps(document).encode())])
@@ -79,7 +79,7 @@ def test_a_name_that_kubernetes_refuses_does_not_come_in(kind: str, name: str) -
 
 
 @pytest.mark.parametrize("namespace", ["--all-namespaces", "$(id)", "a.b", "a_b", "x" * 64, "../x"])
-def test_a_namespace_that_kubernetes_refuses_does_not_come_in(namespace: str) -> None:
+def test_namespace_that_kubernetes_rejects_is_not_imported(namespace: str) -> None:
     document = factories.cluster()
     document["pods"][0]["metadata"]["namespace"] = namespace
     reading = manifests.read([("cluster.json", json.dumps(document).encode())])
@@ -87,7 +87,7 @@ def test_a_namespace_that_kubernetes_refuses_does_not_come_in(namespace: str) ->
     assert found == ["pods[0].metadata.namespace"]
 
 
-def test_only_a_scenario_that_somebody_thought_up_has_capital_letters_in_names() -> None:
+def test_capital_letters_in_names_are_allowed_only_in_scenarios() -> None:
     scenario = factories.cluster()
     scenario["queues"][0]["metadata"]["name"] = "A"
     alone = {**scenario["queues"][0], "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
@@ -96,7 +96,7 @@ def test_only_a_scenario_that_somebody_thought_up_has_capital_letters_in_names()
 
 
 @given(st.text(min_size=1, max_size=20))
-def test_whatever_name_comes_in_is_one_word_that_is_no_option(name: str) -> None:
+def test_imported_names_are_single_words_that_are_not_options(name: str) -> None:
     queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": name}}
     reading = manifests.read([("queue.json", json.dumps(queue).encode())])
     if not reading.has_errors:

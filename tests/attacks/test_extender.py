@@ -20,7 +20,7 @@ URLS = [
 
 
 @pytest.mark.parametrize("url", URLS)
-def test_only_the_allowed_host_and_port_may_be_called(url: str) -> None:
+def test_only_the_allowed_host_and_port_are_called(url: str) -> None:
     with ExtenderClient(AllowedHosts(["scores.example:8888"])) as client, pytest.raises(ExtenderError):
         client.post(url, b"{}", 1.0)
 
@@ -36,7 +36,7 @@ class _Elsewhere(BaseHTTPRequestHandler):
         pass
 
 
-def test_a_redirect_is_not_followed() -> None:
+def test_redirect_is_not_followed() -> None:
     server = HTTPServer(("127.0.0.1", 0), _Elsewhere)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""Public links: what is stored opens nothing, nor what expired or was revoked; reads are noted."""
+"""Public links: stored values, expired and revoked links open nothing; reads are recorded."""
 
 import json
 import logging
@@ -21,7 +21,9 @@ def made(finished_run: Run) -> tuple[PublicLink, str]:
     return link_create(run=finished_run, user=factories.user(), label="board meeting", days=7)
 
 
-def test_nothing_that_is_stored_or_listed_opens_a_run(client: Client, made: tuple[PublicLink, str]) -> None:
+def test_stored_or_listed_values_do_not_open_a_shared_run(
+    client: Client, made: tuple[PublicLink, str]
+) -> None:
     link, secret = made
     stored = serializers.serialize("json", [link, *Event.objects.all()])
     assert secret not in stored
@@ -30,9 +32,7 @@ def test_nothing_that_is_stored_or_listed_opens_a_run(client: Client, made: tupl
     assert client.get(f"/shared/{secret}/").status_code == 200
 
 
-def test_a_link_that_expired_or_was_revoked_shows_nothing(
-    client: Client, made: tuple[PublicLink, str]
-) -> None:
+def test_expired_or_revoked_link_returns_404(client: Client, made: tuple[PublicLink, str]) -> None:
     link, secret = made
     PublicLink.objects.update(expires=timezone.now())
     assert client.get(f"/shared/{secret}/").status_code == 404
@@ -42,7 +42,7 @@ def test_a_link_that_expired_or_was_revoked_shows_nothing(
     assert client.get(f"/shared/{secret}/").status_code == 404
 
 
-def test_reads_are_counted_and_logged_but_fill_no_table(
+def test_reads_of_a_link_are_counted_and_logged_without_filling_a_table(
     client: Client, made: tuple[PublicLink, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     link, secret = made

@@ -34,7 +34,7 @@ WRONG = {"username": "owner", "password": "wrong"}
 
 @pytest.fixture
 def owner(db: None) -> Client:
-    """A browser in which the owner of an account has logged in before."""
+    """A browser in which the account's owner has logged in before."""
     factories.user("owner")
     browser = Client()
     assert browser.post("/login/", RIGHT).status_code == 302
@@ -51,31 +51,31 @@ def guesses(many: int, address: Callable[[int], str], name: Callable[[int], str]
     ]  # fmt: skip
 
 
-def test_a_stranger_at_the_same_address_does_not_lock_the_owner_out(owner: Client) -> None:
+def test_guesses_from_the_same_address_do_not_lock_out_the_owner(owner: Client) -> None:
     told = guesses(12, lambda _: "127.0.0.1", lambda _: "owner")
     assert told == [200] * BY_ADDRESS_AND_ACCOUNT.free + [429] * (12 - BY_ADDRESS_AND_ACCOUNT.free)
     assert owner.post("/login/", RIGHT).status_code == 302
 
 
-def test_strangers_at_many_addresses_do_not_lock_the_owner_out(owner: Client) -> None:
+def test_guesses_from_many_addresses_do_not_lock_out_the_owner(owner: Client) -> None:
     told = guesses(BY_ACCOUNT.free + 5, lambda number: f"192.0.2.{number}", lambda _: "owner")
     assert told.count(429) >= 5
     assert owner.post("/login/", RIGHT).status_code == 302
-    assert BY_ACCOUNT.longest <= timedelta(seconds=30), "in a new browser the owner waits no longer"
+    assert BY_ACCOUNT.longest <= timedelta(seconds=30), "the owner waits no longer than that in a new browser"
 
 
-def test_one_address_guesses_at_many_accounts_only_so_often(db: None) -> None:
+def test_guesses_from_one_address_at_many_accounts_are_limited(db: None) -> None:
     told = guesses(BY_ADDRESS.free + 5, lambda _: "192.0.2.1", lambda number: f"account{number}")
     assert told == [200] * BY_ADDRESS.free + [429] * 5
     assert guesses(1, lambda _: "2001:db8::1", lambda _: "a") == [200]
 
 
-def test_all_addresses_of_an_ipv6_household_are_one(db: None) -> None:
+def test_addresses_of_one_ipv6_network_share_a_limit(db: None) -> None:
     told = guesses(BY_ADDRESS.free + 1, lambda number: f"2001:db8::{number:x}", lambda number: f"a{number}")
     assert told[-1] == 429
 
 
-def test_a_pause_ends_and_the_next_one_is_twice_as_long(owner: Client) -> None:
+def test_each_pause_after_wrong_guesses_is_twice_as_long(owner: Client) -> None:
     guesses(BY_ADDRESS_AND_ACCOUNT.free, lambda _: "192.0.2.1", lambda _: "owner")
     pauses = []
     for _ in range(12):
@@ -89,7 +89,7 @@ def test_a_pause_ends_and_the_next_one_is_twice_as_long(owner: Client) -> None:
     assert Client().post("/login/", RIGHT, REMOTE_ADDR="192.0.2.1").status_code == 302
 
 
-def test_a_browsers_proof_is_of_use_for_its_own_account_only(owner: Client) -> None:
+def test_known_browser_cookie_counts_only_for_its_own_account(owner: Client) -> None:
     factories.user("another")
     for name in ("another", "nobody"):
         told = [
@@ -102,13 +102,13 @@ def test_a_browsers_proof_is_of_use_for_its_own_account_only(owner: Client) -> N
     assert owner.post("/login/", RIGHT).status_code == 429
 
 
-def test_wrong_passwords_in_a_known_browser_are_slowed_down_too(owner: Client) -> None:
+def test_wrong_passwords_in_a_known_browser_are_throttled_too(owner: Client) -> None:
     told = [owner.post("/login/", WRONG).status_code for _ in range(BY_ADDRESS_AND_ACCOUNT.free + 2)]
     assert told[-2:] == [429, 429]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_guesses_at_once_exactly_the_limit_is_checked() -> None:
+def test_exactly_the_limit_of_concurrent_guesses_is_checked() -> None:
     checked = at_once(24, lambda: guess_count(Guesser("owner", "192.0.2.1")))
     assert (
         sorted(checked) == [False] * (24 - BY_ADDRESS_AND_ACCOUNT.free) + [True] * BY_ADDRESS_AND_ACCOUNT.free
@@ -116,7 +116,7 @@ def test_of_many_guesses_at_once_exactly_the_limit_is_checked() -> None:
 
 
 def at_once(many: int, guess: Callable[[], None]) -> list[bool]:
-    """Guess in many threads at the same moment; say of each whether it would be checked."""
+    """Guess in many threads at once; return for each guess whether it would be checked."""
     told, begin = [], threading.Barrier(many)
 
     def take_part() -> None:
@@ -138,7 +138,7 @@ def at_once(many: int, guess: Callable[[], None]) -> list[bool]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_checking_passwords_takes_two_threads_of_a_process_at_most(
+def test_password_checks_use_at_most_two_threads_per_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     factories.user("owner")
@@ -178,7 +178,7 @@ def test_checking_passwords_takes_two_threads_of_a_process_at_most(
 PROXIES = ["10.0.0.0/8", "fd00::/8"]
 
 
-def test_only_a_trusted_proxy_says_who_calls(db: None, settings) -> None:
+def test_forwarded_address_is_trusted_only_from_a_trusted_proxy(db: None, settings) -> None:
     settings.TRUSTED_PROXIES = []
     told = [
         Client().post(
@@ -186,7 +186,7 @@ def test_only_a_trusted_proxy_says_who_calls(db: None, settings) -> None:
         ).status_code
         for number in range(6)
     ]  # fmt: skip
-    assert told[-1] == 429, "an address that the caller made up is nobody's"
+    assert told[-1] == 429, "a forged address is ignored"
     settings.TRUSTED_PROXIES = PROXIES
     told = [
         Client().post(
@@ -199,7 +199,7 @@ def test_only_a_trusted_proxy_says_who_calls(db: None, settings) -> None:
 
 
 @given(st.lists(st.ip_addresses().map(str), max_size=5), st.ip_addresses().map(str))
-def test_nothing_written_by_the_caller_changes_where_it_comes_from(made_up: list[str], real: str) -> None:
+def test_forged_forwarded_addresses_do_not_change_the_client_address(made_up: list[str], real: str) -> None:
     trusted = [ipaddress.ip_network(network) for network in PROXIES]
     if any(ipaddress.ip_address(real) in network for network in trusted):
         return

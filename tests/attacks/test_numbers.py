@@ -37,7 +37,7 @@ CALLS = [
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("method", "call", "body"), CALLS)
-def test_a_number_that_cannot_be_held_is_refused_in_the_one_shape(
+def test_unrepresentable_number_is_refused_with_the_standard_error_body(
     api: APIClient, method: str, call: str, body: str
 ) -> None:
     at = f"/api/v1/scenarios/{factories.scenario().pk}/{call}"
@@ -53,7 +53,7 @@ def test_a_number_that_cannot_be_held_is_refused_in_the_one_shape(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("method", "call", "body"), CALLS)
-def test_an_integer_beyond_all_reason_is_no_fault_of_ours(
+def test_huge_integer_does_not_cause_a_server_error(
     api: APIClient, method: str, call: str, body: str
 ) -> None:
     at = f"/api/v1/scenarios/{factories.scenario().pk}/{call}"
@@ -79,7 +79,7 @@ class _Body:
         lambda inner: st.lists(inner, min_size=1, max_size=3).map(lambda parts: f"[{','.join(parts)}]"),
     )
 )
-def test_what_is_parsed_can_be_written_again(text: str) -> None:
+def test_parsed_json_can_be_serialized_again(text: str) -> None:
     try:
         value = JsonBody().parse(_Body(text))  # type: ignore[arg-type]
     except ParseError:
@@ -108,7 +108,7 @@ class _Urls:
 
 
 @pytest.mark.django_db
-def test_an_answer_that_cannot_be_written_has_the_one_shape(rf: RequestFactory) -> None:
+def test_unserializable_response_gets_the_standard_error_body(rf: RequestFactory) -> None:
     script: Any = Client(raise_request_exception=False)
     with override_settings(ROOT_URLCONF=_Urls):
         for address, status in (("unwritable", 500), ("absent", 404)):

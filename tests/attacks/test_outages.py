@@ -1,4 +1,4 @@
-"""Database away, disk or workspace full: a clear answer, nothing half-saved, no traceback."""
+"""Database unavailable, disk or workspace full: a clear response, nothing partly saved, no traceback."""
 
 import errno
 import json
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.django_db
 
 
 class Away:
-    """Every query fails as it does while the database is away."""
+    """Every query fails as if the database were unavailable."""
 
     def __call__(self, execute: Any, sql: str, *rest: Any) -> Any:
         raise OperationalError("could not connect to server: Connection refused")
 
 
-def test_pages_and_calls_say_that_the_database_is_away_and_when_to_try_again(
+def test_database_outage_returns_503_with_retry_after(
     browser: Client, api: APIClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     with connection.execute_wrapper(Away()):
@@ -46,18 +46,18 @@ def test_pages_and_calls_say_that_the_database_is_away_and_when_to_try_again(
     ],
     ids=str,
 )
-def test_a_full_disk_is_507(error: Exception) -> None:
+def test_full_disk_returns_507(error: Exception) -> None:
     answer = outage(RequestFactory().post("/api/v1/snapshots/"), error)
     assert answer is not None
     assert (answer.status_code, answer["Retry-After"]) == (507, "10")
     assert b"disk is full" in answer.content
 
 
-def test_a_fault_of_the_program_is_no_outage() -> None:
+def test_program_error_is_not_an_outage() -> None:
     assert outage(RequestFactory().get("/"), ValueError("a bug")) is None
 
 
-def test_previews_take_room_too_and_give_it_to_what_is_saved(browser: Client, settings: Any) -> None:
+def test_previews_count_against_the_quota_until_they_are_saved(browser: Client, settings: Any) -> None:
     text = json.dumps(factories.cluster())
     workspace = factories.workspace()
     preview = browser.post("/import/", {"name": "c", "documents": text})
@@ -72,7 +72,7 @@ def test_previews_take_room_too_and_give_it_to_what_is_saved(browser: Client, se
     assert usage(workspace).total == kept
 
 
-def test_no_workspace_keeps_more_than_is_looked_at_first_even_where_bytes_count_twice(
+def test_workspace_usage_never_exceeds_the_precheck_bound(
     browser: Client,
 ) -> None:
     text = json.dumps(factories.cluster())
@@ -84,7 +84,7 @@ def test_no_workspace_keeps_more_than_is_looked_at_first_even_where_bytes_count_
     assert kept.total <= most_kept()
 
 
-def test_a_full_workspace_takes_no_import_and_no_run_and_says_what_to_delete(
+def test_full_workspace_refuses_imports_and_runs_and_suggests_deletions(
     api: APIClient, browser: Client, settings: Any
 ) -> None:
     scenario = factories.scenario()

@@ -1,4 +1,4 @@
-"""The cost of previews of imports, and who may save them."""
+"""Import previews: their cost, and who may save them."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ def named(number: int) -> dict[str, Any]:
     return document
 
 
-def test_a_preview_is_saved_as_it_was_shown(browser: Client) -> None:
+def test_preview_is_saved_as_shown(browser: Client) -> None:
     draft = preview(browser, factories.cluster())
     assert browser.post("/import/save/", {"draft": draft}).status_code == 302
     snapshot = Snapshot.objects.get()
@@ -55,7 +55,7 @@ def read(document: dict[str, Any]) -> Any:
     return cluster_read([("pasted text", json.dumps(document).encode())])
 
 
-def test_nobody_saves_the_preview_of_somebody_else(browser: Client) -> None:
+def test_user_cannot_save_another_users_preview(browser: Client) -> None:
     draft = preview(browser, factories.cluster())
     another = Client()
     another.force_login(factories.user("another"))
@@ -65,7 +65,7 @@ def test_nobody_saves_the_preview_of_somebody_else(browser: Client) -> None:
     assert not Snapshot.objects.exists()
 
 
-def test_an_hour_later_a_preview_and_its_bytes_are_gone(browser: Client) -> None:
+def test_preview_and_its_bytes_are_deleted_after_an_hour(browser: Client) -> None:
     draft = preview(browser, factories.cluster())
     kept = packed(read(named(1))).content
     assert kept is not None
@@ -78,7 +78,7 @@ def test_an_hour_later_a_preview_and_its_bytes_are_gone(browser: Client) -> None
     assert list(Blob.objects.values_list("pk", flat=True)) == [kept.pk], "bytes that others use stay"
 
 
-def test_of_many_previews_the_newest_stay_and_the_database_does_not_grow(browser: Client) -> None:
+def test_only_the_newest_previews_are_kept(browser: Client) -> None:
     drafts = [preview(browser, named(number)) for number in range(MOST_PREVIEWS + 5)]
     assert ImportPreview.objects.count() == MOST_PREVIEWS
     assert Blob.objects.count() == MOST_PREVIEWS
@@ -86,7 +86,7 @@ def test_of_many_previews_the_newest_stay_and_the_database_does_not_grow(browser
     assert browser.post("/import/save/", {"draft": drafts[0]}, follow=True).redirect_chain
 
 
-def test_previews_of_one_workspace_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_previews_of_a_workspace_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "MOST_PREVIEW_BYTES", 50_000)
     owner, workspace = factories.user("editor"), factories.workspace()
     for number in range(6):
@@ -98,7 +98,7 @@ def test_previews_of_one_workspace_are_bounded_in_bytes(monkeypatch: pytest.Monk
     assert ImportPreview.objects.count() == 2
 
 
-def test_bytes_that_a_preview_shares_with_a_snapshot_stay(browser: Client) -> None:
+def test_bytes_shared_by_a_preview_and_a_snapshot_are_kept(browser: Client) -> None:
     draft = preview(browser, factories.cluster())
     preview(browser, factories.cluster())
     browser.post("/import/save/", {"draft": draft})
@@ -109,7 +109,7 @@ def test_bytes_that_a_preview_shares_with_a_snapshot_stay(browser: Client) -> No
 
 
 def hostile(megabytes: float) -> bytes:
-    """Return a text that takes a hundred times its size when it is read."""
+    """Return a text that uses a hundred times its size in memory when it is read."""
     return b'{"kind":"List","items":[' + b"{}," * int(megabytes * 1e6 / 3) + b"{}]}"
 
 
@@ -121,7 +121,9 @@ def hostile(megabytes: float) -> bytes:
         pytest.param(lambda: hostile(1.2), id="plain", marks=pytest.mark.long),
     ],
 )
-def test_a_hostile_text_takes_memory_elsewhere(api: APIClient, content: Callable[[], bytes]) -> None:
+def test_hostile_text_does_not_use_memory_of_the_web_process(
+    api: APIClient, content: Callable[[], bytes]
+) -> None:
     read(factories.cluster())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     file = SimpleUploadedFile("a.json", content())
@@ -131,7 +133,7 @@ def test_a_hostile_text_takes_memory_elsewhere(api: APIClient, content: Callable
     assert grown < 60, f"{grown:.0f} MB"
 
 
-def test_a_text_beyond_the_limits_of_its_process_is_refused_with_a_way_out(
+def test_text_that_exceeds_the_memory_limit_is_refused_with_a_fix(
     api: APIClient, browser: Client, settings
 ) -> None:
     settings.IMPORT_MEMORY_MB = 300
@@ -149,7 +151,7 @@ def test_a_text_beyond_the_limits_of_its_process_is_refused_with_a_way_out(
     assert "more memory" in text_of(page)
 
 
-def test_reading_apart_says_the_same_as_reading_here() -> None:
+def test_reading_in_a_child_process_gives_the_same_result() -> None:
     for document in (factories.cluster(), {**factories.cluster(), "nodes": [{}]}):
         text = json.dumps(document).encode() + b" " * IN_PROCESS_BYTES
         here, apart = packed(cluster_read([("a", text)])), cluster_read_apart([("a", BytesIO(text))])
@@ -161,7 +163,7 @@ def test_reading_apart_says_the_same_as_reading_here() -> None:
         )
 
 
-def test_while_another_import_is_read_the_next_one_hears_when_to_come_again(api: APIClient) -> None:
+def test_concurrent_import_returns_503_with_retry_after(api: APIClient) -> None:
     file = SimpleUploadedFile("a.json", json.dumps(factories.cluster()).encode() + b" " * IN_PROCESS_BYTES)
     with imports._reader:
         answer = api.post("/api/v1/snapshots/", {"files": file}, format="multipart")

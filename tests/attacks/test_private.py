@@ -10,7 +10,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_no_browser_and_no_proxy_keeps_a_private_page(browser: Client) -> None:
+def test_private_pages_are_cached_by_neither_browsers_nor_proxies(browser: Client) -> None:
     scenario = factories.scenario()
     for address in ("/", f"/scenarios/{scenario.pk}/", "/import/", "/account/", "/status/", "/nowhere/"):
         assert browser.get(address)["Cache-Control"] == "private, no-store", address
@@ -20,12 +20,12 @@ def test_no_browser_and_no_proxy_keeps_a_private_page(browser: Client) -> None:
     assert "private" in log_in
 
 
-def test_a_script_keeps_answers_for_itself_only(api: APIClient) -> None:
+def test_api_responses_are_private_and_revalidated(api: APIClient) -> None:
     for address in ("runs/", "scenarios/", "status/", "nowhere/"):
         assert api.get(f"/api/v1/{address}")["Cache-Control"] == "private, no-cache", address
 
 
-def test_who_is_in_no_workspace_does_not_see_how_busy_all_of_them_are() -> None:
+def test_status_page_is_visible_only_to_members() -> None:
     outsider = factories.user("outsider", role=None)
     viewer = factories.user("viewer", role=Role.VIEWER)
     superuser = factories.user("root", role=None)

@@ -1,4 +1,4 @@
-"""Second factor, sessions and password: what a thief of one of them cannot do, and what is noted of it."""
+"""Second factor, sessions and password: what a thief of one of them cannot do, and what is recorded."""
 
 import logging
 import re
@@ -33,7 +33,7 @@ AT = "/account/second-factor/"
 
 
 class Phone:
-    """An authenticator app; `code` is one that was not used before."""
+    """An authenticator app; `code` returns an unused code."""
 
     def __init__(self, secret: str) -> None:
         self._totp = pyotp.TOTP(secret)
@@ -63,7 +63,7 @@ def phone(owner: User) -> Phone:
 
 
 def with_password(username: str = "owner") -> Client:
-    """A browser in which the right password was typed."""
+    """A browser in which the correct password was entered."""
     browser = Client()
     browser.post("/login/", {"username": username, "password": PASSWORD, "next": "/status/"})
     return browser
@@ -73,7 +73,7 @@ def is_in(browser: Client) -> bool:
     return browser.get("/account/").status_code == 200
 
 
-def test_a_password_alone_logs_nobody_in(phone: Phone) -> None:
+def test_password_alone_does_not_log_in(phone: Phone) -> None:
     browser = with_password()
     assert not is_in(browser)
     assert browser.get("/login/code/").status_code == 200
@@ -82,14 +82,14 @@ def test_a_password_alone_logs_nobody_in(phone: Phone) -> None:
     assert is_in(browser)
 
 
-def test_the_code_page_is_nothing_without_a_password(phone: Phone) -> None:
+def test_code_page_requires_a_password_first(phone: Phone) -> None:
     browser = Client()
     assert browser.get("/login/code/").headers["Location"] == "/login/"
     browser.post("/login/code/", {"code": phone.code()})
     assert not is_in(browser)
 
 
-def test_a_right_password_waits_ten_minutes_for_its_code(phone: Phone) -> None:
+def test_correct_password_waits_ten_minutes_for_the_code(phone: Phone) -> None:
     browser = with_password()
     session = browser.session
     session["second-factor"] = {**session["second-factor"], "at": time.time() - 601}
@@ -98,7 +98,7 @@ def test_a_right_password_waits_ten_minutes_for_its_code(phone: Phone) -> None:
     assert not is_in(browser)
 
 
-def test_a_code_is_right_once(phone: Phone) -> None:
+def test_code_is_valid_once(phone: Phone) -> None:
     code = phone.code()
     first, second = with_password(), with_password()
     first.post("/login/code/", {"code": code})
@@ -107,7 +107,7 @@ def test_a_code_is_right_once(phone: Phone) -> None:
     assert (is_in(first), is_in(second)) == (True, False)
 
 
-def test_what_is_wrong_with_a_code_stands_at_its_field(phone: Phone) -> None:
+def test_code_errors_are_shown_at_the_field(phone: Phone) -> None:
     page = with_password().post("/login/code/", {"code": "000000"})
     assert page.context["form"].errors == {"code": [WRONG_CODE.in_full]}
     page = with_password().post("/login/code/", {})
@@ -118,14 +118,14 @@ def test_what_is_wrong_with_a_code_stands_at_its_field(phone: Phone) -> None:
     assert page.context["factor"].errors == {"code": [WRONG_CODE.in_full]}
 
 
-def test_an_account_that_was_switched_off_meanwhile_stays_out(phone: Phone, owner: User) -> None:
+def test_account_deactivated_before_the_code_cannot_log_in(phone: Phone, owner: User) -> None:
     browser = with_password()
     User.objects.filter(pk=owner.pk).update(is_active=False)
     assert browser.post("/login/code/", {"code": phone.code()}).status_code == 422
     assert not is_in(browser)
 
 
-def test_guessing_codes_is_slowed_down(phone: Phone) -> None:
+def test_code_guesses_at_login_are_throttled(phone: Phone) -> None:
     browser = with_password()
     statuses = [browser.post("/login/code/", {"code": f"{n:06}"}).status_code for n in range(8)]
     assert statuses[:5] == [422] * 5
@@ -137,7 +137,7 @@ def test_guessing_codes_is_slowed_down(phone: Phone) -> None:
 
 
 @pytest.mark.parametrize("do", ["remove", "renew"])
-def test_guessing_codes_in_an_open_browser_is_slowed_down_too(phone: Phone, owner: User, do: str) -> None:
+def test_code_guesses_in_a_logged_in_browser_are_throttled(phone: Phone, owner: User, do: str) -> None:
     browser = Client()
     browser.force_login(owner)
     statuses = [browser.post(AT, {"do": do, "code": f"{n:06}"}).status_code for n in range(8)]
@@ -145,7 +145,7 @@ def test_guessing_codes_in_an_open_browser_is_slowed_down_too(phone: Phone, owne
     assert statuses[-1] == 429
 
 
-def test_guessing_the_first_code_is_slowed_down_too(owner: User) -> None:
+def test_guesses_of_the_first_code_are_throttled(owner: User) -> None:
     second_factor_begin(user=owner)
     browser = Client()
     browser.force_login(owner)
@@ -153,7 +153,7 @@ def test_guessing_the_first_code_is_slowed_down_too(owner: User) -> None:
     assert statuses[-1] == 429
 
 
-def test_a_recovery_code_logs_in_once_and_is_stored_as_a_hash(owner: User) -> None:
+def test_recovery_code_logs_in_once_and_is_stored_as_a_hash(owner: User) -> None:
     second_factor_begin(user=owner)
     phone = Phone(pending_secret(owner) or "")
     codes = second_factor_confirm(user=owner, code=phone.code(), address="")
@@ -168,14 +168,14 @@ def test_a_recovery_code_logs_in_once_and_is_stored_as_a_hash(owner: User) -> No
     assert "9 recovery codes left" in text_of(first.get("/account/security/"))
 
 
-def test_the_second_factor_is_set_up_and_turned_off_by_page(owner: User) -> None:
+def test_second_factor_is_set_up_and_turned_off_on_the_page(owner: User) -> None:
     browser = with_password()
     browser.post(AT, {"do": "begin"})
     page = text_of(browser.get("/account/security/"))
     [secret] = re.findall(r"Key: <code>(\w+)</code>", page)
     assert "data:image/svg+xml" in page
     assert browser.post(AT, {"do": "confirm", "code": "000000"}).status_code == 422
-    assert is_in(with_password()), "it counts from its first right code on"
+    assert is_in(with_password()), "it is required from its first correct code on"
     phone = Phone(secret)
     page = text_of(browser.post(AT, {"do": "confirm", "code": phone.code()}))
     assert len(re.findall(r"<li><code>(?:\w{4}-){3}\w{4}</code>", page)) == 10
@@ -187,7 +187,7 @@ def test_the_second_factor_is_set_up_and_turned_off_by_page(owner: User) -> None
     assert is_in(with_password())
 
 
-def test_the_operator_lets_in_who_lost_everything(phone: Phone) -> None:
+def test_operator_can_remove_a_lost_second_factor(phone: Phone) -> None:
     call_command("second_factor", "owner", "--remove")
     assert is_in(with_password())
     assert not RecoveryCode.objects.exists()
@@ -209,7 +209,7 @@ def test_sessions_are_listed_and_ended(owner: User) -> None:
     assert [is_in(browser) for browser in (here, elsewhere)] == [True, False]
 
 
-def test_a_script_lists_and_ends_sessions(owner: User) -> None:
+def test_api_lists_and_ends_sessions(owner: User) -> None:
     browser = with_password()
     reads = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(owner, Role.VIEWER)}")
     answer = reads.get("/api/v1/sessions/")
@@ -225,7 +225,7 @@ def test_a_script_lists_and_ends_sessions(owner: User) -> None:
     ]  # fmt: skip
 
 
-def test_nobody_ends_the_session_of_another(owner: User) -> None:
+def test_user_cannot_end_another_users_session(owner: User) -> None:
     mine = with_password()
     factories.user("other")
     other = with_password("other")
@@ -235,7 +235,7 @@ def test_nobody_ends_the_session_of_another(owner: User) -> None:
     assert is_in(mine)
 
 
-def test_a_new_password_ends_every_other_session(owner: User) -> None:
+def test_password_change_ends_every_other_session(owner: User) -> None:
     here, there = with_password(), with_password()
     new = {
         "old_password": PASSWORD,
@@ -252,14 +252,14 @@ def test_a_new_password_ends_every_other_session(owner: User) -> None:
     assert owner.check_password("another-long-phrase-8")
 
 
-def test_the_password_of_a_stolen_session_is_not_guessed(owner: User) -> None:
+def test_password_guesses_in_a_stolen_session_are_throttled(owner: User) -> None:
     browser = with_password()
     wrong = {"old_password": "x", "new_password1": "y", "new_password2": "y"}
     statuses = [browser.post("/account/password/", wrong).status_code for _ in range(8)]
     assert statuses[-1] == 429
 
 
-def test_an_account_of_single_sign_on_has_no_password_to_change(owner: User) -> None:
+def test_single_sign_on_account_has_no_password_to_change(owner: User) -> None:
     owner.set_unusable_password()
     owner.save()
     browser = Client()
@@ -268,10 +268,10 @@ def test_an_account_of_single_sign_on_has_no_password_to_change(owner: User) -> 
     assert browser.post("/account/password/", {}).status_code == 404
 
 
-# What is noted
+# What is recorded
 
 
-def test_log_ins_and_failures_are_noted_and_logged(owner: User, caplog: pytest.LogCaptureFixture) -> None:
+def test_logins_and_failures_are_recorded_and_logged(owner: User, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger=audit.name):
         Client().post("/login/", {"username": "owner", "password": "wrong"}, REMOTE_ADDR="192.0.2.9")
         Client().post("/login/", {"username": "nobody", "password": "wrong"}, REMOTE_ADDR="192.0.2.9")
@@ -291,7 +291,7 @@ def test_log_ins_and_failures_are_noted_and_logged(owner: User, caplog: pytest.L
     assert not Event.objects.filter(kind="login").exclude(workspace=None).exists(), "no workspace sees them"
 
 
-def test_what_leaves_a_workspace_is_noted_once_an_hour_and_logged_always(
+def test_exports_are_recorded_once_an_hour_and_always_logged(
     finished_run: Run, caplog: pytest.LogCaptureFixture
 ) -> None:
     reader = APIClient(
@@ -308,7 +308,7 @@ def test_what_leaves_a_workspace_is_noted_once_an_hour_and_logged_always(
     assert sum(record.name == audit.name for record in caplog.records) == 4
 
 
-def test_an_expired_session_is_neither_valid_nor_listed(owner: User) -> None:
+def test_expired_session_is_neither_valid_nor_listed(owner: User) -> None:
     here, there = with_password(), with_password()
     Session.objects.filter(session_key=there.session.session_key).update(
         expire_date=timezone.now() - timedelta(seconds=1)

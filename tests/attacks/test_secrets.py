@@ -41,7 +41,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def cluster() -> dict[str, Any]:
-    """A cluster with a secret in every place where clusters have them, a vcjob among its objects."""
+    """A cluster with a secret in every possible place, including a vcjob."""
     document = factories.cluster()
     document["jobs"] = [vcjob("train")]
     document["pods"][0]["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
@@ -60,7 +60,7 @@ def vcjob(name: str) -> dict[str, Any]:
 
 
 def manifest_list(document: dict[str, Any]) -> bytes:
-    """Return the objects of a scenario as `kubectl get -o yaml` prints them, a Secret among them."""
+    """Return the objects of a scenario as `kubectl get -o yaml` prints them, including a Secret."""
     kinds = LISTS
     objects = [
         {"apiVersion": f"{kinds[name].group}/v1".strip("/"), "kind": kinds[name].name, **thing}
@@ -73,7 +73,7 @@ def manifest_list(document: dict[str, Any]) -> bytes:
 
 
 def bytes_kept() -> Iterator[tuple[str, bytes]]:
-    """Yield all that is kept: rows, unpacked, the tables' own bytes, files, the cache, a backup."""
+    """Yield everything that is stored: unpacked rows, the tables' raw bytes, files, the cache, a backup."""
     for model in apps.get_models():
         for row in model._default_manager.values():
             yield model.__name__, json.dumps(row, default=_readable).encode()
@@ -120,7 +120,7 @@ def read_everything(api: APIClient, browser: Client) -> None:
             assert SECRET.encode() not in content, address
 
 
-def test_a_planted_secret_is_kept_nowhere_when_a_script_imports(
+def test_api_import_stores_no_planted_secret(
     api: APIClient, browser: Client, cluster: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -137,7 +137,7 @@ def test_a_planted_secret_is_kept_nowhere_when_a_script_imports(
     assert_nowhere(caplog.text)
 
 
-def test_nor_when_a_browser_previews_and_saves(
+def test_previewed_and_saved_import_stores_no_planted_secret(
     browser: Client, api: APIClient, cluster: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -152,7 +152,7 @@ def test_nor_when_a_browser_previews_and_saves(
     assert_nowhere(caplog.text)
 
 
-def test_nor_while_a_large_import_waits_for_a_worker_and_after(
+def test_large_import_stores_no_planted_secret_before_or_after_the_worker(
     cluster: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -164,7 +164,7 @@ def test_nor_while_a_large_import_waits_for_a_worker_and_after(
     assert_nowhere(caplog.text)
 
 
-def test_nor_when_workloads_and_nodes_are_added(
+def test_added_workloads_and_nodes_store_no_planted_secret(
     api: APIClient, browser: Client, cluster: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     scenario = factories.scenario()
@@ -181,7 +181,7 @@ def test_nor_when_workloads_and_nodes_are_added(
     assert_nowhere(caplog.text)
 
 
-def test_nor_when_a_bundle_of_an_older_installation_comes_in(
+def test_bundle_of_an_older_installation_stores_no_planted_secret(
     api: APIClient, browser: Client, cluster: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     cluster.pop("secrets")
@@ -199,7 +199,7 @@ def test_nor_when_a_bundle_of_an_older_installation_comes_in(
     assert_nowhere(caplog.text)
 
 
-def test_the_client_sends_no_secret_and_the_server_reads_the_same(cluster: dict[str, Any]) -> None:
+def test_client_removes_secrets_without_changing_what_the_server_reads(cluster: dict[str, Any]) -> None:
     content = manifest_list(cluster)
     files = [("cluster.yaml", content), ("scheduler.yaml", factories.CONF.encode())]
     reading = manifests.read(files)
@@ -215,7 +215,7 @@ def test_the_client_sends_no_secret_and_the_server_reads_the_same(cluster: dict[
         assert again.origins[place].line(()) == reading.origins[place].line(()), "lines are those of the file"
 
 
-def test_what_an_older_version_kept_is_rewritten_by_one_command(
+def test_command_removes_secrets_stored_by_an_older_version(
     api: APIClient, browser: Client, cluster: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     cluster.pop("secrets")

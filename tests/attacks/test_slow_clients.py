@@ -86,13 +86,13 @@ def answer(port: int) -> tuple[int, float]:
 
 
 def typical(port: int, times: int = 10) -> float:
-    """Return the median of some answers: on a busy machine single ones are late for other reasons."""
+    """Return the median of several responses; on a busy machine single ones are late for other reasons."""
     answers = [answer(port) for _ in range(times)]
     assert {status for status, _ in answers} == {200}
     return statistics.median(took for _, took in answers)
 
 
-def test_behind_the_proxy_a_page_answers_while_fifty_clients_are_slow(web: Web, tmp_path: Path) -> None:
+def test_page_responds_despite_fifty_slow_clients_behind_the_proxy(web: Web, tmp_path: Path) -> None:
     program = nginx_program()
     if program is None:
         unavailable("nginx is not installed (scripts/install-test-services installs it)")
@@ -106,14 +106,14 @@ def test_behind_the_proxy_a_page_answers_while_fifty_clients_are_slow(web: Web, 
     assert took < SECONDS + 3 * alone
 
 
-def test_without_a_proxy_a_page_answers_while_fifty_clients_are_slow(web: Web) -> None:
+def test_page_responds_despite_fifty_slow_clients_without_a_proxy(web: Web) -> None:
     alone = typical(web.port)
     with slow_clients(web.port, SLOW):
         took = typical(web.port)
     assert took < SECONDS + 3 * alone
 
 
-def test_without_a_proxy_a_slow_client_is_let_go(web: Web) -> None:
+def test_slow_client_is_disconnected_without_a_proxy(web: Web) -> None:
     with slow_clients(web.port, len(HEADS) - 1) as clients:
         until = time.monotonic() + 3 * web_worker.PATIENCE_SECONDS
         for client in clients:
@@ -123,8 +123,8 @@ def test_without_a_proxy_a_slow_client_is_let_go(web: Web) -> None:
                     pass
 
 
-def test_who_sends_steadily_is_read_to_the_end(web: Web) -> None:
-    """Slower than a page may take, and faster than a slow client: fifteen seconds for one body."""
+def test_client_that_sends_steadily_is_read_to_the_end(web: Web) -> None:
+    """Slower than a page may take, but faster than a slow client: fifteen seconds for one body."""
     body = b"username=a&password=" + b"b" * 400_000
     with socket.create_connection(("127.0.0.1", web.port), timeout=60) as client:
         client.sendall(
@@ -139,7 +139,7 @@ def test_who_sends_steadily_is_read_to_the_end(web: Web) -> None:
         assert client.recv(12) == b"HTTP/1.1 403", "a form without its token, read to the end"
 
 
-def test_the_proxy_refuses_a_strangers_large_file_and_a_body_without_end(web: Web, tmp_path: Path) -> None:
+def test_proxy_refuses_anonymous_large_files_and_endless_bodies(web: Web, tmp_path: Path) -> None:
     program = nginx_program()
     if program is None:
         unavailable("nginx is not installed (scripts/install-test-services installs it)")
@@ -164,7 +164,7 @@ def test_the_proxy_refuses_a_strangers_large_file_and_a_body_without_end(web: We
         connection.close()
 
 
-def test_a_body_without_a_length_is_refused_by_the_web_server(web: Web) -> None:
+def test_web_server_refuses_a_body_without_a_length(web: Web) -> None:
     with socket.create_connection(("127.0.0.1", web.port), timeout=30) as client:
         client.sendall(b"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n")
         assert client.recv(12) == b"HTTP/1.1 411"

@@ -5,15 +5,15 @@ import pytest
 from tests.attacks.texts import TEXTS, read_apart
 
 MOST_MB = 500
-"""Text of 200 MB may be honest, and is held once; nothing hostile may need more than a few times that."""
+"""A text of 200 MB may be honest and is kept once; a hostile text may need only a few times as much."""
 
 
 COMPUTED = {"quantity below zero", "queue that is its own parent"}
-"""What Volcano computes with when it gets past the webhooks: read, and reported by lint."""
+"""Values that Volcano accepts if they get past the webhooks: read, and reported by the lint."""
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_it_is_refused_and_bounded(name: str) -> None:
+def test_hostile_text_is_refused_within_bounded_memory(name: str) -> None:
     told = read_apart(name)
     assert bool(told["refused"]) == (name not in COMPUTED), told
     assert int(str(told["peak_mb"])) < MOST_MB, told

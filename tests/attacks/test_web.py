@@ -27,7 +27,7 @@ BREAKOUT = '"><img src=x onerror=alert(1)>'
 
 @pytest.fixture
 def spoiled(db: None) -> Scenario:
-    """A scenario with a script in every text that somebody may write."""
+    """A scenario with a script in every text field."""
     document = factories.cluster()
     document["name"] = SCRIPT
     for kind in ("nodes", "queues", "podgroups", "pods"):
@@ -58,7 +58,7 @@ def pages_of(scenario: Scenario) -> list[str]:
 
 
 @pytest.mark.parametrize("number", range(7))
-def test_a_script_in_any_text_is_shown_as_text(spoiled: Scenario, browser: Client, number: int) -> None:
+def test_script_in_any_text_is_escaped(spoiled: Scenario, browser: Client, number: int) -> None:
     address = pages_of(spoiled)[number]
     answer = browser.get(address)
     assert answer.status_code == 200, address
@@ -69,7 +69,7 @@ def test_a_script_in_any_text_is_shown_as_text(spoiled: Scenario, browser: Clien
 
 
 @pytest.mark.parametrize("text", [SCRIPT, BREAKOUT, "{{ 7|add:7 }}{% now 'Y' %}", "javascript:alert(1)"])
-def test_a_hostile_text_that_is_pasted_comes_back_as_text(browser: Client, text: str) -> None:
+def test_pasted_hostile_text_is_escaped(browser: Client, text: str) -> None:
     answer = browser.post("/import/", {"documents": f"kind: {text!r}\n{text}", "name": text})
     assert answer.status_code == 422
     shown = answer.content.decode()
@@ -87,7 +87,7 @@ def test_a_hostile_text_that_is_pasted_comes_back_as_text(browser: Client, text:
         "/logout/", "/login/", "/api/v1/scenarios/{scenario}/runs/",
     ],
 )  # fmt: skip
-def test_a_form_of_another_site_changes_nothing(finished_run: Run, path: str) -> None:
+def test_cross_site_form_changes_nothing(finished_run: Run, path: str) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(factories.user())
     address = path.format(scenario=finished_run.scenario_id, run=finished_run.pk)
@@ -129,13 +129,13 @@ def forged_tokens() -> dict[str, str]:
         "nobody has said what it may do",
     ],
 )  # fmt: skip
-def test_a_forged_token_opens_nothing(db: None, kind: str) -> None:
+def test_forged_token_is_refused(db: None, kind: str) -> None:
     forged = forged_tokens()[kind].encode("utf-8", "surrogateescape").decode("latin-1")
     answer = APIClient(HTTP_AUTHORIZATION=forged).get("/api/v1/scenarios/")
     assert answer.status_code == 401
 
 
-def test_a_token_in_the_address_opens_nothing(db: None) -> None:
+def test_token_in_the_url_is_refused(db: None) -> None:
     good = factories.token(factories.user())
     assert APIClient().get(f"/api/v1/scenarios/?token={good}").status_code == 401
 
@@ -149,7 +149,7 @@ def test_a_token_in_the_address_opens_nothing(db: None) -> None:
         "/api/v1/snapshots/{snapshot}/", "/compare/?runs={run},{run}",
     ],
 )  # fmt: skip
-def test_an_id_of_another_workspace_leads_nowhere(finished_run: Run, path: str) -> None:
+def test_id_of_another_workspace_is_not_found(finished_run: Run, path: str) -> None:
     outsider = factories.user("outsider", role=None)
     others = Workspace.objects.create(name="another")
     Membership.objects.create(workspace=others, user=outsider, role=Role.ADMIN)
@@ -187,7 +187,7 @@ ODD: list[tuple[str, str, dict[str, str], set[int]]] = [
 
 
 @pytest.mark.parametrize(("method", "address", "headers", "statuses"), ODD)
-def test_an_odd_request_gets_a_plain_answer(
+def test_malformed_request_gets_a_plain_error(
     browser: Client, method: str, address: str, headers: dict[str, str], statuses: set[int]
 ) -> None:
     answer = getattr(browser, method)(address, headers=headers)
@@ -204,7 +204,7 @@ def test_an_odd_request_gets_a_plain_answer(
         b"\xff\xfe", b"null", b'"text"', b"[]",
     ],
 )  # fmt: skip
-def test_an_odd_body_is_refused_and_no_run_is_made(api: APIClient, body: bytes) -> None:
+def test_malformed_body_is_refused_and_creates_no_run(api: APIClient, body: bytes) -> None:
     scenario = factories.scenario()
     answer = api.generic(
         "POST", f"/api/v1/scenarios/{scenario.pk}/runs/", body, content_type="application/json"
@@ -213,18 +213,18 @@ def test_an_odd_body_is_refused_and_no_run_is_made(api: APIClient, body: bytes) 
     assert not Run.objects.exists()
 
 
-def test_an_upload_goes_nowhere_by_its_name(browser: Client, settings) -> None:
+def test_upload_file_name_cannot_escape_the_folder(browser: Client, settings) -> None:
     name = f"../../{secrets.token_hex(8)}.yaml"
     answer = browser.post("/import/", {"files": SimpleUploadedFile(name, SCRIPT.encode())})
     assert answer.status_code == 422
     assert "<script>alert" not in answer.content.decode()
-    # Folders of other tests go while this one looks: `os.walk` passes over them.
+    # Other tests may delete their folders meanwhile; `os.walk` skips them.
     files = {file for _, _, names in os.walk(Path(settings.VAR_DIR).parent) for file in names}
     assert Path(name).name not in files
 
 
 @pytest.mark.parametrize("header", ["Idempotency-Key", "Prefer", "If-Match", "X-Request-Id"])
-def test_an_enormous_header_is_no_burden(api: APIClient, header: str) -> None:
+def test_enormous_header_does_not_cause_a_server_error(api: APIClient, header: str) -> None:
     scenario = factories.scenario()
     answer = api.patch(
         f"/api/v1/scenarios/{scenario.pk}/queues/busy/",

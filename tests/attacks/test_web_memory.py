@@ -33,7 +33,7 @@ class Attack(NamedTuple):
     kind: str
     body: bytes
     large: int = 0
-    """The length that the head promises, where nothing needs to follow."""
+    """The length that the head declares, if no body needs to follow."""
 
 
 class Member(NamedTuple):
@@ -128,7 +128,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Web, Member]
 
 
 def peak_mb(web: Web) -> float:
-    """Return the most that any process of the web server has held so far."""
+    """Return the peak memory of any web process so far."""
     children = Path(f"/proc/{web.process.pid}/task/{web.process.pid}/children").read_text().split()
     assert len(children) >= 2
     return max(
@@ -174,12 +174,12 @@ def hostile(web: Web, attack: Attack, headers: dict[str, str]) -> list[int]:
 @pytest.mark.long
 @pytest.mark.parametrize("caller", ["anonymous", "member"])
 @pytest.mark.parametrize("name", ATTACKS)
-def test_hostile_requests_at_once_stay_within_the_limit(
+def test_concurrent_hostile_requests_stay_within_the_memory_limit(
     web: tuple[Web, Member], name: str, caller: str
 ) -> None:
     server, member = web
     attack = ATTACKS[name]()
-    # A form of a browser gets as far as its fields, an API call as far as its token lets it.
+    # A browser's form reaches the field parser; an API call gets as far as its token allows.
     headers = {"Cookie": f"csrftoken={'a' * 32}"}
     if caller == "member":
         headers["Authorization"] = f"Token {member.token}"

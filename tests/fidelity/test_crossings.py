@@ -1,4 +1,4 @@
-"""One eviction or allocation enters no more modules than the documentation says."""
+"""One eviction or allocation enters no more modules than documented."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "decisions" / "0017-explanations-obs
 
 @pytest.mark.parametrize("name", ["one eviction by reclaim", "one allocation"])
 @pytest.mark.parametrize("packages", [crossings.DECIDING, crossings.ALL], ids=["deciding", "all"])
-def test_no_more_modules_are_entered_than_the_page_says(name: str, packages: tuple[str, ...]) -> None:
+def test_module_crossings_stay_within_the_documented_number(name: str, packages: tuple[str, ...]) -> None:
     modules, calls = crossings.counted(crossings.paths()[name], packages)
     row = re.search(rf"\| {name}, {', '.join(packages)} \|.*\| (\d+) \|.*\| (\d+) \|\n", PAGE.read_text())
     assert row is not None, f"| {name}, {', '.join(packages)} | … | {modules} | … | {calls} |"
@@ -22,7 +22,7 @@ def test_no_more_modules_are_entered_than_the_page_says(name: str, packages: tup
     assert calls <= int(row[2])
 
 
-def test_the_one_eviction_and_the_one_allocation_take_place() -> None:
+def test_counted_eviction_and_allocation_take_place() -> None:
     session = crossings.reclaiming()
     crossings.reclaim.execute(session)
     assert [(decision.op, decision.pod) for decision in session.decisions] == [

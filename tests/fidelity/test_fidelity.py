@@ -20,7 +20,7 @@ from tests.shared import SHARED
 CASES = Path(__file__).parent / "cases"
 NOT_COUNTED = {"volcano_unit_tests_not_modelled.jsonl.gz"}
 SOME, FEW = 10, 4
-"""How many scenarios of a file are compared, evenly spread; `make test-long` and `make parity` use all."""
+"""How many evenly spread scenarios of a file are compared; `make test-long` and `make parity` use all."""
 
 
 def recordings() -> list[Path]:
@@ -37,7 +37,7 @@ def length(path: Path) -> int:
 
 
 def tallied(path: Path, step: int) -> Tally:
-    """Compare each `step`-th recording of a file; no other one is parsed."""
+    """Compare each `step`-th recording of a file; the others are not parsed."""
     tally = Tally()
     for entry in picked(path, lambda lines: islice(lines, 0, None, step)):
         if entry.recorded is not None:
@@ -50,13 +50,13 @@ def name_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", recordings(), ids=name_of)
-def test_a_recorded_file_is_equal(path: Path) -> None:
+def test_sampled_recordings_of_each_file_are_equal(path: Path) -> None:
     assert_equal(tallied(path, max(1, length(path) // SOME)))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", [path for path in recordings() if length(path) >= 2 * SOME], ids=name_of)
-def test_all_of_a_large_recorded_file_is_equal(path: Path) -> None:
+def test_all_recordings_of_each_large_file_are_equal(path: Path) -> None:
     assert_equal(tallied(path, 1))
 
 
@@ -68,7 +68,7 @@ def assert_equal(tally: Tally) -> None:
 
 @pytest.fixture
 def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Evaluate nodes as arrays even in small clusters, where they are otherwise evaluated one by one."""
+    """Evaluate nodes as arrays even in small clusters, which are otherwise evaluated node by node."""
     monkeypatch.setattr(node_columns, "FEW_OF_A_CLASS", 0)
     for module in (placement, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", 0)
@@ -76,7 +76,7 @@ def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("everything_by_arrays")
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.jsonl.gz")), ids=name_of)
-def test_small_clusters_evaluated_as_arrays_give_the_same_results(path: Path) -> None:
+def test_sampled_small_clusters_evaluated_as_arrays_give_the_same_results(path: Path) -> None:
     tally = tallied(path, max(4, length(path) // FEW))
     assert tally.equal == tally.total, tally.differences
 
@@ -90,7 +90,7 @@ def test_all_small_clusters_evaluated_as_arrays_give_the_same_results(path: Path
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"no recordings at {SHARED} (QUEUECAST_SHARED)")
-def test_what_is_not_modelled_never_crashes() -> None:
+def test_scenarios_with_unmodelled_features_never_crash() -> None:
     for entry in entries(str(SHARED / "golden" / "volcano_unit_tests_not_modelled.jsonl.gz")):
         result = simulate_document(entry.scenario)
         assert result.get("error") or result["cycles"]

@@ -1,4 +1,4 @@
-"""Replays are equal however they are computed: all that ``replay_evidence`` prints."""
+"""Differently computed replays are equal: every comparison that ``replay_evidence`` prints."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ pytestmark = pytest.mark.skipif(not PHILLY.is_file(), reason=f"no Philly at {PHI
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", CHECKS)
-def test_every_comparison_is_equal(name: str) -> None:
+def test_differently_computed_replays_are_equal(name: str) -> None:
     equal, total = CHECKS[name]()
     assert equal == total > 0

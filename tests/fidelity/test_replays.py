@@ -11,7 +11,7 @@ from tests.fidelity.replays import REPLAYS, difference, recordings
 pytestmark = pytest.mark.skipif(not REPLAYS.is_dir(), reason=f"no recordings at {REPLAYS} (QUEUECAST_SHARED)")
 
 
-def test_some_small_recorded_replays_are_equal() -> None:
+def test_sampled_small_recorded_replays_are_equal() -> None:
     assert [
         parted for entry in islice(recordings("small"), 0, None, 16) if (parted := difference(entry))
     ] == []

@@ -46,7 +46,7 @@ def unnamed(recording: Recording) -> dict[str, object]:
 
 
 def agreement(name: str, step: int) -> float:
-    """Return for which part of a release's recordings the causes found are those that were recorded."""
+    """Return the share of a release's recordings for which the found causes equal the recorded ones."""
     older, newer = releases(name)
     equal = []
     for recording in recordings(name, with_same=False, step=step):
@@ -56,13 +56,13 @@ def agreement(name: str, step: int) -> float:
     return sum(equal) / len(equal)
 
 
-def test_the_causes_of_some_recorded_differences_are_found() -> None:
+def test_causes_of_sampled_recorded_differences_are_found() -> None:
     assert agreement("v1.16.0-alpha.1", 100) >= 0.95
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", OTHERS)
-def test_the_causes_of_recorded_differences_are_found(name: str) -> None:
+def test_causes_of_all_recorded_differences_are_found(name: str) -> None:
     assert agreement(name, 1) >= 0.95
 
 
@@ -76,7 +76,7 @@ def test_every_difference_names_its_rules_and_both_answers(name: str) -> None:
             assert difference.old != difference.new
 
 
-def test_a_needless_eviction_is_put_down_to_the_two_rules_that_prevent_it() -> None:
+def test_needless_eviction_is_attributed_to_the_two_rules_that_prevent_it() -> None:
     older, newer = releases("v1.14.4")
     scenario = next(
         entry for entry in minimal("v1.14.4") if entry.scenario["name"] == "min114-reclaim-needless"
@@ -93,7 +93,7 @@ def test_nothing_differs_between_a_release_and_itself() -> None:
         assert (impact.differences, impact.causes) == ([], [])
 
 
-def test_switching_the_causes_back_gives_the_answer_of_the_older_release() -> None:
+def test_switching_the_causes_back_gives_the_older_releases_result() -> None:
     """Each attribution is a simulation: here the causes are switched back by hand."""
     older, newer = releases("v1.14.4")
     for recording in minimal("v1.14.4"):
@@ -105,7 +105,7 @@ def test_switching_the_causes_back_gives_the_answer_of_the_older_release() -> No
 
 
 @pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.long)])
-def test_replays_are_compared_by_the_lives_of_jobs(seed: int) -> None:
+def test_replay_impact_lists_only_jobs_and_their_rules(seed: int) -> None:
     document = small_replay(seed)
     impact = replay_impact(document, RELEASES[0], RELEASES[-1])
     for difference in impact.differences:

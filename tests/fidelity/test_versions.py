@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("release", OTHERS)
-def test_some_recordings_that_another_release_decides_differently_are_equal(release: str) -> None:
+def test_sampled_recordings_that_differ_under_another_release_are_equal(release: str) -> None:
     count, parted = differences(release, with_same=False, step=12)
     assert count > 25
     assert parted == []
@@ -24,27 +24,27 @@ def test_some_recordings_that_another_release_decides_differently_are_equal(rele
 
 @pytest.mark.long
 @pytest.mark.parametrize("release", OTHERS)
-def test_every_recording_of_another_release_is_equal(release: str) -> None:
+def test_all_recordings_of_another_release_are_equal(release: str) -> None:
     count, parted = differences(release)
     assert count > 1000
     assert parted == []
 
 
 @pytest.mark.parametrize("release", [release.name for release in RELEASES])
-def test_the_minimal_scenarios_end_as_recorded(release: str) -> None:
+def test_minimal_scenarios_end_as_recorded(release: str) -> None:
     for recording in minimal(release):
         ours = simulate_document(recording.scenario, Options(explain=False))
         assert first_difference(ours, recording.result) is None, recording.scenario["name"]
 
 
-def test_naming_the_default_release_changes_no_byte() -> None:
+def test_naming_the_default_release_does_not_change_the_result() -> None:
     for recording in minimal("v1.15.1"):
         named = dict(recording.scenario)
         unnamed = {key: value for key, value in named.items() if key != "release"}
         assert b"".join(encoded(simulate_document(named))) == b"".join(encoded(simulate_document(unnamed)))
 
 
-def test_every_rule_is_followed_from_one_known_release_on() -> None:
+def test_newest_release_follows_every_rule_and_the_oldest_none() -> None:
     oldest, newest = RELEASES[0], RELEASES[-1]
     for rule in Rule:
         assert newest.follows(rule)
@@ -63,23 +63,23 @@ def test_every_rule_is_followed_from_one_known_release_on() -> None:
         ("v2.0.0", "v1.16.0-alpha.1"),
     ],
 )
-def test_a_version_maps_to_the_nearest_known_release(named: str, nearest: str) -> None:
+def test_version_maps_to_the_nearest_known_release(named: str, nearest: str) -> None:
     release = release_named(named)
     assert release is not None
     assert release.name == nearest
 
 
-def test_an_unknown_patch_release_is_noted() -> None:
+def test_unknown_patch_release_is_noted() -> None:
     scenario = {**next(minimal("v1.15.1")).scenario, "release": "v1.15.7"}
     notes = simulate_document(scenario)["notes"]
     assert "Assumed: Volcano v1.15.7 decides as v1.15.1 does, the nearest known release." in notes
 
 
-def test_a_release_that_is_no_version_is_refused_with_the_known_ones() -> None:
+def test_invalid_release_is_refused() -> None:
     scenario = {**next(minimal("v1.15.1")).scenario, "release": "latest"}
     assert "not a Volcano version" in simulate_document(scenario)["error"]
 
 
-def test_gang_actions_are_unknown_to_a_release_that_lacks_them() -> None:
+def test_gang_actions_are_unknown_to_a_release_without_them() -> None:
     scenario = {"scheduler_conf": {"actions": "gangreclaim", "tiers": []}, "release": "v1.14.4"}
     assert "failed to find action 'gangreclaim'" in simulate_document(scenario)["error"]

@@ -1,4 +1,4 @@
-"""The scenarios for comparing two versions of the core are as large and varied as they claim."""
+"""The scenarios for comparing two versions of the core are as large and varied as documented."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ONE = scenario(
 )
 
 
-def test_copies_have_their_own_nodes_and_jobs_and_share_the_queues() -> None:
+def test_copies_have_their_own_nodes_and_jobs_and_shared_queues() -> None:
     three = grown(ONE, 3)
     assert [len(three[kind]) for kind in ("nodes", "queues", "podgroups", "pods")] == [3, 1, 6, 9]
     for kind in ("nodes", "podgroups", "pods"):
@@ -25,15 +25,15 @@ def test_copies_have_their_own_nodes_and_jobs_and_share_the_queues() -> None:
     assert "error" not in result
 
 
-def test_a_scenario_that_is_copied_once_is_itself() -> None:
+def test_growing_a_scenario_by_one_returns_it_unchanged() -> None:
     assert grown(ONE, 1) is ONE
 
 
-def test_the_same_number_is_the_same_scenario() -> None:
+def test_changed_scenario_is_deterministic_by_number() -> None:
     assert changed(7) == changed(7)
     assert len(FAMILIES) > 20
 
 
-def test_the_first_difference_is_named() -> None:
+def test_first_difference_is_named() -> None:
     assert difference(b'{"a": [{"b": 1}]}', b'{"a": [{"b": 2}]}') == ".a[0].b: 1 became 2"
     assert difference(b'{"a": 1, "b": 2}', b'{"b": 2, "a": 1}').startswith("the order of keys")

@@ -24,7 +24,7 @@ Blob.objects.filter(pk=blob.pk).update(packed=Blob.of(b"something else").packed)
 @pytest.mark.parametrize(
     "way", ["from SQLite to PostgreSQL", pytest.param("from PostgreSQL to SQLite", marks=pytest.mark.long)]
 )
-def test_what_was_backed_up_looks_the_same_on_another_database(
+def test_restored_backup_shows_the_same_content_on_another_database(
     tmp_path: Path, databases: Databases, way: str
 ) -> None:
     file = tmp_path / "backup.jsonl.gz"
@@ -63,7 +63,7 @@ def test_what_was_backed_up_looks_the_same_on_another_database(
         new.close()
 
 
-def test_a_damaged_document_is_found_when_it_is_backed_up(tmp_path: Path) -> None:
+def test_backup_detects_a_damaged_document(tmp_path: Path) -> None:
     installed = Installation(tmp_path / "var", {})
     try:
         installed.drive("submit", "1", "1")
@@ -75,10 +75,8 @@ def test_a_damaged_document_is_found_when_it_is_backed_up(tmp_path: Path) -> Non
     assert not file.exists()
 
 
-def test_who_writes_meanwhile_does_not_wait_and_is_not_half_in_it(
-    installation: Installation, tmp_path: Path
-) -> None:
-    """The rows of one moment: `restore` compares them, so a run that is half there would fail it."""
+def test_backup_is_consistent_during_concurrent_writes(installation: Installation, tmp_path: Path) -> None:
+    """A backup has the rows of one moment: its verification would fail on a partly written run."""
     installation.drive("submit", "1", "20")
     installation.start_worker()
     assert "verified" in installation.manage("backup", str(tmp_path / "backup.jsonl.gz"))
@@ -92,7 +90,7 @@ def test_who_writes_meanwhile_does_not_wait_and_is_not_half_in_it(
     ],
     indirect=True,
 )
-def test_workers_make_backups_and_keep_the_newest(installation: Installation, tmp_path: Path) -> None:
+def test_workers_create_backups_and_keep_the_newest(installation: Installation, tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
     for day in (1, 2, 3):
@@ -116,7 +114,7 @@ def test_workers_make_backups_and_keep_the_newest(installation: Installation, tm
     assert "is whole" in installation.manage("restore", "--check", str(folder / new))
 
 
-def test_a_backup_that_fails_says_so_in_the_status(tmp_path: Path) -> None:
+def test_failed_backup_is_shown_in_the_status(tmp_path: Path) -> None:
     installed = Installation(tmp_path / "var", {})
     blocked = tmp_path / "file"
     blocked.write_text("no folder")

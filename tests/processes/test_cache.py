@@ -19,7 +19,7 @@ def redis() -> Iterator[services.Redis]:
 
 
 @pytest.mark.service
-def test_what_is_kept_is_gone_with_redis_and_may_be_kept_again(redis: services.Redis) -> None:
+def test_cache_is_empty_while_redis_is_down_and_works_again_afterwards(redis: services.Redis) -> None:
     cache = OptionalRedisCache(redis.url, {})
     cache.set("share", 0.5)
     assert (cache.get("share"), cache.get_many(["share"])) == (0.5, {"share": 0.5})

@@ -7,13 +7,13 @@ from tests.processes.installation import Installation
 WORKERS, RUNS = 4, 16
 
 
-def test_free_workers_claim_different_runs_and_each_run_once(installation: Installation) -> None:
+def test_concurrent_workers_claim_each_run_exactly_once(installation: Installation) -> None:
     runs = installation.drive("submit", "1", str(RUNS))
     with ThreadPoolExecutor(WORKERS) as workers:
         claimed = list(workers.map(installation.claims, range(WORKERS)))
     taken = [run for told in claimed for run in told["claims"]]
-    assert sorted(taken) == sorted(runs), "each run was claimed, and once"
+    assert sorted(taken) == sorted(runs), "each run was claimed exactly once"
     if "DATABASE_URL" in installation.environment:
         lost = sum(told["lost"] for told in claimed)
-        assert lost < WORKERS, "only the last run was there for nobody else"
+        assert lost < WORKERS, "workers conflict at most over the last run"
         assert sum(bool(told["claims"]) for told in claimed) == WORKERS

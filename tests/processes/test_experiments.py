@@ -13,7 +13,7 @@ from tests.processes.installation import Installation
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_no_cell_is_lost_doubled_or_wrong_while_workers_are_killed_at_random(tmp_path: Path) -> None:
+def test_random_worker_kills_lose_duplicate_or_corrupt_no_cell(tmp_path: Path) -> None:
     installation = Installation(tmp_path, {})
     installation.patience = 1800.0
     try:

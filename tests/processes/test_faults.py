@@ -1,4 +1,4 @@
-"""No fault loses, doubles or spoils a run: the short form of `tests.processes.faults`."""
+"""No fault loses, duplicates or corrupts a run: the short form of `tests.processes.faults`."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,6 +22,8 @@ SHORT = (redis_restarted, database_stopped, web_killed, cells_struck)
 
 @pytest.mark.service
 @pytest.mark.parametrize("fault", SHORT, ids=lambda fault: fault.__name__)
-def test_nothing_is_lost_doubled_or_wrong(running: Topology, fault: Callable[[Topology, bool], Row]) -> None:
+def test_fault_loses_duplicates_or_corrupts_no_run(
+    running: Topology, fault: Callable[[Topology, bool], Row]
+) -> None:
     row = fault(running, False)
     assert row.is_harmless, str(row)

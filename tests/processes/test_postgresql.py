@@ -10,11 +10,11 @@ from tests.processes.conftest import Databases
 from tests.processes.installation import ROOT
 
 TESTS = ("attacks/test_bundles.py", "attacks/test_logins.py", "planner/test_constraints.py")
-"""What is sent there ends in rows: texts with NUL, numbers out of range, guesses at the same moment."""
+"""Their input is written to rows: texts with NUL, numbers out of range, concurrent guesses."""
 
 
 @pytest.mark.service
-def test_attacks_and_constraints_end_there_as_on_sqlite(databases: Databases) -> None:
+def test_attack_and_constraint_tests_pass_on_postgresql(databases: Databases) -> None:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("QUEUECAST_")}
     own = {"DATABASE_URL": databases(), "DJANGO_SETTINGS_MODULE": "config.settings_test"}
     done = subprocess.run(

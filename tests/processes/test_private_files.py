@@ -27,8 +27,8 @@ print(factories.token(factories.user("sender")))
 """
 
 
-def test_what_is_written_is_for_its_owner_only(tmp_path: Path) -> None:
-    """Every process has a wide umask when it starts."""
+def test_written_files_are_readable_only_by_their_owner(tmp_path: Path) -> None:
+    """Every process starts with a permissive umask."""
     os.umask(0o000)
     try:
         fresh, installed = (Installation(tmp_path / name, {}) for name in ("fresh", "var"))
@@ -56,7 +56,7 @@ def test_what_is_written_is_for_its_owner_only(tmp_path: Path) -> None:
     assert wide == []
 
 
-def test_an_upload_of_a_killed_web_process_is_removed(tmp_path: Path) -> None:
+def test_upload_of_a_killed_web_process_is_removed(tmp_path: Path) -> None:
     installed = Installation(tmp_path, {})
     installed.collect_static()
     token = installed.manage("shell", "--verbosity", "0", "--command", TOKEN).strip()
@@ -81,7 +81,7 @@ def test_an_upload_of_a_killed_web_process_is_removed(tmp_path: Path) -> None:
 
 
 def waited(look: Callable[[], Any]) -> Any:
-    """Return what is seen at last."""
+    """Poll and return the first result."""
     until = time.monotonic() + 30
     while not (seen := look()):
         assert time.monotonic() < until
@@ -90,7 +90,7 @@ def waited(look: Callable[[], Any]) -> Any:
 
 
 def complaint(folder: Path, **variables: str) -> str:
-    """Return what `manage.py up` says when it cannot start."""
+    """Return the error output of `manage.py up` when it cannot start."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("QUEUECAST_")}
     done = subprocess.run(
         [sys.executable, "manage.py", "up"],
@@ -105,14 +105,14 @@ def complaint(folder: Path, **variables: str) -> str:
     return done.stderr
 
 
-def test_a_damaged_database_is_named_with_the_way_back(tmp_path: Path) -> None:
+def test_damaged_database_is_reported_with_the_restore_command(tmp_path: Path) -> None:
     (tmp_path / DATABASE).write_bytes(b"not a database at all" * 500)
     [line] = complaint(tmp_path).splitlines()
     assert line.startswith(f"The database {tmp_path / DATABASE} is damaged")
     assert "manage.py restore FILE" in line
 
 
-def test_a_database_with_a_torn_page_is_named_too(tmp_path: Path) -> None:
+def test_database_with_a_torn_page_is_reported(tmp_path: Path) -> None:
     Installation(tmp_path, {}).close()
     with sqlite3.connect(tmp_path / DATABASE) as rows:
         rows.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -123,14 +123,14 @@ def test_a_database_with_a_torn_page_is_named_too(tmp_path: Path) -> None:
     assert "is damaged" in line
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     [line] = complaint(tmp_path / "file" / "var").splitlines()
     assert str(tmp_path / "file" / "var") in line
     assert "QUEUECAST_VAR" in line
 
 
-def test_a_database_server_that_is_away_is_named(tmp_path: Path) -> None:
+def test_unreachable_database_server_is_reported_without_the_password(tmp_path: Path) -> None:
     port = services.free_port()
     [line] = complaint(tmp_path, DATABASE_URL=f"postgres://me:secret@127.0.0.1:{port}/planner").splitlines()
     assert f"127.0.0.1:{port}/planner does not answer" in line

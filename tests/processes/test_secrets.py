@@ -43,7 +43,7 @@ def in_files(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.service
-def test_a_planted_secret_is_in_no_process_file_answer_or_store(tmp_path: Path, databases: Databases) -> None:
+def test_planted_secret_is_in_no_file_response_log_or_store(tmp_path: Path, databases: Databases) -> None:
     program = services.redis_server()
     if program is None:
         unavailable("Redis is not installed (scripts/install-test-services installs it)")
@@ -71,7 +71,7 @@ def test_a_planted_secret_is_in_no_process_file_answer_or_store(tmp_path: Path, 
 
 
 def used(installed: Installation, server: Web, token: str) -> list[tuple[str, bytes]]:
-    """Import a cluster with secrets, run it and read; return the answers."""
+    """Import a cluster with secrets, run it and read the pages; return the responses."""
     document = planted(factories.cluster()) | {"scheduler_conf": factories.CONF}
     answers = []
 

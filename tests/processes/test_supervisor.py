@@ -32,7 +32,7 @@ print("over", flush=True)
 """
 
 PATIENCE = 60.0
-"""For so many seconds a line may be waited for."""
+"""How many seconds to wait for a line."""
 
 Start = Callable[..., "Supervised"]
 
@@ -50,7 +50,7 @@ class Supervised:
         self.lines: list[str] = []
 
     def wait_for(self, word: str) -> str:
-        """Return the next line that holds `word`."""
+        """Return the next line that contains `word`."""
         assert self.process.stdout is not None
         late = threading.Timer(PATIENCE, self.process.kill)
         late.start()
@@ -97,7 +97,7 @@ def wait_until_dead(pid: int) -> None:
 
 
 @pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda wish: wish.name)
-def test_asked_once_it_ends_everything_and_then_itself(start: Start, wish: signal.Signals) -> None:
+def test_first_signal_stops_every_process_and_the_supervisor(start: Start, wish: signal.Signals) -> None:
     supervised = start(SLEEPER, SLEEPER)
     pids = [supervised.pid(), supervised.pid()]
     supervised.process.send_signal(wish)
@@ -106,7 +106,7 @@ def test_asked_once_it_ends_everything_and_then_itself(start: Start, wish: signa
     assert not any(is_alive(pid) for pid in pids)
 
 
-def test_asked_twice_it_kills_at_once(start: Start) -> None:
+def test_second_signal_kills_immediately(start: Start) -> None:
     supervised = start(LISTENER + SLEEPER)
     pid = supervised.pid()
     supervised.process.send_signal(signal.SIGINT)
@@ -115,11 +115,11 @@ def test_asked_twice_it_kills_at_once(start: Start) -> None:
     assert is_alive(pid)
     supervised.process.send_signal(signal.SIGINT)
     supervised.wait_for("over")
-    assert time.monotonic() - asked < ESCALATION[1][0], "nothing else would have ended it before"
+    assert time.monotonic() - asked < ESCALATION[1][0], "the second signal ended it before the escalation"
     assert not is_alive(pid)
 
 
-def test_one_that_does_not_listen_is_killed_in_the_end(start: Start) -> None:
+def test_process_that_ignores_signals_is_finally_killed(start: Start) -> None:
     supervised = start(STUBBORN + SLEEPER)
     pid = supervised.pid()
     supervised.process.send_signal(signal.SIGTERM)
@@ -127,7 +127,7 @@ def test_one_that_does_not_listen_is_killed_in_the_end(start: Start) -> None:
     assert not is_alive(pid)
 
 
-def test_what_dies_is_started_again_and_reported(start: Start) -> None:
+def test_killed_process_is_restarted_and_reported(start: Start) -> None:
     supervised = start(SLEEPER)
     first = supervised.pid()
     os.kill(first, signal.SIGKILL)
@@ -137,19 +137,19 @@ def test_what_dies_is_started_again_and_reported(start: Start) -> None:
     assert is_alive(second)
 
 
-def test_one_that_keeps_dying_waits_longer_each_time(start: Start) -> None:
+def test_restart_backoff_doubles_for_a_crashing_process(start: Start) -> None:
     supervised = start("raise SystemExit(3)")
     pauses = [supervised.wait_for("restarting in").rsplit(maxsplit=2)[-2] for _ in range(3)]
     assert pauses == ["0.5", "1", "2"]
 
 
-def test_a_killed_supervisor_takes_its_processes_along(start: Start) -> None:
+def test_processes_of_a_killed_supervisor_end(start: Start) -> None:
     supervised = start(SLEEPER)
     pid = supervised.pid()
     supervised.process.kill()
     wait_until_dead(pid)
 
 
-def test_every_line_says_who_printed_it(start: Start) -> None:
+def test_every_output_line_is_prefixed_with_the_process_name(start: Start) -> None:
     supervised = start("print('hello'); " + SLEEPER)
     assert supervised.wait_for("hello") == "p0 | hello\n"

@@ -111,7 +111,7 @@ def started(folder: Path) -> Iterator[Up]:
 
 @pytest.fixture(scope="module")
 def used_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a first start leaves behind."""
+    """The folder after a first start."""
     folder = tmp_path_factory.mktemp("used")
     shutil.copy(empty_database(), folder / DATABASE)
     subprocess.run(
@@ -125,7 +125,7 @@ def used_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def up(used_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """A second start, for tests after which it still runs."""
+    """A second start, for tests that leave it running."""
     folder = tmp_path_factory.mktemp("again")
     shutil.copytree(used_folder, folder, dirs_exist_ok=True)
     with started(folder) as up:
@@ -139,7 +139,7 @@ def first_up(tmp_path: Path) -> Iterator[Up]:
         yield up
 
 
-def test_the_journey_of_a_first_and_a_second_start(first_up: Up, tmp_path: Path) -> None:
+def test_first_and_second_start(first_up: Up, tmp_path: Path) -> None:
     up = first_up
     said = up.wait_for("is ready at")
     [password] = re.findall(r"password (\S+)", said)
@@ -166,7 +166,7 @@ def test_the_journey_of_a_first_and_a_second_start(first_up: Up, tmp_path: Path)
     assert password not in again.said()
 
 
-def test_a_port_in_use_gives_one_clear_line(up: Up, tmp_path: Path) -> None:
+def test_port_in_use_gives_one_clear_error_line(up: Up, tmp_path: Path) -> None:
     second = Up(tmp_path, up.port)
     assert second.process.wait(PATIENCE) == 1
     assert second.said() == (
@@ -174,7 +174,7 @@ def test_a_port_in_use_gives_one_clear_line(up: Up, tmp_path: Path) -> None:
     )
 
 
-def test_what_is_killed_comes_back(up: Up) -> None:
+def test_killed_processes_are_restarted(up: Up) -> None:
     first = up.children()
     for pid in first.values():
         os.kill(pid, signal.SIGKILL)
@@ -186,7 +186,7 @@ def test_what_is_killed_comes_back(up: Up) -> None:
     assert not set(second.values()) & set(first.values())
 
 
-def test_the_processes_of_the_web_server_share_modules_and_no_connection_to_the_database(up: Up) -> None:
+def test_web_processes_share_modules_but_no_database_connection(up: Up) -> None:
     assert up.status("/login/") == 200
     reader = up.children()["web"]
     until = time.monotonic() + PATIENCE
@@ -205,12 +205,12 @@ def children_of(pid: int) -> list[str]:
 
 
 def memory_of(pid: str) -> dict[str, int]:
-    """Return how many kilobytes a process has, by sort; of what processes share, each has its part (Pss)."""
+    """Return a process's memory in kilobytes by kind; Pss splits shared memory between the processes."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     return {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
 
 
-def test_a_second_ctrl_c_ends_everything_at_once(used_folder: Path, tmp_path: Path) -> None:
+def test_second_ctrl_c_ends_everything_immediately(used_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(used_folder, tmp_path, dirs_exist_ok=True)
     with started(tmp_path) as up:
         up.wait_for("is ready at")
@@ -223,7 +223,7 @@ def test_a_second_ctrl_c_ends_everything_at_once(used_folder: Path, tmp_path: Pa
             wait_until_dead(pid)
 
 
-def test_a_closed_terminal_leaves_no_process(used_folder: Path, tmp_path: Path) -> None:
+def test_closing_the_terminal_leaves_no_process(used_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(used_folder, tmp_path, dirs_exist_ok=True)
     environment = {**os.environ, **SHORT, "QUEUECAST_VAR": str(tmp_path), "PORT": str(free_port())}
     environment["DJANGO_SETTINGS_MODULE"] = "config.settings"

@@ -16,7 +16,7 @@ UNUSED = {
 PACKED = "planner_decision"
 """Decisions are packed into parts; the next release drops their table."""
 ON_PURPOSE: dict[str, list[str]] = {"planner_publiclink": ["id"]}
-"""What an upgrade changes: the id of a public link is its secret no longer."""
+"""Intended changes of an upgrade: the id of a public link is no longer its secret."""
 
 
 @pytest.fixture(
@@ -33,7 +33,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return databases(template="template1")
 
 
-def test_an_installed_database_keeps_its_rows_and_says_what_it_said(tmp_path: Path, address: str) -> None:
+def test_upgraded_database_keeps_its_rows_and_responses(tmp_path: Path, address: str) -> None:
     today = Installation(tmp_path / "today", {})
     upgraded = Installation(tmp_path / "var", {"DATABASE_URL": address}, has_tables=True)
     today.patience = upgraded.patience = 400.0

@@ -55,7 +55,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 # A released migration stays as it is; with every change test_upgrade takes accounts through all of them.
 @pytest.mark.long
-def test_an_installed_database_keeps_its_accounts(tmp_path: Path, address: str) -> None:
+def test_upgraded_database_keeps_its_accounts(tmp_path: Path, address: str) -> None:
     installed = Installation(tmp_path / "var", {"DATABASE_URL": address}, has_tables=True)
     installed.manage("migrate", "--verbosity", "0", "planner", "0016")
     installed.manage("shell", "--verbosity", "0", "--command", OLD)
@@ -64,7 +64,7 @@ def test_an_installed_database_keeps_its_accounts(tmp_path: Path, address: str) 
     assert said == ["old@example.org old is admin of default True", "['planner']"]
 
 
-def test_an_older_backup_brings_its_accounts(tmp_path: Path) -> None:
+def test_older_backup_restores_its_accounts(tmp_path: Path) -> None:
     installed = Installation(tmp_path / "var", {})
     installed.manage("shell", "--verbosity", "0", "--command", MAKE)
     file = tmp_path / "backup.jsonl.gz"

@@ -28,7 +28,7 @@ DEFAULTS_LATER = pytest.mark.parametrize(
 
 
 @DEFAULTS_LATER
-def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation: Installation) -> None:
+def test_run_of_a_killed_worker_is_claimed_again_and_finishes(installation: Installation) -> None:
     worker = installation.start_worker()
     [killed] = installation.drive("struck", "1", SECONDS)
     simulations = worker.simulations()
@@ -46,7 +46,7 @@ def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation:
 
 
 @DEFAULTS_LATER
-def test_the_stored_bytes_are_what_the_core_prints_for_the_frozen_input(installation: Installation) -> None:
+def test_stored_result_equals_the_cores_output_for_the_frozen_input(installation: Installation) -> None:
     installation.start_worker()
     [run] = installation.drive("submit", "2", "1")
     installation.drive("over", run)
@@ -63,7 +63,7 @@ def test_the_stored_bytes_are_what_the_core_prints_for_the_frozen_input(installa
 
 
 @DEFAULTS_LATER
-def test_a_worker_that_is_asked_to_go_puts_its_run_back(installation: Installation) -> None:
+def test_stopping_worker_returns_its_run_to_the_queue(installation: Installation) -> None:
     worker = installation.start_worker()
     [run] = installation.drive("struck", "1", SECONDS)
     worker.stop()
@@ -73,7 +73,7 @@ def test_a_worker_that_is_asked_to_go_puts_its_run_back(installation: Installati
     assert (ending["state"], ending["attempt"], ending["losses"]) == ("succeeded", 2, 0)
 
 
-def test_a_running_run_is_cancelled_within_two_seconds(installation: Installation) -> None:
+def test_running_run_is_cancelled_within_two_seconds(installation: Installation) -> None:
     worker = installation.start_worker()
     [run] = installation.drive("submit", ENDLESS, "1")
     installation.drive("computing", run)
@@ -88,7 +88,7 @@ def test_a_running_run_is_cancelled_within_two_seconds(installation: Installatio
     ["defaults", pytest.param("redis-postgresql", marks=[pytest.mark.service, pytest.mark.long])],
     indirect=True,
 )
-def test_a_killed_simulation_is_tried_once_more_then_fails_and_speaks_of_memory(
+def test_killed_simulation_is_retried_once_and_then_fails_naming_memory(
     installation: Installation,
 ) -> None:
     worker = installation.start_worker(QUEUECAST_CONCURRENCY="1")
@@ -110,7 +110,7 @@ def test_a_killed_simulation_is_tried_once_more_then_fails_and_speaks_of_memory(
 @pytest.mark.parametrize(
     "doing", [pytest.param("checking the objects", marks=pytest.mark.long), "storing the objects"]
 )
-def test_an_import_whose_worker_was_killed_is_read_again_and_kept_once(
+def test_import_of_a_killed_worker_is_repeated_and_stored_once(
     installation: Installation, doing: str
 ) -> None:
     worker = installation.start_worker()
@@ -124,7 +124,7 @@ def test_an_import_whose_worker_was_killed_is_read_again_and_kept_once(
 
 
 @DEFAULTS_LATER
-def test_a_forecast_whose_worker_was_killed_goes_on_from_its_last_state_to_the_same_bytes(
+def test_forecast_of_a_killed_worker_resumes_to_the_same_bytes(
     installation: Installation,
 ) -> None:
     installation.environment["QUEUECAST_FREEZE_SECONDS"] = "0.1"
@@ -142,7 +142,7 @@ def test_a_forecast_whose_worker_was_killed_goes_on_from_its_last_state_to_the_s
 
 
 @pytest.mark.parametrize("installation", ["defaults"], indirect=True)
-def test_runs_whose_messages_are_lost_are_seen_all_the_same(installation: Installation) -> None:
+def test_runs_with_lost_messages_are_still_processed(installation: Installation) -> None:
     runs = installation.drive("submit", SHORT, "3")
     for message in (installation.folder / "broker" / "messages").iterdir():
         message.unlink()

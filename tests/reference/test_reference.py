@@ -1,6 +1,6 @@
-"""A plain engine, written from the rules and not from our code, decides the same.
+"""A plain engine, written from the specification and not from our code, makes the same decisions.
 
-What it covers is said in `coverage.left_out`; the others are skipped by that list and no other.
+`coverage.left_out` is the only list of scenarios that it does not cover, which are skipped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.shared import SHARED
 
 RECORDED = SHARED / "golden" / "replay" / "small.jsonl.gz"
 
-# How many scenarios of each file are covered, of how many.
+# How many scenarios of each file are covered, and how many there are.
 COVERED = {
     "binpack": (40, 40),
     "capacity": (40, 40),
@@ -66,7 +66,7 @@ COVERED = {
     "step", [pytest.param(1, marks=pytest.mark.long, id="all"), pytest.param(32, id="some")]
 )
 @pytest.mark.parametrize("family", recordings())
-def test_the_reference_decides_as_the_real_scheduler_did(family: str, step: int) -> None:
+def test_reference_matches_recordings_of_the_real_scheduler(family: str, step: int) -> None:
     found, covered = 0, 0
     for entry in entries(recordings()[family]):
         found += 1
@@ -86,14 +86,14 @@ COVERED_CLUSTERS = clusters(
 
 @settings(max_examples=60, derandomize=True)
 @given(document=COVERED_CLUSTERS)
-def test_core_and_reference_decide_the_same_in_generated_clusters(document: Object) -> None:
+def test_core_matches_the_reference_in_generated_clusters(document: Object) -> None:
     assert coverage.left_out(document) or agrees(answered(document)) is None
 
 
 @pytest.mark.long
 @settings(max_examples=3000, derandomize=True)
 @given(document=COVERED_CLUSTERS)
-def test_core_and_reference_decide_the_same_in_three_thousand_clusters(document: Object) -> None:
+def test_core_matches_the_reference_in_three_thousand_generated_clusters(document: Object) -> None:
     assert coverage.left_out(document) or agrees(answered(document)) is None
 
 
@@ -104,7 +104,7 @@ def test_core_and_reference_decide_the_same_in_three_thousand_clusters(document:
         pytest.param(range(0, 3000, 30), id="some"),
     ],
 )
-def test_core_and_reference_decide_the_same_in_clusters_of_full_variety(numbers: range) -> None:
+def test_core_matches_the_reference_in_clusters_of_full_variety(numbers: range) -> None:
     for number in numbers:
         document = varied(number)
         assert coverage.left_out(document) or agrees(answered(document)) is None, number
@@ -131,12 +131,12 @@ def test_clusters_of_full_variety_use_every_rule() -> None:
         assert ops[action, op], (action, op)
 
 
-def test_a_scenario_that_is_left_out_has_a_reason() -> None:
+def test_uncovered_scenario_has_a_reason() -> None:
     document: dict[str, Any] = {**varied(0), "sharding": {"mode": "hard"}}
     assert coverage.left_out(document) == "sharding in the scenario"
 
 
-def test_another_decision_is_found() -> None:
+def test_difference_finds_a_changed_order_of_decisions() -> None:
     document = varied(0)
     ours = decided(document)
     theirs = outcome(simulate_document(document, Options(explain=False)))
@@ -145,7 +145,7 @@ def test_another_decision_is_found() -> None:
     assert difference(ours, theirs).startswith("cycle 1, decisions: number 0")
 
 
-def test_where_the_scheduler_would_crash_the_reference_stops() -> None:
+def test_reference_panics_where_the_scheduler_would_crash() -> None:
     with pytest.raises(Panic):
         decided({"queues": [{"metadata": {"name": "a"}, "spec": {"parent": "nowhere"}}], **_held_in("a")})
 
@@ -170,7 +170,7 @@ def _held_in(queue: str) -> Object:
 
 
 @pytest.mark.parametrize("make", [small_replay, clocked_replay, varied_replay])
-def test_core_and_reference_decide_the_same_in_a_generated_replay(make: Callable[[int], Object]) -> None:
+def test_core_matches_the_reference_in_a_generated_replay(make: Callable[[int], Object]) -> None:
     document = make(0)
     assert coverage.left_out_of_replays(document) is None
     assert replay_agrees({"scenario": document, "result": replay_document(document)}) is None
@@ -179,7 +179,7 @@ def test_core_and_reference_decide_the_same_in_a_generated_replay(make: Callable
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(100))
 @pytest.mark.parametrize("make", REPLAYS)
-def test_core_and_reference_decide_the_same_in_a_hundred_replays_of_each_kind(
+def test_core_matches_the_reference_in_a_hundred_replays_of_each_kind(
     make: Callable[[int], Object], number: int
 ) -> None:
     document = make(number)
@@ -191,20 +191,20 @@ def test_core_and_reference_decide_the_same_in_a_hundred_replays_of_each_kind(
 @pytest.mark.parametrize(
     "step", [pytest.param(1, marks=pytest.mark.long, id="all"), pytest.param(40, id="some")]
 )
-def test_the_reference_replays_as_the_real_scheduler_in_a_loop_did(step: int) -> None:
+def test_reference_matches_recorded_replays_of_the_real_scheduler(step: int) -> None:
     for entry in islice(entries(RECORDED), 0, None, step):
         assert coverage.left_out_of_replays(entry["scenario"]) is None
         assert replay_agrees(entry) is None, entry["scenario"]["name"]
 
 
-def test_another_decision_of_a_replay_is_found() -> None:
+def test_replay_comparison_finds_a_changed_decision() -> None:
     document = small_replay(0)
     result = replay_document(document)
     result["log"][-1]["decisions"][-1]["node"] = "elsewhere"
     assert "elsewhere" in str(replay_agrees({"scenario": document, "result": result}))
 
 
-def test_what_the_reference_does_not_replay_is_named() -> None:
+def test_uncovered_replay_event_is_named() -> None:
     document = small_replay(0)
     document["replay"]["events"].append({"at": 1, "lose": {"nodes": ["n0"]}})
     assert coverage.left_out_of_replays(document) == "an event lose"

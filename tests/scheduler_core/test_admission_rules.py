@@ -1,4 +1,4 @@
-"""The webhook's rules for queues, each alone."""
+"""The webhook's rules for queues, one at a time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARENT = queue("p", guarantee={"cpu": 4, "gpu": 2}, deserved={"cpu": 8, "gpu": 4
 
 
 class Case(NamedTuple):
-    """A queue that is created beside others, and the rules that it breaks with their fields."""
+    """A queue to create, the existing queues, and the rules that it breaks by field."""
 
     queue: dict[str, Any]
     want: Mapping[str, str] = {}
@@ -265,14 +265,14 @@ CREATE = {
 
 
 @pytest.mark.parametrize("case", CREATE.values(), ids=CREATE.keys())
-def test_who_may_be_created(case: Case) -> None:
+def test_on_create_reports_broken_rules_with_their_fields(case: Case) -> None:
     found = QueueAdmission(case.beside).on_create(case.queue)
     assert {problem.rule: problem.field for problem in found} == case.want
     assert all(problem.severity == "error" and problem.queue == "a" and problem.message for problem in found)
 
 
 def chain(length: int) -> list[dict[str, Any]]:
-    """Return queues one below the other; the first lies directly under root."""
+    """Return a chain of nested queues; the first is a child of root."""
     return [
         queue(f"q{level}", parent=f"q{level - 1}" if level > 1 else "root") for level in range(1, length + 1)
     ]
@@ -286,7 +286,7 @@ DEPTHS = {
 
 
 @pytest.mark.parametrize(("above", "limit", "taken"), DEPTHS.values(), ids=DEPTHS.keys())
-def test_how_deep_a_queue_may_lie(above: int, limit: int, taken: bool) -> None:
+def test_queue_depth_is_limited(above: int, limit: int, taken: bool) -> None:
     found = QueueAdmission(chain(above), WebhookOptions(max_depth=limit)).on_create(
         queue("a", parent=f"q{above}")
     )
@@ -366,12 +366,12 @@ UPDATE = {
 
 
 @pytest.mark.parametrize("case", UPDATE.values(), ids=UPDATE.keys())
-def test_what_may_be_changed(case: Change) -> None:
+def test_on_update_reports_broken_rules(case: Change) -> None:
     found = QueueAdmission([case.before, *case.beside]).on_update(case.before, case.after)
     assert [problem.rule for problem in found] == case.want
 
 
-def test_root_may_be_changed_where_it_is_not_protected() -> None:
+def test_root_may_be_changed_if_unprotected() -> None:
     admission = QueueAdmission([queue("root")], WebhookOptions(protects_root=False))
     assert admission.on_update(queue("root"), queue("root", capability={"cpu": 1})) == []
 
@@ -392,18 +392,18 @@ DELETE = {
 
 
 @pytest.mark.parametrize(("name", "options", "want"), DELETE.values(), ids=DELETE.keys())
-def test_who_may_be_deleted(name: str, options: WebhookOptions, want: list[str]) -> None:
+def test_on_delete_reports_broken_rules(name: str, options: WebhookOptions, want: list[str]) -> None:
     admission = QueueAdmission([queue("root"), queue("default"), *chain(2), *LOADED], options)
     assert [problem.rule for problem in admission.on_delete(name)] == want
 
 
-def test_the_numbers_of_a_problem_are_told() -> None:
+def test_problem_carries_actual_value_limit_and_fix() -> None:
     (found,) = QueueAdmission([PARENT]).on_create(queue("a", parent="p", capability={"cpu": 11}))
     assert found.message == "queue a: spec.capability.cpu: 11 is above the 10 of p"
     assert (found.actual, found.limit, found.fix) == (11000.0, 10000.0, "write at most 10")
 
 
-def test_a_whole_tree_is_checked_at_once() -> None:
+def test_of_all_checks_every_queue_of_a_tree() -> None:
     tree = [
         queue("p", capability={"cpu": 1}),
         queue("a", parent="p", capability={"cpu": 2}),
@@ -441,8 +441,10 @@ QUEUES = st.builds(
 
 
 @given(queues=st.lists(QUEUES, max_size=6), before=QUEUES, after=QUEUES)
-def test_every_tree_gets_an_answer(queues: list[Any], before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Circles of parents, amounts that cannot be read: the rules end and never fail."""
+def test_rules_never_fail_on_any_tree(
+    queues: list[Any], before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    """The rules terminate even with parent cycles and unparsable quantities."""
     admission = QueueAdmission([*queues, before])
     admission.of_all()
     admission.on_create(after)

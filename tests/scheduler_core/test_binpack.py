@@ -1,4 +1,4 @@
-"""Plugin binpack: the recorded scores, one node at a time and all at once."""
+"""Plugin binpack: recorded scores, for single nodes and in batches."""
 
 from __future__ import annotations
 
@@ -55,31 +55,31 @@ EXAMPLE: Plugin = (
         ({"cpu": 3, "memory": "1Gi"}, [572.9166666666666, 0, 161.45833333333334]),
     ],
 )
-def test_the_example(facts: Object, want: list[float]) -> None:
+def test_worked_example_scores(facts: Object, want: list[float]) -> None:
     assert row(EXAMPLE, **facts) == want
 
 
-def test_a_resource_of_weight_0_adds_nothing_and_stops_nothing() -> None:
+def test_resource_with_weight_zero_is_ignored() -> None:
     assert row(binpack(binpack_cpu=0), cpu=3, memory="4Gi") == [50.0, 37.5, 12.5]
 
 
-def test_a_negative_weight_of_a_resource_counts_as_1() -> None:
+def test_negative_resource_weight_counts_as_one() -> None:
     assert row(binpack(binpack_cpu=-2), cpu=2) == row(binpack(), cpu=2)
 
 
-def test_what_is_requested_as_nothing_has_no_weight() -> None:
+def test_resource_requested_as_zero_has_no_weight() -> None:
     assert row(binpack(), cpu=2, memory=0) == [50.0, 100.0, 12.5]
 
 
-def test_a_negative_weight_of_the_plugin_prefers_empty_nodes() -> None:
+def test_negative_plugin_weight_prefers_empty_nodes() -> None:
     assert row(binpack(binpack_weight=-1), cpu=2) == [-50.0, -100.0, -12.5]
 
 
-def test_weight_0_switches_the_plugin_off() -> None:
+def test_plugin_weight_zero_disables_scoring() -> None:
     assert opened(NODES, [coming()], binpack(binpack_weight=0)).registry.functions[Point.NODE_ORDER] == []
 
 
-def test_pods_count_when_they_are_listed() -> None:
+def test_pod_count_is_scored_when_listed_as_a_resource() -> None:
     few = [node("a", cpu=8, pods=4)]
     session = opened(
         few, [coming()], binpack(binpack_resources="pods"), there=[pod("x", group="group", node="a")]
@@ -96,7 +96,7 @@ amounts = st.integers(0, 2**40).map(float)
     demand=st.lists(st.tuples(amounts, st.integers(1, 9)), min_size=1, max_size=3),
     spare=st.integers(0, 3),
 )
-def test_nodes_and_classes_score_the_same_one_by_one_and_all_at_once(
+def test_single_and_batch_scores_are_equal(
     used: list[tuple[float, ...]], demand: list[tuple[float, int]], spare: int
 ) -> None:
     session = opened(NODES, [coming(gpu=1)], "binpack")

@@ -1,4 +1,4 @@
-"""preempt and reclaim decide the same when they consider promising nodes only."""
+"""preempt and reclaim decide the same when they skip nodes that cannot free enough."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ SCENARIOS = scenarios()
 
 
 @pytest.mark.parametrize("document", SCENARIOS, ids=lambda document: document["name"])
-def test_the_same_is_decided_when_every_node_is_looked_at(document: Object) -> None:
+def test_bounds_do_not_change_decisions(document: Object) -> None:
     assert decisions(document, everywhere=False) == decisions(document, everywhere=True)
 
 
 def decisions(document: Object, *, everywhere: bool) -> list[Object]:
-    """Return what the first session decides; `everywhere`: because one plugin is asked pod by pod."""
+    """Return the decisions of the first session; `everywhere` adds a plugin that disables the bounds."""
     document = {**document, "scheduler_conf": with_tier(document["scheduler_conf"], BYSTANDER)}
     session = session_of(document)
     if everywhere:
@@ -76,8 +76,8 @@ def with_tier(conf: Object, plugin: str) -> Object:
     return {**conf, "tiers": [*conf["tiers"], {"plugins": [{"name": plugin}]}]}
 
 
-def test_explaining_looks_at_the_same_nodes() -> None:
-    """Two of three nodes cannot help, as too little of what they hold would be let go."""
+def test_explained_run_considers_the_same_nodes() -> None:
+    """Two of three nodes cannot help, because too few of their resources may be evicted."""
     document = scenario(
         nodes=[node(f"n{number}", cpu=2) for number in range(3)],
         podgroups=[podgroup("low", min_member=0), podgroup("high", priority_class="high")],
@@ -99,12 +99,12 @@ def test_explaining_looks_at_the_same_nodes() -> None:
 
 
 def answer(uids: set[str]) -> Answer:
-    """Return a plugin's answer that accepts certain tasks, one by one."""
+    """Return a plugin function that accepts the given tasks, one at a time."""
     return lambda _initiator, candidates, _why: [task for task in candidates if task.uid in uids]
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int) -> None:
+def test_batch_victims_equal_victims_found_node_by_node(seed: int) -> None:
     dice = Random(seed)
     tiers = [[f"p{tier}{number}" for number in range(dice.randint(1, 4))] for tier in range(3)]
     running = [
@@ -142,7 +142,7 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
 
 
 @pytest.mark.parametrize("document", SCENARIOS[::3], ids=lambda document: document["name"])
-def test_what_is_kept_of_bounds_is_what_a_new_look_finds(document: Object) -> None:
+def test_reused_bounds_select_the_same_nodes_as_new_bounds(document: Object) -> None:
     dice = Random(document["name"])
     session = session_of(document)
     waiting = [task for job in session.jobs.values() for task in job.by_status[TaskStatus.PENDING].values()]
@@ -156,7 +156,7 @@ def test_what_is_kept_of_bounds_is_what_a_new_look_finds(document: Object) -> No
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_bounds_that_live_on_from_session_to_session_find_what_new_ones_find(seed: int) -> None:
+def test_bounds_kept_across_sessions_equal_new_bounds(seed: int) -> None:
     document = {**crowded_replay(seed), "scheduler_conf": CONFS[1]}
     replay, compared = Replay(document, Inspection(document)), 0
     for _ in replay.steps():
@@ -177,7 +177,7 @@ def test_bounds_that_live_on_from_session_to_session_find_what_new_ones_find(see
 
 
 def evict_some(session: Session, dice: Random) -> None:
-    """Evict a few running tasks for good, or only for a moment."""
+    """Evict a few running tasks, permanently or only temporarily."""
     running = [task for job in session.jobs.values() for task in job.by_status[TaskStatus.RUNNING].values()]
     statement = Statement(session)
     for task in dice.sample(running, k=min(len(running), dice.randrange(4))):
@@ -189,7 +189,7 @@ def evict_some(session: Session, dice: Random) -> None:
 
 
 @pytest.mark.parametrize("document", SCENARIOS[::5], ids=lambda document: document["name"])
-def test_an_index_that_follows_evictions_is_a_new_one(document: Object) -> None:
+def test_task_index_updated_after_evictions_equals_a_new_index(document: Object) -> None:
     dice = Random(document["name"])
     session = session_of(document)
     followed = session.view(TaskIndex)
@@ -201,8 +201,8 @@ def test_an_index_that_follows_evictions_is_a_new_one(document: Object) -> None:
 
 
 @pytest.mark.parametrize("document", SCENARIOS[::3], ids=lambda document: document["name"])
-def test_a_node_that_is_left_out_has_too_few_victims(document: Object) -> None:
-    """What a bound owes: of all nodes that it leaves out none would have room, whoever is evicted there."""
+def test_excluded_nodes_have_too_few_victims(document: Object) -> None:
+    """A bound is sound: no excluded node has room, whichever pods are evicted there."""
     dice = Random(document["name"])
     session = session_of(document)
     actions = Preempt(session), Reclaim(session)
@@ -221,7 +221,7 @@ def test_a_node_that_is_left_out_has_too_few_victims(document: Object) -> None:
         evict_some(session, dice)
 
 
-def test_the_index_is_by_job_then_node_then_name_whatever_the_uids() -> None:
+def test_task_index_is_ordered_by_job_node_and_name_not_uid() -> None:
     running = [("b", "n0"), ("a", "n1"), ("c", "n0"), ("a2", "n0")]
     pods = [pod(name, group="g", node=place, cpu=1) for name, place in running]
     for entry, uid in zip(pods, ["3", "1", "2", "4"], strict=True):
@@ -242,6 +242,6 @@ def test_the_index_is_by_job_then_node_then_name_whatever_the_uids() -> None:
     assert index.queues == {"default": slice(0, 4)}
 
 
-def test_what_occurs_is_numbered_in_ascending_order() -> None:
+def test_distinct_returns_ascending_values_and_positions() -> None:
     occurring, positions = distinct(np.array([7, 3, 7, 5], dtype=np.intp))
     assert (occurring.tolist(), positions.tolist()) == ([3, 5, 7], [2, 0, 2, 1])

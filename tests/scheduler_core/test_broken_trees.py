@@ -1,4 +1,4 @@
-"""Queues below a missing parent, and in a circle of parents."""
+"""Queues below a missing parent, and in a cycle of parents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def preempting(
     plugin: Plugin,
     actions: str = "allocate, preempt",
 ) -> Object:
-    """Return a full node where a job of high priority might preempt one of low priority in the same queue."""
+    """Return a full node where a high-priority job may preempt a low-priority one in the same queue."""
     old = podgroup("old", queue=group_queue, priority_class="low", phase="Running")
     new = podgroup("new", queue=group_queue, priority_class="high")
     return scenario(
@@ -45,7 +45,7 @@ def preempting(
     )
 
 
-def test_with_a_parent_missing_preempt_evicts_nobody() -> None:
+def test_preempt_evicts_nothing_below_a_missing_parent() -> None:
     assert last_cycle(preempting({"a": "nowhere"}, "leaf", plugin=HIERARCHY))["decisions"] == []
 
 
@@ -58,7 +58,7 @@ CIRCLES = {
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=str)
 @pytest.mark.parametrize("parents", CIRCLES.values(), ids=CIRCLES.keys())
-def test_a_circle_with_allocated_pods_below_hangs_volcano(parents: dict[str, str], plugin: Plugin) -> None:
+def test_parent_cycle_above_allocated_pods_hangs_volcano(parents: dict[str, str], plugin: Plugin) -> None:
     document = preempting(parents, "a", plugin=plugin, actions="allocate")
     assert {(problem.rule, problem.severity) for problem in problems(document)} >= {
         ("queue.cycle", "warning")
@@ -67,7 +67,7 @@ def test_a_circle_with_allocated_pods_below_hangs_volcano(parents: dict[str, str
 
 
 @pytest.mark.parametrize("parents", [{"a": "a"}, {"a": "b", "b": "a"}], ids=str)
-def test_preempt_crashes_volcano_before_a_circle_hangs_it(parents: dict[str, str]) -> None:
+def test_preempt_crashes_volcano_before_a_parent_cycle_hangs_it(parents: dict[str, str]) -> None:
     document = preempting(parents, "a", plugin=HIERARCHY)
     assert simulate_document(document)["error"].startswith(
         "Volcano would crash here: resource is not sufficient"
@@ -76,7 +76,7 @@ def test_preempt_crashes_volcano_before_a_circle_hangs_it(parents: dict[str, str
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=str)
 @pytest.mark.parametrize("parents", CIRCLES.values(), ids=CIRCLES.keys())
-def test_a_circle_with_nothing_allocated_below_has_no_effect(parents: dict[str, str], plugin: Plugin) -> None:
+def test_parent_cycle_above_idle_queues_has_no_effect(parents: dict[str, str], plugin: Plugin) -> None:
     def decided(document: Object) -> list[Any]:
         return [(step["op"], step["pod"]) for step in last_cycle(document)["decisions"]]
 
@@ -86,7 +86,7 @@ def test_a_circle_with_nothing_allocated_below_has_no_effect(parents: dict[str, 
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=str)
-def test_a_circle_through_root_has_no_effect(plugin: Plugin) -> None:
+def test_parent_cycle_through_root_has_no_effect(plugin: Plugin) -> None:
     document = preempting({"a": "root"}, "a", plugin=plugin)
     result = simulate_document(document)
     document["queues"].append(queue("root", parent="a", reclaimable=False))
@@ -95,7 +95,7 @@ def test_a_circle_through_root_has_no_effect(plugin: Plugin) -> None:
 
 
 def opened(plugin: Plugin, **spec: Any) -> Object:
-    """Return what the plugin makes of a queue with this in its spec."""
+    """Return what the plugin computes for a queue with this spec."""
     document = preempting({}, "leaf", plugin=plugin)
     document["queues"][0]["spec"].update(spec)
     told: Object = next(
@@ -105,7 +105,7 @@ def opened(plugin: Plugin, **spec: Any) -> Object:
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=str)
-def test_amounts_below_zero_are_computed_with(plugin: Plugin) -> None:
+def test_negative_queue_amounts_follow_volcanos_arithmetic(plugin: Plugin) -> None:
     assert opened(plugin, guarantee={"resource": {"cpu": "-3"}})["guarantee"]["cpu"] == -3000
     without_limit = opened(plugin, capability={"cpu": "0"})["realCapability"]
     assert opened(plugin, capability={"cpu": "-3"})["realCapability"] == without_limit

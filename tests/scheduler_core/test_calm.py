@@ -1,4 +1,4 @@
-"""Calm sessions decide, record and leave behind what the actions would, whatever comes between them."""
+"""Calm sessions decide, record and write what full sessions would, whatever happens between them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tests.scheduler_core.replays import calm_replay, crowded_replay
 from tests.trials import trials
 
 SEEDS = (0, 1, 2, 6, 11)
-"""One with each configuration."""
+"""One seed for each configuration."""
 
 
 def opened(document: Object, **options: object) -> Replay:
-    """Return a replay at its beginning."""
+    """Return a replay that has not started."""
     return Replay(document, Inspection(document), **options)  # type: ignore[arg-type]
 
 
 def records_of(replay: Replay) -> str:
-    """Return all that a replay that has ended reports."""
+    """Return everything that a finished replay reports."""
     return json.dumps([replay.sessions, replay.end, replay.records.result()])
 
 
@@ -37,7 +37,7 @@ def is_calm(replay: Replay) -> bool:
 
 
 def stopped_in_calm(document: Object, after: int) -> Replay:
-    """Return a replay after so many calm sessions that decided something."""
+    """Return a replay stopped after the given number of calm sessions with decisions."""
     replay, seen = opened(document), 0
     for step in replay.steps():
         seen += is_calm(replay) and bool(step.session.decisions)
@@ -47,7 +47,7 @@ def stopped_in_calm(document: Object, after: int) -> Replay:
 
 
 def compare(document: Object) -> None:
-    """Compare a replay with one that opens each session on a snapshot made anew."""
+    """Compare a replay with one that builds a new snapshot for each session."""
     calm, plain = opened(document), opened(document, anew=True)
     calm.run()
     plain.run()
@@ -55,17 +55,17 @@ def compare(document: Object) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_same_is_decided_and_recorded(seed: int) -> None:
+def test_calm_sessions_match_full_sessions(seed: int) -> None:
     compare(calm_replay(seed))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_same_is_decided_where_most_jobs_wait(seed: int) -> None:
+def test_calm_sessions_match_full_sessions_when_most_jobs_wait(seed: int) -> None:
     compare(crowded_replay(seed))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_same_is_decided_where_no_plugin_has_jobs_be_placed_whole(seed: int) -> None:
+def test_calm_sessions_match_full_sessions_without_gang(seed: int) -> None:
     document = calm_replay(seed)
     document["scheduler_conf"] = conf("enqueue, allocate, backfill", ["priority"], ["predicates", "capacity"])
     compare(document)
@@ -73,7 +73,7 @@ def test_the_same_is_decided_where_no_plugin_has_jobs_be_placed_whole(seed: int)
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("plugins", [["priority"], ["priority", "gang"]])
-def test_the_same_is_decided_where_jobs_can_do_without_any_pod(seed: int, plugins: list[str]) -> None:
+def test_calm_sessions_match_full_sessions_with_min_member_zero(seed: int, plugins: list[str]) -> None:
     document = crowded_replay(seed)
     document["scheduler_conf"] = conf("enqueue, allocate, backfill", plugins, ["predicates", "capacity"])
     for event in document["replay"]["events"]:
@@ -83,7 +83,7 @@ def test_the_same_is_decided_where_jobs_can_do_without_any_pod(seed: int, plugin
 
 
 @pytest.mark.parametrize("actions", ["enqueue, allocate, backfill", "enqueue, allocate, reclaim, backfill"])
-def test_the_same_is_decided_in_a_tree_whose_queues_have_no_order(actions: str) -> None:
+def test_calm_sessions_match_full_sessions_in_a_tree_without_queue_order(actions: str) -> None:
     """The job of one child is enqueued when that of the other ends: their parent has no room for both."""
     tree = ("capacity", {"enableHierarchy": True, "enableQueueOrder": False})
     limited = queue("parent", parent="root", capability={"cpu": 3, "memory": "8Gi"})
@@ -103,7 +103,7 @@ def test_the_same_is_decided_in_a_tree_whose_queues_have_no_order(actions: str) 
 
 
 def arrival(name: str, to: str, at: float, cpu: int) -> Object:
-    """Return the event of a job of one pod that runs 20 seconds."""
+    """Return the event of a one-pod job that runs for 20 seconds."""
     group = podgroup_of(
         name,
         queue=to,
@@ -119,7 +119,7 @@ def arrival(name: str, to: str, at: float, cpu: int) -> Object:
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [seed for seed in range(400) if seed not in SEEDS])
-def test_the_same_is_decided_and_recorded_by_many_more(seed: int) -> None:
+def test_calm_sessions_match_full_sessions_for_hundreds_of_seeds(seed: int) -> None:
     compare(calm_replay(seed))
 
 
@@ -136,8 +136,8 @@ def test_most_sessions_are_calm() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_objects_are_written_as_the_actions_would_write_them(seed: int) -> None:
-    """All but what PodGroups say of the time in which they waited, which nobody reads."""
+def test_calm_sessions_write_the_same_objects_as_full_sessions(seed: int) -> None:
+    """The comparison leaves out the conditions of waiting PodGroups, which nothing reads."""
     document = calm_replay(seed, jobs=30)
     calm = stopped_in_calm(document, 5)
     plain = opened(document, anew=True)
@@ -159,7 +159,7 @@ def without_reasons(replay: Replay) -> Object:
 
 
 @pytest.mark.parametrize("seed", trials(range(6), always=3))
-def test_frozen_in_the_calm_it_goes_on_to_the_same_bytes(seed: int) -> None:
+def test_replay_frozen_after_calm_sessions_resumes_to_the_same_bytes(seed: int) -> None:
     document = calm_replay(seed)
     whole = opened(document)
     whole.run()
@@ -171,7 +171,7 @@ def test_frozen_in_the_calm_it_goes_on_to_the_same_bytes(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_moment_of_the_calm_opened_as_a_scenario_decides_the_same(seed: int) -> None:
+def test_moment_after_calm_sessions_decides_the_same_as_a_scenario(seed: int) -> None:
     document = calm_replay(seed)
     for after in (2, 5, 8):
         replay = stopped_in_calm(document, after)
@@ -182,7 +182,7 @@ def test_a_moment_of_the_calm_opened_as_a_scenario_decides_the_same(seed: int) -
 
 
 def committed(decisions: list[Object]) -> list[Object]:
-    """Return what was made real of decisions, without the words for it."""
+    """Return the committed decisions, without their explanations."""
     return [
         {name: text for name, text in entry.items() if name not in ("reason", "state")}
         for entry in decisions
@@ -191,7 +191,7 @@ def committed(decisions: list[Object]) -> list[Object]:
 
 
 def of_many_kinds(seed: int, jobs: int) -> Object:
-    """Return a replay in which only so many jobs are of one kind."""
+    """Return a replay with at most the given number of jobs of each kind."""
     document = calm_replay(seed)
     for number, event in enumerate(document["replay"]["events"]):
         for pod in event.get("create", {}).get("pods", ()):
@@ -200,18 +200,18 @@ def of_many_kinds(seed: int, jobs: int) -> Object:
 
 
 @pytest.mark.parametrize("seed", trials(range(8), always=4))
-def test_the_same_is_decided_where_kinds_are_many(seed: int) -> None:
+def test_calm_sessions_match_full_sessions_with_many_job_kinds(seed: int) -> None:
     compare(of_many_kinds(seed, 1 + seed % 4))
 
 
-def test_few_kinds_are_learned_where_no_two_jobs_are_equal() -> None:
+def test_few_kinds_are_learned_when_no_two_jobs_are_equal() -> None:
     replay = opened(of_many_kinds(2, 1))
     replay.run()
     assert len(replay._calm._kinds._known) == FIRST_KINDS
 
 
 @pytest.mark.parametrize("reader", [[], ["overcommit"]])
-def test_a_job_that_is_said_to_run_adds_something_else_only_where_it_is_read(
+def test_phase_running_changes_a_kinds_contribution_only_with_overcommit(
     reader: list[str],
 ) -> None:
     document = calm_replay(0)
@@ -251,13 +251,13 @@ def one_pod() -> Object:
     return {"at": 3, "create": {"podgroups": [podgroup], "pods": [pod]}}
 
 
-def test_an_arrival_says_what_comes_and_how_long_it_runs() -> None:
+def test_arrival_has_job_key_pod_keys_and_run_time() -> None:
     arrival = arrival_of(one_pod())
     assert arrival is not None
     assert (arrival.key, arrival.pod_keys, arrival.seconds) == ("default/j", ["default/j-0"], 7.0)
 
 
-def test_jobs_that_differ_by_name_and_run_time_only_are_of_one_kind() -> None:
+def test_jobs_that_differ_only_in_name_and_run_time_share_a_kind() -> None:
     event = one_pod()
     other = json.loads(json.dumps(event).replace('"j', '"k').replace('"7"', '"9"').replace('"u"', '"v"'))
     first, second = arrival_of(event), arrival_of(other)
@@ -276,7 +276,7 @@ def test_jobs_that_differ_by_name_and_run_time_only_are_of_one_kind() -> None:
         (("create", "pods", 0, "metadata", "labels"), {"a": "b"}),
     ],
 )
-def test_jobs_that_differ_otherwise_are_not(path: tuple[str | int, ...], value: object) -> None:
+def test_jobs_with_different_specs_have_different_kinds(path: tuple[str | int, ...], value: object) -> None:
     first, second = arrival_of(one_pod()), arrival_of(changed(path, value))
     assert first is not None
     assert second is not None
@@ -298,12 +298,12 @@ def test_jobs_that_differ_otherwise_are_not(path: tuple[str | int, ...], value: 
         (("create", "pods", 0, "spec", "volumes"), [{"name": "v"}]),
     ],
 )
-def test_other_events_are_no_arrivals(path: tuple[str | int, ...], value: object) -> None:
+def test_other_events_are_not_arrivals(path: tuple[str | int, ...], value: object) -> None:
     assert arrival_of(changed(path, value)) is None
 
 
 def changed(path: tuple[str | int, ...], value: object) -> Object:
-    """Return the event with something else in one place."""
+    """Return the event of one pod with another value at one path."""
     event = one_pod()
     place = event
     for step in path[:-1]:
@@ -312,7 +312,7 @@ def changed(path: tuple[str | int, ...], value: object) -> Object:
     return event
 
 
-def test_pods_that_run_differently_long_are_no_arrival() -> None:
+def test_pods_with_different_run_times_are_not_an_arrival() -> None:
     event = one_pod()
     second = deepcopy(event["create"]["pods"][0])
     second["metadata"].update(name="j-1", uid="v")

@@ -1,4 +1,4 @@
-"""Plugin capacity without a tree: quotas hold, and queues get back what they deserve."""
+"""Plugin capacity without a tree: queues stay within their quota and reclaim what they deserve."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def quotas() -> Session:
     )
 
 
-def test_deserved_is_at_most_real_capability(quotas: Session) -> None:
+def test_deserved_is_capped_by_real_capability(quotas: Session) -> None:
     queues = reported(quotas)
     assert list(queues) == ["a", "b", "c"]
     rest = {"memory": 62 * GI, "nvidia.com/gpu": 4000, "pods": 110}
@@ -88,7 +88,7 @@ def test_deserved_is_at_most_real_capability(quotas: Session) -> None:
     assert {name: entry["share"] for name, entry in queues.items()} == {"a": 1.2, "b": 0.25, "c": 1}
 
 
-def test_the_page_shows_these_quotas(quotas: Session) -> None:
+def test_plugin_page_shows_the_computed_quotas(quotas: Session) -> None:
     queues = reported(quotas)
     told = [
         [f"{entry[part]['cpu']:g}" for part in ("allocated", "realCapability", "deserved")]
@@ -98,20 +98,20 @@ def test_the_page_shows_these_quotas(quotas: Session) -> None:
     assert [row[4:] for row in table("capacity", "Worked example")] == told
 
 
-def test_the_explanation_names_what_cut_deserved(quotas: Session) -> None:
+def test_explanation_names_the_limit_that_capped_deserved(quotas: Session) -> None:
     (level,) = derivation(quotas, "b")
     assert level["clipped_by"] == {"cpu": "realCapability", "nvidia.com/gpu": "realCapability"}
 
 
-def test_the_smaller_share_goes_first(quotas: Session) -> None:
+def test_queue_with_smaller_share_is_served_first(quotas: Session) -> None:
     assert in_order(quotas, "a", "b", "c") == ["b", "c", "a"]
 
 
-def test_a_running_job_reserves_what_it_still_lacks(quotas: Session) -> None:
+def test_running_job_reserves_the_rest_of_its_min_resources(quotas: Session) -> None:
     assert reported(quotas)["b"]["inqueue"] == {"cpu": 2000, "memory": GI, "nvidia.com/gpu": 1000}
 
 
-def test_capability_stops_allocation_and_preemption(quotas: Session) -> None:
+def test_capability_limits_allocation_and_preemption(quotas: Session) -> None:
     assert not is_preemptive(quotas, "job-a-3")
     refusal = quotas.allocatable(quotas.queues["a"], task_of(quotas, "default-job-a-3"))
     assert refusal == {
@@ -128,7 +128,7 @@ def test_capability_stops_allocation_and_preemption(quotas: Session) -> None:
     }
 
 
-def test_reclaim_keeps_guarantees_and_takes_from_best_effort_queues_at_once() -> None:
+def test_reclaim_keeps_guarantees_and_takes_from_best_effort_queues() -> None:
     session = held(
         [
             queue("a", deserved={"cpu": 10}, guarantee={"cpu": 4}),
@@ -149,7 +149,7 @@ def test_reclaim_keeps_guarantees_and_takes_from_best_effort_queues_at_once() ->
     assert victims == ["job-g-4", "job-a-2", "job-c-1", "job-c-0"]
 
 
-def test_a_vote_says_why_a_pod_stays_or_goes() -> None:
+def test_vote_explains_why_a_pod_may_or_may_not_be_evicted() -> None:
     session = held(
         [queue("a", deserved={"cpu": 2}), queue("b", deserved={"cpu": 8})],
         {"a": pods("job-a", 2, node="n0", cpu=2), "b": pods("job-b", 1, cpu=2)},
@@ -163,7 +163,7 @@ def test_a_vote_says_why_a_pod_stays_or_goes() -> None:
     assert why["default-job-a-0"][1]["left"].cpu == 2000
 
 
-def test_gangreclaim_takes_only_what_queues_can_lose_and_gangpreempt_anything() -> None:
+def test_capacity_limits_victims_of_gangreclaim_but_not_of_gangpreempt() -> None:
     session = held(
         [queue("a", deserved={"cpu": 3}), queue("b", deserved={"cpu": 8}), queue("c", guarantee={"cpu": 2})],
         {
@@ -182,27 +182,27 @@ def test_gangreclaim_takes_only_what_queues_can_lose_and_gangpreempt_anything() 
 # quirks
 
 
-def test_a_queue_may_go_beyond_deserved_up_to_real_capability() -> None:
+def test_queue_may_exceed_deserved_up_to_real_capability() -> None:
     session = held([queue("a", deserved={"cpu": 1}, capability={"cpu": 2})], {"a": pods("job-a", 2, cpu=2)})
     assert is_allocatable(session, "job-a-0")
     assert not is_preemptive(session, "job-a-0")
 
 
-def test_one_dimension_within_deserved_is_enough_to_evict() -> None:
+def test_queue_is_preemptive_if_one_resource_is_within_deserved() -> None:
     session = held(
         [queue("a", deserved={"cpu": 1, "memory": "8Gi"})], {"a": pods("job-a", 1, cpu=2, memory="1Gi")}
     )
     assert is_preemptive(session, "job-a-0")
 
 
-def test_requests_do_not_limit_deserved_and_guarantees_raise_it() -> None:
+def test_deserved_ignores_requests_and_is_raised_to_the_guarantee() -> None:
     session = held(
         [queue("a", deserved={"cpu": 20}, guarantee={"memory": "1Gi"})], {"a": pods("job-a", 1, cpu=1)}
     )
     assert reported(session)["a"]["deserved"] == {"cpu": 20000, "memory": GI}
 
 
-def test_best_effort_queues_have_share_1_and_come_after_equals() -> None:
+def test_best_effort_queue_has_share_one_and_loses_ties() -> None:
     session = held(
         [queue("a", created=1), queue("b", deserved={"cpu": 2}, created=2)],
         {"a": pods("job-a", 1, cpu=1), "b": pods("job-b", 1, node="n0", cpu=2)},
@@ -212,13 +212,13 @@ def test_best_effort_queues_have_share_1_and_come_after_equals() -> None:
 
 
 @pytest.mark.parametrize("state", ["Closed", "Closing", "Unknown"])
-def test_a_queue_that_is_not_open_takes_nothing(state: str) -> None:
+def test_queue_that_is_not_open_accepts_no_tasks(state: str) -> None:
     session = held([queue("a", state=state, deserved={"cpu": 4})], {"a": pods("job-a", 1, cpu=1)})
     assert not is_allocatable(session, "job-a-0")
     assert not is_preemptive(session, "job-a-0")
 
 
-def test_enqueueing_a_scalar_that_the_cluster_lacks_is_rejected() -> None:
+def test_enqueue_rejects_an_extended_resource_the_cluster_lacks() -> None:
     cycle = last_cycle(
         scenario(
             nodes=CLUSTER,

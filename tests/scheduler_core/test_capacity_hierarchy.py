@@ -96,7 +96,7 @@ EVERYTHING = {
 }
 
 
-def test_capability_is_handed_down_and_guarantees_of_siblings_are_set_aside() -> None:
+def test_real_capability_is_inherited_less_the_guarantees_of_siblings() -> None:
     queues = reported(organisation())
     real = {name: entry["realCapability"] for name, entry in queues.items()}
     assert real["root"] == real["sci"] == real["be"] == real["default"] == EVERYTHING
@@ -106,7 +106,7 @@ def test_capability_is_handed_down_and_guarantees_of_siblings_are_set_aside() ->
     assert queues["prod"]["capability"] == {**EVERYTHING, "cpu": 30000, "memory": 16 * GI}
 
 
-def test_root_deserves_what_its_children_do() -> None:
+def test_root_deserves_the_sum_of_its_children() -> None:
     queues = reported(organisation())
     assert queues["root"]["deserved"] == {"cpu": 24000, "memory": 48 * GI}
     assert queues["root"]["guarantee"] == {"cpu": 7000, "memory": 0}
@@ -117,18 +117,18 @@ def test_root_deserves_what_its_children_do() -> None:
     assert shares == pytest.approx(want)
 
 
-def test_siblings_compare_themselves_and_strangers_their_ancestors() -> None:
+def test_unrelated_queues_are_ordered_by_their_ancestors() -> None:
     assert in_order(organisation(), "be", "dev", "prod", "sci") == ["prod", "dev", "sci", "be"]
 
 
-def test_nearer_relatives_lose_first() -> None:
+def test_reclaim_takes_from_the_closest_relative_queue_first() -> None:
     session = organisation()
     prod, sci, dev = (session.queues[name] for name in ("prod", "sci", "dev"))
     assert session.orders.victim_queue_before(prod, sci, dev)
     assert not session.orders.victim_queue_before(sci, prod, dev)
 
 
-def test_a_root_capability_is_taken_as_it_is() -> None:
+def test_root_capability_is_not_completed_from_the_cluster() -> None:
     session = organisation(capability={"cpu": 32, "memory": "64Gi"})
     real = {name: entry["realCapability"] for name, entry in reported(session).items()}
     assert {name: real[name]["cpu"] for name in ("sci", "be", "eng")} == {
@@ -140,7 +140,7 @@ def test_a_root_capability_is_taken_as_it_is() -> None:
     assert not is_allocatable(session, "job-sci-2")
 
 
-def test_without_a_root_capability_the_cluster_is_no_limit() -> None:
+def test_cluster_total_is_no_limit_without_a_root_capability() -> None:
     groups = [podgroup("big", min_resources={"cpu": 1000}, phase="Pending")]
     assert decided(
         last_cycle(scenario(nodes=CLUSTER, podgroups=groups, conf=tree_conf("enqueue"))), "enqueue"
@@ -149,7 +149,7 @@ def test_without_a_root_capability_the_cluster_is_no_limit() -> None:
     assert not decided(last_cycle(scenario(nodes=CLUSTER, podgroups=groups, conf=flat)), "enqueue")
 
 
-def test_the_explanation_goes_level_by_level() -> None:
+def test_explanation_has_one_entry_per_level_of_the_tree() -> None:
     levels = derivation(organisation(), "dev")
     assert [entry["queue"] for entry in levels] == ["root", "eng", "dev"]
     assert levels[2]["available"].cpu == 24000
@@ -169,7 +169,7 @@ RECLAIMS = {
 
 
 @pytest.mark.parametrize(("asked", "want"), RECLAIMS.items(), ids=str)
-def test_reclaim_looks_at_as_many_ancestors_as_told(
+def test_reclaim_checks_the_configured_number_of_ancestor_levels(
     asked: tuple[str, int], want: tuple[list[str], bool]
 ) -> None:
     reclaimer, levels = asked
@@ -196,7 +196,7 @@ def test_reclaim_looks_at_as_many_ancestors_as_told(
     assert (victims, is_preemptive(session, reclaimer)) == want
 
 
-def test_shares_of_those_above_are_not_brought_up_to_date() -> None:
+def test_shares_of_ancestors_are_not_updated_by_allocations() -> None:
     session = tree(
         [
             queue("p1", deserved={"cpu": 4}),
@@ -232,7 +232,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("queues", "groups", "why"), BROKEN.values(), ids=BROKEN.keys())
-def test_nothing_is_placed_anywhere(queues: list[Object], groups: dict[str, list[Object]], why: str) -> None:
+def test_invalid_tree_stops_all_placements(
+    queues: list[Object], groups: dict[str, list[Object]], why: str
+) -> None:
     session = tree(queues, groups)
     refusal = session.allocatable(session.queues["a"], tasks_of(session, "job-a", running=False)[0])
     assert refusal is not None
@@ -240,7 +242,7 @@ def test_nothing_is_placed_anywhere(queues: list[Object], groups: dict[str, list
     assert not is_preemptive(session, "job-a-0")
 
 
-def test_accounts_made_before_the_failure_stay() -> None:
+def test_queues_read_before_the_failure_keep_their_attributes() -> None:
     session = tree(
         [queue("a"), queue("b", parent="gone"), queue("c")], {"a": pods("job-a", 1, node="n0", cpu=1)}
     )
@@ -249,7 +251,7 @@ def test_accounts_made_before_the_failure_stay() -> None:
     assert reported(session)["a"]["allocated"] == {"cpu": 0, "memory": 0}
 
 
-def test_a_job_moves_the_share_of_its_own_queue_even_where_that_has_children() -> None:
+def test_allocation_updates_only_the_share_of_the_jobs_own_queue() -> None:
     session = tree(
         [queue("a", deserved={"cpu": 4}), queue("b", parent="a", deserved={"cpu": 4})],
         {"a": pods("job-a", 1, node="n0", cpu=1), "b": pods("job-b", 1, node="n0", cpu=2)},
@@ -269,7 +271,7 @@ QUEUES = st.lists(st.tuples(AMOUNT, AMOUNT, AMOUNT, st.integers(0, 4)), min_size
 
 
 @given(drawn=QUEUES)
-def test_one_level_under_a_root_as_large_as_the_cluster_is_the_same_as_no_tree(drawn: list[Any]) -> None:
+def test_single_level_tree_below_a_cluster_sized_root_equals_no_tree(drawn: list[Any]) -> None:
     def amount(value: int | None) -> dict[str, int] | None:
         return None if value is None else {"cpu": value}
 

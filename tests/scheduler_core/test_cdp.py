@@ -27,7 +27,7 @@ A_WHILE_AGO = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "
 
 
 class Case(NamedTuple):
-    """A running pod, and for how many seconds it is left alone; 0: it is not."""
+    """A running pod, and for how many seconds it is protected from eviction."""
 
     want: float
     label: str | None = None
@@ -80,13 +80,13 @@ def task_of(case: Case) -> tuple[TaskInfo, float]:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_how_long_a_pod_is_left_alone(case: Case) -> None:
+def test_cooldown_protects_a_pod_for_its_configured_seconds(case: Case) -> None:
     task, now = task_of(case)
     assert max(seconds_protected(task, now), 0.0) == case.want
 
 
 @pytest.mark.parametrize("action", ["preempt", "reclaim"])
-def test_a_pod_in_its_cool_down_is_no_victim(action: str) -> None:
+def test_pod_in_cooldown_is_not_evicted(action: str) -> None:
     """The worked example of the plugin's page: of two equal pods the one placed 10 s ago stays."""
     queue = "default" if action == "preempt" else "other"
     document = scenario(
@@ -122,7 +122,7 @@ def test_a_pod_in_its_cool_down_is_no_victim(action: str) -> None:
     ]
 
 
-def test_the_cool_down_ends_with_the_clock() -> None:
+def test_pod_may_be_evicted_after_its_cooldown() -> None:
     document = scenario(
         nodes=[node("n0", cpu=1)],
         podgroups=[

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scheduler_core.model.changes import ChangeLog, RowTable
 
 
-def test_readers_are_told_what_changed_since_they_looked() -> None:
+def test_since_returns_nodes_changed_after_a_position() -> None:
     log = ChangeLog(4)
     for number in (2, 0, 2):
         log.add(number)
@@ -18,7 +18,7 @@ def test_readers_are_told_what_changed_since_they_looked() -> None:
     assert not log.since(len(log))
 
 
-def test_all_nodes_are_named_when_the_changes_are_many() -> None:
+def test_since_returns_all_nodes_after_many_changes() -> None:
     log = ChangeLog(2)
     for _ in range(3):
         log.add(1)
@@ -26,7 +26,7 @@ def test_all_nodes_are_named_when_the_changes_are_many() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.booleans()), max_size=30))
-def test_the_array_follows_its_rows(steps: list[tuple[int, int, bool]]) -> None:
+def test_row_table_array_matches_its_rows(steps: list[tuple[int, int, bool]]) -> None:
     log = ChangeLog(4)
     table: RowTable[list[float], np.float64] = RowTable(np.zeros((4, 2)), log)
     for number, amount, looks in steps:

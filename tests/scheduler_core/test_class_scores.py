@@ -1,4 +1,4 @@
-"""Scores and reasons of classes of tasks equal those of each task alone, while nodes change."""
+"""Scores and reasons of task classes equal those of each single task, while nodes change."""
 
 from __future__ import annotations
 
@@ -51,14 +51,12 @@ STEPS = st.lists(
 
 @settings(max_examples=60)
 @given(steps=STEPS, few=st.booleans())
-def test_tasks_find_the_same_node_or_reasons_together_and_alone(
-    steps: list[tuple[str, int]], few: bool
-) -> None:
-    assert_told_the_same(steps, 2 if few else COUNT)
+def test_class_scores_match_scoring_each_task_separately(steps: list[tuple[str, int]], few: bool) -> None:
+    assert_class_scores_match(steps, 2 if few else COUNT)
 
 
 @pytest.mark.parametrize(("waiting", "states", "answers"), [(0, 4096, 16), (2, 0, 65536)])
-def test_scoring_nodes_sooner_or_later_and_dropping_states_makes_no_difference(
+def test_class_scores_do_not_depend_on_cache_limits(
     monkeypatch: pytest.MonkeyPatch, waiting: int, states: int, answers: int
 ) -> None:
     monkeypatch.setattr(class_scores, "MOST_ANSWERS", answers)
@@ -66,10 +64,10 @@ def test_scoring_nodes_sooner_or_later_and_dropping_states_makes_no_difference(
     monkeypatch.setattr(class_scores, "MOST_STATES", states)
     chance = random.Random(7)
     steps = [(chance.choice(["place", "pipeline", "leave"]), chance.randrange(COUNT)) for _ in range(800)]
-    assert_told_the_same(steps, COUNT)
+    assert_class_scores_match(steps, COUNT)
 
 
-def assert_told_the_same(steps: list[tuple[str, int]], count: int) -> None:
+def assert_class_scores_match(steps: list[tuple[str, int]], count: int) -> None:
     together, alone = crowd(count), crowd(count)
     together.placement.prefetch([task_of(together, f"default-new-{number}") for number in range(count)])
     for step, number in steps:
@@ -98,7 +96,7 @@ def take(session: Session, step: str, number: int) -> object:
 
 
 def found_plainly(session: Session, task: TaskInfo) -> int | None:
-    """Return the node that a task is to take, examined and chosen without what is kept of its class."""
+    """Return the best node for a task, computed without the cache of its class."""
     nothing = ErrorCache(enabled=False)
     candidates, _ = session.placement.examine(task, resources=True, lenient=False, cache=nothing)
     return session.placement.choose(task, candidates) if len(candidates) else None

@@ -1,4 +1,4 @@
-"""Plugin conformance: where it protects critical pods, and where it does not."""
+"""Plugin conformance: when it protects critical pods, and when it does not."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ CASES = {
 
 @pytest.mark.parametrize("point", [Point.PREEMPTABLE, Point.RECLAIMABLE, Point.UNIFIED_EVICTABLE])
 @pytest.mark.parametrize(("facts", "want"), CASES.values(), ids=CASES.keys())
-def test_who_may_be_evicted(facts: dict[str, Any], want: list[str], point: Point) -> None:
+def test_critical_pods_are_protected(facts: dict[str, Any], want: list[str], point: Point) -> None:
     assert victims(["conformance"], point=point, x=facts) == want
 
 
-def test_the_others_stay_in_their_order() -> None:
+def test_remaining_victims_keep_their_order() -> None:
     system = {"namespace": "kube-system"}
     assert victims(["conformance"], a={}, b=system, c={}) == ["a", "c"]
 
 
-def test_a_lower_tier_hands_out_what_conformance_protects() -> None:
+def test_lower_tier_may_evict_pods_that_conformance_protects() -> None:
     system = {"namespace": "kube-system"}
     assert victims(["conformance"], ["cdp"], a=system, b=system) == ["a", "b"]
 
@@ -72,7 +72,7 @@ EMPTY_INTERSECTION = {
 
 
 @pytest.mark.parametrize(("tier", "want"), EMPTY_INTERSECTION.values(), ids=EMPTY_INTERSECTION.keys())
-def test_when_two_plugins_leave_nobody(tier: list[str], want: list[str]) -> None:
+def test_empty_intersection_of_two_plugins(tier: list[str], want: list[str]) -> None:
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T11:59:50Z"}
     cooling = pod("b", group="g", node="n0", cpu=1, labels={"app": "b", "volcano.sh/cooldown-time": "60s"})
     cooling["status"]["conditions"] = [scheduled]
@@ -90,7 +90,7 @@ def test_when_two_plugins_leave_nobody(tier: list[str], want: list[str]) -> None
     assert [task.name for task in verdict.victims] == want
 
 
-def test_the_reason_is_told() -> None:
+def test_vote_explains_why_the_pod_is_protected() -> None:
     session = session_of(
         scenario(
             nodes=[node("n0", cpu=9)],

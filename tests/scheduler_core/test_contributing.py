@@ -1,4 +1,4 @@
-"""The plugin of CONTRIBUTING does what the page says, and keeps the contract."""
+"""The example plugin of CONTRIBUTING works as described and meets the plugin contract."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 
 def built() -> ModuleType:
-    """Return the plugin of the page as a module."""
+    """Return the documented plugin as a module."""
     (text,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
     module = ModuleType("reserved_nodes")
     exec(compile(text, str(PAGE), "exec"), module.__dict__)  # noqa: S102 - a page of this project
@@ -56,7 +56,7 @@ def two_queues(count: int) -> Object:
     )
 
 
-def test_reserved_nodes_take_pods_of_their_queue_only_and_pods_are_spread() -> None:
+def test_reserved_nodes_accept_only_pods_of_their_queue_and_pods_are_spread() -> None:
     for count in (3, 60):
         session = ran(two_queues(count), "allocate")
         nodes = placed(session)
@@ -94,7 +94,7 @@ def test_pods_of_the_protected_namespace_are_not_evicted() -> None:
 
 @SEARCH
 @given(data=st.data())
-def test_the_plugin_of_the_page_keeps_the_contract(data: st.DataObject) -> None:
+def test_documented_plugin_meets_the_plugin_contract(data: st.DataObject) -> None:
     assert_keeps_contract(
         data, PLUGIN.NAME, [{}, {"reserved-nodes.protected": "s0"}], opener=PLUGIN.open_session
     )

@@ -68,7 +68,9 @@ MINIMUMS = {
 
 
 @pytest.mark.parametrize(("tasks", "minimum", "want"), MINIMUMS.values(), ids=MINIMUMS.keys())
-def test_min_resources_of_a_job(tasks: list[dict[str, Any]], minimum: int, want: Resource) -> None:
+def test_min_resources_and_min_member_of_a_jobs_podgroup(
+    tasks: list[dict[str, Any]], minimum: int, want: Resource
+) -> None:
     document = scenario(
         jobs=[job("train", tasks=tasks, minAvailable=minimum)], priorityclasses=[priority_class("high", 100)]
     )
@@ -77,7 +79,7 @@ def test_min_resources_of_a_job(tasks: list[dict[str, Any]], minimum: int, want:
     assert podgroup["spec"]["minMember"] == minimum
 
 
-def test_min_resources_name_what_quotas_name() -> None:
+def test_min_resources_include_the_resource_names_of_quotas() -> None:
     document = scenario(jobs=[job("train", tasks=[task("worker", 2, cpu="500m", gpu=1)])])
     (podgroup,) = cluster(document).podgroups.values()
     assert podgroup["spec"]["minResources"] == {
@@ -90,14 +92,14 @@ def test_min_resources_name_what_quotas_name() -> None:
     }
 
 
-def test_min_available_is_the_sum_of_the_tasks_minimums() -> None:
+def test_default_min_available_is_the_sum_of_task_minimums() -> None:
     tasks = [task("a", 3, minAvailable=1, cpu=1), task("b", 2, cpu=1)]
     (podgroup,) = cluster(scenario(jobs=[job("train", tasks=tasks)])).podgroups.values()
     assert podgroup["spec"]["minMember"] == 3
     assert podgroup["spec"]["minTaskMember"] == {"a": 1, "b": 2}
 
 
-def test_partitions_give_a_task_its_minimum() -> None:
+def test_partition_policy_sets_the_task_minimum() -> None:
     partitions = {"totalPartitions": 3, "partitionSize": 2, "minPartitions": 2}
     made = cluster(scenario(jobs=[job("train", tasks=[task("w", 6, partitionPolicy=partitions, cpu=1)])]))
     (podgroup,) = made.podgroups.values()
@@ -106,7 +108,7 @@ def test_partitions_give_a_task_its_minimum() -> None:
     assert partition == ["0", "0", "1", "1", "2", "2"]
 
 
-def test_a_pod_inherits_from_its_job() -> None:
+def test_pod_inherits_annotations_and_priority_from_its_job() -> None:
     entry = job("train", tasks=[task("worker", 1, cpu=1)], priorityClassName="high")
     entry["metadata"]["annotations"] = {
         "volcano.sh/preemptable": "false",
@@ -126,7 +128,7 @@ def test_a_pod_inherits_from_its_job() -> None:
     assert made.podgroups["default/train-default-train"]["metadata"]["annotations"]["mine"] == "x"
 
 
-def test_a_job_runs_like_its_podgroup() -> None:
+def test_pods_of_a_vcjob_are_bound() -> None:
     cycle = last_cycle(
         scenario(
             nodes=[node("n0", cpu=4, memory="8Gi")],
@@ -137,7 +139,7 @@ def test_a_job_runs_like_its_podgroup() -> None:
     assert decided(cycle, "bind") == [f"default/train-worker-{index}" for index in range(3)]
 
 
-def test_what_exists_is_not_made_again() -> None:
+def test_existing_podgroups_and_pods_are_not_recreated() -> None:
     entry = job("train", tasks=[task("worker", 2, cpu=1)])
     first = cluster(scenario(jobs=[entry]))
     again = cluster(
@@ -151,12 +153,12 @@ def test_what_exists_is_not_made_again() -> None:
     assert [group["status"]["phase"] for group in again.podgroups.values()] == ["Running"]
 
 
-def test_a_finished_job_makes_nothing() -> None:
+def test_finished_job_creates_no_pods() -> None:
     entry = {**job("train", tasks=[task("w", 1, cpu=1)]), "status": {"state": {"phase": "Completed"}}}
     assert not cluster(scenario(jobs=[entry])).pods
 
 
-def test_a_task_waits_for_those_it_depends_on() -> None:
+def test_task_waits_for_the_tasks_it_depends_on() -> None:
     tasks = [task("first", 1, cpu=1), task("then", 1, cpu=1, dependsOn={"name": ["first"]})]
     entry = job("train", tasks=tasks)
     assert list(cluster(scenario(jobs=[entry])).pods) == ["default/train-first-0"]
@@ -164,7 +166,7 @@ def test_a_task_waits_for_those_it_depends_on() -> None:
     assert "default/train-then-0" in cluster(scenario(jobs=[entry], pods=[ran])).pods
 
 
-def test_a_namespace_names_the_queue_of_its_jobs() -> None:
+def test_namespace_annotation_sets_the_queue_of_its_jobs() -> None:
     namespace = {
         "metadata": {"name": "default", "annotations": {"scheduling.volcano.sh/queue-name": "research"}}
     }
@@ -178,7 +180,7 @@ def owned(name: str, **facts: Any) -> dict[str, Any]:
     return plain
 
 
-def test_plain_pods_of_one_owner_share_a_podgroup() -> None:
+def test_plain_pods_with_one_owner_share_a_podgroup() -> None:
     document = scenario(pods=[owned("web-1"), owned("web-2"), pod("alone", cpu=2)], controllers=True)
     made = cluster(document)
     assert sorted(made.podgroups) == ["default/podgroup-default-alone", "default/podgroup-rs-1"]
@@ -186,11 +188,11 @@ def test_plain_pods_of_one_owner_share_a_podgroup() -> None:
     assert (shared["minMember"], shared["queue"], shared["minResources"]["cpu"]) == (1, "default", "1")
 
 
-def test_plain_pods_stay_as_they_are_without_the_controllers() -> None:
+def test_plain_pods_get_no_podgroup_when_controllers_are_off() -> None:
     assert not cluster(scenario(pods=[pod("alone", cpu=2)])).podgroups
 
 
-def test_the_order_of_the_input_changes_nothing() -> None:
+def test_input_order_does_not_change_the_result() -> None:
     jobs = [job(name, tasks=[task("w", 1, cpu=1)]) for name in ("a", "b")]
     plain = [owned("web-2", annotations={"scheduling.volcano.sh/queue-name": "x"}), owned("web-1")]
     fields = {"nodes": [node("n0", cpu=4)], "controllers": True, "conf": conf("enqueue, allocate", ["gang"])}

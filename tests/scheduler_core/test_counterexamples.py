@@ -1,4 +1,4 @@
-"""Real Volcano breaks plausible expectations here; each case is the reason for a property's condition."""
+"""Cases where real Volcano breaks plausible expectations; each justifies a condition of a property."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def queue_figures(cycle: Object, name: str, moment: str = "at_end") -> Object:
 
 
 def crowded(*tiers: Any) -> Object:
-    """Return a full node: an elastic job, a less important one at its minimum, and one that may preempt."""
+    """Return a full node: an elastic job, a low-priority job at its minMember, and a possible preemptor."""
     return scenario(
         nodes=[node("n0", cpu=3)],
         podgroups=[
@@ -59,19 +59,17 @@ def crowded(*tiers: Any) -> Object:
     )
 
 
-def test_an_empty_intersection_breaks_a_gang() -> None:
+def test_empty_intersection_breaks_a_gang() -> None:
     agreed = last_cycle(crowded(["gang", "priority"]))
     assert decided(agreed, "evict") == [], (
-        "gang names the elastic job, priority the small one: nobody is left"
+        "gang accepts the elastic job, priority the small one: the intersection is empty"
     )
     third = last_cycle(crowded(["gang", "priority", "conformance"]))
-    assert decided(third, "evict") == ["default/small-0"], (
-        "the third plugin's candidates are taken as they are"
-    )
+    assert decided(third, "evict") == ["default/small-0"], "the third plugin's candidates become the victims"
     assert statuses(third, "small") == ["Releasing"], "below its minimum of 1"
 
 
-def test_a_lower_tier_hands_out_what_a_higher_one_protects() -> None:
+def test_lower_tier_may_evict_pods_that_a_higher_tier_protects() -> None:
     at_minimum = scenario(
         nodes=[node("n0", cpu=2)],
         podgroups=[podgroup("whole", min_member=2, phase="Running"), podgroup("next", priority_class="high")],
@@ -86,7 +84,7 @@ def test_a_lower_tier_hands_out_what_a_higher_one_protects() -> None:
     assert cycle["explain"]["victims"][0]["tier"] == 2
 
 
-def test_a_system_pod_is_evicted_when_a_lower_tier_is_asked() -> None:
+def test_system_pod_is_evicted_by_a_tier_below_conformance() -> None:
     document = scenario(
         nodes=[node("n0", cpu=1)],
         podgroups=[
@@ -103,7 +101,7 @@ def test_a_system_pod_is_evicted_when_a_lower_tier_is_asked() -> None:
     assert decided(last_cycle(document), "evict") == ["kube-system/dns-0"]
 
 
-def test_without_anybody_to_say_who_starves_nothing_is_preempted() -> None:
+def test_preempt_does_nothing_without_a_plugin_that_votes_on_starving() -> None:
     assert decided(last_cycle(crowded(["conformance"])), "evict") == []
 
 
@@ -124,7 +122,7 @@ def two_queues(*tiers: Any, size: int = 1, held: int = 6) -> Object:
     )
 
 
-def test_the_last_victim_takes_its_queue_below_deserved() -> None:
+def test_last_victim_takes_its_queue_below_deserved() -> None:
     document = two_queues(["gang", "proportion"], size=5, held=1)
     document["pods"][1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "4"
     cycle = last_cycle(document)
@@ -134,30 +132,32 @@ def test_the_last_victim_takes_its_queue_below_deserved() -> None:
     assert (before["allocated"]["cpu"], after["allocated"]["cpu"]) == (5000, 0)
 
 
-def test_the_first_tier_decides_and_proportion_below_it_protects_nobody() -> None:
+def test_proportion_in_a_lower_tier_does_not_protect_its_queue() -> None:
     within = two_queues(["gang", "conformance"], ["proportion"], size=1, held=4)
     within["nodes"] = [node("n0", cpu=4), node("n1", cpu=4, unschedulable=True)]
     cycle = last_cycle(within)
     held = queue_figures(cycle, "a", "at_open")
-    assert held["allocated"]["cpu"] <= held["deserved"]["cpu"], "a has no more than it deserves"
-    assert len(decided(cycle, "evict")) == 3, "and loses pods, for gang's tier names victims"
+    assert held["allocated"]["cpu"] <= held["deserved"]["cpu"], "queue a is within its deserved amount"
+    assert len(decided(cycle, "evict")) == 3, "yet it loses pods, because the tier of gang chooses victims"
     asked_first = {**within, "scheduler_conf": conf("reclaim", ["gang", "proportion"])}
     assert decided(last_cycle(asked_first), "evict") == []
 
 
-def test_reclaim_places_beyond_deserved_when_preemptive_is_switched_off() -> None:
+def test_reclaim_exceeds_deserved_when_enable_preemptive_is_off() -> None:
     tier = ["gang", ("proportion", {"enablePreemptive": False, "enableReclaimable": False})]
     document = two_queues(tier, held=8)
     document["podgroups"][1]["spec"]["minMember"] = 2
     figures = queue_figures(last_cycle(document), "b")
     assert figures["deserved"]["cpu"] == 4000
-    assert figures["allocated"]["cpu"] == 6000, "reclaim does not ask whether the queue may take the task"
+    assert figures["allocated"]["cpu"] == 6000, (
+        "reclaim does not check whether the queue may allocate the task"
+    )
 
 
 # bounds
 
 
-def test_small_pods_keep_a_queue_from_being_overused() -> None:
+def test_queue_is_not_overused_while_one_resource_is_below_deserved() -> None:
     document = scenario(
         nodes=[node("n0", cpu=4)],
         queues=[queue("a")],
@@ -167,12 +167,12 @@ def test_small_pods_keep_a_queue_from_being_overused() -> None:
     )
     figures = queue_figures(last_cycle(document), "a")
     assert figures["allocated"]["cpu"] == figures["deserved"]["cpu"] == 4000
-    assert figures["deserved"]["pods"] == 8, "four more pods would still be deserved"
+    assert figures["deserved"]["pods"] == 8, "the queue deserves four more pods"
     assert not figures["overused"]
 
 
 @pytest.mark.parametrize("plugin", ["proportion", "capacity"])
-def test_a_capability_in_pods_bounds_nothing(plugin: str) -> None:
+def test_capability_in_pods_is_not_enforced(plugin: str) -> None:
     document = scenario(
         nodes=[node("n0", cpu=4)],
         queues=[queue("a", capability={"cpu": 4, "memory": "8Gi", "pods": 1})],
@@ -185,7 +185,7 @@ def test_a_capability_in_pods_bounds_nothing(plugin: str) -> None:
     assert queue_figures(cycle, "a")["realCapability"]["pods"] == 1
 
 
-def test_the_shares_of_parents_are_stale_in_a_tree() -> None:
+def test_parent_shares_are_stale_in_a_capacity_tree() -> None:
     def placed(*, tree: bool) -> list[int]:
         parents = [queue("a"), queue("b")] if tree else []
         document = scenario(
@@ -211,7 +211,7 @@ def test_the_shares_of_parents_are_stale_in_a_tree() -> None:
         return [sum(name.startswith(f"default/{queue}") for name in bound) for queue in "ab"]
 
     assert placed(tree=False) == [6, 6]
-    assert placed(tree=True) == [12, 0], "the parents' shares of the session's open decide all along"
+    assert placed(tree=True) == [12, 0], "the parents keep the shares of the session's start"
 
 
 # binding
@@ -226,14 +226,14 @@ def overcommitted() -> Object:
     )
 
 
-def test_an_over_committed_node_refuses_a_bind() -> None:
+def test_overcommitted_node_rejects_a_bind() -> None:
     cycle = last_cycle(overcommitted())
     assert [(d["op"], d["state"]) for d in cycle["decisions"]] == [("allocate", "kept"), ("allocate", "kept")]
     assert statuses(cycle, "idle") == ["Allocated", "Allocated"]
     assert cycle["nodes"][0]["idle"]["cpu"] == -1000
 
 
-def test_a_gang_that_waits_for_others_to_end_keeps_what_it_has() -> None:
+def test_incomplete_gang_with_pipelined_pods_keeps_its_idle_resources() -> None:
     document = scenario(
         nodes=[node("n0", cpu=2)],
         podgroups=[
@@ -254,11 +254,11 @@ def test_a_gang_that_waits_for_others_to_end_keeps_what_it_has() -> None:
         ("pipeline", "default/gang-1", "kept"),
     ]
     assert statuses(cycle, "late") == ["Pending"], (
-        "the core is idle, but promised to a gang that cannot start"
+        "the core is idle, but allocated to a gang that cannot start"
     )
 
 
-def test_predicates_that_do_not_filter_let_only_backfill_place() -> None:
+def test_only_backfill_places_pods_when_predicates_are_disabled() -> None:
     document = scenario(
         nodes=[node("n0", cpu=2)],
         podgroups=[podgroup("asks"), podgroup("idle")],
@@ -274,7 +274,7 @@ def test_predicates_that_do_not_filter_let_only_backfill_place() -> None:
 
 
 def entering(*tier: str) -> list[str]:
-    """Return who enters a cluster of 10 cores of which another scheduler's pod uses 8."""
+    """Return the jobs enqueued in a cluster of 10 cores, of which another scheduler's pod uses 8."""
     document = scenario(
         nodes=[node("n0", cpu=10, memory="10Gi")],
         queues=[queue("a")],
@@ -296,12 +296,12 @@ def _factor(plugin: str) -> Object:
     return {"arguments": {"overcommit-factor": 1.0}} if plugin == "overcommit" else {}
 
 
-def test_a_vote_books_what_a_later_plugin_rejects() -> None:
+def test_enqueue_vote_reserves_resources_even_if_a_later_plugin_rejects() -> None:
     assert entering("overcommit", "proportion") == ["default/small"]
-    assert entering("proportion", "overcommit") == [], "proportion still counts the large job as let in"
+    assert entering("proportion", "overcommit") == [], "proportion still counts the large job as enqueued"
 
 
-def test_evictions_before_enqueue_crash_the_scheduler() -> None:
+def test_evictions_before_enqueue_may_crash_the_scheduler() -> None:
     document = scenario(
         nodes=[node("n0", cpu=4)],
         queues=[queue("a"), queue("b")],
@@ -319,7 +319,7 @@ def test_evictions_before_enqueue_crash_the_scheduler() -> None:
     assert "crash" in crashed["error"], "what is elastic is as old as the session, what is allocated is not"
 
 
-def test_a_job_that_holds_nothing_holds_more_than_a_minimum_below_zero() -> None:
+def test_negative_min_resources_make_an_idle_job_count_as_elastic() -> None:
     document = scenario(
         nodes=[node("n0", cpu=4)],
         queues=[queue("a")],
@@ -332,19 +332,19 @@ def test_a_job_that_holds_nothing_holds_more_than_a_minimum_below_zero() -> None
     )
     assert queue_figures(last_cycle(document), "a", "at_open")["elastic"]["cpu"] == 2000
     crashed = simulate_document({**document, "scheduler_conf": conf("enqueue", ["proportion"])})
-    assert "crash" in crashed["error"], "the queue has 2 cores above minimums, and holds none of them"
+    assert "crash" in crashed["error"], "the queue counts 2 elastic cores, but holds none"
 
 
-def test_an_eviction_in_vain_crashes_the_scheduler_where_a_tree_is_broken() -> None:
+def test_discarded_eviction_crashes_the_scheduler_in_a_broken_tree() -> None:
     document = crowded(["priority"], [("capacity", {"enableHierarchy": True})])
     for group in document["podgroups"]:
         group["spec"]["queue"] = "inner"
     document["queues"] += [queue("inner"), queue("leaf", parent="inner")]
     crashed = simulate_document(document)
-    assert "crash" in crashed["error"], "no job behind the first one in a queue with children is counted"
+    assert "crash" in crashed["error"], "in a queue with children only the first job is counted"
 
 
-def test_backfill_pushes_what_was_pipelined_after_what_waits() -> None:
+def test_backfill_requeues_pipelined_tasks_behind_pending_ones() -> None:
     never = {"preemptionPolicy": "Never"}
     document = scenario(
         nodes=[node("n0")],
@@ -362,13 +362,13 @@ def test_backfill_pushes_what_was_pipelined_after_what_waits() -> None:
         ("pipeline", "g-x-1"),
         ("unpipeline", "g-x-1"),
         *[("bind", name) for name in ("g-x-1", "g-x-2", "g-x-3", "g-0")],
-    ], "a name without an index comes before g-x-2 and after g-x-3, so it matters who is pushed when"
+    ], "a name without an index sorts before g-x-2 and after g-x-3, so the order of pushes matters"
 
 
 # the order of the input
 
 
-def test_the_later_of_two_global_default_classes_wins() -> None:
+def test_last_of_two_global_default_priority_classes_wins() -> None:
     first = priority_class("first", 1, globalDefault=True)
     second = priority_class("second", 2, globalDefault=True)
 

@@ -1,4 +1,4 @@
-"""The quick figures of queues equal those of a whole session when it opens."""
+"""The preview's queue figures equal those of a full session when it opens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CAPACITY = conf("allocate", ["gang"], [("capacity", {"enableHierarchy": True})])
         )),
     ],
 )  # fmt: skip
-def test_queues_open_as_in_a_whole_session(name: str, step: int) -> None:
+def test_preview_figures_equal_those_of_an_opened_session(name: str, step: int) -> None:
     compared = 0
     for entry in islice(entries(str(CASES / f"{name}.jsonl.gz")), 0, None, step):
         document = manifests.resolve(entry.scenario)
@@ -57,7 +57,7 @@ def full_of(*podgroups_and_pods: object, queues: list = TREE) -> dict:
     )
 
 
-def test_a_job_in_a_queue_with_children_is_an_obstacle() -> None:
+def test_job_in_a_queue_with_children_is_an_obstacle() -> None:
     document = full_of(
         (podgroup("late", queue="b"), pods("late", 1, cpu=1)), (podgroup("early", queue="a"), ())
     )
@@ -65,7 +65,7 @@ def test_a_job_in_a_queue_with_children_is_an_obstacle() -> None:
     assert opened["obstacle"] == "job default/early is in queue a, which has children"
 
 
-def test_jobs_of_a_queue_that_comes_later_are_counted() -> None:
+def test_jobs_are_counted_for_a_queue_that_is_added_later() -> None:
     document = full_of((podgroup("job", queue="new"), pods("job", 2, cpu=1)))
     demand = demand_of(document)
     assert (demand.queues["new"].jobs, demand.queues["new"].pending) == (1, 2)
@@ -75,7 +75,7 @@ def test_jobs_of_a_queue_that_comes_later_are_counted() -> None:
     assert told["new"]["realCapability"]["cpu"] == 3000
 
 
-def test_a_queue_without_jobs_tells_what_it_could_reach() -> None:
+def test_queue_without_jobs_shows_what_it_could_reach() -> None:
     queues = [queue("kept", guarantee={"cpu": 3}, deserved={"cpu": 3}), queue("idle", capability={"cpu": 6})]
     opened = queues_at_open(demand_of(full_of()), queues, conf("allocate", ["proportion"]))
     assert opened["without_jobs"]["idle"]["cpu"] == 5000
@@ -89,5 +89,5 @@ def test_a_queue_without_jobs_tells_what_it_could_reach() -> None:
         ([queue("a", capability={"cpu": "much"})], "much"),
     ],
 )
-def test_queues_that_cannot_be_simulated_say_why(queues: list, says: str) -> None:
+def test_invalid_queues_return_an_error_message(queues: list, says: str) -> None:
     assert says in queues_at_open(demand_of(full_of()), queues, CAPACITY)["error"]

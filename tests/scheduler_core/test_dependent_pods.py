@@ -16,7 +16,7 @@ from tests.scheduler_core.dependent import dependent_replay
 from tests.trials import trials
 
 SEEDS = (1, 5, 7, 0, 2, 3)
-"""The first of different configurations."""
+"""One seed for each of several configurations, the first ones first."""
 
 
 def opened(document: Object, *, anew: bool = False) -> Replay:
@@ -24,7 +24,7 @@ def opened(document: Object, *, anew: bool = False) -> Replay:
 
 
 def told(view: K8sNodeSnapshot) -> dict[str, Any]:
-    """Return all that is counted by node; a kind of which there is no pod is as one that was never seen."""
+    """Return all counts per node; a count without pods equals one that was never requested."""
     return {
         "room": view.room_of,
         "taken": view.taken_of,
@@ -40,14 +40,14 @@ def told(view: K8sNodeSnapshot) -> dict[str, Any]:
 
 
 def counts_of(view: K8sNodeSnapshot, of: K8sNodeSnapshot) -> list[list[int]]:
-    """Return what a view counts under the names of another one's counts."""
+    """Return a view's counts under the names used by another view."""
     return [
         view.pods.live_counts(name, weight_of).tolist() for name, (_, weight_of) in of.pods._listeners.items()
     ]
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=3))
-def test_every_session_finds_the_view_that_would_be_made_anew(seed: int) -> None:
+def test_updated_node_view_equals_a_new_one_in_every_session(seed: int) -> None:
     replay, compared = opened(dependent_replay(seed)), 0
     for _ in replay.steps():
         replay.moment()
@@ -60,20 +60,22 @@ def test_every_session_finds_the_view_that_would_be_made_anew(seed: int) -> None
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=3))
-def test_what_is_kept_changes_no_byte_of_a_replay(seed: int) -> None:
+def test_reused_node_view_does_not_change_the_replay_result(seed: int) -> None:
     document = dependent_replay(seed)
     assert json.dumps(opened(document).run()) == json.dumps(opened(document, anew=True).run())
 
 
 @pytest.mark.parametrize("seed", trials(range(4), always=2))
-def test_nor_does_it_matter_how_much_is_kept(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_result_does_not_depend_on_how_much_the_view_keeps(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     document = dependent_replay(seed)
     kept = json.dumps(opened(document).run())
     monkeypatch.setattr(k8s_nodes, "MOST_ADDED", 2)
     assert json.dumps(opened(document).run()) == kept
 
 
-def test_most_sessions_are_those_that_were_before() -> None:
+def test_most_sessions_are_reused() -> None:
     sessions = renewed = 0
     for seed in SEEDS[:3]:
         last = None

@@ -1,4 +1,4 @@
-"""The result depends on the objects alone: same bytes under any hash seed, input order and naming.
+"""The result depends only on the objects: same bytes for any hash seed, input order and naming.
 
 Conditions: names are unique within a kind, and at most one priority class is the global default.
 """
@@ -38,7 +38,7 @@ def some_of_every_family(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_same_bytes_under_any_hash_seed(some_of_every_family: Path) -> None:
+def test_result_does_not_depend_on_the_hash_seed(some_of_every_family: Path) -> None:
     answers = {
         subprocess.run(
             [sys.executable, "-m", "scheduler_core", "simulate", str(some_of_every_family)],
@@ -53,7 +53,7 @@ def test_the_same_bytes_under_any_hash_seed(some_of_every_family: Path) -> None:
     assert answers.pop().count(b"\n") == 4 * len(FAMILIES)
 
 
-def test_the_same_bytes_in_any_order_of_recorded_objects(some_of_every_family: Path) -> None:
+def test_result_does_not_depend_on_the_order_of_recorded_objects(some_of_every_family: Path) -> None:
     for entry in entries(str(some_of_every_family)):
         document = entry.scenario
         backwards = {**document, **{kind: document[kind][::-1] for kind in LISTS if kind in document}}
@@ -62,7 +62,7 @@ def test_the_same_bytes_in_any_order_of_recorded_objects(some_of_every_family: P
 
 @SEARCH
 @given(data=st.data())
-def test_the_same_bytes_in_any_order_of_objects(data: st.DataObject) -> None:
+def test_result_does_not_depend_on_the_order_of_objects(data: st.DataObject) -> None:
     document = data.draw(clusters(cycles=2))
     shuffled = {**document, **{kind: data.draw(st.permutations(document[kind])) for kind in LISTS}}
     assert encode(simulate_document(shuffled)) == encode(simulate_document(document))
@@ -70,14 +70,14 @@ def test_the_same_bytes_in_any_order_of_objects(data: st.DataObject) -> None:
 
 @SEARCH
 @given(document=clusters(cycles=2))
-def test_renaming_everything_renames_the_result_and_changes_nothing_else(document: Object) -> None:
+def test_renaming_all_objects_only_renames_the_result(document: Object) -> None:
     other = json.loads(renamed(encode(document)))
     assert encode(simulate_document(other)) == renamed(encode(simulate_document(document)))
 
 
 @SEARCH
 @given(document=clusters(cycles=2))
-def test_explaining_changes_nothing_but_the_explanations(document: Object) -> None:
+def test_explain_option_only_adds_explanations(document: Object) -> None:
     explained = simulate_document(document, Options(explain=True))
     plain = simulate_document(document, Options(explain=False))
     for cycle in explained.get("cycles", ()):
@@ -87,14 +87,14 @@ def test_explaining_changes_nothing_but_the_explanations(document: Object) -> No
 
 @SEARCH
 @given(document=clusters())
-def test_watching_changes_nothing(document: Object) -> None:
+def test_progress_callback_does_not_change_the_result(document: Object) -> None:
     watched = simulate_document(document, Options(progress=lambda _done, _what: None))
     assert encode(watched) == encode(simulate_document(document))
 
 
 @SEARCH
 @given(document=clusters(cycles=2))
-def test_what_was_simulated_before_does_not_matter(document: Object) -> None:
+def test_result_does_not_depend_on_earlier_simulations(document: Object) -> None:
     first = encode(simulate_document(document))
     simulate_document({**document, "podgroups": document["podgroups"][::2]})
     assert encode(simulate_document(document)) == first

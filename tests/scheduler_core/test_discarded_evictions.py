@@ -1,4 +1,4 @@
-"""What cannot help is not tried again, and leaves behind what trying it would."""
+"""Evictions that cannot help are not retried, and leave the same state as if they were."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REFUSED_TREE: Sequence[Sequence[Plugin]] = (
     ["gang"],
     ["predicates", ("capacity", {"enableHierarchy": True})],
 )
-"""With jobs in a queue that has children nothing is divided: no queue has a share before something moves."""
+"""With jobs in a queue that has children, shares stay unset until something changes."""
 IN_A_TREE: Sequence[Sequence[Plugin]] = (["gang"], [("drf", {"enableHierarchy": True}), "predicates"])
 
 
@@ -54,7 +54,7 @@ def cluster(tiers: Sequence[Sequence[Plugin]]) -> Object:
 
 
 def everything(session: Session) -> Any:
-    """Return all that evictions touch, kept or taken back."""
+    """Return everything that evictions change, committed or discarded."""
     k8s_nodes = session.k8s_nodes
     tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
     return (
@@ -71,7 +71,7 @@ def on_node(session: Session, number: int) -> list[TaskInfo]:
 
 @pytest.mark.parametrize("tiers", [FLAT, QUOTAS, REFUSED_TREE])
 @pytest.mark.parametrize("number", [0, 1])
-def test_an_eviction_that_is_discarded_at_once_leaves_what_evicting_and_discarding_leaves(
+def test_evict_and_discard_leaves_the_same_state_as_a_discarded_statement(
     tiers: Sequence[Sequence[Plugin]], number: int
 ) -> None:
     tried, told = session_of(cluster(tiers)), session_of(cluster(tiers))
@@ -84,14 +84,14 @@ def test_an_eviction_that_is_discarded_at_once_leaves_what_evicting_and_discardi
     assert everything(told) == everything(tried)
 
 
-def test_a_plugin_that_has_to_be_told_of_each_eviction_is_told() -> None:
+def test_evict_and_discard_is_unavailable_if_a_plugin_handles_each_eviction() -> None:
     session = session_of(cluster(IN_A_TREE))
     before = everything(session)
     assert not evict_and_discard(session, on_node(session, 0))
     assert everything(session) == before
 
 
-def test_a_pod_of_a_gang_hears_what_the_one_before_it_heard() -> None:
+def test_failed_search_is_not_repeated_for_other_pods_of_a_gang() -> None:
     document = scenario(
         nodes=[node("n0", cpu=4, memory="8Gi")],
         queues=[queue("a")],

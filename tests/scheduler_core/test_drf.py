@@ -38,7 +38,7 @@ def paper(*, min_member: int = 1, older: str = "a") -> Object:
     )
 
 
-def test_the_example_of_the_paper() -> None:
+def test_drf_paper_example() -> None:
     cycle = paper()
     assert turns(cycle) == "ababa"
     shares = {job: entry["share"] for job, entry in cycle["at_end"]["drf_jobs"].items()}
@@ -47,7 +47,7 @@ def test_the_example_of_the_paper() -> None:
     assert cycle["at_end"]["drf_jobs"]["default/b-job"]["dominantResource"] == "cpu"
 
 
-def test_the_page_shows_the_shares_before_each_turn() -> None:
+def test_plugin_page_shows_the_shares_before_each_turn() -> None:
     total_resource = TotalResource(Resource(9000, 18e9))
     request = {"a": Resource(1000, 4e9), "b": Resource(3000, 1e9)}
     held = {"a": Resource(), "b": Resource()}
@@ -63,11 +63,11 @@ def test_the_page_shows_the_shares_before_each_turn() -> None:
     ("facts", "want"),
     [({"older": "b"}, "baaba"), ({"min_member": 2}, "aabba"), ({"min_member": 3}, "aaaa")],
 )
-def test_the_order_depends_on_age_and_gangs(facts: dict[str, Any], want: str) -> None:
+def test_job_order_depends_on_age_and_min_member(facts: dict[str, Any], want: str) -> None:
     assert turns(paper(**facts)) == want
 
 
-def test_pods_may_be_what_a_job_needs_most() -> None:
+def test_pods_may_be_the_dominant_resource() -> None:
     cycle = last_cycle(
         scenario(
             nodes=[node("n0", cpu=100, memory="100G", pods=10)],
@@ -91,7 +91,7 @@ SHARES = {
 
 
 @pytest.mark.parametrize(("held", "want"), SHARES.values(), ids=SHARES.keys())
-def test_dominant_share(held: Resource, want: Share) -> None:
+def test_dominant_share_of_a_job(held: Resource, want: Share) -> None:
     total = Resource(4000, 16.0, {"pods": 10.0, "gpu": 1000.0})
     assert TotalResource(total).dominant_share(held) == want
 
@@ -109,7 +109,7 @@ def crowded() -> Session:
     )
 
 
-def test_a_job_keeps_as_much_as_the_preemptors_would_hold(crowded: Session) -> None:
+def test_preemption_does_not_take_a_job_below_the_preemptors_share(crowded: Session) -> None:
     answer = crowded.registry.functions[Point.PREEMPTABLE][1]
     why: dict[str, Any] = {}
     accepted = answer(task_of(crowded, "default-poor-0"), tasks_of(crowded, "rich", running=True), why)
@@ -118,7 +118,7 @@ def test_a_job_keeps_as_much_as_the_preemptors_would_hold(crowded: Session) -> N
     assert why["default-rich-1"][0] == "the job's dominant share would fall below that of the preemptor's job"
 
 
-def test_a_refused_candidate_still_counts_against_those_after_it() -> None:
+def test_refused_candidates_still_reduce_the_share_for_later_candidates() -> None:
     session = session_of(
         scenario(
             nodes=[node("n0", cpu=10)],
@@ -137,7 +137,7 @@ def test_a_refused_candidate_still_counts_against_those_after_it() -> None:
     assert names(answer(task_of(session, "default-poor-0"), rest, None)) == ["rich-1", "rich-2"]
 
 
-def test_placements_and_evictions_move_the_share_at_once(crowded: Session) -> None:
+def test_allocations_and_evictions_update_the_share_immediately(crowded: Session) -> None:
     def share(job: str) -> float:
         told = next(report()["drf_jobs"] for report in crowded.registry.reports if "drf_jobs" in report())
         value: float = told[f"default/{job}"]["share"]

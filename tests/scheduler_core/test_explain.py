@@ -1,4 +1,4 @@
-"""Explanations are true on any cluster: each is compared with what the engine does."""
+"""Explanations are true for any cluster: each is compared with the engine's behaviour."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def simulated(document: Object) -> Object:
 
 @SEARCH
 @given(document=clusters(cycles=2))
-def test_the_last_step_of_a_derivation_is_what_the_queue_deserves(document: Object) -> None:
+def test_last_derivation_step_equals_the_deserved_amount(document: Object) -> None:
     result = simulated(document)
     for cycle in result["cycles"]:
         for entry in cycle["at_open"].get("queues", ()):
@@ -59,7 +59,7 @@ def without_zeros(amounts: Object) -> Object:
 @pytest.mark.parametrize("point", [Point.PREEMPTABLE, Point.RECLAIMABLE], ids=lambda point: point.label)
 @SEARCH
 @given(document=clusters(EVICTING))
-def test_votes_reproduce_the_verdict(point: Point, document: Object) -> None:
+def test_recorded_votes_reproduce_the_verdict(point: Point, document: Object) -> None:
     simulated(document)
     session = session_of(document, explain=True)
     tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
@@ -74,7 +74,7 @@ def test_votes_reproduce_the_verdict(point: Point, document: Object) -> None:
 
 
 def outcome_of(votes: dict[str, list[Object]]) -> tuple[int, set[str]]:
-    """Return the tier that decides and whom it lets go, from nothing but what was said of each candidate.
+    """Return the deciding tier and its victims, computed only from the votes on each candidate.
 
     A plugin that lets nobody go ends its tier; one that leaves nobody of those before it starts afresh.
     """
@@ -97,7 +97,7 @@ def outcome_of(votes: dict[str, list[Object]]) -> tuple[int, set[str]]:
 
 @SEARCH
 @given(document=clusters(EVICTING, cycles=2))
-def test_a_victim_was_let_go_by_the_tier_that_decided(document: Object) -> None:
+def test_victim_was_permitted_by_the_deciding_tier(document: Object) -> None:
     result = simulated(document)
     for cycle in result["cycles"]:
         for step in cycle["decisions"]:
@@ -111,7 +111,7 @@ def test_a_victim_was_let_go_by_the_tier_that_decided(document: Object) -> None:
 
 @SEARCH
 @given(document=clusters(EVICTING))
-def test_no_fewer_victims_than_the_smallest_set_were_evicted(document: Object) -> None:
+def test_smallest_victim_set_is_not_larger_than_the_evicted_set(document: Object) -> None:
     result = simulated(document)
     for step in result["cycles"][0]["decisions"]:
         if step["op"] == "evict":
@@ -130,7 +130,7 @@ def test_no_fewer_victims_than_the_smallest_set_were_evicted(document: Object) -
     sizes=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8),
     lacking=st.tuples(st.integers(0, 12), st.integers(0, 12)),
 )
-def test_the_smallest_set_is_the_smallest(sizes: Sequence[tuple[int, int]], lacking: tuple[int, int]) -> None:
+def test_smallest_set_matches_brute_force(sizes: Sequence[tuple[int, int]], lacking: tuple[int, int]) -> None:
     candidates = {f"p{number}": {"cpu": cpu, "memory": memory} for number, (cpu, memory) in enumerate(sizes)}
     found = smallest_set({"cpu": lacking[0], "memory": lacking[1]}, candidates)
     enough = [
@@ -145,7 +145,7 @@ def test_the_smallest_set_is_the_smallest(sizes: Sequence[tuple[int, int]], lack
     assert found.count == min(enough, default=len(sizes))
 
 
-def test_above_twenty_different_candidates_there_is_a_lower_bound() -> None:
+def test_smallest_set_is_a_lower_bound_above_twenty_distinct_candidates() -> None:
     candidates = {f"p{number:02}": {"cpu": 1000.0 + number} for number in range(30)}
     found = smallest_set({"cpu": 5000.0}, candidates)
     assert (found.count, found.exact, found.pods) == (5, False, ())
@@ -156,7 +156,7 @@ def test_above_twenty_different_candidates_there_is_a_lower_bound() -> None:
 
 @SEARCH
 @given(document=clusters(EVICTING, cycles=2))
-def test_a_replay_ends_where_the_cycle_ended(document: Object) -> None:
+def test_state_at_first_and_last_step_matches_the_cycle(document: Object) -> None:
     result = simulated(document)
     for cycle in result["cycles"]:
         number, steps = cycle["cycle"], len(cycle["decisions"])
@@ -170,7 +170,7 @@ def test_a_replay_ends_where_the_cycle_ended(document: Object) -> None:
 
 @SEARCH
 @given(document=clusters(EVICTING))
-def test_a_replay_opens_with_the_nodes_as_they_were(document: Object) -> None:
+def test_state_at_step_zero_matches_the_nodes_before_the_cycle(document: Object) -> None:
     idle = simulated({**document, "scheduler_conf": conf("allocate", []), "pods": placed(document)})
     opened = explain.state_at(document, simulated(document), 0)
     assert not differences(opened["nodes"], idle["cycles"][0]["nodes"])
@@ -181,7 +181,7 @@ def placed(document: Object) -> list[Object]:
 
 
 def differences(mine: Sequence[Object], theirs: Sequence[Object]) -> str | None:
-    """Compare what both know of the same names, within the tolerance of recorded answers."""
+    """Return the differences between entries of the same name, within the tolerance of golden results."""
 
     def cycle(entries: Sequence[Object], others: Sequence[Object]) -> Object:
         shared = [
@@ -205,8 +205,8 @@ GATED = configurations(
 
 @SEARCH
 @given(document=clusters(GATED))
-def test_what_a_gate_misses_lets_the_job_pass_when_granted(document: Object) -> None:
-    """Granted exactly, to the job alone: others that wait are left out, as they would take it first."""
+def test_granting_the_missing_amount_lets_the_job_pass_its_gate(document: Object) -> None:
+    """The job gets exactly the missing amount; other waiting jobs, which might take it first, are removed."""
     result = simulated(document)
     for job in explain.waiting_jobs(document, result):
         alone = without_others_that_wait(document, result, job)
@@ -235,7 +235,7 @@ def told_of(document: Object, job: str) -> Object | None:
 
 
 def further(after: Object, before: Object) -> bool:
-    """Tell whether the job came further before it met the same gate: more of its pods are placed."""
+    """Return whether more pods of the job are placed before it meets the same gate."""
     placed_before, placed_after = before["members"]["placed"], after["members"]["placed"]
     return bool(placed_after > placed_before)
 
@@ -265,7 +265,7 @@ def key(entry: Object) -> str:
 
 
 def guarantees_too_much(document: Object, queue: str) -> bool:
-    """Tell whether more is guaranteed than there is: then the first that is granted only fills that hole."""
+    """Return whether guarantees exceed the cluster; then the first grant only fills that gap."""
     result = simulated(document)
     steps = explain.derivation(document, result, queue)["steps"]
     levels = [(step["guaranteed"], step["available"]) for step in steps if "guaranteed" in step]
@@ -281,7 +281,7 @@ def guarantees_too_much(document: Object, queue: str) -> bool:
 
 
 def granted(document: Object, told: Object) -> Object:
-    """Return a scenario in which the gate has what it misses: on a node, and in every capability."""
+    """Return a scenario with the missing amount added to a node and to every capability."""
     missing = {name: math.ceil(facts["missing"]) for name, facts in told["short"].items()}
     more = quantities(Resource(missing.get("cpu", 0.0), missing.get("memory", 0.0), scalars(missing)))
     changes = [Change("nodes", "zz", "", None, node("zz", unschedulable=True, **renamed(more)))]
@@ -300,7 +300,7 @@ def granted(document: Object, told: Object) -> Object:
 
 
 def promised(document: Object, told: Object) -> list[Change]:
-    """Return the change that guarantees to the queue what it deserves and misses."""
+    """Return the change that guarantees the queue the missing part of its deserved amount."""
     result = simulated(document)
     (entry,) = [e for e in result["cycles"][0]["at_open"]["queues"] if e["name"] == told["queue"]]
     amounts = dict(entry["deserved"])

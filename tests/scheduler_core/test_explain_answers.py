@@ -1,4 +1,4 @@
-"""Questions of real reporters are answered, and docs/answers.md has today's answers."""
+"""Questions from Volcano's issues are answered, and docs/answers.md has the current answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ISSUES = "https://github.com/volcano-sh/volcano/issues"
 
 
 def section(answer: Answer) -> re.Pattern[str]:
-    """Return what the page has to say about one situation: between it and the sentences, a plain answer."""
+    """Return the pattern of a situation's section: question, plain answer, and the explained sentences."""
     run = Run(answer.situation())
     situation = " ".join((answer.situation.__doc__ or "").split())
     lines = "\n".join(f"- {sentence}" for sentence in answer.say(run))
@@ -31,13 +31,13 @@ def section(answer: Answer) -> re.Pattern[str]:
 
 
 @pytest.mark.parametrize("answer", ALL, ids=lambda answer: str(answer.issue))
-def test_the_page_says_what_the_run_says(answer: Answer) -> None:
+def test_answers_page_matches_the_simulated_answers(answer: Answer) -> None:
     sections = re.split(r"^(?=## )", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     wanted = section(answer)
     assert any(wanted.fullmatch(text.strip()) for text in sections)
 
 
-def test_all_but_two_of_the_collected_situations_are_answered() -> None:
+def test_collected_issues_are_answered_except_two() -> None:
     path = SHARED / "data" / "issue-scenarios.csv"
     if not path.is_file():
         unavailable(f"{path} is not there")

@@ -1,4 +1,4 @@
-"""Explanations name the plugin that decided about a candidate, and those that were passed over."""
+"""Explanations name the plugin that decided on a candidate, and the plugins that were skipped."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ CRITICAL = {"priorityClassName": "system-node-critical"}
 
 
 def checked(document: Object, action: str, job: str) -> dict[str, str]:
-    """Return what each check of an action says of a job."""
+    """Return the sentence of each check of an action for a job."""
     (told,) = explain.reclaim_checklist(document, simulate_document(document), job)
     (entry,) = [entry for entry in told["actions"] if entry["action"] == action]
     return {check["id"]: check["reason"]["sentence"] for check in entry["checks"]}
 
 
 def spared(document: Object) -> dict[str, Object]:
-    """Return the candidates that stayed in the only cycle, by name."""
+    """Return the spared candidates of the only cycle, by name."""
     result = simulate_document(document)
     return {entry["pod"].split("/")[1]: entry for entry in result["cycles"][0]["explain"]["spared"]}
 
 
 def single_pod_gangs(*tiers: Any) -> Object:
-    """Return a scenario in which every running pod is a gang of its own, and `rich` deserves 4 of its 6."""
+    """Return a scenario where every running pod is its own gang, and `rich` deserves 4 of its 6 pods."""
     return scenario(
         nodes=[node("n1", cpu=8, memory="32Gi")],
         queues=[queue("poor", weight=1), queue("rich", weight=1), queue("even", weight=1)],
@@ -43,7 +43,7 @@ def single_pod_gangs(*tiers: Any) -> Object:
     )
 
 
-def test_where_gang_refuses_everybody_the_plugin_of_the_next_tier_is_named() -> None:
+def test_refusing_plugin_of_the_next_tier_is_named_if_gang_refuses_all() -> None:
     document = single_pod_gangs(["priority", "gang"], ["proportion", "predicates"])
     kept = spared(document)
     assert kept
@@ -67,7 +67,7 @@ def test_where_gang_refuses_everybody_the_plugin_of_the_next_tier_is_named() -> 
     )
 
 
-def test_a_checklist_names_the_tier_that_decided_and_no_gang_that_did_not() -> None:
+def test_checklist_names_the_deciding_tier_not_an_overridden_gang_plugin() -> None:
     told = checked(single_pod_gangs(["priority", "gang"], ["proportion", "predicates"]), "reclaim", "new")
     assert told["check.votes"] == (
         "3 of 8 candidates may be evicted: tier 1 (gang) refused every pod, so tier 2 decided; "
@@ -80,7 +80,7 @@ def test_a_checklist_names_the_tier_that_decided_and_no_gang_that_did_not() -> N
 
 
 def disjoint(*rest: str) -> Object:
-    """Return a scenario in which priority accepts `low` only and gang `wide` only; `rest` follow them."""
+    """Return a scenario where priority accepts only `low` and gang only `wide`; then come plugins `rest`."""
     return scenario(
         nodes=[node("n1", cpu=3, memory="16Gi")],
         queues=[queue("q")],
@@ -99,7 +99,7 @@ def disjoint(*rest: str) -> Object:
     )
 
 
-def test_a_refusal_that_was_overruled_is_explained() -> None:
+def test_overruled_refusal_is_explained() -> None:
     """Priority accepts the victim, gang refuses it, conformance accepts it: it is evicted."""
     document = disjoint("conformance")
     result = simulate_document(document)
@@ -117,14 +117,14 @@ def test_a_refusal_that_was_overruled_is_explained() -> None:
     assert "tier 1 (conformance) accepted it" in story["reason"]["sentence"]
 
 
-def test_after_a_fresh_start_only_the_plugins_after_it_keep_a_pod() -> None:
+def test_after_an_empty_intersection_only_later_plugins_spare_a_pod() -> None:
     document = disjoint("conformance")
     document["pods"][1]["spec"].update(CRITICAL)
     kept = spared(document)
     assert {pod: entry["plugin"] for pod, entry in kept.items()} == {"wide-0": "conformance"}
 
 
-def test_where_no_tier_decides_the_last_one_that_was_asked_is_named() -> None:
+def test_last_voting_tier_is_named_if_no_tier_decides() -> None:
     document = disjoint()
     document["podgroups"][1]["spec"]["minMember"] = 2
     document["scheduler_conf"] = conf("preempt", ["gang"], ["priority", "pdb", "predicates"])
@@ -138,7 +138,7 @@ def test_where_no_tier_decides_the_last_one_that_was_asked_is_named() -> None:
     )
 
 
-def test_without_a_plugin_that_votes_nobody_may_be_evicted() -> None:
+def test_no_pod_may_be_evicted_without_a_plugin_that_votes_on_victims() -> None:
     told = checked(disjoint_without_votes(), "preempt", "new")
     assert told["check.votes"] == "The only candidate may not be evicted: no plugin votes on victims."
 
@@ -154,7 +154,7 @@ def disjoint_without_votes() -> Object:
 
 
 def one_to_spare() -> Object:
-    """Return a scenario in which a gang of four has a fifth pod; with that gone tier 2 decides."""
+    """Return a scenario where a gang of four has a fifth pod; once that is evicted, tier 2 decides."""
     return scenario(
         nodes=[node("n1", cpu=5, memory="16Gi")],
         queues=[queue("q")],
@@ -167,8 +167,8 @@ def one_to_spare() -> Object:
     )
 
 
-def test_no_pod_must_stay_that_an_action_would_evict_for_the_same_job() -> None:
-    """Gang gives the one spare pod and keeps the gang; with that gone tier 1 refuses all, and drf decides."""
+def test_checklist_does_not_call_a_pod_safe_that_is_evicted_for_the_same_job() -> None:
+    """Gang permits the one spare pod; once that is evicted, tier 1 refuses all, and drf decides."""
     document = one_to_spare()
     result = simulate_document(document)
     assert sum(step["op"] == "evict" for step in result["cycles"][0]["decisions"]) == 2
@@ -180,7 +180,7 @@ def test_no_pod_must_stay_that_an_action_would_evict_for_the_same_job() -> None:
     )
 
 
-def test_a_candidate_that_stays_for_one_pod_and_is_evicted_for_the_next_one_is_said() -> None:
+def test_spared_candidate_evicted_for_a_later_pod_is_reported() -> None:
     document = one_to_spare()
     result = simulate_document(document)
     first, second = (step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict")
@@ -190,8 +190,8 @@ def test_a_candidate_that_stays_for_one_pod_and_is_evicted_for_the_next_one_is_s
     assert set(said.values()) == {"gang: minMember would no longer be met"}
 
 
-def test_reclaim_and_preempt_are_told_apart() -> None:
-    """Queue a deserves nothing more, so reclaim may not evict for its job; preempt may."""
+def test_checklist_explains_reclaim_and_preempt_separately() -> None:
+    """Queue a has its deserved amount, so reclaim may not evict for its job, but preempt may."""
     document = scenario(
         nodes=[node("n1", cpu=2, memory="8Gi")],
         queues=[queue("a", deserved={"cpu": 1}), queue("b", deserved={"cpu": 1})],
@@ -216,7 +216,7 @@ def test_reclaim_and_preempt_are_told_apart() -> None:
 
 
 def looping() -> Object:
-    """The rebuilt loop of a pod that borrows again as soon as it was evicted (issue 4947)."""
+    """Return the loop of issue 4947: an evicted pod immediately borrows again."""
     return scenario(
         nodes=[node("n1", cpu=5, memory="16Gi")],
         queues=[queue("q1", deserved={"cpu": 3}), queue("q2", deserved={"cpu": 5})],
@@ -235,7 +235,7 @@ def looping() -> Object:
     )
 
 
-def test_a_pod_that_is_evicted_again_and_again_counts_once() -> None:
+def test_pod_evicted_repeatedly_counts_once_in_the_flow() -> None:
     document = looping()
     result = simulate_document(document)
     evicted = [
@@ -251,7 +251,7 @@ def test_a_pod_that_is_evicted_again_and_again_counts_once() -> None:
     assert node_said.endswith("1 evicted.")
 
 
-def test_one_victim_where_one_was_needed_says_that_fewer_was_impossible() -> None:
+def test_single_necessary_victim_is_reported_as_minimal() -> None:
     document = looping()
     story = explain.victim_story(document, simulate_document(document), "one-0")
     assert story["smallest"]["reason"]["sentence"] == "1 pod evicted; fewer was impossible on node n1."
@@ -259,8 +259,8 @@ def test_one_victim_where_one_was_needed_says_that_fewer_was_impossible() -> Non
     assert story["surplus_reason"]["sentence"] == "It frees 4 CPU, none of it beyond what was needed."
 
 
-def test_what_a_full_queue_lacked_is_not_called_more_than_needed() -> None:
-    """The node has room, the queue has not: what its own job gives back is needed."""
+def test_eviction_needed_by_a_full_queue_is_not_reported_as_surplus() -> None:
+    """The node has room, but the queue is full, so the eviction in the same queue is needed."""
     document = scenario(
         nodes=[node("n1", cpu=8, memory="16Gi")],
         queues=[queue("q", capability={"cpu": 2})],
@@ -278,8 +278,8 @@ def test_what_a_full_queue_lacked_is_not_called_more_than_needed() -> None:
     assert story["smallest"]["reason"]["sentence"] == "1 pod evicted; fewer was impossible on node n1."
 
 
-def test_a_dry_run_claims_no_smaller_set_and_no_order() -> None:
-    """Anti-affinity makes the small pod leave as well, which amounts alone do not show."""
+def test_dry_run_eviction_reports_no_smaller_set_and_no_order() -> None:
+    """Anti-affinity requires evicting the small pod as well, which resource amounts do not show."""
     repels = {
         "podAntiAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": [
@@ -315,7 +315,7 @@ def test_a_dry_run_claims_no_smaller_set_and_no_order() -> None:
     )
 
 
-def test_shuffled_pods_are_evicted_for_nobody() -> None:
+def test_pods_evicted_by_shuffle_have_no_preemptor() -> None:
     document = scenario(
         nodes=[node("n1", cpu=2)],
         podgroups=[podgroup("old", phase="Running")],
@@ -339,7 +339,7 @@ def test_shuffled_pods_are_evicted_for_nobody() -> None:
 
 
 def on_two_nodes(release: str) -> Object:
-    """Return a scenario in which a pod's node has room enough, and a pod of another queue beside it."""
+    """Return a scenario where the node has enough room and also runs a pod of another queue."""
     return scenario(
         nodes=[node("n1", cpu=4, memory="16Gi")],
         queues=[queue("a", deserved={"cpu": 4}), queue("b")],
@@ -353,7 +353,7 @@ def on_two_nodes(release: str) -> Object:
     )
 
 
-def test_an_eviction_that_was_not_needed_is_said() -> None:
+def test_unnecessary_eviction_is_reported() -> None:
     document = on_two_nodes("v1.14.4")
     result = simulate_document(document)
     victims = [step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict"]
@@ -368,7 +368,7 @@ def test_an_eviction_that_was_not_needed_is_said() -> None:
     assert "evict" not in {step["op"] for step in newer["cycles"][0]["decisions"]}
 
 
-def test_before_tasks_are_compared_the_younger_job_of_two_that_tie_loses_first() -> None:
+def test_younger_of_two_tied_jobs_loses_first() -> None:
     document = scenario(
         nodes=[node("n1", cpu=2, memory="16Gi")],
         queues=[queue("q")],

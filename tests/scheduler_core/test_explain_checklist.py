@@ -16,7 +16,7 @@ RECLAIM = conf("allocate, reclaim", ["gang", "conformance"], ["predicates", "cap
 
 
 def borrowed(**changes: Any) -> Object:
-    """Return a scenario in which queue `a` deserves what queue `b` holds; `changes` replace parts of it."""
+    """Return a scenario where queue `b` holds what queue `a` deserves; `changes` replace parts of it."""
     parts: Object = {
         "nodes": [node("n1", cpu=4, memory="16Gi")],
         "queues": [queue("a", deserved={"cpu": 2}), queue("b", deserved={"cpu": 2})],
@@ -38,17 +38,17 @@ def sentence(listed: Object, name: str) -> str:
     return next(str(check["reason"]["sentence"]) for check in listed["checks"] if check["id"] == name)
 
 
-def test_where_nothing_is_in_the_way_the_action_evicted() -> None:
+def test_unobstructed_reclaim_evicts_and_passes_every_check() -> None:
     listed = told(borrowed())
     assert (listed["evicted"], listed["stopped_at"]) == (2, "")
     assert sentence(listed, "check.fit") == "Evicting 2 pods makes room for 2 pods of the job."
 
 
-def test_an_action_that_is_not_configured() -> None:
+def test_unconfigured_action_stops_at_check_action() -> None:
     assert told(borrowed(), "preempt")["stopped_at"] == "check.action"
 
 
-def test_a_job_that_was_not_let_in() -> None:
+def test_job_that_was_not_enqueued_stops_at_check_enqueued() -> None:
     document = borrowed(
         queues=[queue("a", state="Closed"), queue("b")],
         podgroups=[
@@ -60,7 +60,7 @@ def test_a_job_that_was_not_let_in() -> None:
     assert told(document)["stopped_at"] == "check.enqueued"
 
 
-def test_a_job_that_has_its_minimum_does_not_starve() -> None:
+def test_job_with_min_member_placed_stops_at_check_starving() -> None:
     document = borrowed(
         podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("new", queue="a", phase="Running")],
         pods=[
@@ -90,7 +90,7 @@ def test_a_job_that_has_its_minimum_does_not_starve() -> None:
         ),
     ],
 )
-def test_a_queue_or_a_pod_that_may_not_evict(changes: Object, text: str) -> None:
+def test_queue_or_pod_that_may_not_evict_stops_at_check_may_evict(changes: Object, text: str) -> None:
     listed = told(borrowed(**changes))
     assert listed["stopped_at"] == "check.may-evict"
     assert sentence(listed, "check.may-evict") == text
@@ -118,13 +118,13 @@ def test_a_queue_or_a_pod_that_may_not_evict(changes: Object, text: str) -> None
         ),
     ],
 )
-def test_nobody_who_might_make_way(changes: Object, text: str) -> None:
+def test_missing_candidates_stop_at_check_candidates(changes: Object, text: str) -> None:
     listed = told(borrowed(**changes))
     assert listed["stopped_at"] == "check.candidates"
     assert text in sentence(listed, "check.candidates")
 
 
-def test_plugins_that_let_nobody_go_and_gangs_that_need_everybody() -> None:
+def test_votes_that_refuse_every_candidate_stop_at_check_votes() -> None:
     document = borrowed(
         podgroups=[
             podgroup("old", queue="b", phase="Running", min_member=4),
@@ -140,7 +140,7 @@ def test_plugins_that_let_nobody_go_and_gangs_that_need_everybody() -> None:
     assert sentence(listed, "check.gang") == "4 pods must stay, or default/old would fall below minMember."
 
 
-def test_room_that_is_not_enough_for_all_who_must_run_together() -> None:
+def test_room_for_only_part_of_the_gang_stops_at_check_gang() -> None:
     document = borrowed(
         podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("new", queue="a", min_member=4)],
         pods=[*pods("old", 4, node="n1", cpu=1), *pods("new", 4, cpu=1)],
@@ -154,7 +154,7 @@ def test_room_that_is_not_enough_for_all_who_must_run_together() -> None:
     )
 
 
-def test_a_node_that_lacks_more_than_could_leave() -> None:
+def test_node_that_evictions_cannot_free_enough_stops_at_check_fit() -> None:
     document = borrowed(
         nodes=[node("n1", cpu=4, memory="16Gi"), node("n2", cpu=4, memory="8Gi")],
         podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("new", queue="a")],
@@ -165,7 +165,7 @@ def test_a_node_that_lacks_more_than_could_leave() -> None:
     assert "n1 comes closest and lacks 4 GiB memory" in sentence(listed, "check.fit")
 
 
-def test_inside_a_full_queue_it_is_the_queue_that_refuses() -> None:
+def test_full_queue_is_named_as_the_obstacle_to_preemption() -> None:
     document = scenario(
         nodes=[node("n1", cpu=8, memory="16Gi")],
         queues=[queue("q", capability={"cpu": 2})],
@@ -184,7 +184,7 @@ def test_inside_a_full_queue_it_is_the_queue_that_refuses() -> None:
     assert "but queue q may hold no more cpu" in sentence(listed, "check.fit")
 
 
-def test_without_a_name_every_starving_job_is_listed() -> None:
+def test_checklist_without_a_job_lists_every_starving_job() -> None:
     document = borrowed(conf=conf("allocate", ["gang"], ["predicates", "capacity"]))
     result = simulate_document(document)
     assert [entry["job"] for entry in explain.reclaim_checklist(document, result)] == ["default/new"]
@@ -192,8 +192,8 @@ def test_without_a_name_every_starving_job_is_listed() -> None:
 
 @SEARCH
 @given(document=clusters(configurations(actions=("enqueue", "allocate", "backfill", "preempt", "reclaim"))))
-def test_a_job_that_was_helped_passes_every_check(document: Object) -> None:
-    """Whoever had a turn before it: the checklist sees the cluster as the job found it."""
+def test_job_that_evicted_pods_passes_every_check(document: Object) -> None:
+    """The checklist sees the cluster at the job's turn, after all earlier jobs."""
     result = simulate_document(document)
     if "error" in result:
         return
@@ -212,7 +212,7 @@ def test_a_job_that_was_helped_passes_every_check(document: Object) -> None:
 
 
 def late() -> Object:
-    """Return a scenario in which another job of `a` takes what queue `b` can lose before `new` does."""
+    """Return a scenario where another job of `a` reclaims all that `b` can lose before the turn of `new`."""
     return borrowed(
         podgroups=[
             podgroup("old", queue="b", phase="Running"),
@@ -225,7 +225,7 @@ def late() -> Object:
     )
 
 
-def test_a_job_that_came_too_late_is_told_so() -> None:
+def test_job_served_too_late_stops_at_check_turn() -> None:
     listed = told(late())
     assert (listed["evicted"], listed["stopped_at"]) == (0, "check.turn")
     assert listed["conclusion"]["sentence"] == (
@@ -234,8 +234,8 @@ def test_a_job_that_came_too_late_is_told_so() -> None:
     )
 
 
-def test_a_job_that_is_not_enqueued_is_tested_with_its_whole_gang() -> None:
-    """Room for one pod is no answer for a gang of eight."""
+def test_job_that_is_not_enqueued_is_checked_with_its_whole_gang() -> None:
+    """Room for one pod does not help a gang of eight."""
     document = borrowed(
         nodes=[node("n1", cpu=8, memory="16Gi")],
         queues=[queue("a", deserved={"cpu": 8}, capability={"cpu": 4}), queue("b", deserved={"cpu": 4})],
@@ -255,7 +255,7 @@ def test_a_job_that_is_not_enqueued_is_tested_with_its_whole_gang() -> None:
     assert not listed["checks"][-1]["passed"]
 
 
-def test_a_job_that_is_not_enqueued_but_could_be_helped() -> None:
+def test_checklist_says_if_evictions_would_help_a_job_that_is_not_enqueued() -> None:
     document = borrowed(
         podgroups=[
             podgroup("old", queue="b", phase="Running"),
@@ -271,7 +271,7 @@ def test_a_job_that_is_not_enqueued_but_could_be_helped() -> None:
 
 @SEARCH
 @given(document=clusters(configurations(actions=("allocate", "reclaim", "preempt", "gangreclaim"))))
-def test_a_checklist_never_ends_without_a_cause(document: Object) -> None:
+def test_checklist_without_evictions_always_names_a_cause(document: Object) -> None:
     case = case_of(document)
     if case is not None:
         list(recheck_checklists(case))

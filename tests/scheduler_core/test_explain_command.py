@@ -48,7 +48,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-def test_a_job_tells_its_gate_its_victims_and_what_preempt_could_do(
+def test_job_output_shows_gate_victims_and_preempt_checklist(
     path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = told(capsys, path, "--job", "high")
@@ -61,9 +61,7 @@ def test_a_job_tells_its_gate_its_victims_and_what_preempt_could_do(
     assert "[x] Evicting 1 pod makes room for 1 pod of the job." in text
 
 
-def test_what_the_answer_leaves_out_is_on_standard_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_notes_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     claims: Object = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
     document = scenario(
         nodes=[node("n1", cpu=4)], podgroups=[podgroup("j")], pods=pods("j", 1, cpu=1, spec=claims)
@@ -74,31 +72,33 @@ def test_what_the_answer_leaves_out_is_on_standard_error(
     assert "note: " not in said.out
 
 
-def test_a_victim_tells_every_vote(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_victim_output_shows_every_vote(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--pod", "low-0")
     assert "tier 1: permit: priority: job priority is lower than the preemptor's" in text
     assert "tier 1: permit: gang: the job keeps its minMember without it (ready 4, minAvailable 3)" in text
     assert "default/low-3: gang: minMember would no longer be met" in text
 
 
-def test_queues_and_nodes_tell_theirs(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_queue_and_node_output(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--queue", "q", "--node", "n1")
     assert "Queue q deserves 4 CPU: weight 1 of 1, in" in text
     assert "Node n1 has 16 GiB memory idle and 1 CPU being released" in text
 
 
-def test_without_a_name_every_waiting_job_is_told(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_without_a_name_covers_every_waiting_job(
+    path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = told(capsys, path)
     assert "Job default/high of queue q" in text
     assert "Job default/low" not in text
 
 
-def test_a_search_names_changes(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unblock_option_on_a_satisfied_job(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--job", "default/high", "--unblock")
     assert "Job default/high has, or is pipelined to, what it needs." in text
 
 
-def test_a_queue_that_does_not_exist_is_the_first_gate(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_queue_is_reported_as_the_gate(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--job", "lost")
     assert (
         "Job default/lost names queue nowhere, which does not exist: the scheduler ignores the job." in text
@@ -106,14 +106,12 @@ def test_a_queue_that_does_not_exist_is_the_first_gate(path: str, capsys: pytest
 
 
 @pytest.mark.parametrize("option", ["--job", "--queue", "--pod", "--node"])
-def test_an_unknown_name_is_said(path: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_name_is_an_error(path: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", path, option, "nobody"]) == 1
     assert "nobody" in capsys.readouterr().err
 
 
-def test_a_scenario_that_cannot_be_simulated_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_invalid_scenario_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, {"scheduler_conf": {"actions": "sleep", "tiers": []}})
     assert main(["explain", path]) == 1
     assert "sleep" in capsys.readouterr().err
@@ -128,7 +126,7 @@ def test_a_scenario_that_cannot_be_simulated_is_said(
     ],
     ids=" ".join,
 )
-def test_a_reader_that_goes_away_is_no_fault(path: str, command: list[str]) -> None:
+def test_closed_pipe_is_not_an_error(path: str, command: list[str]) -> None:
     """As in ``explain … | head -1``: the pipe is closed before anything is written."""
     reading, writing = os.pipe()
     os.close(reading)

@@ -1,4 +1,4 @@
-"""A request is called "met" only if it is covered, and a limit is named only where there is one."""
+"""A request is reported as met only if it is covered, and a limit only where there is one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
 
 
 def derivation(plugin: Any, name: str = "q", **changes: Any) -> Object:
-    """Return how queue `q` of a job of ten cores came to what it deserves, on a hundred cores."""
+    """Return how a queue's deserved amount is derived, by default for a ten-core job on a hundred cores."""
     parts: Object = {
         "nodes": [node("n1", cpu=100, memory="100Gi")],
         "queues": [queue("q")],
@@ -27,19 +27,19 @@ def derivation(plugin: Any, name: str = "q", **changes: Any) -> Object:
     return told
 
 
-def test_a_request_that_is_covered() -> None:
+def test_covered_request_is_reported_as_covered() -> None:
     told = derivation("proportion")
     assert "; then its request is covered;" in told["summary"]["sentence"]
     assert (told["steps"][-1]["met"], told["steps"][-1]["covered"]) == (True, True)
 
 
-def test_a_request_above_the_limit_is_not_said_to_be_met() -> None:
+def test_request_above_the_limit_is_not_reported_as_covered() -> None:
     told = derivation("proportion", pods=pods("j", 110, cpu=1))
     assert "; then nothing more could be given (request 110 CPU, limit 100 CPU" in told["summary"]["sentence"]
     assert (told["steps"][-1]["met"], told["steps"][-1]["covered"]) == (True, False)
 
 
-def test_a_request_for_which_nothing_is_left_is_not_said_to_be_met() -> None:
+def test_request_without_remaining_resources_is_not_reported_as_met() -> None:
     told = derivation(
         "proportion",
         queues=[queue("q"), queue("r")],
@@ -50,13 +50,13 @@ def test_a_request_for_which_nothing_is_left_is_not_said_to_be_met() -> None:
     assert "request 90 CPU, no more CPU left" in told["summary"]["sentence"]
 
 
-def test_a_queue_without_a_capability_has_none_in_the_derivation() -> None:
+def test_derivation_shows_no_capability_for_a_queue_without_one() -> None:
     assert derivation("capacity")["steps"][-1]["capability"] == {}
     limited = derivation("capacity", queues=[queue("q", capability={"cpu": 20})])
     assert limited["steps"][-1]["capability"]["cpu"] == 20_000
 
 
-def test_no_limit_is_named_for_the_root_of_a_tree() -> None:
+def test_derivation_names_no_limit_for_the_root_of_a_tree() -> None:
     told = derivation(
         ("capacity", {"enableHierarchy": True}),
         "root",
@@ -67,7 +67,7 @@ def test_no_limit_is_named_for_the_root_of_a_tree() -> None:
 
 
 @pytest.mark.parametrize("phase", ["Inqueue", "Pending"])
-def test_a_node_of_the_tree_that_holds_nothing_says_so(phase: str) -> None:
+def test_idle_node_of_the_hdrf_tree_is_reported_as_idle(phase: str) -> None:
     told = derivation(
         ("drf", {"enableHierarchy": True}),
         queues=[

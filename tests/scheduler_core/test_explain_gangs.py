@@ -1,4 +1,4 @@
-"""Why a gang action evicted nobody, or its victims: one situation for every check that can fail."""
+"""Why a gang action evicted nothing, or chose its victims: one situation for every check that can fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIER = ["priority", "gang", "conformance"]
 def full(
     action: str, *, waiting: int = 2, tiers: Any = (TIER,), arguments: Any = None, **changes: Any
 ) -> Object:
-    """Return two full nodes: job `spare` may lose one of its pods on n1, `tight` on n2 only all of them."""
+    """Return two full nodes: job `spare` on n1 may lose one pod, job `tight` on n2 only all of its pods."""
     holders = "a" if action == "gangpreempt" else "b"
     parts: Object = {
         "nodes": [node("n1", cpu=2, memory="8Gi"), node("n2", cpu=2, memory="8Gi")],
@@ -52,20 +52,20 @@ def sentence(listed: Object, name: str) -> str:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_where_nothing_is_in_the_way_the_action_evicted(action: str) -> None:
+def test_unobstructed_gang_action_evicts_and_passes_every_check(action: str) -> None:
     listed = told(full(action), action)
     assert (listed["evicted"], listed["stopped_at"]) == (3, "")
     assert sentence(listed, "check.fit") == "Evicting 3 pods makes room for 2 pods of the job."
 
 
-def test_gang_actions_are_listed_where_they_are_configured() -> None:
+def test_gang_action_is_listed_only_if_configured() -> None:
     document = full("gangpreempt")
     (entry,) = explain.reclaim_checklist(document, simulate_document(document), "new")
     assert [listed["action"] for listed in entry["actions"]] == ["reclaim", "preempt", "gangpreempt"]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_job_that_was_not_let_in(action: str) -> None:
+def test_job_that_was_not_enqueued_stops_at_check_enqueued(action: str) -> None:
     document = full(action)
     document["podgroups"][2]["status"]["phase"] = "Pending"
     document["podgroups"][2]["spec"]["minResources"] = {"cpu": "9"}
@@ -75,14 +75,14 @@ def test_a_job_that_was_not_let_in(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_job_that_has_its_minimum_does_not_starve(action: str) -> None:
+def test_job_with_min_member_zero_stops_at_check_starving(action: str) -> None:
     document = full(action)
     document["podgroups"][2]["spec"]["minMember"] = 0
     assert told(document, action)["stopped_at"] == "check.starving"
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_job_whose_pods_ask_for_nothing(action: str) -> None:
+def test_job_with_only_best_effort_pods_stops_at_check_may_evict(action: str) -> None:
     document = full(action)
     for entry in document["pods"][4:]:
         entry["spec"]["containers"][0]["resources"] = {}
@@ -93,7 +93,7 @@ def test_a_job_whose_pods_ask_for_nothing(action: str) -> None:
     )
 
 
-def test_a_queue_that_may_not_evict() -> None:
+def test_queue_that_may_not_reclaim_stops_at_check_may_evict() -> None:
     queues = [queue("a", deserved={"cpu": 1}), queue("b")]
     listed = told(full("gangreclaim", tiers=(TIER, ["proportion"]), queues=queues, waiting=4), "gangreclaim")
     assert listed["stopped_at"] == "check.may-evict"
@@ -126,7 +126,7 @@ def stay(document: Object) -> None:
 
 
 @pytest.mark.parametrize(("why", "case"), NOBODY.items(), ids=NOBODY.keys())
-def test_nobody_who_might_make_way(why: str, case: Any) -> None:
+def test_missing_candidates_stop_at_check_candidates(why: str, case: Any) -> None:
     action, change = case
     document = full(action)
     change(document)
@@ -136,7 +136,7 @@ def test_nobody_who_might_make_way(why: str, case: Any) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_plugins_that_let_nobody_go(action: str) -> None:
+def test_votes_that_refuse_every_candidate_stop_at_check_votes(action: str) -> None:
     document = full(action, tiers=(["gang", "conformance"],))
     for entry in document["pods"][:4]:
         entry["spec"]["priorityClassName"] = "system-node-critical"
@@ -149,7 +149,7 @@ def test_plugins_that_let_nobody_go(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_gangs_that_must_not_be_broken(action: str) -> None:
+def test_allow_whole_bundle_off_stops_at_check_gang(action: str) -> None:
     listed = told(full(action, arguments={"allowWholeBundle": False}), action)
     assert listed["stopped_at"] == "check.gang"
     assert sentence(listed, "check.gang") == (
@@ -160,7 +160,7 @@ def test_gangs_that_must_not_be_broken(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_gang_of_which_one_may_not_go_stays_whole(action: str) -> None:
+def test_gang_with_one_protected_pod_is_not_broken(action: str) -> None:
     document = full(action, waiting=3)
     document["pods"][3]["spec"]["priorityClassName"] = "system-node-critical"
     listed = told(document, action)
@@ -172,7 +172,7 @@ def test_a_gang_of_which_one_may_not_go_stays_whole(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_too_little_on_all_nodes_together(action: str) -> None:
+def test_insufficient_total_resources_stop_at_check_fit(action: str) -> None:
     listed = told(full(action, waiting=5), action)
     assert listed["stopped_at"] == "check.fit"
     assert sentence(listed, "check.fit") == "Even then all nodes together lack 1 CPU."
@@ -181,7 +181,7 @@ def test_too_little_on_all_nodes_together(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_room_on_all_nodes_together_but_on_none_alone(action: str) -> None:
+def test_fragmented_resources_stop_at_check_fit(action: str) -> None:
     document = full(action, waiting=1)
     document["pods"][4] = pods("new", 1, cpu=3, memory="1Gi")[0]
     listed = told(document, action)
@@ -189,7 +189,7 @@ def test_room_on_all_nodes_together_but_on_none_alone(action: str) -> None:
     assert sentence(listed, "check.fit").endswith("not each of them finds a node with room for it.")
 
 
-def test_inside_a_full_queue_it_is_the_queue_that_refuses() -> None:
+def test_full_queue_is_named_as_the_obstacle_to_gangpreempt() -> None:
     document = full("gangpreempt", waiting=1, tiers=(TIER, ["capacity", "predicates"]))
     document["podgroups"][1]["spec"]["queue"] = "b"
     document["queues"][-2]["spec"]["capability"] = {"cpu": "1"}
@@ -202,7 +202,7 @@ def test_inside_a_full_queue_it_is_the_queue_that_refuses() -> None:
 # who was spared
 
 
-def test_who_was_spared_on_the_nodes_where_the_gang_goes() -> None:
+def test_victim_story_lists_spared_pods_on_the_gangs_nodes() -> None:
     document = full("gangreclaim", waiting=1)
     document["pods"][0]["spec"]["priorityClassName"] = "system-node-critical"
     result = simulate_document(document)
@@ -219,7 +219,7 @@ def test_who_was_spared_on_the_nodes_where_the_gang_goes() -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_how_few_would_have_been_enough_on_the_chosen_nodes(action: str) -> None:
+def test_victim_story_counts_the_smallest_set_on_the_chosen_nodes(action: str) -> None:
     document = full(action)
     result = simulate_document(document)
     for victim in ("spare-0", "tight-0", "tight-1"):
@@ -229,7 +229,7 @@ def test_how_few_would_have_been_enough_on_the_chosen_nodes(action: str) -> None
     assert smallest["reason"]["sentence"] == ("3 pods evicted; 2 would have been enough.")
 
 
-def test_above_twenty_different_candidates_on_a_node_there_is_a_lower_bound() -> None:
+def test_smallest_set_is_a_lower_bound_above_twenty_distinct_candidates_on_a_node() -> None:
     sizes = [1000 + number for number in range(30)]
     document = full(
         "gangpreempt",
@@ -252,7 +252,7 @@ def test_above_twenty_different_candidates_on_a_node_there_is_a_lower_bound() ->
     assert smallest["reason"]["sentence"] == "30 pods evicted; at least 5 were needed."
 
 
-def test_in_a_full_queue_there_is_a_lower_bound() -> None:
+def test_smallest_set_is_a_lower_bound_in_a_full_queue() -> None:
     document = full("gangpreempt", tiers=(TIER, ["capacity", "predicates"]))
     document["queues"][-2]["spec"]["capability"] = {"cpu": "4"}
     document["nodes"].append(node("n3", cpu=2, memory="8Gi"))
@@ -266,7 +266,7 @@ GANGS = configurations(actions=("allocate", *ACTIONS))
 
 @SEARCH
 @given(document=clusters(GANGS))
-def test_no_fewer_victims_than_the_smallest_set_were_evicted(document: Object) -> None:
+def test_smallest_victim_set_is_not_larger_than_the_gangs_evicted_set(document: Object) -> None:
     result = simulate_document(document)
     assume("error" not in result)
     for step in result["cycles"][0]["decisions"]:
@@ -278,7 +278,7 @@ def test_no_fewer_victims_than_the_smallest_set_were_evicted(document: Object) -
 
 @SEARCH
 @given(document=clusters(GANGS))
-def test_a_job_that_was_helped_first_passes_every_check(document: Object) -> None:
+def test_first_job_that_evicted_pods_passes_every_check(document: Object) -> None:
     result = simulate_document(document)
     assume("error" not in result)
     for action in ACTIONS:
@@ -291,6 +291,6 @@ def test_a_job_that_was_helped_first_passes_every_check(document: Object) -> Non
 
 
 def is_first_step(result: Object, action: str) -> bool:
-    """Tell whether the first thing that an action decided is an eviction that it kept."""
+    """Return whether the action's first decision is a committed eviction."""
     first = next(step for step in result["cycles"][0]["decisions"] if step["action"] == action)
     return bool(first["op"] == "evict")

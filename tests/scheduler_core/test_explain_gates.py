@@ -1,4 +1,4 @@
-"""Every gate occurs, and its numbers are exact: with them the job passes, with one unit less not."""
+"""Every gate occurs, and its numbers are exact: the job passes with the missing amount, but not with less."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Grant = Callable[[Object, float], Object]
 
 
 class Gate(NamedTuple):
-    """A situation in which job `j` stands before a gate.
+    """A situation in which job `j` waits at a gate.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Gate(NamedTuple):
     document : dict
         The scenario.
     grant : callable or None
-        ``grant(document, amount)``: the scenario with so much more of what the gate misses, in the
+        ``grant(document, amount)``: the scenario with that much more of what the gate requires, in the
         scheduler's units; None for a gate without numbers.
 
     """
@@ -182,11 +182,11 @@ GATES = {
 
 
 @pytest.mark.parametrize("gate", GATES.values(), ids=GATES.keys())
-def test_each_gate_occurs(gate: Gate) -> None:
+def test_each_gate_is_reported(gate: Gate) -> None:
     assert stands_before(gate.document) == gate.reason
 
 
-def test_no_gate_of_the_vocabulary_is_left_out() -> None:
+def test_situations_cover_every_gate_of_the_vocabulary() -> None:
     assert {gate.reason for gate in GATES.values()} == {name for name in REASONS if name.startswith("gate.")}
 
 
@@ -194,7 +194,7 @@ COUNTED = {name: (gate, gate.grant) for name, gate in GATES.items() if gate.gran
 
 
 @pytest.mark.parametrize(("gate", "grant"), COUNTED.values(), ids=COUNTED.keys())
-def test_what_is_missing_is_exact(gate: Gate, grant: Grant) -> None:
+def test_missing_amount_at_a_gate_is_exact(gate: Gate, grant: Grant) -> None:
     missing = missing_at(gate)
     assert missing > 0
     assert stands_before(grant(gate.document, missing - 1)) == gate.reason
@@ -205,14 +205,14 @@ def test_what_is_missing_is_exact(gate: Gate, grant: Grant) -> None:
 
 
 def stands_before(document: Object) -> str:
-    """Return the gate at which job `j` stands."""
+    """Return the gate at which job `j` waits."""
     told = explain.job_story(document, simulate_document(document), "j")
     reason: str = told["pending"]["reason"]["id"] if "pending" in told else told["reason"]["id"]
     return reason
 
 
 def missing_at(gate: Gate) -> float:
-    """Return what is said to be missing: of cores, or of members."""
+    """Return the reported missing amount: of cores, or of members."""
     pending = explain.job_story(gate.document, simulate_document(gate.document), "j")["pending"]
     if pending["closest"] is not None:
         return float(pending["closest"]["lacks"]["cpu"])

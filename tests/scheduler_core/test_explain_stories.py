@@ -13,7 +13,7 @@ GI = 2**30
 
 @pytest.fixture(scope="module")
 def document() -> Object:
-    """Queue `b` holds six cores and deserves half of one; a job of `a` wants two."""
+    """Queue `b` holds six cores and deserves half a core; a job of `a` requests two."""
     return scenario(
         nodes=[node("n1", cpu=6, memory="12Gi"), node("n2", cpu=1, memory="12Gi")],
         queues=[queue("a", deserved={"cpu": 4}), queue("b", deserved={"cpu": "500m"})],
@@ -36,7 +36,7 @@ def result(document: Object) -> Object:
     return simulate_document(document)
 
 
-def test_a_victim_tells_who_voted_who_was_spared_and_what_it_freed(document: Object, result: Object) -> None:
+def test_victim_story_lists_votes_spared_pods_and_freed_resources(document: Object, result: Object) -> None:
     full = {**document, "nodes": document["nodes"][:1]}
     told = explain.victim_story(full, simulate_document(full), "default/old-0")
     assert told["for"] == {"pod": "default/new-0", "job": "default/new", "queue": "a"}
@@ -62,7 +62,7 @@ def test_a_victim_tells_who_voted_who_was_spared_and_what_it_freed(document: Obj
     assert (told["smallest"]["count"], told["smallest"]["exact"]) == (1, True)
 
 
-def test_the_order_names_the_next_in_line_and_the_key_that_decided() -> None:
+def test_victim_order_names_the_next_candidate_and_the_deciding_key() -> None:
     document = scenario(
         nodes=[node("n1", cpu=2, memory="12Gi")],
         queues=[queue("q")],
@@ -85,9 +85,7 @@ def test_the_order_names_the_next_in_line_and_the_key_that_decided() -> None:
     )
 
 
-def test_a_job_tells_the_gate_with_every_short_resource_and_the_closest_node(
-    document: Object, result: Object
-) -> None:
+def test_job_story_names_gate_short_resources_and_closest_node(document: Object, result: Object) -> None:
     wide = {
         **document,
         "pods": [*document["pods"][:-2], *pods("new", 2, cpu=2, memory="2Gi")],
@@ -100,7 +98,7 @@ def test_a_job_tells_the_gate_with_every_short_resource_and_the_closest_node(
     assert told["pending"]["members"] == {"minimum": 2, "placed": 0, "promised": 0, "pending": 2}
 
 
-def test_a_pod_and_a_node_tell_the_same_placement(document: Object, result: Object) -> None:
+def test_pod_story_and_node_story_agree_on_a_placement(document: Object, result: Object) -> None:
     told = explain.pod_story(document, result, "new-0")
     assert (told["status"], told["node"]) == ("Binding", "n2")
     assert told["reason"]["sentence"] == "Pod default/new-0 was bound to node n2 by allocate."
@@ -110,7 +108,7 @@ def test_a_pod_and_a_node_tell_the_same_placement(document: Object, result: Obje
     assert {entry["pod"] for entry in node_told["pods"]} == {"default/new-0"}
 
 
-def test_a_queue_tells_its_quota_its_jobs_and_what_it_lost(document: Object, result: Object) -> None:
+def test_queue_story_shows_quota_jobs_and_evicted_pods(document: Object, result: Object) -> None:
     full = {**document, "nodes": document["nodes"][:1]}
     told = explain.queue_story(full, simulate_document(full), "b")
     assert told["deserved"]["summary"]["id"] == "deserved.capacity"
@@ -123,7 +121,7 @@ def test_a_queue_tells_its_quota_its_jobs_and_what_it_lost(document: Object, res
     }
 
 
-def test_a_step_shows_queues_and_nodes_as_they_were_then(document: Object, result: Object) -> None:
+def test_state_at_a_step_shows_queues_and_nodes_of_that_moment(document: Object, result: Object) -> None:
     opened, later = (explain.state_at(document, result, step) for step in (0, 1))
     assert opened["decision"] is None
     assert later["decision"]["op"] == "bind"
@@ -144,14 +142,12 @@ def test_a_step_shows_queues_and_nodes_as_they_were_then(document: Object, resul
         (explain.victim_story, "new-0"),
     ],
 )
-def test_a_name_that_the_run_does_not_know_is_said(
-    document: Object, result: Object, told: object, name: str
-) -> None:
+def test_unknown_name_raises_unknown(document: Object, result: Object, told: object, name: str) -> None:
     with pytest.raises(explain.Unknown):
         told(document, result, name)  # type: ignore[operator]
 
 
-def test_a_cycle_that_the_run_does_not_have_is_said(document: Object, result: Object) -> None:
+def test_unknown_cycle_raises_unknown(document: Object, result: Object) -> None:
     with pytest.raises(explain.Unknown):
         explain.state_at(document, result, 0, cycle=2)
 
@@ -226,7 +222,5 @@ STANDS = {
 
 
 @pytest.mark.parametrize(("stands", "steps", "said"), STANDS.values(), ids=STANDS.keys())
-def test_where_a_pod_stands_is_one_sentence(
-    stands: PodOutcome | None, steps: list[Object], said: str
-) -> None:
+def test_pod_standing_is_one_sentence(stands: PodOutcome | None, steps: list[Object], said: str) -> None:
     assert pod_standing("default/p-0", stands, steps)["sentence"] == said

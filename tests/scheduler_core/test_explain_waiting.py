@@ -1,4 +1,4 @@
-"""The true cause of a wait: gates, roles, actions, reservations, nodes that can never take the pod."""
+"""The true cause of a wait: gates, roles, actions, reservations, nodes that can never fit the pod."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def alone(pods: list[Object], *tiers: Any, actions: str = "enqueue, allocate", *
 # scheduling gates
 
 
-def test_the_gated_pod_is_named_and_what_became_of_the_others() -> None:
+def test_gated_pod_is_named_with_the_outcome_of_the_others() -> None:
     document = alone([*pods("j", 3, cpu=1), *pods("j", 1, first=3, cpu=1, **WAIT)])
     assert said(document) == (
         '1 of the 4 pods it needs (j-3) has scheduling gate "wait"; the other 3 were tried and undone.'
     )
 
 
-def test_a_gated_pod_of_a_job_that_runs() -> None:
+def test_gated_pod_of_a_running_job_is_named() -> None:
     document = alone(
         [*pods("j", 2, cpu=1), *pods("j", 1, first=2, cpu=1, **WAIT)],
         podgroups=[podgroup("j", queue="q", min_member=2)],
@@ -56,7 +56,7 @@ def test_a_gated_pod_of_a_job_that_runs() -> None:
     )
 
 
-def test_a_job_that_is_gated_as_a_whole() -> None:
+def test_job_with_all_pods_gated() -> None:
     assert (
         said(alone(pods("j", 2, cpu=1, **WAIT))) == 'All 2 pods of job default/j have scheduling gate "wait".'
     )
@@ -65,7 +65,7 @@ def test_a_job_that_is_gated_as_a_whole() -> None:
 # roles and members
 
 
-def test_the_role_that_lacks_pods_is_named() -> None:
+def test_role_with_too_few_pods_is_named() -> None:
     document = alone(
         [pod(f"j-{number}", group="j", role="a", cpu=1) for number in range(2)],
         podgroups=[podgroup("j", queue="q", min_member=2, min_task_member={"a": 1, "b": 1})],
@@ -75,7 +75,7 @@ def test_the_role_that_lacks_pods_is_named() -> None:
     assert (told["required"], told["available"], told["missing"]) == (1, 0, 1)
 
 
-def test_a_gang_with_too_few_pods() -> None:
+def test_gang_with_fewer_pods_than_min_member_cannot_start() -> None:
     document = alone(pods("j", 2, cpu=1), podgroups=[podgroup("j", queue="q", min_member=5)])
     assert said(document) == "Job default/j cannot start: minMember is 5, and it has 2 pods that can run."
 
@@ -99,7 +99,7 @@ def test_a_gang_with_too_few_pods() -> None:
         ("allocate, enqueue", "Pending", "Job default/j was enqueued after action allocate had run"),
     ],
 )
-def test_an_action_that_is_missing_or_comes_too_late(actions: str, phase: str, sentence: str) -> None:
+def test_missing_or_late_action_is_the_cause(actions: str, phase: str, sentence: str) -> None:
     document = alone(pods("j", 1, cpu=1), actions=actions, podgroups=[podgroup("j", queue="q", phase=phase)])
     assert said(document).startswith(sentence)
 
@@ -110,7 +110,7 @@ def test_pods_without_requests_need_backfill() -> None:
     )
 
 
-def test_that_reclaim_may_not_evict_is_no_reason_where_allocate_found_no_node() -> None:
+def test_node_gate_is_reported_over_reclaim_if_allocate_found_no_node() -> None:
     document = alone(
         [*pods("old", 8, node="n1", cpu=1), *pods("j", 1, cpu=1)],
         ["gang"],
@@ -126,7 +126,7 @@ def test_that_reclaim_may_not_evict_is_no_reason_where_allocate_found_no_node() 
 
 
 def reserved(**changes: Any) -> Object:
-    """Return a scenario in which the resources of a queue are reserved for a job that fits no node."""
+    """Return a scenario where a queue's resources are reserved for a job that fits no node."""
     parts: Object = {
         "nodes": [node(f"n{number}", cpu=50, memory="100Gi") for number in range(2)],
         "queues": [queue("q", capability={"cpu": 100})],
@@ -144,7 +144,7 @@ def reserved(**changes: Any) -> Object:
     )
 
 
-def test_who_holds_the_reservations_of_a_queue_is_said() -> None:
+def test_jobs_that_hold_a_queues_reservations_are_named() -> None:
     document = reserved()
     assert said(document) == (
         "Job default/j was not enqueued: queue q may hold 100 CPU: 10 CPU in use, 70 CPU reserved for "
@@ -158,7 +158,7 @@ def test_who_holds_the_reservations_of_a_queue_is_said() -> None:
     }
 
 
-def test_who_holds_the_reservations_of_the_cluster_is_said() -> None:
+def test_jobs_that_hold_the_clusters_reservations_are_named() -> None:
     factor = ("overcommit", {"arguments": {"overcommit-factor": 1.0}})
     document = reserved(conf=conf("enqueue, allocate", ["gang"], ["predicates", factor]))
     assert said(document) == (
@@ -168,7 +168,7 @@ def test_who_holds_the_reservations_of_the_cluster_is_said() -> None:
     )
 
 
-def test_reservations_above_the_overcommit_limit() -> None:
+def test_reservations_above_the_overcommit_limit_are_reported() -> None:
     factor = ("overcommit", {"arguments": {"overcommit-factor": 1.0}})
     document = reserved(conf=conf("enqueue, allocate", ["gang"], ["predicates", factor]))
     document["podgroups"][0]["spec"]["minResources"] = {"cpu": "95"}
@@ -179,7 +179,7 @@ def test_reservations_above_the_overcommit_limit() -> None:
     )
 
 
-def test_a_minimum_of_something_that_no_node_offers() -> None:
+def test_min_resources_that_no_node_offers_are_named() -> None:
     document = reserved()
     document["podgroups"][2]["spec"]["minResources"] = {"nvidia.com/gpu": "1"}
     assert said(document) == (
@@ -188,7 +188,7 @@ def test_a_minimum_of_something_that_no_node_offers() -> None:
     )
 
 
-def test_who_holds_the_reservations_of_a_queue_above_is_said() -> None:
+def test_jobs_that_hold_an_ancestor_queues_reservations_are_named() -> None:
     document = reserved(
         queues=[
             queue("root", capability={"cpu": 100}),
@@ -208,7 +208,7 @@ def test_who_holds_the_reservations_of_a_queue_above_is_said() -> None:
 # nodes
 
 
-def test_a_pod_larger_than_every_node() -> None:
+def test_pod_larger_than_every_node_names_the_largest_and_closest_node() -> None:
     document = alone(pods("j", 1, cpu=70), nodes=[node("n1", cpu=50), node("n2", cpu=40)])
     assert said(document).endswith(
         "no node that admits it is large enough even when empty: it requests 70 CPU, the largest has 50 CPU; "
@@ -216,13 +216,13 @@ def test_a_pod_larger_than_every_node() -> None:
     )
 
 
-def test_a_resource_that_no_node_offers() -> None:
+def test_resource_that_no_node_offers_is_named() -> None:
     told = story(alone(pods("j", 1, cpu=1, gpu=1)))["pending"]
     assert told["reason"]["sentence"].endswith("no node offers nvidia.com/gpu.")
     assert told["reason"]["numbers"]["not_offered"] == ["nvidia.com/gpu"]
 
 
-def test_two_resources_that_no_node_has_together() -> None:
+def test_resources_that_no_node_offers_together_are_named() -> None:
     document = alone(
         pods("j", 1, cpu=8, memory="32Gi"),
         nodes=[node("n1", cpu=8, memory="16Gi"), node("n2", cpu=4, memory="64Gi")],
@@ -245,13 +245,13 @@ TAINT = {"key": "pool", "value": "batch", "effect": "NoSchedule"}
     ],
     ids=["cordoned", "tainted", "excluded by a selector"],
 )
-def test_the_closest_node_is_one_that_could_take_the_pod(nearer: Object, spec: Object) -> None:
+def test_closest_node_is_one_that_admits_the_pod(nearer: Object, spec: Object) -> None:
     farther = node("n1", cpu=2, labels={"zone": "a"})
     document = alone(pods("j", 1, cpu=10, spec=spec), nodes=[nearer, farther])
     assert story(document)["pending"]["closest"]["node"] == "n1"
 
 
-def test_where_no_node_could_take_the_pod_it_is_said_why() -> None:
+def test_reasons_are_listed_if_no_node_admits_the_pod() -> None:
     document = alone(
         pods("j", 1, cpu=10),
         nodes=[node("n0", cpu=8, unschedulable=True), node("n1", cpu=8, taints=[TAINT])],
@@ -264,8 +264,8 @@ def test_where_no_node_could_take_the_pod_it_is_said_why() -> None:
     )
 
 
-def test_looking_for_the_closest_node_leaves_no_trace_in_the_cache_of_templates() -> None:
-    """What a template is remembered for may only come from what the scheduler itself asked."""
+def test_closest_node_search_does_not_touch_the_predicate_cache() -> None:
+    """The cached result of a template may only come from the scheduler's own predicate calls."""
     note = {"annotations": {"volcano.sh/template-uid": "t"}}
     cached = ("predicates", {"arguments": {"predicate.CacheEnable": True}})
     document = alone(

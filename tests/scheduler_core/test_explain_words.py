@@ -14,19 +14,19 @@ from tests.shared import ROOT
 _ROW = re.compile(r"^\| (`[^|]+`) \|", re.MULTILINE)
 
 
-def test_the_glossary_has_a_row_for_every_reason_and_for_no_other() -> None:
+def test_glossary_lists_exactly_the_existing_reasons() -> None:
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     section = text.split("\n## Reasons\n")[1].split("\n## ")[0]
     told = [name for cell in _ROW.findall(section) for name in re.findall(r"`([^`]+)`", cell)]
     assert sorted(told) == sorted(REASONS)
 
 
-def test_a_reason_outside_the_vocabulary_is_a_fault() -> None:
+def test_reason_outside_the_vocabulary_raises() -> None:
     with pytest.raises(AssertionError):
         reason("gate.nonsense", "No.")
 
 
-def test_pods_that_are_placed_instead_of_pipelined_are_not_said_to_be_more() -> None:
+def test_effect_text_states_pods_placed_instead_of_pipelined() -> None:
     unchanged = {"before": "Inqueue", "after": "Inqueue"}
     placed, pipelined = {"before": 0, "after": 8}, {"before": 8, "after": 0}
     entry = {"job": "a/b", "placed": placed, "pipelined": pipelined, "elsewhere": 0, "phase": unchanged}

@@ -1,4 +1,4 @@
-"""Plugins' answers combined over the tiers: votes, victims, orders, and switches that end them."""
+"""How plugin answers combine over the tiers: votes, victims, orders, and the switches that disable them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PERMIT, ABSTAIN, REJECT = Vote.PERMIT, Vote.ABSTAIN, Vote.REJECT
 
 
 def opened(*tiers: Sequence[Plugin]) -> Session:
-    """Return a session whose plugins are named but answer nothing yet."""
+    """Return a session with configured plugins that have no functions registered yet."""
     return session_of(
         scenario(
             nodes=[node("n0", cpu=4), node("n1", cpu=4), node("n2", cpu=4)],
@@ -35,7 +35,7 @@ def opened(*tiers: Sequence[Plugin]) -> Session:
 
 
 def answering(point: Point, tiers: Sequence[Mapping[str, Any]], **switches: bool) -> Session:
-    """Return a session where each plugin of each tier gives one fixed answer; None: it has none."""
+    """Return a session where each plugin gives one fixed answer; with None it registers no function."""
     session = opened(*[[(plugin, switches) for plugin in tier] for tier in tiers])
     for tier in tiers:
         for plugin, answer in tier.items():
@@ -67,18 +67,18 @@ BALLOTS = {
 
 
 @pytest.mark.parametrize("ballot", BALLOTS.values(), ids=BALLOTS.keys())
-def test_job_pipelined_votes(ballot: Ballot) -> None:
+def test_job_pipelined_combines_votes_over_tiers(ballot: Ballot) -> None:
     session = answering(Point.JOB_PIPELINED, ballot.tiers)
     assert session.job_pipelined(session.jobs["default/new"]) is ballot.want
 
 
 @pytest.mark.parametrize("ballot", BALLOTS.values(), ids=BALLOTS.keys())
-def test_job_enqueueable_votes_alike(ballot: Ballot) -> None:
+def test_job_enqueueable_combines_votes_over_tiers(ballot: Ballot) -> None:
     session = answering(Point.JOB_ENQUEUEABLE, ballot.tiers)
     assert (session.job_enqueueable(session.jobs["default/new"]) is None) is ballot.want
 
 
-def test_a_rejection_ends_the_vote_and_names_its_plugin() -> None:
+def test_rejection_ends_the_vote_and_names_its_plugin() -> None:
     session = opened(["x", "y", "z"])
     asked = []
 
@@ -112,7 +112,7 @@ STARVING = {
 
 
 @pytest.mark.parametrize("case", STARVING.values(), ids=STARVING.keys())
-def test_job_starving(case: YesNo) -> None:
+def test_job_starving_combines_answers_over_tiers(case: YesNo) -> None:
     session = answering(Point.JOB_STARVING, case.tiers)
     assert session.job_starving(session.jobs["default/new"]) is case.want
 
@@ -125,14 +125,14 @@ READY = {
 
 
 @pytest.mark.parametrize("case", READY.values(), ids=READY.keys())
-def test_job_ready(case: YesNo) -> None:
+def test_job_ready_combines_answers_over_tiers(case: YesNo) -> None:
     session = answering(Point.JOB_READY, case.tiers)
     assert session.job_ready(session.jobs["default/new"]) is case.want
 
 
 @pytest.mark.parametrize("case", READY.values(), ids=READY.keys())
 @pytest.mark.parametrize("point", [Point.ALLOCATABLE, Point.PREEMPTIVE], ids=lambda point: point.label)
-def test_allocatable_and_preemptive_need_everybody(point: Point, case: YesNo) -> None:
+def test_allocatable_and_preemptive_require_every_plugin(point: Point, case: YesNo) -> None:
     session = answering(point, case.tiers)
     task = task_of(session, "default-new-0")
     ask = session.allocatable if point is Point.ALLOCATABLE else session.preemptive
@@ -147,12 +147,12 @@ OVERUSED = {
 
 
 @pytest.mark.parametrize("case", OVERUSED.values(), ids=OVERUSED.keys())
-def test_overused(case: YesNo) -> None:
+def test_overused_combines_answers_over_tiers(case: YesNo) -> None:
     session = answering(Point.OVERUSED, case.tiers)
     assert session.overused(session.queues["a"]) is case.want
 
 
-def test_job_valid_gives_the_first_failure() -> None:
+def test_job_valid_returns_the_first_failure() -> None:
     session = answering(Point.JOB_VALID, [{"x": None}, {"y": ("First", "one")}, {"z": ("Second", "two")}])
     assert session.job_valid(session.jobs["default/new"]) == ("First", "one")
 
@@ -160,7 +160,7 @@ def test_job_valid_gives_the_first_failure() -> None:
 # orders
 
 
-def test_the_first_plugin_with_an_opinion_orders_jobs() -> None:
+def test_first_plugin_with_a_preference_orders_jobs() -> None:
     session = opened(["x", "y"], ["z"])
     old, new = session.jobs["default/old"], session.jobs["default/new"]
     session.registry.add_job_order("x", lambda _job: 0)
@@ -170,14 +170,14 @@ def test_the_first_plugin_with_an_opinion_orders_jobs() -> None:
     assert session.orders.compare_jobs(old, new) > 0
 
 
-def test_without_an_opinion_the_older_is_first_then_the_smaller_name() -> None:
+def test_jobs_and_queues_are_ordered_by_age_then_name_by_default() -> None:
     session = opened(["x"])
     assert session.orders.job_before(session.jobs["default/old"], session.jobs["default/new"])
     assert session.orders.queue_before(session.queues["b"], session.queues["a"])
     assert session.orders.queue_before(session.queues["default"], session.queues["root"])
 
 
-def test_victim_queues_go_in_reverse_when_no_plugin_orders_them() -> None:
+def test_victim_queues_use_the_reverse_queue_order_by_default() -> None:
     session = opened(["x"])
     a, b = session.queues["a"], session.queues["b"]
     assert session.orders.victim_queue_before(a, b, session.queues["root"])
@@ -214,7 +214,7 @@ HUNTS = {
 
 @pytest.mark.parametrize("hunt", HUNTS.values(), ids=HUNTS.keys())
 @pytest.mark.parametrize("point", [Point.PREEMPTABLE, Point.RECLAIMABLE], ids=lambda point: point.label)
-def test_victims(point: Point, hunt: Hunt) -> None:
+def test_victims_are_intersected_within_a_tier(point: Point, hunt: Hunt) -> None:
     session = opened(*[list(tier) for tier in hunt.tiers])
     candidates = [task_of(session, f"default-old-{number}") for number in range(3)]
     for tier in hunt.tiers:
@@ -227,7 +227,7 @@ def test_victims(point: Point, hunt: Hunt) -> None:
     assert verdict.tier == hunt.tier
 
 
-def test_a_plugin_that_abstains_is_passed_over() -> None:
+def test_abstaining_plugin_is_skipped() -> None:
     session = opened(["x", "y"])
     candidates = [task_of(session, "default-old-0")]
     session.registry.add_evictable(Point.PREEMPTABLE, "x", lambda *_question: None)
@@ -244,7 +244,7 @@ def test_a_plugin_that_abstains_is_passed_over() -> None:
     [(point, switch) for point in Point for switch in point.switches],
     ids=lambda value: value.label if isinstance(value, Point) else value,
 )
-def test_a_switch_turns_its_answers_off(point: Point, switch: str) -> None:
+def test_disabled_switch_removes_the_plugins_function(point: Point, switch: str) -> None:
     off = dict.fromkeys(point.switches, False)
     assert answering(point, [{"x": "yes"}]).registry.functions[point] != []
     assert answering(point, [{"x": "yes"}], **off).registry.functions[point] == []
@@ -253,30 +253,30 @@ def test_a_switch_turns_its_answers_off(point: Point, switch: str) -> None:
 
 
 @pytest.mark.parametrize("point", [p for p in Point if not p.switches], ids=lambda point: point.label)
-def test_some_answers_cannot_be_switched_off(point: Point) -> None:
+def test_points_without_a_switch_cannot_be_disabled(point: Point) -> None:
     every_switch = {name: False for other in Point for name in other.switches}
     assert answering(point, [{"x": "yes"}], **every_switch).registry.functions[point] != []
 
 
-def test_a_wrongly_spelled_switch_does_nothing() -> None:
+def test_misspelled_switch_is_ignored() -> None:
     session = answering(Point.OVERUSED, [{"x": True}], enableOverused=False)
     assert session.overused(session.queues["a"])
 
 
-def test_a_plugin_named_twice_is_asked_twice_with_its_last_answer() -> None:
+def test_plugin_listed_twice_is_called_twice_with_its_last_function() -> None:
     session = opened(["x", "x"])
     session.registry.add_overused("x", lambda _queue: True)
     session.registry.add_overused("x", lambda _queue: False)
     assert [answer(None) for answer in session.registry.functions[Point.OVERUSED]] == [False, False]
 
 
-def test_a_plugin_that_no_tier_names_is_not_asked() -> None:
+def test_plugin_in_no_tier_is_not_called() -> None:
     session = opened(["x"])
     session.registry.add_overused("y", lambda _queue: True)
     assert not session.overused(session.queues["a"])
 
 
-def test_hierarchy_is_read_from_the_first_entry_of_the_plugin() -> None:
+def test_enable_hierarchy_is_read_from_the_plugins_first_entry() -> None:
     configuration = parse_conf(conf("allocate", [("drf", {"enableHierarchy": True})], ["drf"]))
     assert configuration.hierarchy_enabled("drf")
     assert not configuration.hierarchy_enabled("capacity")
@@ -285,7 +285,7 @@ def test_hierarchy_is_read_from_the_first_entry_of_the_plugin() -> None:
 # nodes
 
 
-def test_the_first_plugin_that_refuses_a_node_is_kept() -> None:
+def test_first_plugin_that_rejects_a_node_gives_the_status() -> None:
     session = opened(["x"], ["y"])
     table = session.statuses
     first = table.number(Status(Code.UNSCHEDULABLE, "first"))
@@ -306,7 +306,7 @@ def test_the_first_plugin_that_refuses_a_node_is_kept() -> None:
     assert nodes.tolist() == [0, 2], "evictions may cure the first refusal, not the second"
 
 
-def test_scores_are_summed_and_ties_go_to_the_smallest_name() -> None:
+def test_scores_are_summed_and_ties_go_to_the_first_node_by_name() -> None:
     session = opened(["x"], ["y"])
     everywhere = session.placement.all
     session.registry.add_node_order("x", lambda _task, nodes: np.array([1.0, 3.0, 2.0])[nodes])
@@ -316,7 +316,7 @@ def test_scores_are_summed_and_ties_go_to_the_smallest_name() -> None:
     assert session.placement.best(task, everywhere) == 0
 
 
-def test_a_node_that_one_plugin_cannot_score_gets_no_per_node_score_at_all() -> None:
+def test_node_that_one_plugin_cannot_score_gets_no_per_node_scores() -> None:
     session = opened(["x", "y"])
     session.registry.add_node_order("x", lambda _task, nodes: np.array([5.0, np.nan, 5.0])[nodes])
     session.registry.add_node_order("y", lambda _task, nodes: np.array([1.0, 9.0, 1.0])[nodes])

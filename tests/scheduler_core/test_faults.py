@@ -30,7 +30,7 @@ def small(name: str) -> Object:
 
 @pytest.fixture
 def fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Break an action wherever a cluster has the faulty one's queue."""
+    """Make an action fail in the cluster with the faulty scenario's queue."""
 
     def broken(session: Session) -> None:
         if FAULTY.replace(" ", "-") in session.queues:
@@ -47,7 +47,7 @@ def lines(tmp_path: Path) -> str:
 
 
 @pytest.mark.usefixtures("fault")
-def test_a_fault_is_an_error_with_what_a_report_needs() -> None:
+def test_fault_becomes_an_error_with_reference_and_call_stack() -> None:
     told = simulate_document(small(FAULTY))
     assert told["name"] == FAULTY
     assert f"(KeyError, {told['fault']['reference']})" in told["error"]
@@ -55,12 +55,12 @@ def test_a_fault_is_an_error_with_what_a_report_needs() -> None:
     assert "simulate.py" in told["fault"]["calls"][-2]
     assert told["fault"]["calls"][-1].endswith(" broken")
     assert prepare(small(FAULTY)).simulate({"cycles": 2})["error"] == told["error"], (
-        "one fault, one reference"
+        "the same fault has the same reference"
     )
 
 
 @pytest.mark.usefixtures("fault")
-def test_the_scenarios_after_a_fault_are_simulated(lines: str, capsysbinary: Any) -> None:
+def test_simulate_continues_after_a_fault(lines: str, capsysbinary: Any) -> None:
     assert main(["simulate", lines]) == 1
     told = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
     assert [(entry["name"], "error" in entry) for entry in told] == [
@@ -71,7 +71,7 @@ def test_the_scenarios_after_a_fault_are_simulated(lines: str, capsysbinary: Any
 
 
 @pytest.mark.usefixtures("fault")
-def test_the_scenarios_after_a_fault_are_explained(lines: str, capsys: Any) -> None:
+def test_explain_continues_after_a_fault(lines: str, capsys: Any) -> None:
     assert main(["explain", lines]) == 1
     told = capsys.readouterr()
     assert told.out.count("default/a") >= 2
@@ -79,7 +79,7 @@ def test_the_scenarios_after_a_fault_are_explained(lines: str, capsys: Any) -> N
 
 
 @pytest.mark.usefixtures("fault")
-def test_the_scenarios_after_a_fault_are_compared(tmp_path: Path, capsys: Any) -> None:
+def test_parity_continues_after_a_fault(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "recorded.jsonl"
     names = ("first", FAULTY, "last")
     recorded = [
@@ -91,7 +91,7 @@ def test_the_scenarios_after_a_fault_are_compared(tmp_path: Path, capsys: Any) -
     assert "2 of 3 equal" in capsys.readouterr().out
 
 
-def test_no_memory_left_and_a_callback_that_cannot_write_are_left_to_the_caller() -> None:
+def test_os_error_of_a_progress_callback_is_propagated() -> None:
     def full(_done: float, _what: str) -> None:
         raise OSError("no space left")
 
@@ -100,7 +100,7 @@ def test_no_memory_left_and_a_callback_that_cannot_write_are_left_to_the_caller(
 
 
 @pytest.mark.usefixtures("fault")
-def test_the_replays_after_a_fault_are_replayed(tmp_path: Path, capsysbinary: Any) -> None:
+def test_replay_continues_after_a_fault(tmp_path: Path, capsysbinary: Any) -> None:
     path = tmp_path / "replays.jsonl"
     documents = [{**small(name), "replay": {"horizon_seconds": 5}} for name in ("first", FAULTY, "last")]
     path.write_text("".join(json.dumps(document) + "\n" for document in documents))

@@ -1,4 +1,4 @@
-"""Sessions that are skipped although the one before them changed something."""
+"""Sessions that are skipped although the previous session changed something."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def computed(document: Object) -> list[tuple[float, Change]]:
     return [(step.time, step.change) for step in opened(document).steps()]
 
 
-def test_a_job_that_is_said_to_run_calls_for_no_further_session() -> None:
+def test_job_phase_change_to_running_needs_no_further_session() -> None:
     assert computed(one_node(job("a"))) == [
         (0, Change.STATE),  # enqueued and bound
         (1, Change.PHASES),  # runs
@@ -49,7 +49,7 @@ def test_a_job_that_is_said_to_run_calls_for_no_further_session() -> None:
     ]
 
 
-def test_without_anything_due_the_last_session_is_one_that_changes_nothing() -> None:
+def test_replay_ends_with_an_unchanged_session_if_nothing_is_due() -> None:
     endless = one_node(job("a"))
     del endless["replay"]["events"][0]["create"]["podgroups"][0]["metadata"]["annotations"]
     assert computed(endless)[-1] == (2, Change.NOTHING)
@@ -57,7 +57,7 @@ def test_without_anything_due_the_last_session_is_one_that_changes_nothing() -> 
     assert (answer["sessions"], answer["end_seconds"]) == (3, 2)
 
 
-def test_a_reservation_that_ends_with_the_phase_is_found_by_jobs_that_wait_to_enter() -> None:
+def test_reservation_released_by_a_phase_change_reaches_waiting_jobs() -> None:
     crowd = [job("a"), job("b", cpu=2, at=1)]
     waits = one_node(*crowd, plugins=("predicates", "proportion", "overcommit"))
     assert (1, Change.STATE) in computed(waits)
@@ -66,6 +66,6 @@ def test_a_reservation_that_ends_with_the_phase_is_found_by_jobs_that_wait_to_en
 
 @pytest.mark.parametrize("make", [small_replay, crowded_replay, job_replay])
 @pytest.mark.parametrize("seed", trials(range(4), always=2))
-def test_what_is_left_out_would_have_changed_nothing(make: Callable[[str], Object], seed: int) -> None:
+def test_skipped_sessions_do_not_change_the_replay(make: Callable[[str], Object], seed: int) -> None:
     document = make(f"words {seed}")
     assert json.dumps(replay_document(document)) == json.dumps(replay_document(document, skips=False))

@@ -1,4 +1,4 @@
-"""The core fails on none of thousands of oddly changed recorded scenarios."""
+"""The core does not fail on thousands of mutated recorded scenarios."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SLICES = 8
 
 
 def fault_in(number: int) -> str:
-    """Return how the core fails on an odd scenario, empty when it does not."""
+    """Return how the core fails on a mutated scenario, empty if it does not."""
     result = simulate_document(mutated(number))
     return f"{number}: {result['fault']}" if "fault" in result else ""
 
@@ -27,18 +27,18 @@ def part_of(count: int, part: int) -> range:
 
 
 @pytest.mark.parametrize("part", range(SLICES))
-def test_no_odd_scenario_makes_the_core_fail(part: int) -> None:
+def test_core_does_not_fail_on_mutated_scenarios(part: int) -> None:
     assert [fault for number in part_of(EVERY_TIME, part) if (fault := fault_in(number))] == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(SLICES))
-def test_none_of_many_odd_scenarios_makes_the_core_fail(part: int) -> None:
+def test_core_does_not_fail_on_thousands_of_mutated_scenarios(part: int) -> None:
     assert [fault for number in part_of(MANY, part) if (fault := fault_in(number))] == []
 
 
 @pytest.mark.parametrize("number", trials(range(240), always=12))
-def test_every_job_that_waits_in_an_odd_scenario_is_explained(number: int) -> None:
+def test_every_waiting_job_of_a_mutated_scenario_is_explained(number: int) -> None:
     scenario = mutated(number)
     prepared = prepare(scenario)
     result = prepared.simulate()
@@ -51,12 +51,12 @@ def test_every_job_that_waits_in_an_odd_scenario_is_explained(number: int) -> No
     list(text.lines(text.Selection(), prepared.document, result, prepared.simulate))
 
 
-def test_an_odd_scenario_is_the_same_for_the_same_number() -> None:
+def test_mutated_scenario_is_deterministic_by_number() -> None:
     assert [mutated(number) for number in range(20)] == [mutated(number) for number in range(20)]
 
 
 @pytest.mark.parametrize("number", trials(range(600), always=24))
-def test_nodes_answer_the_same_one_by_one_and_all_at_once(
+def test_single_and_batch_node_queries_give_the_same_result(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scenario = mutated(number)
@@ -64,7 +64,7 @@ def test_nodes_answer_the_same_one_by_one_and_all_at_once(
 
 
 def answered_with(few: int, scenario: Object, monkeypatch: pytest.MonkeyPatch) -> Object:
-    """Return the result where up to so many nodes are queried one by one."""
+    """Return the result when up to `few` nodes are queried one by one."""
     for module in (node_columns, placement, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", few)
     monkeypatch.setattr(node_columns, "FEW_OF_A_CLASS", few)

@@ -1,4 +1,4 @@
-"""Plugin gang: a job gets its minimum or nothing, and what it can lose."""
+"""Plugin gang: a job gets its minMember or nothing, and how many pods it can lose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def bound(cycle: Object) -> Counter[str]:
     return Counter(d["job"].split("/")[1] for d in cycle["decisions"] if d["op"] == "bind")
 
 
-def test_the_page_shows_who_is_bound() -> None:
+def test_plugin_page_shows_which_pods_are_bound() -> None:
     rows = table("gang", "Worked example")
     cycle = last_cycle(
         scenario(
@@ -38,7 +38,7 @@ def test_the_page_shows_who_is_bound() -> None:
 
 
 @pytest.mark.parametrize("row", table("gang", "How many pods a gang can lose"), ids=" of ".join)
-def test_the_page_shows_what_a_gang_can_lose(row: list[str]) -> None:
+def test_plugin_page_shows_how_many_pods_a_gang_can_lose(row: list[str]) -> None:
     running, minimum, want = map(int, row)
     session = session_of(
         scenario(
@@ -70,7 +70,7 @@ def job_with(*, min_member: int, running: int = 0, pending: int = 0) -> JobInfo:
     return session.jobs["default/run"]
 
 
-def test_too_few_pods_make_a_job_invalid() -> None:
+def test_job_with_fewer_pods_than_min_member_is_invalid() -> None:
     assert job_valid(job_with(min_member=3, running=1, pending=2)) is None
     assert job_valid(job_with(min_member=4, running=1, pending=2)) == (
         "NotEnoughTasks",
@@ -78,7 +78,7 @@ def test_too_few_pods_make_a_job_invalid() -> None:
     )
 
 
-def test_a_gang_below_its_minimum_is_neither_ready_nor_pipelined() -> None:
+def test_gang_below_min_member_is_neither_ready_nor_pipelined() -> None:
     job = job_with(min_member=2, running=1, pending=2)
     assert not job_ready(job)
     assert job_pipelined(job) is Vote.REJECT

@@ -1,4 +1,4 @@
-"""Victims of gangpreempt and gangreclaim; the whole gang gets its places."""
+"""Victims of gangpreempt and gangreclaim, which place whole gangs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_which_pods_are_safe_to_evict(case: Case) -> None:
+def test_bundles_separate_pods_that_are_safe_to_evict(case: Case) -> None:
     running = [
         pod(
             f"g-{number}",
@@ -93,7 +93,7 @@ def names(found: list[Bundle]) -> list[tuple[str, bool, int]]:
     return [(bundle.job.name, bundle.safe, len(bundle.tasks)) for bundle in found]
 
 
-def test_safe_bundles_go_first_then_those_that_give_most_for_their_cost() -> None:
+def test_safe_bundles_come_first_then_bundles_by_return_on_cost() -> None:
     need = Resource(2000.0, 0.0, {"pods": 2.0})
     found = in_order_of_loss(bundles(a=(4, 4), b=(2, 2), c=(2, 3)), need, lambda _left, _right: False)
     # c can lose one pod; b gives all that is needed for its two pods; c's rest gives it for three; a for four
@@ -101,7 +101,7 @@ def test_safe_bundles_go_first_then_those_that_give_most_for_their_cost() -> Non
     assert [round(bundle.return_on(need), 2) for bundle in found[1:]] == [1.0, 0.67, 0.5]
 
 
-def test_only_a_safe_bundle_shrinks() -> None:
+def test_only_safe_bundles_may_shrink() -> None:
     allowed = {"default-a-0", "default-b-0", "default-c-0", "default-c-1"}
     assert names(allowed_part(bundles(a=(0, 2), b=(2, 2), c=(2, 2)), allowed)) == [
         ("a", True, 1),
@@ -110,7 +110,7 @@ def test_only_a_safe_bundle_shrinks() -> None:
 
 
 def evicting(action: str, *, waiting: int = 2, **fields: Any) -> dict[str, Any]:
-    """Return a full cluster of 4 cores and a gang that needs `waiting` of them."""
+    """Return a full cluster of 4 cores and a gang of `waiting` one-core pods."""
     victims = "a" if action == "gangpreempt" else "b"
     return scenario(
         nodes=[node("n0", cpu=2), node("n1", cpu=2)],
@@ -134,14 +134,14 @@ def evicting(action: str, *, waiting: int = 2, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
-def test_a_gang_of_one_takes_what_is_safe(action: str) -> None:
+def test_gang_of_one_evicts_a_safe_pod(action: str) -> None:
     cycle = last_cycle(evicting(action, waiting=1))
     assert decided(cycle, "evict") == ["default/elastic-0"]
     assert decided(cycle, "pipeline") == ["default/gang-0"]
 
 
 @pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
-def test_a_gang_gets_all_its_places_at_once(action: str) -> None:
+def test_gang_is_pipelined_as_a_whole_after_evictions(action: str) -> None:
     cycle = last_cycle(evicting(action))
     # the safe pod alone is not enough; the job whose loss pays most goes whole
     assert decided(cycle, "evict") == ["default/elastic-0", "default/whole-0", "default/whole-1"]
@@ -152,13 +152,13 @@ def test_a_gang_gets_all_its_places_at_once(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
-def test_no_job_is_broken_where_that_is_forbidden(action: str) -> None:
+def test_allow_whole_bundle_off_breaks_no_job(action: str) -> None:
     document = evicting(action, arguments={action: {"allowWholeBundle": False}})
     assert last_cycle(document)["decisions"] == []
 
 
 @pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
-def test_a_gang_that_cannot_be_placed_evicts_nobody(action: str) -> None:
+def test_gang_that_cannot_be_placed_evicts_nothing(action: str) -> None:
     cycle = last_cycle(evicting(action, waiting=5))
     assert cycle["decisions"] == []
     assert all(entry["releasing"]["cpu"] == 0 for entry in cycle["nodes"])
@@ -176,14 +176,16 @@ FLAGS = {
 
 @pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
 @pytest.mark.parametrize(("annotations", "may_go"), FLAGS.values(), ids=FLAGS.keys())
-def test_a_job_may_refuse(annotations: dict[str, str], may_go: bool, action: str) -> None:
+def test_preemptable_annotation_protects_a_job(
+    annotations: dict[str, str], may_go: bool, action: str
+) -> None:
     document = evicting(action, waiting=1)
     for group in document["podgroups"][:2]:
         group["metadata"]["annotations"] = annotations
     assert bool(decided(last_cycle(document), "evict")) is may_go
 
 
-def test_only_lower_priorities_of_the_same_queue_are_preempted() -> None:
+def test_gangpreempt_evicts_only_lower_priority_jobs_of_its_queue() -> None:
     for field, value in (("priorityClassName", "high"), ("queue", "b")):
         document = evicting("gangpreempt", waiting=1)
         for group in document["podgroups"][:2]:
@@ -191,7 +193,7 @@ def test_only_lower_priorities_of_the_same_queue_are_preempted() -> None:
         assert last_cycle(document)["decisions"] == []
 
 
-def test_reclaim_looks_at_no_priority_but_at_the_queue() -> None:
+def test_gangreclaim_ignores_priority_but_respects_reclaimable() -> None:
     document = evicting("gangreclaim", waiting=1)
     document["podgroups"][0]["spec"]["priorityClassName"] = "high"
     assert decided(last_cycle(document), "evict") == ["default/elastic-0"]
@@ -199,7 +201,7 @@ def test_reclaim_looks_at_no_priority_but_at_the_queue() -> None:
     assert last_cycle(document)["decisions"] == []
 
 
-def test_protection_by_cdp_does_not_hold_against_gang_actions() -> None:
+def test_cdp_does_not_protect_against_gang_actions() -> None:
     cooling = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T11:59:59Z"}
     document = evicting("gangpreempt", waiting=1, tier=["priority", "gang", "conformance", "cdp"])
     for entry in document["pods"][:4]:
@@ -208,14 +210,14 @@ def test_protection_by_cdp_does_not_hold_against_gang_actions() -> None:
     assert decided(last_cycle(document), "evict") == ["default/elastic-0"]
 
 
-def test_system_pods_are_left_alone() -> None:
+def test_gang_actions_do_not_evict_system_pods() -> None:
     document = evicting("gangpreempt", waiting=1)
     for entry in document["pods"][:2]:
         entry["spec"]["priorityClassName"] = "system-node-critical"
     assert decided(last_cycle(document), "evict") == ["default/whole-0", "default/whole-1"]
 
 
-def test_idle_room_is_used_but_somebody_has_to_go() -> None:
+def test_gang_uses_idle_resources_and_evicts_at_least_one_pod() -> None:
     document = evicting("gangpreempt", waiting=2)
     document["nodes"].append(node("n2", cpu=1))
     cycle = last_cycle(document)
@@ -223,7 +225,7 @@ def test_idle_room_is_used_but_somebody_has_to_go() -> None:
     assert [d["node"] for d in cycle["decisions"] if d["op"] == "pipeline"] == ["n2", "n0"]
 
 
-def test_a_discarded_attempt_leaves_a_nomination() -> None:
+def test_discarded_attempt_leaves_a_nominated_node() -> None:
     document = evicting("gangpreempt", waiting=2, tier=["priority", "gang", "conformance"])
     document["pods"][-1]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "nowhere"}
     document["scheduler_conf"]["tiers"].append({"plugins": [{"name": "predicates"}]})
@@ -261,8 +263,8 @@ def served(actions: str) -> Any:
     )
 
 
-def test_allocate_places_a_gang_once_more_after_a_gang_action() -> None:
-    """Volcano's index of a sub job's pending tasks does not learn what a gang action placed."""
+def test_allocate_places_a_gang_again_after_a_gang_action() -> None:
+    """Volcano does not update a sub job's pending tasks when a gang action places them."""
     cycle = served("gangreclaim, allocate")
     placed = [
         (step["action"], step["node"], step["state"]) for step in cycle["decisions"] if step["op"] != "evict"
@@ -273,6 +275,6 @@ def test_allocate_places_a_gang_once_more_after_a_gang_action() -> None:
     assert allocated["b"] == 4000, "one pod of two cores, counted twice"
 
 
-def test_after_allocate_a_gang_action_places_a_gang_once() -> None:
+def test_gang_action_after_allocate_places_a_gang_once() -> None:
     cycle = served("allocate, gangreclaim")
     assert len(decided(cycle, "bind") + decided(cycle, "pipeline")) == 1

@@ -26,7 +26,7 @@ TIERS = (
 
 
 def crowded(seed: int) -> Object:
-    """Return full nodes, of which some know no scalars, and gangs that need several of them at once."""
+    """Return full nodes, some without extended resources, and gangs that need several nodes at once."""
     dice = Random(seed)
     nodes = [
         node(f"n{number}", cpu=4, memory="8Gi", gpu=dice.choice([0, 4]), labels={"zone": dice.choice("ab")})
@@ -74,7 +74,7 @@ def crowded(seed: int) -> Object:
 
 
 def used_port(dice: Random) -> Object:
-    """Return what a pod's specification says of ports: mostly nothing."""
+    """Return the port part of a pod's spec, mostly empty."""
     if dice.random() < 0.8:
         return {}
     ports = [{"containerPort": 80, "hostPort": 80}]
@@ -86,7 +86,7 @@ def selected_zone(dice: Random) -> Object:
 
 
 def acted(document: Object, *, afresh: bool) -> Session:
-    """Return a session after its actions; `afresh`: as one plugin has to hear of each eviction."""
+    """Return a session after its actions; `afresh` adds a plugin that must handle each eviction."""
     session = session_of(document)
     if afresh:
         session.registry.add_event_handler(allocate=lambda task: None, deallocate=lambda task: None)
@@ -97,7 +97,7 @@ def acted(document: Object, *, afresh: bool) -> Session:
 
 
 def everything(session: Session) -> Any:
-    """Return all that trials touch, kept or taken back."""
+    """Return everything that trials change, committed or discarded."""
     tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
     k8s_nodes = session.k8s_nodes
     return (
@@ -111,13 +111,13 @@ def everything(session: Session) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_trials_that_build_on_each_other_leave_what_trials_afresh_leave(seed: int) -> None:
+def test_incremental_trials_leave_the_same_state_as_independent_ones(seed: int) -> None:
     document = crowded(seed)
     assert everything(acted(document, afresh=False)) == everything(acted(document, afresh=True))
 
 
 def too_large(count: int) -> Object:
-    """Return full nodes, and gangs of which no node will have room for a pod."""
+    """Return full nodes, and gangs whose pods fit no node."""
     return scenario(
         nodes=[node(f"n{number}", cpu=4) for number in range(count)],
         queues=[queue("a"), queue("b")],
@@ -142,7 +142,7 @@ def too_large(count: int) -> Object:
 
 
 @pytest.mark.parametrize("afresh", [False, True])
-def test_trials_that_fail_leave_no_decision_and_no_longer_logs(afresh: bool) -> None:
+def test_failed_trials_leave_no_decisions_and_do_not_grow_the_logs(afresh: bool) -> None:
     session = session_of(too_large(10))
     index = session.view(TaskIndex)
     if afresh:
@@ -151,14 +151,14 @@ def test_trials_that_fail_leave_no_decision_and_no_longer_logs(afresh: bool) -> 
     for _ in range(12):
         ACTIONS["gangreclaim"](session)
         kept.append((len(session.decisions), len(index.moves_since(0)), len(session.nodes.changes.entries)))
-    assert index.count >= 12 * 2 * 2 * 40, "everybody is evicted and taken back for each of two gangs"
+    assert index.count >= 12 * 2 * 2 * 40, "every pod is evicted and restored for each of two gangs"
     assert {decisions for decisions, *_ in kept} == {0}
     assert {moves for _, moves, _ in kept} == {40}
     assert max(entries for *_, entries in kept) < 4_500
 
 
 def heard(document: Object, **forms: Any) -> Counter[str]:
-    """Return how often each pod was evicted, as a plugin hears that registers further forms."""
+    """Return how often each pod was evicted, counted by a plugin's event handler."""
     session, counts = session_of(document), Counter[str]()
 
     def deallocate(task: TaskInfo) -> None:
@@ -169,7 +169,7 @@ def heard(document: Object, **forms: Any) -> Counter[str]:
     return counts
 
 
-def test_a_pod_is_evicted_once_for_a_gang_or_once_a_trial_where_a_plugin_has_to_hear_of_each() -> None:
+def test_eviction_events_fire_once_per_gang_or_per_trial_as_plugins_require() -> None:
     document = too_large(10)
-    assert set(heard(document, on_discard=leave_nothing).values()) == {2}, "two gangs find no place"
-    assert max(heard(document).values()) == 2 * 17, "17 of 20 trials evict enough to be made"
+    assert set(heard(document, on_discard=leave_nothing).values()) == {2}, "two gangs cannot be placed"
+    assert max(heard(document).values()) == 2 * 17, "17 of 20 trials evict enough to be run"

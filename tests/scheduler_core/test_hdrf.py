@@ -1,4 +1,4 @@
-"""The order of queues in an annotated tree: that of the release, and that of its design document."""
+"""The order of queues in an annotated tree, as in the release and as in its design document."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def turns(cycle: Object) -> Sequence:
 # the tree
 
 
-def test_weights_divide_the_shares() -> None:
+def test_hdrf_divides_shares_by_weight() -> None:
     cycle = last_cycle(
         scenario(
             nodes=[node("n0", cpu=9, memory="18G")],
@@ -65,7 +65,7 @@ def test_weights_divide_the_shares() -> None:
     assert "".join(turns(cycle)) == "abbaa"
 
 
-def test_weight_3_gets_three_turns_for_one() -> None:
+def test_queue_of_weight_three_gets_three_turns_for_one() -> None:
     cycle = last_cycle(
         scenario(
             nodes=[node("n0", cpu=12, memory="12G")],
@@ -142,7 +142,7 @@ DEPARTMENTS = [
 ]
 
 
-def test_departments_and_teams() -> None:
+def test_departments_and_teams_are_served_by_weight() -> None:
     cycle = last_cycle(
         scenario(
             nodes=[node("n0", cpu=60, memory="60G")],
@@ -168,11 +168,11 @@ WEIGHTS = {"2": 2.0, "0.5": 1.0, "-3": 1.0, "two": 1.0, "": 1.0, "1e2": 100.0, "
 
 
 @pytest.mark.parametrize(("text", "want"), WEIGHTS.items())
-def test_a_weight_below_1_or_no_number_is_1(text: str, want: float) -> None:
+def test_weight_below_one_or_not_a_number_is_read_as_one(text: str, want: float) -> None:
     assert weight_of(text) == want
 
 
-def test_too_few_weights_crash_volcano() -> None:
+def test_hierarchy_with_too_few_weights_crashes_volcano() -> None:
     document = scenario(
         nodes=[node("n0", cpu=1)],
         queues=[annotated("q", "root/a/b", "1/2")],
@@ -182,7 +182,7 @@ def test_too_few_weights_crash_volcano() -> None:
     assert "volcano.sh/hierarchy-weights" in simulate_document(document)["error"]
 
 
-def test_the_first_to_name_a_node_gives_it_its_weight() -> None:
+def test_first_queue_to_name_a_tree_node_sets_its_weight() -> None:
     cycle = last_cycle(
         scenario(
             nodes=[node("n0", cpu=1)],
@@ -196,14 +196,14 @@ def test_the_first_to_name_a_node_gives_it_its_weight() -> None:
     assert weights["root/a/x/job:default/later"] == 1
 
 
-def test_a_child_that_holds_nothing_counts_only_by_design() -> None:
+def test_idle_child_counts_only_in_the_design() -> None:
     held, shares = np.array([[4.0], [0.0]]), np.array([0.4, 0.0])
     free = np.array([False, False])
     assert rescaled_sum(held, shares, free, idle_children_count=False).tolist() == [4]
     assert rescaled_sum(held, shares, free, idle_children_count=True).tolist() == [0]
 
 
-def test_blocked_children_are_added_as_they_are() -> None:
+def test_blocked_children_are_summed_without_rescaling() -> None:
     held, shares = np.array([[4.0], [2.0], [1.0]]), np.array([0.4, 0.2, 0.1])
     blocked = np.array([True, False, False])
     assert rescaled_sum(held, shares, blocked, idle_children_count=False).tolist() == [6]
@@ -237,19 +237,19 @@ def complementary(*, design: bool) -> Object:
     )
 
 
-def test_the_release_ends_4_6_6_because_the_heap_is_not_sorted_again() -> None:
+def test_release_ends_at_4_6_6_because_the_heap_is_not_resorted() -> None:
     got = turns(complementary(design=False))
     want = "pg21 pg22 pg1 pg21 pg22 pg21 pg1 pg22 pg21 pg1 pg22 pg21 pg1 pg22 pg21 pg22"
     assert got == want.split()
 
 
-def test_by_design_it_ends_5_5_5() -> None:
+def test_design_ends_at_5_5_5() -> None:
     assert Counter(turns(complementary(design=True))) == {"pg1": 5, "pg21": 5, "pg22": 5}
 
 
 @dataclass
 class Start:
-    """What group n2,1 has when n1 and n2,2 begin to compete for ten GPUs."""
+    """The pods of group n2,1 when n1 and n2,2 begin to compete for ten GPUs."""
 
     running: int
     pending: int = 0
@@ -390,16 +390,16 @@ def blocked(*, design: bool) -> Sequence:
     )
 
 
-def test_an_exhausted_resource_blocks_nobody_else_in_the_release() -> None:
+def test_exhausted_resource_does_not_block_other_queues_in_the_release() -> None:
     assert blocked(design=False) == BLOCKED
 
 
 @pytest.mark.parametrize("design", [False, True], ids=["release", "design"])
-def test_what_is_left_is_divided_evenly(*, design: bool) -> None:
+def test_remaining_resources_are_divided_evenly(*, design: bool) -> None:
     assert Counter(blocked(design=design)) == {"pg1": 10, "pg2": 10, "pg31": 10, "pg32": 15, "pg4": 15}
 
 
-def test_the_page_shows_how_the_counter_examples_end() -> None:
+def test_plugin_page_shows_the_results_of_the_counterexamples() -> None:
     def ratio(jobs: Sequence, *names: str) -> str:
         return " : ".join(str(jobs.count(name)) for name in names)
 
@@ -427,7 +427,7 @@ RECLAIMS = {
 
 
 @pytest.mark.parametrize(("weight", "min_member", "want"), RECLAIMS.values(), ids=RECLAIMS.keys())
-def test_reclaim_stops_one_task_short_of_equality(weight: int, min_member: int, want: int) -> None:
+def test_reclaim_stops_one_task_before_equal_shares(weight: int, min_member: int, want: int) -> None:
     # a minimum of 0: with 1, gang would keep the last pod by name, and pod 8 would go first
     cycle = last_cycle(
         scenario(
@@ -448,7 +448,7 @@ def test_reclaim_stops_one_task_short_of_equality(weight: int, min_member: int, 
     assert len(decided(cycle, "pipeline")) == want
 
 
-def test_the_explanation_follows_the_path_of_the_queue() -> None:
+def test_explanation_lists_the_nodes_of_the_queues_path() -> None:
     cycle = last_cycle(
         scenario(
             nodes=[node("n0", cpu=4)],
@@ -473,7 +473,7 @@ STEPS = st.lists(
 
 @pytest.mark.parametrize("design", [False, True], ids=["release", "design"])
 @given(steps=STEPS)
-def test_a_tree_that_moved_in_parts_equals_a_new_one(steps: list[tuple[str, int]], *, design: bool) -> None:
+def test_incrementally_updated_tree_equals_a_new_tree(steps: list[tuple[str, int]], *, design: bool) -> None:
     paths = ["root/a/x", "root/a/y", "root/b", ""]
     session = session_of(
         scenario(

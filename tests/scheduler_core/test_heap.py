@@ -66,7 +66,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-def test_the_array_is_the_same_after_every_step(steps: list[tuple[str, int]]) -> None:
+def test_heap_array_matches_gos_container_heap_after_every_step(steps: list[tuple[str, int]]) -> None:
     def less(left: Item, right: Item) -> bool:
         return left.key < right.key
 
@@ -85,7 +85,7 @@ def test_the_array_is_the_same_after_every_step(steps: list[tuple[str, int]]) ->
 
 
 @given(st.lists(st.integers(0, 50), unique=True), st.lists(st.booleans(), max_size=80))
-def test_a_settled_queue_gives_out_what_the_literal_heap_does(numbers: list[int], pops: list[bool]) -> None:
+def test_settled_queue_pops_in_the_same_order_as_the_heap(numbers: list[int], pops: list[bool]) -> None:
     settled = SettledQueue[int](lambda number: (number,), numbers[:3])
     literal = PriorityQueue[int](lambda left, right: left < right, numbers[:3])
     waiting = numbers[3:]
@@ -102,9 +102,7 @@ def test_a_settled_queue_gives_out_what_the_literal_heap_does(numbers: list[int]
 
 
 @given(st.lists(st.integers(0, 50), unique=True, min_size=1), st.lists(st.integers(0, 50), max_size=80))
-def test_push_and_pop_in_one_gives_out_what_they_do_one_after_the_other(
-    numbers: list[int], keys: list[int]
-) -> None:
+def test_push_pop_equals_a_push_followed_by_a_pop(numbers: list[int], keys: list[int]) -> None:
     items = [Item(number, key) for number, key in enumerate(numbers)]
     twins = [Item(number, key) for number, key in enumerate(numbers)]
     settled = SettledQueue[Item](lambda item: (item.key, item.name), items)

@@ -1,4 +1,4 @@
-"""No module of the core imports itself through others, not even for a type."""
+"""The core has no import cycles, not even for type annotations."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 import grimp
 
 
-def circle_in(graph: grimp.ImportGraph) -> str:
-    """Return a circle of imports, empty when there is none."""
+def cycle_in(graph: grimp.ImportGraph) -> str:
+    """Return an import cycle, empty if there is none."""
     imports = {module: graph.find_modules_directly_imported_by(module) for module in sorted(graph.modules)}
     try:
         TopologicalSorter(imports).prepare()
@@ -17,12 +17,12 @@ def circle_in(graph: grimp.ImportGraph) -> str:
     return ""
 
 
-def test_a_circle_is_named() -> None:
+def test_import_cycle_is_reported() -> None:
     graph = grimp.ImportGraph()
     for module, imported in (("world", "jobs"), ("jobs", "rate"), ("jobs", "world")):
         graph.add_import(importer=module, imported=imported)
-    assert circle_in(graph) in ("world imports jobs imports world", "jobs imports world imports jobs")
+    assert cycle_in(graph) in ("world imports jobs imports world", "jobs imports world imports jobs")
 
 
-def test_no_module_of_the_core_imports_itself_by_way_of_others_not_even_for_a_type() -> None:
-    assert circle_in(grimp.build_graph("scheduler_core")) == ""
+def test_core_has_no_import_cycles_even_for_type_annotations() -> None:
+    assert cycle_in(grimp.build_graph("scheduler_core")) == ""

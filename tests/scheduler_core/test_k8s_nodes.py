@@ -18,7 +18,7 @@ NAMES = ("new0", "new1", "new2", "new3")
 
 
 def busy() -> Session:
-    """Return a session with pods that every part of the mirror has to count."""
+    """Return a session with pods that every part of the view has to count."""
     there = [
         pod("old0", group="group", node="n0", cpu=1, labels={"app": "w"}),
         pod("old1", group="group", node="n0", memory="1Gi", spec={"containers": on_port(80)}),
@@ -43,7 +43,7 @@ def is_web(kind: SelectorClass) -> int:
 def recount(
     session: Session, pods: list[tuple[TaskInfo, int]]
 ) -> tuple[list[int], list[list[int]], list[int]]:
-    """Return room, sums and the pods with label app w on each node, counted afresh."""
+    """Return a new count of each node's free pod slots, sums and pods labelled app=w."""
     k8s_nodes = session.k8s_nodes
     room = [9, 9]
     sums = [[0] * len(session.nodes) for _ in k8s_nodes.sums]
@@ -62,7 +62,7 @@ def recount(
         st.tuples(st.sampled_from(["allocate", "evict", "discard"]), st.integers(0, 3), st.integers(0, 1))
     )
 )
-def test_the_mirror_follows_placements_and_evictions(steps: list[tuple[str, int, int]]) -> None:
+def test_k8s_node_view_follows_placements_and_evictions(steps: list[tuple[str, int, int]]) -> None:
     session = busy()
     live = session.k8s_nodes.pods.live_counts("webs", is_web)
     tasks = {task.name: task for task in session.jobs["default/group"].tasks.values()}

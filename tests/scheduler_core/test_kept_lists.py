@@ -1,4 +1,4 @@
-"""What was found in the lists of a snapshot is kept; after an edit the problems are those of a fresh look."""
+"""Findings about a snapshot's lists are cached; after an edit the problems equal those of a new review."""
 
 import random
 from typing import Any
@@ -48,7 +48,7 @@ def edited(of: dict[str, Any], kind: str, dice: random.Random) -> dict[str, Any]
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_an_edit_is_reviewed_as_if_nothing_was_kept(seed: int) -> None:
+def test_review_of_an_edit_equals_a_review_without_a_cache(seed: int) -> None:
     dice, present = random.Random(seed), document()
     kept = Inspection(present)
     rules = {problem.rule for problem in review(present, kept)}

@@ -1,4 +1,4 @@
-"""A session shared by variants decides as one that is opened for the variant alone."""
+"""A session shared by variants decides the same as a session opened for one variant alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TWICE: list[Object] = [{"name": "proportion"}, {"name": "drf"}]
 
 
 def edited(document: Object, dice: Random) -> Object:
-    """Return the queues, some of which deserve, may reach or weigh something else, or are closed."""
+    """Return the queues with some deserved amounts, capabilities, weights or states changed."""
     queues = list(document["queues"])
     for _ in range(1 + dice.randrange(3)):
         place = dice.randrange(len(queues))
@@ -48,14 +48,14 @@ def edited(document: Object, dice: Random) -> Object:
 
 
 class Told(NamedTuple):
-    """How many variants were answered by a kept session, and in how many somebody was evicted."""
+    """How many variants reused a session, and how many of them had evictions."""
 
     kept: int
     evicted: int
 
 
 def told_of_variants(plugins: list[Object], dice: Random, *, reasons: bool) -> Told:
-    """Compare the bytes of variants over one state, one after the other, with those of runs from scratch."""
+    """Compare the bytes of successive variants over one state with those of runs from scratch."""
     second = [plugin for plugin in SECOND["plugins"] if plugin["name"] != "capacity"]
     tiers = [FIRST, {"plugins": [*second, *plugins]}]
     document = {**cluster(SIZE), "scheduler_conf": {**CONF, "tiers": tiers}}
@@ -75,11 +75,11 @@ def told_of_variants(plugins: list[Object], dice: Random, *, reasons: bool) -> T
 
 @pytest.mark.parametrize("plugins", OF_QUEUES)
 @pytest.mark.parametrize("reasons", [True, False], ids=["with reasons", "without"])
-def test_a_kept_session_gives_the_bytes_of_a_run_from_scratch(plugins: str, reasons: bool) -> None:
+def test_reused_session_gives_the_same_bytes_as_a_run_from_scratch(plugins: str, reasons: bool) -> None:
     told = told_of_variants(OF_QUEUES[plugins], Random(plugins), reasons=reasons)
     assert told.kept >= VARIANTS // 2
     assert told.evicted >= VARIANTS // 4
 
 
-def test_no_session_is_kept_that_opened_a_plugin_twice() -> None:
+def test_session_with_a_plugin_listed_twice_is_not_reused() -> None:
     assert told_of_variants(TWICE, Random(3), reasons=True).kept == 0

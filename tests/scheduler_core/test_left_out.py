@@ -1,4 +1,4 @@
-"""Sessions about one job end early, and report of it what whole ones report."""
+"""Sessions limited to one job end early, and report the same about it as full sessions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def documents(each: int) -> list[Object]:
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_a_job_that_is_left_out_ends_the_session_as_it_is(each: int) -> None:
+def test_job_reported_as_left_out_does_not_change_until_the_session_ends(each: int) -> None:
     said = 0
     for document in documents(each):
         session = session_of(document)
@@ -64,7 +64,7 @@ def test_a_job_that_is_left_out_ends_the_session_as_it_is(each: int) -> None:
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_a_result_about_one_job_has_what_the_whole_one_says_of_it(each: int) -> None:
+def test_result_limited_to_one_job_equals_that_part_of_the_full_result(each: int) -> None:
     """The sessions follow each other over one state."""
     shows = frozenset({"podgroups", "decisions"})
     asked = 0

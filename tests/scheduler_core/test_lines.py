@@ -1,4 +1,4 @@
-"""The first of equal jobs answers for all of them."""
+"""Equal waiting jobs form a line: the result for the first one holds for all of them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def crowd(seed: int) -> Object:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=4))
-def test_a_replay_in_lines_has_the_bytes_of_one_that_asks_for_every_job(seed: int) -> None:
+def test_replay_with_lines_equals_a_replay_that_tries_every_job(seed: int) -> None:
     document = crowd(seed)
     anew = {"name": "", **opened(document, anew=True).run()}
     assert json.dumps(replay_document(document)) == json.dumps({**anew, "name": document["name"]})
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_so_has_one_of_queues_in_a_tree(seed: int) -> None:
+def test_replay_with_lines_equals_a_plain_replay_in_a_queue_tree(seed: int) -> None:
     document = {**crowded_replay(seed), "scheduler_conf": TREE}
     for leaf in list(document["queues"]):
         name = leaf["metadata"]["name"]
@@ -50,7 +50,7 @@ def test_so_has_one_of_queues_in_a_tree(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=4))
-def test_so_has_one_of_queues_that_share_their_parents(seed: int) -> None:
+def test_replay_with_lines_equals_a_plain_replay_when_queues_share_parents(seed: int) -> None:
     document = grown(crowded_replay(f"tree {seed}"), two=seed % 2)
     holds = 0
     for step in (replay := opened(document)).steps():
@@ -62,7 +62,7 @@ def test_so_has_one_of_queues_that_share_their_parents(seed: int) -> None:
 
 
 def grown(document: Object, *, two: int) -> Object:
-    """Put queues below parents in turn, and with `two` the first queue directly below root."""
+    """Distribute queues over parents in turn; with `two`, put the first queue directly below root."""
     parents = [queue("over-a", deserved={"cpu": "3"}), queue("over-b", deserved={"cpu": "5"})]
     for number, leaf in enumerate(document["queues"][two:]):
         leaf["spec"]["parent"] = parents[number % 2]["metadata"]["name"]
@@ -70,7 +70,7 @@ def grown(document: Object, *, two: int) -> Object:
 
 
 @pytest.mark.parametrize("document", [*map(small_replay, (3, 4)), *map(crowd, (4, 5))])
-def test_lines_that_live_on_are_those_that_would_be_made_anew(document: Object) -> None:
+def test_lines_kept_across_sessions_equal_new_lines(document: Object) -> None:
     replay, seen = opened(document), 0
     for _ in replay.steps():
         replay.moment()
@@ -92,14 +92,14 @@ def keys_of(lines: dict[str, dict[Hashable, Line]]) -> object:
     }
 
 
-def test_of_equal_jobs_that_wait_a_session_looks_at_the_first_only() -> None:
+def test_session_tries_only_the_first_of_equal_waiting_jobs() -> None:
     session = session_of_a_full_cluster(waiting=200)
     tried = [job.key for job in session.jobs.values() if job.fit_errors]
     assert [decision.op for decision in session.decisions] == []
     assert len(tried) <= 1
 
 
-def test_a_line_that_was_rejected_is_asked_again_when_the_same_session_evicts_from_its_queue() -> None:
+def test_rejected_line_is_retried_after_evictions_from_its_queue() -> None:
     document = full_queue_that_loses_a_pod()
     enqueued, evicted = {}, {}
     for entry in replay_document(document)["log"]:
@@ -111,7 +111,7 @@ def test_a_line_that_was_rejected_is_asked_again_when_the_same_session_evicts_fr
 
 
 def full_queue_that_loses_a_pod() -> Object:
-    """Return a queue at its capability, where a job may enter once another queue has reclaimed its part.
+    """Return a queue at its capability, where a job is enqueued once another queue has reclaimed its share.
 
     The accounts that the second session finds are those that the first one has left: minimums name pods, too,
     so that nothing of what the jobs hold is elastic.
@@ -137,7 +137,7 @@ def full_queue_that_loses_a_pod() -> Object:
 
 
 def session_of_a_full_cluster(waiting: int) -> Session:
-    """Return a session in which jobs of two cores wait for a node that has one left."""
+    """Return a session where two-core jobs wait for a node with one idle core."""
     document = scenario(
         conf=conf("enqueue, allocate, reclaim, backfill", ["priority", "gang"], ["predicates", "capacity"]),
         nodes=[node("n", cpu=4, memory="64Gi")],
@@ -153,7 +153,7 @@ def session_of_a_full_cluster(waiting: int) -> Session:
     return next(opened(document).steps()).session
 
 
-def test_jobs_of_several_lines_come_in_their_order_and_touched_ones_are_left_to_others() -> None:
+def test_jobs_of_several_lines_are_merged_in_order_without_touched_jobs() -> None:
     class Job:
         def __init__(self, key: str) -> None:
             self.key = key

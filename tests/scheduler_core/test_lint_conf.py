@@ -1,4 +1,4 @@
-"""The lint of scheduler configurations: every rule alone, and all published configurations."""
+"""The lint of scheduler configurations: each rule by itself, and all published configurations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BASE = "actions: enqueue, allocate, backfill\ntiers:\n- plugins:\n  - name: gang
 
 
 NOTHING_TO_DO = {"nodeorder": {"node_order"}, "resource-strategy-fit": {"predicate"}}
-"""Answers that a plugin does not register when no node has images, or no resource is reserved."""
+"""Points that a plugin does not register when no node has images, or no resource is reserved."""
 
 
 def rules(text: str) -> dict[str, str]:
@@ -166,14 +166,14 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("text", "rule", "field"), WRITTEN.values(), ids=WRITTEN.keys())
-def test_every_rule_is_told_with_its_field_and_its_remedy(text: str, rule: str, field: str) -> None:
+def test_every_rule_is_reported_with_field_message_and_fix(text: str, rule: str, field: str) -> None:
     assert rules(text).get(rule) == field
     found = next(found for found in conf_problems(manifests.parse_conf(text)) if found.rule == rule)
     assert found.message
     assert found.fix or rule == "conf.not_modelled"
 
 
-def test_every_rule_has_a_case_and_its_line_in_the_docs() -> None:
+def test_every_rule_has_a_test_case_and_a_row_in_the_docs() -> None:
     sources = (ROOT / "scheduler_core" / "lint").glob("*.py")
     told = {rule for source in sources for rule in re.findall(r'"(conf\.\w+)"', source.read_text())}
     assert told == {rule for _, rule, _ in [*WRITTEN.values(), *LATER.values()]}
@@ -181,34 +181,34 @@ def test_every_rule_has_a_case_and_its_line_in_the_docs() -> None:
     assert told == set(documented)
 
 
-def test_volcanos_default_and_its_chart_are_sound_but_for_known_remarks() -> None:
+def test_default_configuration_has_only_remarks() -> None:
     assert {found.severity for found in conf_problems(None)} <= {"remark"}
 
 
 @pytest.mark.parametrize(
     "structure", [[], "text", 3, {"actions": []}, {"tiers": 3}, {"tiers": [None, {"plugins": [4]}]}]
 )
-def test_whatever_is_no_configuration_is_an_error(structure: Any) -> None:
+def test_invalid_configuration_structure_is_an_error(structure: Any) -> None:
     assert conf_problems(structure)[0].severity == "error"
 
 
-def test_a_quota_plugin_beside_gang_is_asked() -> None:
+def test_quota_plugin_in_the_tier_of_gang_is_not_bypassed() -> None:
     text = tiers("reclaim, allocate", "priority gang conformance proportion", "predicates")
     assert "conf.reclaim_bypasses_quota" not in rules(text)
 
 
-def test_a_switched_off_gang_does_not_hide_the_quota_plugin() -> None:
+def test_disabled_gang_plugin_does_not_bypass_the_quota_plugin() -> None:
     text = tiers("reclaim", "gang/enableReclaimable:~false", "capacity").replace("~", " ")
     assert "conf.reclaim_bypasses_quota" not in rules(text)
 
 
-def test_every_argument_and_answer_belongs_to_a_modelled_plugin() -> None:
+def test_argument_and_point_tables_cover_exactly_the_modelled_plugins() -> None:
     assert set(ARGUMENTS) == set(POINTS) == set(MODELLED_PLUGINS)
     assert set(RULES) == set(Point)
 
 
 @pytest.mark.parametrize("plugin", MODELLED_PLUGINS)
-def test_the_pages_of_plugins_name_the_same_arguments_and_defaults(plugin: str) -> None:
+def test_plugin_pages_list_the_same_arguments_and_defaults(plugin: str) -> None:
     page = (ROOT / "docs" / "plugins" / f"{plugin}.md").read_text()
     for names, default in re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|", page.partition("| argument |")[2], re.M):
         for name in re.findall(r"`([^`]+)`", names):
@@ -221,7 +221,7 @@ def test_the_pages_of_plugins_name_the_same_arguments_and_defaults(plugin: str) 
 
 
 @pytest.mark.parametrize("plugin", MODELLED_PLUGINS)
-def test_the_table_of_answers_is_what_the_plugin_registers(plugin: str) -> None:
+def test_table_of_points_matches_what_the_plugin_registers(plugin: str) -> None:
     arguments = dict.fromkeys(EXTENDER_VERBS.values(), "verb") if plugin == "extender" else {}
     entry = {"name": plugin, "arguments": arguments, "enableHierarchy": True}
     conf = {"actions": "allocate", "tiers": [{"plugins": [entry]}]}
@@ -231,7 +231,7 @@ def test_the_table_of_answers_is_what_the_plugin_registers(plugin: str) -> None:
     assert registered == told - NOTHING_TO_DO.get(plugin, set())
 
 
-def test_the_tier_that_decides_is_the_first_that_answers() -> None:
+def test_first_tier_with_a_registered_plugin_decides() -> None:
     conf = conf_of(manifests.parse_conf(tiers("reclaim", "priority gang", "proportion")))
     assert conf is not None
     reclaimable = next(question for question in questions(conf) if question.point == "reclaimable")
@@ -239,7 +239,7 @@ def test_the_tier_that_decides_is_the_first_that_answers() -> None:
     assert reclaimable.decides == 1
 
 
-def test_all_published_configurations_are_linted() -> None:
+def test_lint_handles_all_published_configurations() -> None:
     if not PUBLISHED.is_dir():
         unavailable("the published configurations are not here")
     bypassing = []
@@ -257,7 +257,7 @@ def test_all_published_configurations_are_linted() -> None:
     assert len(bypassing) == 18
 
 
-def test_the_docs_list_what_is_found_in_every_published_configuration() -> None:
+def test_docs_list_the_findings_of_every_published_configuration() -> None:
     if not PUBLISHED.is_dir():
         unavailable("the published configurations are not here")
     table = (ROOT / "docs" / "lint.md").read_text().partition("| published file | rules |\n|---|---|\n")[2]
@@ -269,7 +269,7 @@ def test_the_docs_list_what_is_found_in_every_published_configuration() -> None:
 
 
 def found_in(path: Path) -> list[str]:
-    """Return the ids of all that is found in a file, each once, as the lint orders them."""
+    """Return the distinct rule ids found in a file, in the lint's order."""
     try:
         structure = manifests.parse_conf(path.read_text())
     except manifests.Unreadable as unreadable:
@@ -277,7 +277,7 @@ def found_in(path: Path) -> list[str]:
     return list(dict.fromkeys(f"`{problem.rule}`" for problem in conf_problems(structure)))
 
 
-MENDED = {
+FIXED = {
     "conf.reclaim_bypasses_quota": tiers("enqueue, allocate, reclaim", "gang cdp", "capacity predicates"),
     "conf.votes_hidden": tiers("enqueue, allocate", "overcommit gang", "proportion predicates", "sla"),
     "conf.booked_early": tiers("enqueue, allocate", "gang proportion predicates overcommit"),
@@ -294,13 +294,13 @@ MENDED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("rule", MENDED)
-def test_the_remedy_of_a_finding_mends_it(rule: str) -> None:
-    structure = manifests.parse_conf(MENDED[rule])
-    assert rule not in [problem.rule for problem in conf_problems(mended(structure, rule))]
+@pytest.mark.parametrize("rule", FIXED)
+def test_fix_of_a_finding_removes_it(rule: str) -> None:
+    structure = manifests.parse_conf(FIXED[rule])
+    assert rule not in [problem.rule for problem in conf_problems(fixed(structure, rule))]
 
 
-def test_remedies_mend_what_is_found_in_published_configurations() -> None:
+def test_fixes_remove_the_findings_in_published_configurations() -> None:
     if not PUBLISHED.is_dir():
         unavailable("the published configurations are not here")
     for path in sorted(PUBLISHED.rglob("*.conf")):
@@ -309,10 +309,10 @@ def test_remedies_mend_what_is_found_in_published_configurations() -> None:
         except manifests.Unreadable:
             continue
         before = [problem.rule for problem in conf_problems(structure)]
-        for rule in set(before) & MENDED.keys():
+        for rule in set(before) & FIXED.keys():
             if not remedy(problem_of(structure, rule), conf_of(structure)):
                 continue
-            after = [problem.rule for problem in conf_problems(mended(structure, rule))]
+            after = [problem.rule for problem in conf_problems(fixed(structure, rule))]
             assert after.count(rule) < before.count(rule), (path, rule)
 
 
@@ -320,8 +320,8 @@ def problem_of(structure: Any, rule: str) -> Problem:
     return next(problem for problem in conf_problems(structure) if problem.rule == rule)
 
 
-def mended(structure: Any, rule: str) -> Any:
-    """Return a configuration after the remedy of its first finding of a rule."""
+def fixed(structure: Any, rule: str) -> Any:
+    """Return a configuration after applying the fix of its first finding of a rule."""
     operations = remedy(problem_of(structure, rule), conf_of(structure))
     assert operations
     for told in operations:
@@ -331,7 +331,7 @@ def mended(structure: Any, rule: str) -> Any:
 
 
 def calls_for(plugins: int, name: str) -> int:
-    """Count the calls that it takes to lint a configuration of this many plugins."""
+    """Count the calls made to lint a configuration of this many plugins."""
     entry = {"name": name, "enableHierarchy": True, "enablePreemptabel": True, "arguments": {"wieght": 1}}
     structure = {
         "actions": "reclaim, allocate, preempt, enqueue, gangreclaim, shuffle",
@@ -359,7 +359,7 @@ def calls_for(plugins: int, name: str) -> int:
 @pytest.mark.parametrize(
     "name", ["gang", "capacity", "proportion", "overcommit", "extender", "drf", "nothing"]
 )
-def test_linting_a_configuration_takes_calls_in_proportion_to_its_plugins(name: str) -> None:
+def test_linting_takes_time_proportional_to_the_number_of_plugins(name: str) -> None:
     calls_for(50, name)
     assert calls_for(400, name) < 4.4 * calls_for(100, name)
 
@@ -379,9 +379,7 @@ LATER = {
 
 
 @pytest.mark.parametrize(("text", "rule", "field"), LATER.values(), ids=LATER)
-def test_what_a_later_release_introduced_is_reported_for_the_older_one(
-    text: str, rule: str, field: str
-) -> None:
+def test_feature_of_a_later_release_is_reported_for_an_older_one(text: str, rule: str, field: str) -> None:
     structure = manifests.parse_conf(text)
     older = {found.rule: found for found in conf_problems(structure, V1_14)}
     assert older[rule].field == field
@@ -389,7 +387,7 @@ def test_what_a_later_release_introduced_is_reported_for_the_older_one(
     assert rule not in {found.rule for found in conf_problems(structure, V1_15)}
 
 
-def test_a_plan_is_reviewed_for_the_release_that_it_names() -> None:
+def test_plan_is_reviewed_for_its_stated_release() -> None:
     document = scenario(conf=manifests.parse_conf(LATER["an action of a later release"][0]))
     rules_of = [
         {found.rule for found in review({**document, "release": release})}

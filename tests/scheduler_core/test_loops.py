@@ -26,14 +26,14 @@ def found(document: Object) -> list[Object]:
 
 
 def evicted_in(result: Object) -> list[list[str]]:
-    """Return who is evicted in each cycle."""
+    """Return the evicted pods of each cycle."""
     return [
         [step["pod"] for step in cycle["decisions"] if step["op"] == "evict" and step["state"] == "committed"]
         for cycle in result["cycles"]
     ]
 
 
-def test_a_loop_is_found_with_its_members_its_period_and_what_it_loses() -> None:
+def test_loop_is_found_with_pods_period_and_lost_resources() -> None:
     (loop,) = found(looping())
     assert (loop["first_cycle"], loop["period"], loop["turns"]) == (3, 2, 3)
     (pod,) = loop["pods"]
@@ -44,7 +44,7 @@ def test_a_loop_is_found_with_its_members_its_period_and_what_it_loses() -> None
     assert (lost["pods"], lost["evictions"], lost["amounts"]["cpu"], lost["cycles"]) == (1, 1, 4000, 1)
 
 
-def test_a_loop_says_which_share_falls_to_what() -> None:
+def test_loop_explains_the_shares_behind_the_eviction_and_the_return() -> None:
     (loop,) = found(looping())
     evicts, returns = (entry["sentence"] for entry in loop["why"])
     assert "queue queue1 holds 4 CPU and deserves 3 CPU, so reclaim evicts default/pod1" in evicts
@@ -52,13 +52,13 @@ def test_a_loop_says_which_share_falls_to_what() -> None:
 
 
 @pytest.mark.parametrize(("termination_cycles", "period"), [(0, 2), (1, 3), (2, 4)])
-def test_the_longer_pods_terminate_the_longer_a_turn_takes(termination_cycles: int, period: int) -> None:
+def test_loop_period_grows_with_the_termination_time(termination_cycles: int, period: int) -> None:
     (loop,) = found(looping(termination_cycles=termination_cycles, cycles=12))
     assert loop["period"] == period
 
 
 @pytest.mark.parametrize("termination_cycles", [0, 1])
-def test_each_change_that_is_offered_ends_the_loop_and_the_first_is_as_small_as_can_be(
+def test_every_proposed_change_ends_the_loop_and_the_first_one_is_minimal(
     termination_cycles: int,
 ) -> None:
     document = looping(termination_cycles=termination_cycles)
@@ -78,7 +78,7 @@ def test_each_change_that_is_offered_ends_the_loop_and_the_first_is_as_small_as_
     assert found(document)
 
 
-def test_what_a_job_is_told_agrees_with_the_loop() -> None:
+def test_job_story_agrees_with_the_loop() -> None:
     for termination_cycles in (0, 1):
         document = looping(termination_cycles=termination_cycles)
         result = simulate_document(document)
@@ -86,14 +86,14 @@ def test_what_a_job_is_told_agrees_with_the_loop() -> None:
             story = explain.job_story(document, result, job)
             assert story["reason"]["id"] == "job.loop"
         before = explain.job_story(document, result, "job3", cycle=1)["reason"]["id"]
-        assert before != "job.loop", "of an earlier cycle only what was known then"
+        assert before != "job.loop", "a story of an earlier cycle does not know the loop yet"
         prepared = prepare(document)
         told = explain.unblocking(document, "default/job3", prepared.simulate)
         assert told["waits"], "a place that is lost again is no answer"
         assert told["changes"]
 
 
-def test_a_pod_that_is_evicted_four_times_is_one_pod() -> None:
+def test_pod_evicted_four_times_is_counted_once() -> None:
     document = looping()
     (link,) = explain.flow(document, simulate_document(document))
     assert (link["pods"], link["evictions"], link["amounts"]["cpu"]) == (1, 4, 4000)
@@ -102,7 +102,7 @@ def test_a_pod_that_is_evicted_four_times_is_one_pod() -> None:
     )
 
 
-def test_the_command_line_says_so(tmp_path: Path, capsysbinary: Any) -> None:
+def test_command_line_reports_the_loop(tmp_path: Path, capsysbinary: Any) -> None:
     path = tmp_path / "loop.json"
     path.write_text(json.dumps(looping()))
     assert main(["explain", str(path), "--job", "job3"]) == 0
@@ -114,14 +114,14 @@ def test_the_command_line_says_so(tmp_path: Path, capsysbinary: Any) -> None:
     assert (loop["period"], loop["changes"][0]["evicted"]) == (2, 0)
 
 
-def test_without_explanations_a_loop_is_found_but_not_searched() -> None:
+def test_loop_is_found_without_explanations_but_not_searched() -> None:
     result = simulate_document(looping(), Options(explain=False))
     assert result["loops"] == [{"first_cycle": 3, "period": 2}]
     prepared = prepare(looping())
     assert explain.with_loops(prepared, result, Options(explain=False)) == result
 
 
-def test_evicted_pods_that_do_not_come_back_make_no_loop() -> None:
+def test_evicted_pods_that_are_deleted_make_no_loop() -> None:
     assert found(looping(evicted="delete")) == []
 
 
@@ -132,7 +132,7 @@ FIRST_TIERS = [["gang"], ["priority", "gang", "conformance"]]
 
 @st.composite
 def clusters(draw: st.DrawFn) -> Object:
-    """Return queues on a small full cluster, one of which holds one large pod and others wait."""
+    """Return queues on a small full cluster: one holds a large pod, the others wait."""
     size = draw(st.integers(4, 8))
     large = draw(st.integers(2, size))
     groups, members = [podgroup("large", queue="a")], [pod("large-0", group="large", node="n0", cpu=large)]
@@ -164,7 +164,7 @@ def clusters(draw: st.DrawFn) -> Object:
 
 @given(clusters())
 @settings(max_examples=60)
-def test_a_loop_really_turns_and_only_evictions_make_one(document: Object) -> None:
+def test_reported_loop_repeats_and_contains_evictions(document: Object) -> None:
     result = simulate_document(document)
     loops = explain.loops(document, result)
     if not any(evicted_in(result)):

@@ -30,7 +30,7 @@ def groups(
     unwanted: Sequence[str] = (),
     last: Sequence[str] = (),
 ) -> Object:
-    """Return an affinity: groups required, preferred, kept out of, and taken only as the last resort."""
+    """Return an affinity: groups that are required, preferred, excluded, and avoided if possible."""
     return {
         "nodeGroupAffinity": {REQUIRED: list(required), PREFERRED: list(preferred)},
         "nodeGroupAntiAffinity": {REQUIRED: list(unwanted), PREFERRED: list(last)},
@@ -64,7 +64,7 @@ def opened(name: str, *, arguments: Object, hierarchy: bool) -> Session:
 
 
 def told(session: Session) -> str:
-    """Return, per node, the answer of the filter and the score."""
+    """Return the filter status and the score of each node."""
     words = []
     for name, score in scores(session).items():
         codes = answers(session)[name]
@@ -104,11 +104,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("name", "facts", "want"), CASES.values(), ids=CASES.keys())
-def test_nodegroup(name: str, facts: dict[str, Any], want: str) -> None:
+def test_filter_and_score_of_each_node(name: str, facts: dict[str, Any], want: str) -> None:
     assert told(opened(name, **{"arguments": {}, "hierarchy": False, **facts})) == want
 
 
-def test_the_score_by_order_is_exact() -> None:
+def test_score_by_preferred_order_is_exact() -> None:
     session = opened("q4", arguments=ORDERED, hierarchy=False)
     assert scores(session)["g1"] == 33.333333333333336
     assert scores(session)["g3"] == 16.666666666666668

@@ -1,4 +1,4 @@
-"""Plugin nodeorder: the recorded scores, and the formulas one by one and all at once."""
+"""Plugin nodeorder: recorded scores, and the formulas for single nodes and in batches."""
 
 from __future__ import annotations
 
@@ -76,29 +76,29 @@ TOTALS = {"t1": [449, 447, 424], "t2": [378, 372, 353], "t3": [460, 454, 435], "
 
 
 @pytest.mark.parametrize(("asked", "want"), AMOUNTS.items(), ids=lambda value: str(value))
-def test_scores_of_amounts(asked: tuple[str, str], want: list[int]) -> None:
+def test_resource_scores(asked: tuple[str, str], want: list[int]) -> None:
     score, name = asked
     assert row(opened(SIZES, [coming(**PODS[name])], only(score), there=RUNNING)) == want
 
 
 @pytest.mark.parametrize(("name", "want"), TOTALS.items())
-def test_the_total_by_default(name: str, want: list[int]) -> None:
+def test_total_score_with_default_weights(name: str, want: list[int]) -> None:
     assert row(opened(SIZES, [coming(**PODS[name])], "nodeorder", there=RUNNING)) == want
 
 
-def test_requests_of_the_whole_pod_count_for_pods_that_are_there_only() -> None:
+def test_pod_level_requests_are_counted_only_for_existing_pods() -> None:
     whole = {"resources": {"requests": {"cpu": "2", "memory": "4Gi"}}}
     there = [pod("r1", group="group", node="n1", cpu=1, memory="1Gi", spec=whole)]
     assert row(opened(SIZES[:1], [coming(**whole)], only("leastrequested"), there=there)) == [47]
     assert row(opened(SIZES[:1], [coming(**whole)], only("balancedresource"), there=there)) == [0]
 
 
-def test_a_node_without_cpu_is_scored_by_its_memory() -> None:
+def test_node_without_cpu_is_scored_by_memory() -> None:
     session = opened([node("n1", memory="8Gi")], [coming(memory="2Gi")], only("leastrequested"))
     assert row(session) == [75]
 
 
-def test_an_integer_weight_given_as_a_text_is_ignored() -> None:
+def test_weight_given_as_a_string_is_ignored() -> None:
     plugin = ("nodeorder", {"arguments": {"tainttoleration.weight": "0", "leastrequested.weight": 0}})
     assert row(opened(SIZES, [coming()], plugin)) == [300, 300, 300]
 
@@ -114,7 +114,7 @@ allocated = whole | st.integers(2**53, 2**63 - 1)
     requests=st.tuples(st.integers(0, 2000), st.integers(0, 2**40), st.integers(0, 3)),
     weights=st.tuples(st.integers(-2, 3), st.integers(-2, 3), st.integers(-2, 3)),
 )
-def test_nodes_and_shapes_score_the_same_one_by_one_and_all_at_once(
+def test_single_and_batch_scores_are_equal(
     allocatable: list[tuple[int, int, int]],
     taken: tuple[int, ...],
     requests: tuple[int, int, int],
@@ -178,8 +178,8 @@ def cut(numerator: int, divisor: int) -> int:
     return abs(numerator) // divisor * (-1 if numerator < 0 else 1)
 
 
-def test_a_node_too_large_for_64_bit_percentages_scores_as_in_kube_scheduler() -> None:
-    """9Ei of cpu are read as 2^63 - 1 millicores: a hundred times what is free of them overflows."""
+def test_overflowing_percentage_of_a_huge_node_scores_as_in_kube_scheduler() -> None:
+    """9Ei of cpu are read as 2^63 - 1 millicores; a hundred times the idle amount overflows."""
     sizes = [node("large", cpu="9Ei"), node("small", cpu="4")]
     least = ("nodeorder", {"arguments": {"balancedresource.weight": 0, "tainttoleration.weight": 0}})
     assert row(opened(sizes, [coming()], least))[0] == 0
@@ -262,15 +262,15 @@ NEW = {"matchExpressions": [{"key": "gen", "operator": "Gt", "values": ["4"]}]}
 BROKEN = {"matchExpressions": [{"key": "gen", "operator": "Near", "values": ["4"]}]}
 
 
-def test_preferred_nodes() -> None:
+def test_preferred_node_affinity_scores() -> None:
     assert mixed("nodeaffinity", affinity=prefers((10, SSD), (25, NEW))) == [28, 100, 71]
 
 
-def test_preferences_of_weight_0_and_empty_ones_do_not_count() -> None:
+def test_zero_weight_and_empty_preferences_are_ignored() -> None:
     assert mixed("nodeaffinity", affinity=prefers((0, BROKEN), (5, {}))) == [0, 0, 0]
 
 
-def test_preferred_pods() -> None:
+def test_preferred_pod_affinity_and_anti_affinity_scores() -> None:
     wish = {
         "podAffinity": {PREFERRED: [near("db", "zone", 60)]},
         "podAntiAffinity": {PREFERRED: [near("web", HOSTNAME, 25)]},
@@ -278,12 +278,12 @@ def test_preferred_pods() -> None:
     assert mixed("podaffinity", labels={"app": "cache"}, affinity=wish) == [100, 0, 7]
 
 
-def test_pods_that_are_there_have_preferences_too() -> None:
+def test_preferences_of_existing_pods_are_scored() -> None:
     assert mixed("podaffinity", labels={"app": "cache"}) == [100, 0, 100]
     assert mixed("podaffinity", labels={"app": "other"}) == [0, 0, 0]
 
 
-def test_taints_that_are_only_disliked() -> None:
+def test_prefer_no_schedule_taints_lower_the_score() -> None:
     assert mixed("tainttoleration", tolerations=[{"key": "b", "operator": "Exists"}]) == [50, 50, 0]
     assert mixed("tainttoleration", tolerations=[{"operator": "Exists"}]) == [100, 100, 100]
 
@@ -297,18 +297,18 @@ def softly(key: str, max_skew: int) -> Object:
     }
 
 
-def test_topology_spread() -> None:
+def test_topology_spread_scores() -> None:
     wish = [softly("zone", 1), softly(HOSTNAME, 2)]
     assert mixed("podtopologyspread", labels={"app": "web"}, topologySpreadConstraints=wish) == [62, 50, 100]
 
 
-def test_a_node_without_the_label_scores_nothing_for_spread() -> None:
+def test_node_without_the_topology_label_gets_no_spread_score() -> None:
     bare = node("n0", cpu=8, memory="16Gi")
     wish = coming(labels={"app": "web"}, topologySpreadConstraints=[softly("zone", 1)])
     assert row(opened([bare, *MIXED], [wish], only("podtopologyspread"), there=EXISTING)) == [0, 25, 25, 100]
 
 
-def test_pods_selected_by_a_service_are_spread_by_default() -> None:
+def test_pods_of_a_service_are_spread_by_default() -> None:
     zones = [
         node(f"n{number}", cpu=8, memory="16Gi", labels={"topology.kubernetes.io/zone": zone} if zone else {})
         for number, zone in enumerate(("", "za", "za", "zb"))
@@ -331,13 +331,13 @@ def with_images(name: str, *images: tuple[str, int]) -> Object:
     return built
 
 
-def test_images_that_are_there_already() -> None:
+def test_image_locality_scores() -> None:
     nodes = [with_images("n1", ("app:1", 500)), with_images("n2", ("app:1", 700)), with_images("n3")]
     session = opened(nodes, [coming(containers=[{"name": "main", "image": "app:1"}])], only("imagelocality"))
     assert row(session) == [14, 31, 0]
 
 
-def test_an_image_without_a_tag_is_the_latest() -> None:
+def test_image_without_a_tag_means_latest() -> None:
     nodes = [with_images("n1", ("registry:5000/app:latest", 999))]
     shape_of = opened(
         nodes, [coming(containers=[{"name": "main", "image": "registry:5000/app"}])], "nodeorder"
@@ -367,11 +367,11 @@ BUSY = [
         ({"cpu": 3, "memory": "1Gi"}, [436, 399, 480]),
     ],
 )
-def test_the_example_with_several_plugins(facts: Object, want: list[int]) -> None:
+def test_worked_example_scores(facts: Object, want: list[int]) -> None:
     assert row(opened(THREE, [coming(**facts)], "nodeorder", there=BUSY)) == want
 
 
-def test_without_predicates_scores_stay_those_of_the_open() -> None:
+def test_scores_are_not_updated_without_plugin_predicates() -> None:
     for plugins, want in ((["nodeorder"], False), (["predicates", "nodeorder"], True)):
         session = opened(SIZES, [coming("new0", cpu=1), coming("new1", cpu=1)], *plugins)
         before = row(session, "new1")
@@ -380,7 +380,7 @@ def test_without_predicates_scores_stay_those_of_the_open() -> None:
         assert (row(session, "new1") != before) is want
 
 
-def test_a_broken_preference_leaves_the_pod_unplaced_unless_one_node_is_left() -> None:
+def test_invalid_preference_leaves_the_pod_unplaced_unless_one_node_fits() -> None:
     def bound(nodes: list[Object]) -> list[str]:
         broken = pod("new-0", group="new", cpu=1, spec={"affinity": prefers((1, BROKEN))})
         document = scenario(

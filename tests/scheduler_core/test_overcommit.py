@@ -23,14 +23,14 @@ def cycle(podgroups: list[Object], running: list[Object] = [], **arguments: obje
 
 
 def waiting(*cpus: int) -> list[Object]:
-    """Return jobs that ask to enter one after the other, named by what they ask for."""
+    """Return jobs to enqueue one after the other, named after their requests."""
     return [
         podgroup(f"cpu-{cpu}", min_resources={"cpu": cpu}, phase="Pending", created=turn)
         for turn, cpu in enumerate(cpus)
     ]
 
 
-def test_twelve_cores_of_ten_may_be_promised() -> None:
+def test_default_factor_admits_twelve_cores_on_ten() -> None:
     told = cycle(waiting(8, 5, 4, 1))
     assert decided(told, "enqueue") == ["default/cpu-8", "default/cpu-4"]
     assert decided(told, "enqueue_reject") == ["default/cpu-5", "default/cpu-1"]
@@ -38,7 +38,7 @@ def test_twelve_cores_of_ten_may_be_promised() -> None:
     assert told["at_end"]["overcommit"]["inqueue"]["cpu"] == 12000
 
 
-def test_the_page_shows_these_votes() -> None:
+def test_plugin_page_shows_the_votes() -> None:
     votes = {"enqueue": "permit", "enqueue_reject": "reject"}
     rows, beside = [], 0
     for entry in cycle(waiting(8, 5, 4, 1))["decisions"]:
@@ -53,12 +53,12 @@ FACTORS = {1.5: 15000, 2: 20000, 1.0: 10000, 0.8: 12000, "2": 12000}
 
 
 @pytest.mark.parametrize(("factor", "idle"), FACTORS.items())
-def test_a_factor_below_1_or_no_number_is_the_default(factor: object, idle: int) -> None:
+def test_factor_below_one_or_not_a_number_is_the_default(factor: object, idle: int) -> None:
     told = cycle([], **{"overcommit-factor": factor})
     assert told["at_open"]["overcommit"]["idle"]["cpu"] == idle
 
 
-def test_everything_on_a_node_counts_as_used() -> None:
+def test_all_pods_on_a_node_count_as_used() -> None:
     on_node = [
         pod("other", node="n0", cpu=2, spec={"schedulerName": "other"}),
         *pods("job-a", 1, node="n0", deleting=True, cpu=1),
@@ -68,7 +68,7 @@ def test_everything_on_a_node_counts_as_used() -> None:
     assert told["at_open"]["overcommit"]["total"]["cpu"] == 10000
 
 
-def test_a_job_let_in_earlier_counts_whole_and_a_running_one_with_what_it_lacks() -> None:
+def test_inqueue_job_counts_fully_and_running_job_by_its_missing_resources() -> None:
     groups = [
         podgroup("in", min_member=2, min_resources={"cpu": 4, "memory": "1Gi"}),
         podgroup("run", min_member=1, min_resources={"cpu": 3}, phase="Running"),
@@ -82,7 +82,7 @@ def test_a_job_let_in_earlier_counts_whole_and_a_running_one_with_what_it_lacks(
     assert cycle(groups, on_node)["at_open"]["overcommit"]["inqueue"] == {"cpu": 6000, "memory": GI}
 
 
-def test_a_rejection_names_every_resource_and_what_is_missing() -> None:
+def test_rejection_names_every_resource_and_the_missing_amount() -> None:
     told = cycle([podgroup("big", min_resources={"cpu": 13, "memory": "20Gi"}, phase="Pending")])
     (decision,) = told["decisions"]
     assert decision["reason"] == "resource in cluster is overused: overused cpu, overused memory"

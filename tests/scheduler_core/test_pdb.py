@@ -32,7 +32,7 @@ def budget(allowed: int | None, selector: Any = APP_A, **fields: Any) -> dict[st
 
 
 class Case(NamedTuple):
-    """Budgets, and which of three pods with label app=a may go."""
+    """Budgets, and which of three pods with label app=a may be evicted."""
 
     budgets: tuple[dict[str, Any], ...]
     want: list[str]
@@ -68,25 +68,25 @@ def tasks(*entries: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_which_pods_may_go(case: Case) -> None:
+def test_budget_limits_the_evictable_pods(case: Case) -> None:
     running = tasks(*pods("x", 3, node="n0", cpu=1, labels={"app": "a"}))
     assert [task.name for task in tasks_within(budgets_of(case.budgets), running, None)] == case.want
 
 
-def test_a_pod_without_labels_never_goes() -> None:
+def test_pod_without_labels_is_never_evicted() -> None:
     bare, labelled = tasks(
         pod("x-0", group="x", node="n0"), pod("y-0", group="y", node="n0", labels={"app": "b"})
     )
     assert tasks_within([], [bare, labelled], None) == [labelled]
 
 
-def test_every_call_starts_afresh() -> None:
+def test_every_call_counts_disruptions_from_zero() -> None:
     running = tasks(*pods("x", 3, node="n0", cpu=1, labels={"app": "a"}))
     budgets = budgets_of([budget(1)])
     assert [tasks_within(budgets, running, None) for _ in range(2)] == [running[:1], running[:1]]
 
 
-def test_the_budget_is_named_as_the_reason() -> None:
+def test_vote_names_the_disruption_budget() -> None:
     running = tasks(*pods("x", 2, node="n0", cpu=1, labels={"app": "a"}))
     why: dict[str, Any] = {}
     tasks_within(budgets_of([budget(1)]), running, why)
@@ -94,7 +94,7 @@ def test_the_budget_is_named_as_the_reason() -> None:
     assert why["default-x-1"] == ("disruption budget default/b would be violated", {"disruptionsAllowed": 1})
 
 
-def test_a_budget_of_one_lets_one_go_per_search() -> None:
+def test_budget_of_one_permits_one_eviction_per_preemptor() -> None:
     """The worked example of the plugin's page: nothing is remembered from one preemptor to the next."""
     document = scenario(
         nodes=[node("n0", cpu=2)],
@@ -115,7 +115,7 @@ def test_a_budget_of_one_lets_one_go_per_search() -> None:
     assert decided(last_cycle(document), "evict") == []
 
 
-def test_shuffle_with_pdb_evicts_all_that_the_budgets_allow() -> None:
+def test_shuffle_evicts_as_many_pods_as_the_budgets_allow() -> None:
     document = scenario(
         nodes=[node("n0", cpu=4)],
         podgroups=[podgroup("x")],

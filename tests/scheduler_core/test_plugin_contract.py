@@ -1,4 +1,4 @@
-"""Every plugin keeps the contract, and a plugin that breaks it is detected."""
+"""Every plugin meets the plugin contract, and a plugin that breaks it is detected."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
 @pytest.mark.parametrize("plugin", OPENERS)
 @SEARCH
 @given(data=st.data())
-def test_every_plugin_keeps_the_contract(plugin: str, data: st.DataObject) -> None:
+def test_every_plugin_meets_the_contract(plugin: str, data: st.DataObject) -> None:
     assert_keeps_contract(data, plugin, ARGUMENTS.get(plugin, [{}]), extender=answer)
 
 
@@ -189,7 +189,7 @@ WRONG: dict[str, tuple[Callable[[Session], None], str]] = {
 
 
 @pytest.mark.parametrize(("register", "message"), WRONG.values(), ids=WRONG.keys())
-def test_a_plugin_that_breaks_the_contract_is_found_out(
+def test_plugin_that_breaks_the_contract_is_detected(
     register: Callable[[Session], None], message: str
 ) -> None:
     session = opened()

@@ -1,4 +1,4 @@
-"""What a pod takes: containers, init containers, sidecars, pod-level requests, overhead."""
+"""Resource requests of a pod: containers, init containers, sidecars, pod-level requests, overhead."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_pod_level_requests_replace_and_overhead_is_added() -> None:
     assert request({**SPEC, "resources": {"requests": {"cpu": "10"}}}).cpu == 10250
 
 
-def test_limits_count_only_where_admission_would_default_them() -> None:
+def test_limits_count_as_requests_only_with_default_requests() -> None:
     spec = {"containers": [{"resources": {"limits": {"cpu": "2"}}}]}
     assert request(spec).cpu == 0
     assert request(spec, default_requests=True).cpu == 2000
 
 
-def test_pods_that_differ_in_nothing_the_scheduler_reads_share_a_shape() -> None:
+def test_pods_that_differ_only_in_ignored_fields_share_a_shape() -> None:
     shapes = ShapeTable(default_requests=True)
     one = {"containers": [{"name": "a", "env": [{"name": "INDEX", "value": "0"}], "resources": {}}]}
     two = {"containers": [{"name": "b", "env": [{"name": "INDEX", "value": "1"}], "resources": {}}]}
@@ -50,7 +50,7 @@ def test_pods_that_differ_in_nothing_the_scheduler_reads_share_a_shape() -> None
     assert shapes.shape_of({**one, "nodeSelector": {"zone": "a"}}) is not shapes.shape_of(one)
 
 
-def test_which_gates_hold_a_pod() -> None:
+def test_scheduling_gates_of_volcano_and_of_others_are_distinguished() -> None:
     shapes = ShapeTable(default_requests=True)
     own = [{"name": "scheduling.volcano.sh/queue-allocation-gate"}]
     assert shapes.shape_of({"schedulingGates": own}).gated

@@ -1,4 +1,4 @@
-"""Plugin predicates: the recorded answers, and what the filters cache in a session."""
+"""Plugin predicates: recorded answers, and what the filters cache during a session."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ TOLERATIONS = {
 
 
 @pytest.mark.parametrize(("tolerations", "want"), TOLERATIONS.values(), ids=TOLERATIONS.keys())
-def test_taints(tolerations: list[Object], want: str) -> None:
+def test_taints_and_tolerations(tolerations: list[Object], want: str) -> None:
     told = answers(opened(TAINTED, [coming(tolerations=tolerations)]))
     assert " ".join(told[name] for name in ("tNS", "tNE", "tPN", "uns")) == want
 
 
-def test_taints_are_not_looked_at_when_switched_off() -> None:
+def test_taints_are_ignored_when_the_filter_is_disabled() -> None:
     off = ("predicates", {"arguments": {"predicate.TaintTolerationEnable": False}})
     assert passing(opened(TAINTED, [coming()], off)) == ["tNE", "tNS", "tPN"]
 
@@ -111,13 +111,13 @@ def test_required_node_affinity(terms: list[Object], want: list[str]) -> None:
     assert passing(opened(LABELLED, [coming(affinity=required_nodes(*terms))])) == want
 
 
-def test_node_selector_and_node_affinity_must_both_hold() -> None:
+def test_node_selector_and_node_affinity_must_both_match() -> None:
     wish = coming(nodeSelector={"a": "x"}, affinity=required_nodes(expression("num", "Exists")))
     assert passing(opened(LABELLED, [wish])) == ["n1"]
     assert reasons(opened(LABELLED, [wish]), "n3") == ["node(s) didn't match Pod's node affinity/selector"]
 
 
-def test_names_that_exclude_each_other_fail_before_any_node_is_looked_at() -> None:
+def test_conflicting_node_names_fail_in_the_pre_predicate() -> None:
     session = opened(
         LABELLED,
         [coming(affinity=required_nodes(by_field(("metadata.name", ["n1"]), ("metadata.name", ["n2"]))))],
@@ -181,18 +181,18 @@ SPREADS: dict[str, tuple[Object, Object, str]] = {
 
 
 @pytest.mark.parametrize(("constraint", "facts", "want"), SPREADS.values(), ids=SPREADS.keys())
-def test_topology_spread(constraint: Object, facts: Object, want: str) -> None:
+def test_topology_spread_filter(constraint: Object, facts: Object, want: str) -> None:
     wish = coming(**{"labels": WEB, "topologySpreadConstraints": [constraint], **facts})
     assert " ".join(answers(opened(PLACES, [wish], there=WEBS)).values()) == want
 
 
-def test_terminating_pods_do_not_count_for_spread() -> None:
+def test_terminating_pods_do_not_count_for_topology_spread() -> None:
     leaving = pod("w4", group="group", node="n3", labels=WEB, deleting=True)
     wish = coming(labels=WEB, topologySpreadConstraints=[spread("zone")])
     assert answers(opened(PLACES, [wish], there=[*WEBS, leaving]))["n3"] == FITS
 
 
-def test_the_two_reasons_of_spread() -> None:
+def test_topology_spread_has_two_reasons() -> None:
     wish = coming(labels=WEB, topologySpreadConstraints=[spread("zone")])
     session = opened(PLACES, [wish], there=WEBS)
     text = "node(s) didn't match pod topology spread constraints"
@@ -242,7 +242,7 @@ def test_required_pod_affinity(wish: Object, want: str) -> None:
     assert " ".join(answers(session).values()) == want
 
 
-def test_namespaces_are_selected_by_their_labels() -> None:
+def test_pod_affinity_selects_namespaces_by_label() -> None:
     wish = affinity(near("w", namespaceSelector={"matchLabels": {"team": "x"}}))
     namespaces = [{"metadata": {"name": "default", "labels": {"team": "x"}}}]
     assert passing(opened(PLACES, [coming(affinity=wish)], there=WEBS)) == []
@@ -253,7 +253,7 @@ def test_namespaces_are_selected_by_their_labels() -> None:
     ]
 
 
-def test_a_pod_that_is_there_may_keep_others_away() -> None:
+def test_anti_affinity_of_an_existing_pod_rejects_other_pods() -> None:
     lonely = pod("lonely", group="group", node="n3", spec={"affinity": anti_affinity(near("o"))})
     session = opened(PLACES, [coming(labels={"app": "o"}), coming("else")], there=[lonely])
     assert answers(session)["n3"] == "2"
@@ -261,7 +261,7 @@ def test_a_pod_that_is_there_may_keep_others_away() -> None:
     assert passing(session, "else") == ["n1", "n2", "n3", "n4"]
 
 
-def test_a_malformed_selector_fails_before_any_node_is_looked_at() -> None:
+def test_malformed_selector_fails_in_the_pre_predicate() -> None:
     wish = affinity(
         {"topologyKey": "zone", "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Gt"}]}}
     )
@@ -295,7 +295,7 @@ def test_host_ports(wanted: Object, want: str) -> None:
     assert " ".join(answers(session).values()) == want
 
 
-def test_a_sidecar_takes_its_port_and_an_ordinary_init_container_does_not() -> None:
+def test_sidecar_uses_its_host_port_and_an_init_container_does_not() -> None:
     taken = pod("p1", group="group", node="n1", spec={"containers": on_port(80)})
     init = on_port(80)
     sidecar = [{**init[0], "restartPolicy": "Always"}]
@@ -308,13 +308,13 @@ def test_a_sidecar_takes_its_port_and_an_ordinary_init_container_does_not() -> N
     assert answers(session, "beside") == {"n1": "2"}
 
 
-def test_a_node_takes_as_many_pods_as_it_declares() -> None:
+def test_node_accepts_as_many_pods_as_it_declares() -> None:
     session = opened([node("n1", cpu=8, pods=1), node("n2", cpu=8, pods=0)], [coming()], there=[])
     assert answers(session) == {"n1": FITS, "n2": "2"}
     assert reasons(session, "n2") == ["node(s) pod number exceeded"]
 
 
-def test_reasons_are_collected_until_one_aborts() -> None:
+def test_reasons_are_collected_until_an_unresolvable_one() -> None:
     crowded = node("n1", cpu=8, pods=1, taints=[{"key": "k", "effect": "NoSchedule"}])
     taken = pod("p1", group="group", node="n1", spec={"containers": on_port(80)})
     refused = opened([crowded], [coming(containers=on_port(80))], there=[taken])
@@ -323,7 +323,7 @@ def test_reasons_are_collected_until_one_aborts() -> None:
     assert answers(opened([crowded], [tolerant], there=[taken])) == {"n1": "2 2"}
 
 
-# what a session remembers
+# what the filters cache during a session
 
 
 def place(session: Session, name: str, node_name: str) -> Statement:
@@ -334,7 +334,7 @@ def place(session: Session, name: str, node_name: str) -> Statement:
     return statement
 
 
-def test_a_placed_pod_is_seen_and_a_discarded_one_forgotten() -> None:
+def test_filters_see_allocated_pods_until_the_statement_is_discarded() -> None:
     session = opened([roomy("n1")], [coming(f"new{i}", containers=on_port(80)) for i in range(2)])
     statement = place(session, "new0", "n1")
     assert answers(session, "new1") == {"n1": "2"}
@@ -342,7 +342,7 @@ def test_a_placed_pod_is_seen_and_a_discarded_one_forgotten() -> None:
     assert answers(session, "new1") == {"n1": FITS}
 
 
-def test_an_eviction_that_was_taken_back_leaves_the_pod_unseen() -> None:
+def test_filters_do_not_see_a_pod_whose_eviction_was_discarded() -> None:
     session = opened([node("n1", cpu=8, pods=1)], [coming()], there=[pod("old", group="group", node="n1")])
     assert answers(session) == {"n1": "2"}
     statement = Statement(session)
@@ -354,7 +354,7 @@ def test_an_eviction_that_was_taken_back_leaves_the_pod_unseen() -> None:
     assert session.k8s_nodes.room.tolist() == [1]
 
 
-def test_a_second_entry_of_the_plugin_counts_every_placed_pod_twice() -> None:
+def test_plugin_listed_twice_counts_every_placed_pod_twice() -> None:
     session = opened(
         [node("n1", cpu=8, pods=3)], [coming("new0"), coming("new1")], "predicates", "predicates"
     )
@@ -365,7 +365,7 @@ def test_a_second_entry_of_the_plugin_counts_every_placed_pod_twice() -> None:
 LONELY = anti_affinity(near("x", HOSTNAME))
 
 
-def test_the_filter_on_other_pods_stays_skipped_once_it_was() -> None:
+def test_skipped_pod_affinity_filter_stays_skipped() -> None:
     there = [pod("lonely", group="group", node="n1", spec={"affinity": anti_affinity(near("y", HOSTNAME))})]
     wish = [
         coming("new", labels={"app": "x"}),
@@ -379,7 +379,7 @@ def test_the_filter_on_other_pods_stays_skipped_once_it_was() -> None:
     assert passing(session, "late") == ["n2"]
 
 
-def test_anti_affinity_placed_where_there_was_none_is_not_seen_from_outside() -> None:
+def test_first_anti_affinity_placed_in_a_session_does_not_affect_other_pods() -> None:
     session = opened(
         [roomy("n1"), roomy("n2")], [coming(labels={"app": "x"}), coming("shy", affinity=LONELY)]
     )
@@ -387,12 +387,12 @@ def test_anti_affinity_placed_where_there_was_none_is_not_seen_from_outside() ->
     assert passing(session) == ["n1", "n2"]
 
 
-def test_a_pod_that_nobody_looked_at_is_an_error_everywhere() -> None:
+def test_predicate_without_a_pre_predicate_is_an_error_on_every_node() -> None:
     session = opened(TAINTED, [coming()])
     assert answers(session, looked_at=False) == {"tNE": "3", "tNS": "3", "tPN": "1", "uns": "3"}
 
 
-def test_without_pre_predicates_nothing_but_backfill_places_pods() -> None:
+def test_only_backfill_places_pods_without_pre_predicates() -> None:
     off = ("predicates", {"enablePredicate": False})
     cycle = last_cycle(
         scenario(
@@ -414,7 +414,7 @@ def of_template(name: str, **facts: Any) -> Object:
     return coming(name, annotations={"volcano.sh/template-uid": "train-worker"}, **facts)
 
 
-def test_pods_of_one_template_share_what_the_stable_filters_said() -> None:
+def test_pods_of_one_template_share_cached_filter_results() -> None:
     wish = [of_template("first", nodeSelector={"a": "x"}), of_template("second", nodeSelector={"a": "y"})]
     session = opened(LABELLED, wish, CACHED)
     assert answers(session, "first") == {"n1": FITS, "n2": "3", "n3": "3"}
@@ -422,7 +422,7 @@ def test_pods_of_one_template_share_what_the_stable_filters_said() -> None:
     assert reasons(session, "n2", "second") == ["plugin equivalence cache predicates failed"]
 
 
-def test_a_pod_without_a_template_is_always_looked_at() -> None:
+def test_pod_without_a_template_is_never_cached() -> None:
     wish = [coming("first", nodeSelector={"a": "x"}), coming("second", nodeSelector={"a": "y"})]
     session = opened(LABELLED, wish, CACHED)
     assert passing(session, "first") == ["n1"]
@@ -435,7 +435,7 @@ LARGE = [node("n1", cpu=2), node("n2", cpu=2)]
 
 
 def preempted(**arguments: Any) -> Object:
-    """Return a cycle in which an important pod that avoids app x preempts two small ones."""
+    """Return a cycle where a high-priority pod with anti-affinity to app x may preempt two small ones."""
     running = [
         pod("low-0", group="low", node="n1", cpu=1, labels={"app": "x"}),
         pod("low-1", group="low", node="n1", cpu=1),
@@ -459,9 +459,9 @@ def preempted(**arguments: Any) -> Object:
 TOPOLOGY_AWARE = {"enableTopologyAwarePreemption": True}
 
 
-def test_a_dry_run_evicts_the_pod_that_stands_in_the_way() -> None:
+def test_dry_run_evicts_the_pod_that_conflicts_by_anti_affinity() -> None:
     assert decided(preempted(), "evict") == ["default/low-0"]
 
 
-def test_without_the_filter_on_other_pods_a_dry_run_evicts_whoever_comes_first() -> None:
+def test_dry_run_evicts_the_first_pod_if_the_pod_affinity_filter_is_off() -> None:
     assert decided(preempted(**{"predicate.PodAffinityEnable": False}), "evict") == ["default/low-1"]

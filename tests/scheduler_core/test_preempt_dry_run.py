@@ -1,4 +1,4 @@
-"""Node and victims of topology-aware preemption."""
+"""The chosen node and victims of topology-aware preemption."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLASSES = [priority_class("low", 10), priority_class("high", 100)]
 
 
 def preempting(*victims: dict[str, Any], cpu: int = 1, **fields: Any) -> dict[str, Any]:
-    """Return nodes of two cores, and a pod of a more important job that fits none of them."""
+    """Return two-core nodes, and a pod of a high-priority job that fits none of them."""
     names = sorted({entry["spec"]["nodeName"] for entry in victims})
     return scenario(
         nodes=[node(name, cpu=2) for name in names],
@@ -60,7 +60,9 @@ WANTED = {
 
 
 @pytest.mark.parametrize(("nodes", "arguments", "want"), WANTED.values(), ids=WANTED.keys())
-def test_how_many_candidates_are_enough(nodes: int, arguments: dict[str, int], want: int) -> None:
+def test_number_of_candidate_nodes_follows_the_arguments(
+    nodes: int, arguments: dict[str, int], want: int
+) -> None:
     assert DryRunArguments.read(Arguments(arguments)).wanted(nodes) == want
 
 
@@ -91,32 +93,32 @@ CHOICES: dict[str, tuple[list[dict[str, Any]], str]] = {
 
 
 @pytest.mark.parametrize(("victims", "want"), CHOICES.values(), ids=CHOICES.keys())
-def test_which_node_loses_least(victims: list[dict[str, Any]], want: str) -> None:
+def test_node_with_the_least_costly_victims_is_chosen(victims: list[dict[str, Any]], want: str) -> None:
     cycle = last_cycle(preempting(*victims, cpu=2, arguments=ALL))
     assert [d["node"] for d in cycle["decisions"] if d["op"] == "pipeline"] == [want]
 
 
-def test_the_first_candidate_is_enough_by_default() -> None:
+def test_first_candidate_node_is_used_by_default() -> None:
     victims = [low("a", "n0", priority=20, cpu=2), low("b", "n1", priority=10, cpu=2)]
     assert decided(last_cycle(preempting(*victims, cpu=2)), "evict") == ["default/a"]
 
 
-def test_who_need_not_go_stays() -> None:
-    """The large pod would go last; with it gone the small ones may stay."""
+def test_unneeded_victims_are_reprieved() -> None:
+    """The large pod is considered last; once it is evicted, the small one is reprieved."""
     victims = [low("small", "n0", cpu="500m", priority=5), low("large", "n0", cpu="1500m", priority=9)]
     assert decided(last_cycle(preempting(*victims)), "evict") == ["default/large"]
 
 
-def test_a_free_node_is_no_candidate() -> None:
+def test_node_without_potential_victims_is_no_candidate() -> None:
     document = preempting(low("a", "n0", cpu=1))
     assert last_cycle(document)["decisions"] == []
 
 
-def test_nobody_is_evicted_where_that_does_not_help() -> None:
+def test_no_pod_is_evicted_if_that_does_not_make_room() -> None:
     assert last_cycle(preempting(low("a", "n0", cpu=2), cpu=3))["decisions"] == []
 
 
-def test_pods_that_repel_the_preemptor_have_to_go() -> None:
+def test_pods_with_conflicting_anti_affinity_are_evicted() -> None:
     repels = {
         "podAntiAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": [
@@ -130,15 +132,15 @@ def test_pods_that_repel_the_preemptor_have_to_go() -> None:
     assert sorted(decided(last_cycle(document), "evict")) == ["default/a", "default/b"]
 
 
-def test_the_queue_has_to_have_room_too() -> None:
-    """Evicting one pod would be enough for the node; the queue's deserved asks for two."""
+def test_dry_run_also_makes_room_in_the_queue() -> None:
+    """Evicting one pod is enough for the node, but the queue needs two evictions."""
     victims = [low("a", "n0"), low("b", "n0"), low("c", "n1"), low("d", "n1")]
     document = preempting(*victims, tier=["priority", "gang", "conformance", "proportion"])
     document["queues"] = [queue("default", capability={"cpu": 3})]
     assert decided(last_cycle(document), "evict") == ["default/a", "default/b"]
 
 
-def test_the_victims_are_explained() -> None:
+def test_victims_of_a_dry_run_are_explained() -> None:
     (victim,) = last_cycle(preempting(low("a", "n0", cpu=2)))["explain"]["victims"]
     assert (victim["pod"], victim["for"], victim["for_job"]) == (
         "default/a",

@@ -1,4 +1,4 @@
-"""Preemptors that no job can lose a task to are recognised."""
+"""Recognition of preemptors for which no job can lose a task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def preempting(seed: int) -> Object:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_lives_on_says_what_would_be_said_anew(seed: int) -> None:
+def test_index_kept_across_sessions_equals_a_new_one(seed: int) -> None:
     document = preempting(seed)
     replay, asked = Replay(document, Inspection(document)), 0
     for _ in replay.steps():
@@ -35,7 +35,7 @@ def test_what_lives_on_says_what_would_be_said_anew(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_attempt_for_a_job_that_gains_nothing_fails(seed: int) -> None:
+def test_preempt_never_succeeds_for_a_job_without_possible_victims(seed: int) -> None:
     document = preempting(seed)
     replay, hopeless = Replay(document, Inspection(document)), 0
     for _ in replay.steps():

@@ -1,4 +1,4 @@
-"""A variant of a prepared document gives the bytes of a run from scratch."""
+"""A variant of a prepared document gives the same bytes as a run from scratch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def documents(each: int) -> list[Object]:
     ]
 
 
-# Each edit returns parts of the document that differ; what it does not touch stays the same object.
+# Each edit returns the changed parts of the document; unchanged parts stay the same objects.
 
 
 def replaced(document: Object, name: str, dice: Random, change: Callable[[Object], Object]) -> Object:
@@ -158,12 +158,12 @@ OF_QUEUES = (weigh, limit, close, drop_queue, configure)
 
 
 def from_scratch(document: Object, changes: Object, options: Options) -> bytes:
-    """Return what a run of a copy gives that shares no object with the document."""
+    """Return the result of a run on a copy that shares no object with the document."""
     return encode(simulate_document(json.loads(json.dumps({**document, **changes})), options))
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_variants_give_the_bytes_of_runs_from_scratch(each: int) -> None:
+def test_variants_give_the_same_bytes_as_runs_from_scratch(each: int) -> None:
     dice = Random(5)
     done = 0
     for document in documents(each):
@@ -180,7 +180,7 @@ def test_variants_give_the_bytes_of_runs_from_scratch(each: int) -> None:
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_variants_over_one_state_give_the_bytes_of_runs_from_scratch(each: int) -> None:
+def test_variants_over_one_state_give_the_same_bytes_as_runs_from_scratch(each: int) -> None:
     dice = Random(6)
     follows = 0
     for document in documents(each):
@@ -200,7 +200,7 @@ def test_variants_over_one_state_give_the_bytes_of_runs_from_scratch(each: int) 
 
 
 def add_nodes(document: Object, dice: Random) -> Object:
-    """Return the nodes with some more like one of them, whose names come between the others'."""
+    """Return the nodes plus some copies of one of them, with names that sort between the others."""
     nodes = list(document.get("nodes") or [])
     if not nodes:
         return {"nodes": [node("n0", cpu=8, memory="32Gi")]}
@@ -214,7 +214,7 @@ def name_of(thing: Object) -> str:
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_one_state_stands_on_other_nodes_as_a_run_from_scratch_finds_them(each: int) -> None:
+def test_state_moved_to_other_nodes_equals_a_run_from_scratch(each: int) -> None:
     dice = Random(8)
     stood = 0
     for document in documents(each):
@@ -233,7 +233,7 @@ def test_one_state_stands_on_other_nodes_as_a_run_from_scratch_finds_them(each: 
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_a_brief_result_has_the_parts_of_the_whole_one(each: int) -> None:
+def test_brief_result_equals_the_same_parts_of_the_full_result(each: int) -> None:
     dice = Random(7)
     compared = 0
     for document in documents(each):
@@ -253,7 +253,7 @@ def test_a_brief_result_has_the_parts_of_the_whole_one(each: int) -> None:
 
 
 def in_brief(cycle: Object, like: Object) -> Object:
-    """Return the parts of a whole cycle that a brief one has, in its form; the tasks of both in order."""
+    """Return a full cycle reduced to the parts and form of a brief one, with sorted tasks."""
     groups = [
         {
             **{name: group[name] for name in ("name", "queue", "ready")},
@@ -269,7 +269,7 @@ def in_brief(cycle: Object, like: Object) -> Object:
     return {name: parts[name] for name in like}
 
 
-def test_a_session_that_fails_leaves_nothing_for_the_next_one() -> None:
+def test_failed_session_does_not_affect_the_next_one() -> None:
     document = documents(1)[0]
     prepared, reuse = prepare(document), Reuse()
     options = Options(explain=False, reuse=reuse, cycles=1)
@@ -284,7 +284,7 @@ def test_a_session_that_fails_leaves_nothing_for_the_next_one() -> None:
     assert encode(prepared.simulate(options=options)) == expected
 
 
-def test_variants_leave_no_trace() -> None:
+def test_variants_do_not_change_the_prepared_document() -> None:
     for document in documents(5)[::5]:
         prepared = prepare(document)
         before = encode(prepared.simulate())
@@ -293,13 +293,13 @@ def test_variants_leave_no_trace() -> None:
         assert encode(prepared.simulate()) == before == from_scratch(document, {}, Options())
 
 
-def test_a_document_with_an_error_can_be_mended_by_a_variant() -> None:
+def test_variant_can_fix_an_invalid_document() -> None:
     prepared = prepare(scenario(nodes=[node("n0", cpu=1)], queues=[queue("a", weight=-1)]))
     assert "weight" in prepared.simulate()["error"]
     assert "error" not in prepared.simulate({"queues": [queue("a", weight=1)]})
 
 
-def test_figures_are_those_of_a_result_at_open() -> None:
+def test_figures_equal_those_of_a_result_at_open() -> None:
     for document in documents(5)[::4]:
         prepared, options = prepare(document), Options(cycles=1)
         figures, result = prepared.figures(options=options), prepared.simulate(options=options)

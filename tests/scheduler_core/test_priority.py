@@ -1,4 +1,4 @@
-"""Plugin priority: the order of jobs and tasks, and which may be evicted."""
+"""Plugin priority: the order of jobs and tasks, and which tasks may be evicted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def session_of_three() -> Session:
     )
 
 
-def test_the_page_shows_who_may_give_way() -> None:
+def test_plugin_page_shows_which_jobs_may_be_preempted() -> None:
     session = session_of_three()
     (preemptor,) = session.jobs["default/new"].tasks.values()
     accepted = {t.job.name for t in lower_priority_tasks(preemptor, session.nodes.sorted_tasks(0), {})}
@@ -51,13 +51,13 @@ def test_gang_actions_compare_priorities_only_within_a_queue() -> None:
     assert evictable(preemptor, candidates, "gangreclaim", None) == candidates
 
 
-def test_higher_priorities_go_first() -> None:
+def test_jobs_of_higher_priority_come_first() -> None:
     session = session_of_three()
     jobs = [session.jobs[f"default/{name}"] for name, *_ in ROWS]
     assert [job.name for job in sorted(jobs, key=job_order)] == ["high", "equal", "low"]
 
 
-def test_a_pods_priority_is_its_own_unless_the_annotation_says_otherwise() -> None:
+def test_task_priority_annotation_overrides_the_pods_priority() -> None:
     session = session_of(
         scenario(
             nodes=[node("n0", cpu=3)],

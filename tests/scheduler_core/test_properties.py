@@ -1,6 +1,6 @@
 """Properties of every session, each with the condition under which real Volcano keeps it.
 
-Where it does not, the counter-example is a test of test_counterexamples.py.
+The counterexamples without that condition are in test_counterexamples.py.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ READY = {"Allocated", "Binding", "Bound", "Running", "Succeeded"}
 
 @SEARCH
 @given(document=clusters(cycles=2))
-def test_amounts_are_conserved_and_victims_legal_under_any_configuration(document: Object) -> None:
+def test_amounts_are_conserved_and_victims_are_legal_in_any_configuration(document: Object) -> None:
     assert_sound(document, simulate_document(document))
 
 
 @SEARCH
 @given(document=clusters(cycles=3))
-def test_later_cycles_change_nothing_of_earlier_ones(document: Object) -> None:
+def test_later_cycles_do_not_change_earlier_ones(document: Object) -> None:
     whole = simulate_document(document)
     assert simulate_document(document, Options(cycles=1))["cycles"] == whole["cycles"][:1]
 
 
-# bounds: the plugin of the queues answers ALLOCATABLE, reclaim does not run (it never asks); `pods` have none
+# bounds: the queue plugin registers ALLOCATABLE, reclaim does not run (it ignores it); `pods` have no bound
 
 
 @pytest.mark.parametrize("plugin", QUEUE_PLUGINS)
 @SEARCH
 @given(data=st.data())
-def test_no_queue_passes_its_limit_through_allocate(plugin: str, data: st.DataObject) -> None:
+def test_allocate_never_takes_a_queue_above_its_limit(plugin: str, data: st.DataObject) -> None:
     configured = configurations(
         actions=("enqueue", "allocate", "backfill", "preempt"),
         queue_plugins=(plugin,),
@@ -67,7 +67,7 @@ def test_no_queue_passes_its_limit_through_allocate(plugin: str, data: st.DataOb
             assert resource == "pods" or amount <= allowed, (queue["name"], resource)
 
 
-# gangs: gang answers JOB_READY, no member is evicted in the same session, no node is over-committed at first
+# gangs: gang registers JOB_READY, no member is evicted in the same session, no node is overcommitted at first
 
 
 @SEARCH
@@ -79,7 +79,7 @@ def test_no_queue_passes_its_limit_through_allocate(plugin: str, data: st.DataOb
         ).map(lambda configured: with_first(configured, "gang"))
     )
 )
-def test_a_gang_is_bound_whole_or_not_at_all(document: Object) -> None:
+def test_gang_is_bound_completely_or_not_at_all(document: Object) -> None:
     cycle = last_cycle(document)
     evicted = {decision["job"] for decision in cycle["decisions"] if decision["op"] == "evict"}
     bound = {decision["job"] for decision in cycle["decisions"] if decision["op"] == "bind"}
@@ -95,13 +95,13 @@ def with_first(configured: Object, plugin: str) -> Object:
     return {**configured, "tiers": [{"plugins": [{"name": plugin}, *first["plugins"]]}, *others]}
 
 
-# protection: only one tier answers, with at most two plugins, so that neither a lower tier nor a third plugin
-# hands out what one of them refuses
+# protection: only one tier votes, with at most two plugins, so that neither a lower tier nor a third plugin
+# permits a victim that one of them refuses
 
 
 @st.composite
 def guarded(draw: st.DrawFn, guard: str) -> Object:
-    """Return a configuration in which `guard`, alone or beside one other, decides who may be evicted."""
+    """Return a configuration where `guard`, alone or with one other plugin, decides on victims."""
     others = draw(st.lists(st.sampled_from([name for name in GUARDS if name != guard]), max_size=1))
     guards: list[Plugin] = [*draw(st.permutations([guard, *others]))]
     if guard not in ("gang", "priority") and not {*others} & {"gang", "priority"}:
@@ -114,9 +114,7 @@ def guarded(draw: st.DrawFn, guard: str) -> Object:
 @pytest.mark.parametrize("guard", GUARDS)
 @SEARCH
 @given(data=st.data())
-def test_nobody_is_evicted_whom_a_plugin_of_the_deciding_tier_refuses(
-    guard: str, data: st.DataObject
-) -> None:
+def test_no_victim_is_refused_by_a_plugin_of_the_deciding_tier(guard: str, data: st.DataObject) -> None:
     cycle = last_cycle(data.draw(clusters(guarded(guard))))
     for victim in cycle["explain"]["victims"]:
         assert [vote for vote in victim["votes"] if vote["verdict"] == "refuse"] == []
@@ -124,7 +122,7 @@ def test_nobody_is_evicted_whom_a_plugin_of_the_deciding_tier_refuses(
 
 @SEARCH
 @given(document=clusters(guarded("gang")))
-def test_no_job_falls_below_its_minimum(document: Object) -> None:
+def test_evictions_never_take_a_gang_below_its_min_member(document: Object) -> None:
     cycle = last_cycle(document)
     evicted = {decision["job"] for decision in cycle["decisions"] if decision["op"] == "evict"}
     for group in cycle["podgroups"]:
@@ -142,7 +140,7 @@ def test_no_system_pod_is_evicted(document: Object) -> None:
 
 @SEARCH
 @given(document=clusters(guarded("priority")))
-def test_nobody_preempts_a_job_as_important_as_his_own(document: Object) -> None:
+def test_preempt_never_evicts_from_jobs_of_equal_or_higher_priority(document: Object) -> None:
     cycle = last_cycle(document)
     job_of = {task["pod"]: group for group in cycle["podgroups"] for task in group["tasks"]}
     for decision in cycle["decisions"]:
@@ -151,7 +149,7 @@ def test_nobody_preempts_a_job_as_important_as_his_own(document: Object) -> None
             assert victim is preemptor or victim["priority"] < preemptor["priority"]
 
 
-# filters: predicates answers PREDICATE with its default arguments; who ran before may stay
+# filters: predicates registers PREDICATE with its default arguments; running pods may stay
 
 
 @SEARCH
@@ -162,7 +160,7 @@ def test_nobody_preempts_a_job_as_important_as_his_own(document: Object) -> None
         )
     )
 )
-def test_nobody_is_placed_where_predicates_forbids_it(document: Object) -> None:
+def test_pods_are_never_placed_on_nodes_that_predicates_rejects(document: Object) -> None:
     cycle = last_cycle(document)
     nodes = {node["metadata"]["name"]: node for node in document["nodes"]}
     specs = {
@@ -185,7 +183,7 @@ def test_nobody_is_placed_where_predicates_forbids_it(document: Object) -> None:
         configurations(plugins=sorted({*PLUGINS} - {"drf"})).map(lambda c: with_first(c, "drf"))
     )
 )
-def test_a_share_is_the_largest_part_of_any_resource(document: Object) -> None:
+def test_drf_share_is_the_largest_fraction_of_any_resource(document: Object) -> None:
     cycle = last_cycle(document)
     for moment in ("at_open", "at_end"):
         total = cycle[moment]["total_resource"]
@@ -194,7 +192,7 @@ def test_a_share_is_the_largest_part_of_any_resource(document: Object) -> None:
             assert job["share"] == pytest.approx(max(parts, default=0.0))
 
 
-# statements: victims run (taking back the eviction of a bound pod makes it run), nodes name scalars
+# statements: victims run (discarding the eviction of a bound pod makes it Running), nodes name scalars
 
 
 @SEARCH
@@ -217,7 +215,7 @@ def test_discarding_a_statement_restores_every_amount(data: st.DataObject) -> No
 
 @SEARCH
 @given(document=clusters())
-def test_what_is_told_of_a_pending_job_is_about_a_pending_job(document: Object) -> None:
+def test_pending_explanations_are_only_about_pending_jobs(document: Object) -> None:
     cycle = last_cycle(document)
     waiting = {
         group["name"]
@@ -230,7 +228,7 @@ def test_what_is_told_of_a_pending_job_is_about_a_pending_job(document: Object) 
 
 @SEARCH
 @given(document=clusters())
-def test_explanations_name_what_exists(document: Object) -> None:
+def test_explanations_name_only_existing_pods(document: Object) -> None:
     cycle = last_cycle(document)
     pods = {task["pod"] for task in tasks_of(cycle)}
     told: dict[str, Any] = cycle["explain"]

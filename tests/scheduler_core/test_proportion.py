@@ -1,4 +1,4 @@
-"""Plugin proportion: every queue gets its weighted part, and nothing beyond."""
+"""Plugin proportion: every queue gets its weighted share and no more."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def weights() -> Session:
     )
 
 
-def test_what_a_small_request_leaves_is_divided_again(weights: Session) -> None:
+def test_remainder_of_a_small_request_is_divided_in_the_next_round(weights: Session) -> None:
     assert rounds(weights, "a", "cpu") == [20000, 24285.714285714286]
     assert rounds(weights, "b", "cpu") == [15000]
     assert rounds(weights, "c", "cpu") == [50000, 60714.28571428571]
@@ -82,7 +82,7 @@ def test_what_a_small_request_leaves_is_divided_again(weights: Session) -> None:
     assert all(entry["deserved"]["pods"] == 1 for entry in reported(weights).values())
 
 
-def test_the_page_shows_these_rounds(weights: Session) -> None:
+def test_plugin_page_shows_the_rounds(weights: Session) -> None:
     def cell(queue: str, turn: int) -> str:
         amounts = rounds(weights, queue, "cpu")
         return f"{amounts[turn]:.17g}" if turn < len(amounts) else ""
@@ -95,7 +95,7 @@ def test_the_page_shows_these_rounds(weights: Session) -> None:
     ]
 
 
-def test_each_round_says_who_was_met_and_what_clipped_it(weights: Session) -> None:
+def test_each_round_records_met_queues_and_clipping_limits(weights: Session) -> None:
     (only,) = derivation(weights, "b")
     assert only["met"]
     assert only["offered"].cpu == 30000
@@ -121,7 +121,7 @@ def dimensions() -> Session:
     )
 
 
-def test_rounds_go_on_until_nothing_moves(dimensions: Session) -> None:
+def test_rounds_continue_until_nothing_changes(dimensions: Session) -> None:
     assert rounds(dimensions, "a", "cpu") == [8000, 11000, 13250, 14937.5, 16000]
     assert rounds(dimensions, "b", "cpu") == [12000] * 7
     gpu = [6000, 7500, 7875, 7968.75, 7992.1875, 8000, 8000]
@@ -131,7 +131,7 @@ def test_rounds_go_on_until_nothing_moves(dimensions: Session) -> None:
     assert [entry["weight_sum"] for entry in derivation(dimensions, "b")] == [4, 4, 4, 4, 4, 3, 3]
 
 
-def test_guarantees_of_queues_without_jobs_lower_what_others_can_reach(dimensions: Session) -> None:
+def test_guarantees_of_idle_queues_lower_the_real_capability_of_others(dimensions: Session) -> None:
     queues = reported(dimensions)
     assert list(queues) == ["a", "b"]
     everything = {"nvidia.com/gpu": 8000, "pods": 110}
@@ -142,7 +142,7 @@ def test_guarantees_of_queues_without_jobs_lower_what_others_can_reach(dimension
     assert (queues["a"]["share"], queues["b"]["share"]) == (0.25, 0.5)
 
 
-def test_a_guarantee_beats_the_request_and_a_scalar_guaranteed_away_has_no_bound() -> None:
+def test_guarantee_exceeds_request_and_fully_guaranteed_scalars_are_unlimited() -> None:
     session = divided(
         [node("n0", cpu=20, memory="40Gi", gpu=4, pods=50)],
         [queue("g", guarantee={"cpu": 6, "gpu": 4}), queue("h")],
@@ -160,7 +160,7 @@ def test_a_guarantee_beats_the_request_and_a_scalar_guaranteed_away_has_no_bound
 
 @pytest.fixture
 def memory_only() -> Session:
-    """Progress in one dimension only; six pods of x and two of y run."""
+    """Only memory changes between rounds; six pods of x and two of y run."""
     return divided(
         [node("n0", cpu=10, memory="10Gi", pods=10)],
         [queue("x"), queue("y"), queue("z", weight=2, capability={"memory": "2Gi"})],
@@ -170,7 +170,7 @@ def memory_only() -> Session:
     )
 
 
-def test_a_queue_that_a_round_does_not_move_is_met(memory_only: Session) -> None:
+def test_queue_unchanged_by_a_round_counts_as_met(memory_only: Session) -> None:
     assert [amount / GI for amount in rounds(memory_only, "x", "memory")] == [2.5, 3.25, 4.125, 5]
     assert [amount / GI for amount in rounds(memory_only, "y", "memory")] == [2.5, 3, 3]
     assert [amount / GI for amount in rounds(memory_only, "z", "memory")] == [2, 2]
@@ -178,7 +178,7 @@ def test_a_queue_that_a_round_does_not_move_is_met(memory_only: Session) -> None
     assert [entry["weight_sum"] for entry in derivation(memory_only, "x")] == [4, 4, 2, 1]
 
 
-def test_overused_needs_all_dimensions_and_allocatable_fails_on_one(memory_only: Session) -> None:
+def test_overused_requires_all_resources_and_allocatable_fails_on_one(memory_only: Session) -> None:
     queues = reported(memory_only)
     assert {name: (entry["share"], entry["overused"]) for name, entry in queues.items()} == {
         "x": (2.4, True),
@@ -200,7 +200,7 @@ def test_overused_needs_all_dimensions_and_allocatable_fails_on_one(memory_only:
     }
 
 
-def test_pipelined_tasks_use_up_what_a_queue_deserves(memory_only: Session) -> None:
+def test_pipelined_tasks_count_against_the_deserved_amount(memory_only: Session) -> None:
     first, second, third = tasks_of(memory_only, "z", running=False)[:3]
     shares = []
     for task in (first, second):
@@ -213,7 +213,7 @@ def test_pipelined_tasks_use_up_what_a_queue_deserves(memory_only: Session) -> N
     assert is_allocatable(memory_only, third.name)
 
 
-def test_the_last_victim_may_take_its_queue_below_deserved(memory_only: Session) -> None:
+def test_last_victim_may_take_its_queue_below_deserved(memory_only: Session) -> None:
     assert reclaimed(memory_only, "z-0", "x", "y") == ["x-0", "x-1", "x-2", "x-3"]
 
 
@@ -227,7 +227,7 @@ VOTES = {
 
 @pytest.fixture(scope="module")
 def enqueued() -> Object:
-    """One running and one enqueued job, and four that ask one after the other."""
+    """One running and one enqueued job, and four more to enqueue one after the other."""
     return last_cycle(
         scenario(
             nodes=[node("n0", cpu=20, memory="100Gi")],
@@ -255,7 +255,7 @@ def test_enqueue_votes(enqueued: Object, name: str, op: str, _minimum: Any) -> N
     assert f"default/{name}" in decided(enqueued, op)
 
 
-def test_what_is_reserved_and_elastic(enqueued: Object) -> None:
+def test_inqueue_and_elastic_amounts(enqueued: Object) -> None:
     (at_open,), (at_end,) = enqueued["at_open"]["queues"], enqueued["at_end"]["queues"]
     assert at_open["allocated"] == {"cpu": 7000, "memory": 0, "pods": 4}
     assert at_open["inqueue"] == {"cpu": 2000, "memory": 0}
@@ -263,7 +263,7 @@ def test_what_is_reserved_and_elastic(enqueued: Object) -> None:
     assert at_end["inqueue"] == {"cpu": 5000, "memory": GI}
 
 
-def test_a_rejection_says_what_is_missing(enqueued: Object) -> None:
+def test_enqueue_rejection_names_the_missing_amount(enqueued: Object) -> None:
     told = enqueued["explain"]["pending"]["default/j3"]
     assert (told["gate"], told["plugin"], told["queue"], told["resource"]) == (
         "enqueue",
@@ -279,7 +279,7 @@ def test_a_rejection_says_what_is_missing(enqueued: Object) -> None:
 # quirks
 
 
-def test_priority_of_queues_comes_before_their_share() -> None:
+def test_queue_priority_is_compared_before_share() -> None:
     session = divided(
         [node("n0", cpu=4)],
         [queue("high", priority=1), queue("low")],
@@ -290,19 +290,19 @@ def test_priority_of_queues_comes_before_their_share() -> None:
 
 
 @pytest.mark.parametrize("state", ["Closed", "Closing", "Unknown"])
-def test_a_queue_that_is_not_open_takes_nothing_but_keeps_its_part(state: str) -> None:
+def test_queue_that_is_not_open_keeps_its_deserved_but_accepts_no_tasks(state: str) -> None:
     session = divided([node("n0", cpu=4)], [queue("a", state=state)], a=pods("a", 1, cpu=1))
     assert reported(session)["a"]["deserved"]["cpu"] == 1000
     assert not is_allocatable(session, "a-0")
     assert not is_preemptive(session, "a-0")
 
 
-def test_a_queue_that_deserves_nothing_is_overused_with_share_0() -> None:
+def test_queue_with_deserved_zero_is_overused_with_share_zero() -> None:
     session = divided([node("n0", cpu=4)], [queue("a")], a=pods("a", 1, node="n0", phase="Succeeded", cpu=1))
     assert (reported(session)["a"]["share"], reported(session)["a"]["overused"]) == (0, True)
 
 
-def test_jobs_let_in_stay_booked_when_a_later_plugin_rejects_them() -> None:
+def test_reservation_remains_when_a_later_plugin_rejects_the_job() -> None:
     def cycle(*plugins: str) -> Object:
         groups = [
             podgroup(name, min_resources={"cpu": cpu}, phase="Pending", created=turn)
@@ -360,7 +360,7 @@ AMOUNTS = st.lists(st.integers(0, 50_000), min_size=8, max_size=8)
     request=AMOUNTS,
     order=st.permutations(range(4)),
 )
-def test_without_guarantees_nobody_gets_more_than_requested_and_all_not_more_than_the_total(
+def test_deserved_without_guarantees_is_bounded_by_request_and_total(
     weight: list[int], request: list[int], order: list[int]
 ) -> None:
     total = np.array([100_000.0, 20_000.0])
@@ -377,7 +377,7 @@ FEW = st.sampled_from([0.0, 0.1, 1.0, 333.3, 1000.0, 4000.0, 1e12])
 
 @st.composite
 def divisions(draw: st.DrawFn) -> Object:
-    """Draw what a division reads: amounts that divide evenly and others, ceilings, guarantees, names."""
+    """Draw the input of a division: even and uneven amounts, ceilings, guarantees, names."""
     queues, resources = draw(st.integers(1, 6)), draw(st.integers(1, 4))
 
     def rows(amounts: st.SearchStrategy[float]) -> list[list[float]]:
@@ -397,7 +397,7 @@ def divisions(draw: st.DrawFn) -> Object:
 
 @settings(max_examples=1000)
 @given(division=divisions())
-def test_queue_by_queue_the_division_ends_with_the_numbers_of_its_last_round(division: Object) -> None:
+def test_final_deserved_equals_the_last_round(division: Object) -> None:
     arrays = {name: part if isinstance(part, bool) else np.array(part) for name, part in division.items()}
     rounds = list(rounds_of_deserved(arrays.pop("total"), **arrays))
     plain = final_deserved(division.pop("total"), **division)
@@ -406,7 +406,9 @@ def test_queue_by_queue_the_division_ends_with_the_numbers_of_its_last_round(div
 
 @settings(max_examples=300)
 @given(division=divisions(), amounts=st.lists(FEW, min_size=1, max_size=4), row=st.integers(0, 3))
-def test_first_turns_that_are_known_change_nothing(division: Object, amounts: list[float], row: int) -> None:
+def test_cached_first_turns_do_not_change_final_deserved(
+    division: Object, amounts: list[float], row: int
+) -> None:
     turns: dict[int, Turn] = {}
     total, row = division.pop("total"), row % len(division["weight"])
     assert final_deserved(total, **division, first_turns=turns) == final_deserved(total, **division)

@@ -1,4 +1,4 @@
-"""Queues without some pods: dry runs on copies that the session never sees."""
+"""Dry runs of preemption on copies of queues, invisible to the session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLUGINS = {"proportion": "proportion", "capacity": FLAT, "capacity in a tree": T
 
 
 def full(plugin: Plugin, *, dry_runs: bool = True) -> Session:
-    """Return a session whose queue may hold two cores and does; one more pod of a core waits."""
+    """Return a session whose queue is full at two cores while another one-core pod waits."""
     return session_of(
         scenario(
             nodes=[node("n0", cpu=4)],
@@ -36,7 +36,7 @@ def dry_run_of(session: Session) -> DryRun:
 
 
 @pytest.mark.parametrize("plugin", PLUGINS.values(), ids=PLUGINS.keys())
-def test_a_queue_takes_the_preemptor_once_a_victim_is_gone(plugin: Plugin) -> None:
+def test_queue_accepts_the_preemptor_once_a_victim_is_removed(plugin: Plugin) -> None:
     session = full(plugin)
     dry_run = dry_run_of(session)
     victim = task_of(session, "default-low-0")
@@ -49,7 +49,7 @@ def test_a_queue_takes_the_preemptor_once_a_victim_is_gone(plugin: Plugin) -> No
 
 
 @pytest.mark.parametrize("plugin", PLUGINS.values(), ids=PLUGINS.keys())
-def test_each_node_has_its_own_copies_of_what_the_session_held_at_the_pre_predicate(plugin: Plugin) -> None:
+def test_each_node_has_its_own_copy_of_the_pre_predicate_state(plugin: Plugin) -> None:
     session = full(plugin)
     first = dry_run_of(session)
     first.remove(task_of(session, "default-low-0"))
@@ -60,7 +60,7 @@ def test_each_node_has_its_own_copies_of_what_the_session_held_at_the_pre_predic
 
 
 @pytest.mark.parametrize("plugin", PLUGINS.values(), ids=PLUGINS.keys())
-def test_without_a_pre_predicate_nothing_can_be_tried(plugin: Plugin) -> None:
+def test_dry_run_requires_a_pre_predicate(plugin: Plugin) -> None:
     session = full(plugin)
     dry_run = DryRun(session, session.queues["a"], task_of(session, "default-high-0"), 0)
     assert not dry_run.takes_preemptor()
@@ -68,7 +68,7 @@ def test_without_a_pre_predicate_nothing_can_be_tried(plugin: Plugin) -> None:
 
 
 @pytest.mark.parametrize("plugin", PLUGINS.values(), ids=PLUGINS.keys())
-def test_the_state_of_the_queue_does_not_matter_to_a_dry_run(plugin: Plugin) -> None:
+def test_dry_run_ignores_whether_the_queue_is_open(plugin: Plugin) -> None:
     session = full(plugin)
     session.queues["a"].state = "Closed"
     dry_run = dry_run_of(session)
@@ -77,7 +77,7 @@ def test_the_state_of_the_queue_does_not_matter_to_a_dry_run(plugin: Plugin) -> 
 
 
 @pytest.mark.parametrize("plugin", PLUGINS.values(), ids=PLUGINS.keys())
-def test_no_copies_are_made_when_preemption_makes_no_dry_runs(plugin: Plugin) -> None:
+def test_no_copies_are_made_without_dry_runs(plugin: Plugin) -> None:
     session = full(plugin, dry_runs=False)
     session.pre_predicate(task_of(session, "default-high-0"))
     assert session.registry.functions[Point.PRE_PREDICATE] == []

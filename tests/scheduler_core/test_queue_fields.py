@@ -42,7 +42,7 @@ CASES: dict[str, tuple[Any, set[str]]] = {
 
 
 @pytest.mark.parametrize(("structure", "want"), CASES.values(), ids=CASES.keys())
-def test_unread_fields(structure: Any, want: set[str]) -> None:
+def test_fields_that_no_plugin_reads_are_reported(structure: Any, want: set[str]) -> None:
     unread = unread_fields(parse_conf(structure))
     assert set(unread) == want | ALWAYS
     assert all(reason.endswith(".") for reason in unread.values())

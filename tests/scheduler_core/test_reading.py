@@ -1,4 +1,4 @@
-"""The command line reads the same scenarios from every form of a file."""
+"""The command line reads the same scenarios from every file format."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EXPECTED = b"".join(encode(simulate_document(document, Options(explain=False))) 
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_a_file_of_lines(
+def test_file_of_scenarios_in_each_format(
     form: tuple[str, bytes], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     path = tmp_path / form[0]
@@ -54,12 +54,12 @@ def test_a_file_of_lines(
 
 
 @pytest.mark.parametrize("text", [LINES, RECORDED, gzip.compress(LINES)], ids=["lines", "recorded", "packed"])
-def test_standard_input(text: bytes) -> None:
+def test_scenarios_from_standard_input(text: bytes) -> None:
     command = [sys.executable, "-m", "scheduler_core", "simulate", "--no-explain", "-"]
     assert subprocess.run(command, cwd=ROOT, input=text, capture_output=True, check=True).stdout == EXPECTED
 
 
-def test_one_scenario_over_several_lines(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_pretty_printed_scenario(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     path = tmp_path / "one.json"
     path.write_text(json.dumps(SOME[0], indent=1))
     assert main(["simulate", "--no-explain", str(path)]) == 0
@@ -67,14 +67,14 @@ def test_one_scenario_over_several_lines(tmp_path: Path, capfdbinary: pytest.Cap
     assert capfdbinary.readouterr().out == EXPECTED.splitlines(keepends=True)[0]
 
 
-def test_what_was_recorded_is_kept_only_when_asked_for(tmp_path: Path) -> None:
+def test_recorded_result_is_read_only_on_request(tmp_path: Path) -> None:
     path = tmp_path / "some.jsonl"
     path.write_bytes(RECORDED)
     assert [entry.recorded for entry in entries(str(path))] == [{"name": "recorded"}] * 3
     assert [entry.recorded for entry in entries(str(path), with_recorded=False)] == [None] * 3
 
 
-def test_a_broken_line_is_told_and_the_others_go_on(
+def test_broken_line_is_an_error_and_the_other_lines_are_simulated(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     lines = LINES.splitlines(keepends=True)
@@ -91,7 +91,7 @@ def with_events(*texts: str) -> bytes:
     return b'{"replay": {"events": [' + events.encode() + b"]}}"
 
 
-def test_equal_specs_are_one_object_when_they_may_be_shared(tmp_path: Path) -> None:
+def test_equal_specs_are_shared_with_the_sharing_option(tmp_path: Path) -> None:
     path = tmp_path / "replay.json"
     one, other = '{"containers": [{"name": "a"}]}', '{"containers": [{"name": "b"}]}'
     path.write_bytes(with_events(one, other, one))
@@ -107,7 +107,7 @@ def test_equal_specs_are_one_object_when_they_may_be_shared(tmp_path: Path) -> N
     assert specs(plain.scenario)[0] is not specs(plain.scenario)[2]
 
 
-def test_specs_that_only_compare_as_equal_are_not_shared(tmp_path: Path) -> None:
+def test_specs_of_different_types_are_not_shared_even_if_equal(tmp_path: Path) -> None:
     path = tmp_path / "replay.json"
     written = [f'{{"containers": [], "priority": {number}}}' for number in ("1", "1.0", "true")]
     path.write_bytes(with_events(*written))

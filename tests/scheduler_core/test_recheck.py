@@ -1,4 +1,4 @@
-"""Statements about waiting jobs are true: recorded scenarios are edited and simulated again."""
+"""Explanations of waiting jobs are true: recorded scenarios are edited and simulated again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FEW = {
 
 
 def files() -> list[object]:
-    """Return the recorded files: a few in every run, all of them in the long one."""
+    """Return the recorded files: a few by default, all of them with the marker long."""
     shared = sorted(SHARED.glob("golden/*.jsonl.gz")) if SHARED.is_dir() else []
     return [
         *(pytest.param(OWN / f"{name}.jsonl.gz", FEW[name], id=name) for name in FEW),
@@ -38,7 +38,7 @@ def files() -> list[object]:
 
 
 @pytest.mark.parametrize(("path", "at_least"), files())
-def test_numbers_of_gates_nodes_gangs_and_rounds_are_those_of_a_recount(
+def test_explained_numbers_are_confirmed_by_editing_the_scenario(
     path: Path, at_least: tuple[str, ...], record_property: Callable[[str, object], None]
 ) -> None:
     counts: Counter[str] = Counter()
@@ -63,7 +63,7 @@ LISTED = ("worked", "preempt", "protect")
         ),
     ],
 )
-def test_every_checklist_ends_in_its_cause(
+def test_every_checklist_ends_with_its_cause(
     path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The turns that reclaim leaves out where nothing reports them do nothing."""
+"""Reclaim skips turns that would do nothing, if no explanation reports them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SEEDS = range(120)
 
 
 def full_cluster(seed: int) -> Object:
-    """Return a scenario in which two queues hold all nodes and others have jobs of some kinds that wait."""
+    """Return a scenario where two queues fill all nodes and other queues have waiting jobs of a few kinds."""
     dice = Dice(f"turns {seed}")
     names = [f"q{number}" for number in range(3 + dice.below(4))]
     groups, all_pods = [], []
@@ -85,12 +85,12 @@ def act(session: Session) -> None:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=24))
-def test_the_same_is_decided_as_when_every_job_has_its_turn(seed: int) -> None:
+def test_skipped_reclaim_turns_do_not_change_decisions(seed: int) -> None:
     document = full_cluster(seed)
     assert decided(document, reasons=False) == decided(document, reasons=True)
 
 
-def test_among_these_clusters_are_all_ways_to_leave_out_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generated_clusters_cover_every_reason_to_skip_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     seen, turns = Counter[str](), Reclaim.take_turn
 
     def take_turn(self: Reclaim, *arguments: object) -> None:
@@ -121,8 +121,8 @@ def test_among_these_clusters_are_all_ways_to_leave_out_turns(monkeypatch: pytes
     assert seen["turns"] < 0.8 * seen["jobs"], seen
 
 
-def test_equal_jobs_have_their_turns_again_once_anything_moved() -> None:
-    """Large pods may not evict before a small one has."""
+def test_skipped_equal_jobs_get_a_turn_after_any_change() -> None:
+    """Large pods may evict only after a small pod has."""
 
     def open_plugin(session: Session, _arguments: Arguments) -> None:
         def preemptive(_queue: QueueInfo, tasks: Sequence[TaskInfo], _why: object) -> bool:

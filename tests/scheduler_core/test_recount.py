@@ -25,7 +25,7 @@ PLAIN = configurations(
 
 
 def files() -> list[object]:
-    """Return the recorded files: a few in every run, all of them in the long one."""
+    """Return the recorded files: a few by default, all of them with the marker long."""
     shared = sorted(SHARED.glob("golden/*.jsonl.gz")) if SHARED.is_dir() else []
     few = [OWN / f"{name}.jsonl.gz" for name in FEW]
     return [
@@ -42,20 +42,20 @@ def scenarios(path: Path) -> Iterator[Object]:
 
 
 @pytest.mark.parametrize("path", files())
-def test_votes_tiers_and_candidates_are_those_of_a_recount(path: Path) -> None:
+def test_votes_tiers_and_candidates_equal_a_plain_recount(path: Path) -> None:
     counts: Counter[str] = Counter()
     for document in scenarios(path):
         result = simulate_document(document)
         if "error" not in result:
             counts.update(assert_recounted(document, result))
-            assert_told_of_the_last_ballot(result)
+            assert_last_ballot_is_reported(result)
             assert_pods_are_counted_once(document, result)
     assert counts["attempts"] or path.parent != OWN
 
 
 @SEARCH
 @given(document=clusters(PLAIN))
-def test_generated_clusters_are_recounted_alike(document: Object) -> None:
+def test_victims_in_generated_clusters_equal_a_plain_recount(document: Object) -> None:
     result = simulate_document(document)
     if "error" not in result:
         assert_recounted(document, result)
@@ -63,15 +63,15 @@ def test_generated_clusters_are_recounted_alike(document: Object) -> None:
 
 @SEARCH
 @given(document=clusters(cycles=2))
-def test_only_the_last_ballot_keeps_a_candidate(document: Object) -> None:
+def test_only_the_last_ballot_spares_a_candidate(document: Object) -> None:
     result = simulate_document(document)
     if "error" not in result:
-        assert_told_of_the_last_ballot(result)
+        assert_last_ballot_is_reported(result)
         assert_pods_are_counted_once(document, result)
 
 
 def assert_recounted(document: Object, result: Object) -> Counter[str]:
-    """Check every search for room of the first cycle that evicted; return how many were checked."""
+    """Check every victim search of the first cycle with evictions; return how many were checked."""
     cycle = result["cycles"][0]
     moment = Moment(document, cycle)
     told = iter(cycle["explain"]["victims"])
@@ -95,7 +95,7 @@ def assert_recounted(document: Object, result: Object) -> Counter[str]:
 
 
 def recounted(moment: Moment, cycle: Object, entry: Object) -> Counted | None:
-    """Check a search whose first victim this is; None where its plugins are not counted again."""
+    """Check the search with this first victim; return None if its plugins are not recounted."""
     asking, victim = moment.pods[entry["for"]], moment.pods[entry["pod"]]
     inside = victim.job == asking.job
     try:
@@ -110,7 +110,7 @@ def recounted(moment: Moment, cycle: Object, entry: Object) -> Counted | None:
 
 
 def assert_spared(cycle: Object, entry: Object, counted: Counted, candidates: list[Held]) -> None:
-    """Check that each candidate that stayed is told, with the plugin that keeps it."""
+    """Check that each spared candidate is reported, with the plugin that refuses it."""
     names = {pod.name for pod in candidates}
     purpose = entry["action"], entry["for"]
     kept = {
@@ -130,8 +130,8 @@ def assert_votes(entry: Object, counted: Counted) -> None:
     assert said == {voter: entry["pod"] in accepted for voter, accepted in counted.votes.items()}
 
 
-def assert_told_of_the_last_ballot(result: Object) -> None:
-    """Check that whoever keeps a candidate belongs to the last ballot, and that a victim's tier decided."""
+def assert_last_ballot_is_reported(result: Object) -> None:
+    """Check that candidates are spared by the last ballot, and that a victim's tier decided."""
     for cycle in result["cycles"]:
         for entry in cycle["explain"]["spared"]:
             if "ballots" in entry:
@@ -151,7 +151,7 @@ def assert_told_of_the_last_ballot(result: Object) -> None:
 
 
 def assert_pods_are_counted_once(document: Object, result: Object) -> None:
-    """Check what queues lost to each other against the decisions: pods once, evictions each time."""
+    """Check the flow between queues against the decisions: pods once, evictions each time."""
     evicted: dict[str, set[str]] = {}
     times: Counter[str] = Counter()
     for cycle in result["cycles"]:

@@ -25,7 +25,7 @@ WANTED = "example.com/wanted-node"
 
 
 def teams(count: int, *, actions: str = "allocate") -> Session:
-    """Return a session where each of some equal pods wants a node of its own, the last one n0."""
+    """Return a session where each of several equal pods wants its own node, the last one n0."""
     return session_of(
         scenario(
             nodes=[node(f"n{number}", cpu=8) for number in range(count)],
@@ -52,7 +52,7 @@ def placed(session: Session) -> dict[str, str]:
 
 @pytest.mark.parametrize("count", [4, 50], ids=["few nodes", "many nodes"])
 @pytest.mark.parametrize("point", [Point.NODE_ORDER, Point.BATCH_NODE_ORDER])
-def test_a_plain_score_that_reads_the_job_is_asked_for_every_task(point: Point, count: int) -> None:
+def test_uncached_score_is_called_for_every_task(point: Point, count: int) -> None:
     session = teams(count)
 
     def score(task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ def test_a_plain_score_that_reads_the_job_is_asked_for_every_task(point: Point, 
 
 
 @pytest.mark.parametrize("count", [4, 50], ids=["few nodes", "many nodes"])
-def test_a_plain_predicate_that_reads_the_job_is_asked_for_every_task(count: int) -> None:
+def test_uncached_predicate_is_called_for_every_task(count: int) -> None:
     session = teams(count)
     refused = session.statuses.number(Status(Code.UNSCHEDULABLE, "not the node that was wanted"))
     session.registry.add_predicate(
@@ -76,7 +76,7 @@ def test_a_plain_predicate_that_reads_the_job_is_asked_for_every_task(count: int
     assert placed(session) == {f"default/g{number}": f"n{count - 1 - number}" for number in range(count)}
 
 
-def test_a_plain_predicate_that_looks_at_other_nodes_is_asked_anew_for_equal_tasks() -> None:
+def test_uncached_predicate_is_called_again_for_equal_tasks() -> None:
     session = session_of(
         scenario(
             nodes=[node(f"n{number}", cpu=8) for number in range(3)],
@@ -97,7 +97,7 @@ def test_a_plain_predicate_that_looks_at_other_nodes_is_asked_anew_for_equal_tas
     assert [decision.node for decision in session.decisions] == ["n0", "n1"]
 
 
-def test_answers_of_a_class_are_kept_until_the_node_changes() -> None:
+def test_class_scores_are_cached_until_the_node_changes() -> None:
     session = teams(4)
     asked: list[int] = []
 
@@ -112,7 +112,7 @@ def test_answers_of_a_class_are_kept_until_the_node_changes() -> None:
     assert len(asked) == 16, "each class was asked about each node once"
 
 
-def test_an_attempt_to_evict_is_not_taken_as_failed_when_a_plain_predicate_would_now_agree() -> None:
+def test_preempt_tries_equal_pods_again_if_a_predicate_is_uncached() -> None:
     urgent = {"priorityClassName": "c"}
     session = session_of(
         scenario(
@@ -214,9 +214,7 @@ REFUSED: dict[str, tuple[Callable[[Registry], Any], str]] = {
 
 
 @pytest.mark.parametrize(("register", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_be_asked_is_refused_when_it_is_registered(
-    register: Callable[[Registry], Any], message: str
-) -> None:
+def test_invalid_registration_is_refused(register: Callable[[Registry], Any], message: str) -> None:
     session = teams(1)
     before = session.registry.registered_by("wish")
     with pytest.raises(RegistrationError) as caught:
@@ -225,7 +223,7 @@ def test_what_cannot_be_asked_is_refused_when_it_is_registered(
     assert session.registry.registered_by("wish") == before, "nothing was registered"
 
 
-def test_a_point_that_was_asked_takes_no_further_function() -> None:
+def test_no_function_can_be_added_to_a_point_after_its_first_call() -> None:
     session = teams(1)
     assert not session.overused(session.queues["default"])
     with pytest.raises(RegistrationError, match="register while the session opens"):
@@ -233,7 +231,7 @@ def test_a_point_that_was_asked_takes_no_further_function() -> None:
 
 
 @pytest.mark.parametrize("point", Point, ids=lambda point: point.label)
-def test_every_point_has_one_way_to_register_a_function(point: Point) -> None:
+def test_every_point_has_one_registration_method(point: Point) -> None:
     session = teams(1)
     evictable = point in (Point.PREEMPTABLE, Point.RECLAIMABLE)
     add = session.registry.add_evictable if evictable else getattr(session.registry, f"add_{point.label}")

@@ -1,4 +1,4 @@
-"""docs/releases.md lists the rules as they are, and its example decides as it says."""
+"""docs/releases.md lists the current rules, and its example decides as documented."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
-def test_the_page_lists_every_rule_with_its_pull_requests_and_both_behaviours() -> None:
+def test_releases_page_lists_every_rule_with_pull_requests_and_behaviours() -> None:
     assert rows("The rules") == [
         [
             rule_id(rule),
@@ -51,17 +51,17 @@ def test_the_page_lists_every_rule_with_its_pull_requests_and_both_behaviours() 
 
 
 @pytest.mark.parametrize(("release", "decisions"), rows("A worked example"))
-def test_the_worked_example_decides_as_the_page_says(release: str, decisions: str) -> None:
+def test_worked_example_decides_as_documented(release: str, decisions: str) -> None:
     result = simulate_document({**EXAMPLE, "release": release})
     made = [f"{entry['op']} {entry['pod']}" for entry in result["cycles"][0]["decisions"]]
     assert ", ".join(made) == decisions
 
 
-def test_every_known_release_is_named_on_the_page() -> None:
+def test_releases_page_names_every_known_release() -> None:
     assert all(release.name in PAGE.read_text() for release in RELEASES)
 
 
-def test_the_report_names_each_cause_with_both_behaviours() -> None:
+def test_upgrade_report_names_each_cause_with_both_behaviours() -> None:
     impact = upgrade_impact(prepare(EXAMPLE), V1_14, V1_15)
     report = impact_markdown(impact, "example")
     assert report.startswith("# example: Volcano v1.14.4 to v1.15.1\n")
@@ -71,14 +71,14 @@ def test_the_report_names_each_cause_with_both_behaviours() -> None:
         assert rule.value.after in report
 
 
-def test_the_data_has_every_difference() -> None:
+def test_upgrade_data_contains_every_difference() -> None:
     impact = upgrade_impact(prepare(EXAMPLE), V1_14, V1_15)
     data = impact_data(impact)
     assert len(data["differences"]) == len(impact.differences)
     assert {rule["id"] for rule in data["rules"]} == {rule_id(rule) for rule in impact.causes}
 
 
-def test_the_same_release_twice_reports_no_difference() -> None:
+def test_upgrade_to_the_same_release_reports_no_difference() -> None:
     impact = upgrade_impact(prepare(EXAMPLE), V1_15, V1_15)
     assert "Both releases decide the same." in impact_markdown(impact, "example")
 
@@ -89,14 +89,14 @@ def upgrade(tmp_path: Path, document: Object, *arguments: str) -> int:
     return main(["upgrade", str(path), *arguments])
 
 
-def test_the_command_prints_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_upgrade_command_prints_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert upgrade(tmp_path, EXAMPLE, "--from", "v1.14.4", "--to", "v1.15.1") == 0
     assert capsys.readouterr().out == impact_markdown(
         upgrade_impact(prepare(EXAMPLE), V1_14, V1_15), "cluster"
     )
 
 
-def test_the_command_takes_the_release_of_the_scenario(
+def test_upgrade_command_uses_the_scenarios_release(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document = {**EXAMPLE, "release": "v1.14.4"}
@@ -104,7 +104,7 @@ def test_the_command_takes_the_release_of_the_scenario(
     assert json.loads(capsys.readouterr().out)["from"] == "v1.14.4"
 
 
-def test_a_text_that_is_no_version_is_refused_with_the_known_releases(
+def test_invalid_version_is_refused_with_the_known_releases(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert upgrade(tmp_path, EXAMPLE, "--to", "latest") == 2

@@ -1,4 +1,4 @@
-"""Properties of every replay, and the same bytes however a replay is computed."""
+"""Properties of every replay, and equal bytes for every way to compute one."""
 
 from __future__ import annotations
 
@@ -58,25 +58,25 @@ def test_two_jobs_on_one_core_run_one_after_the_other() -> None:
     assert (result["sessions"], result["end_seconds"]) == (21, 20)
 
 
-def test_a_start_delay_holds_the_place_before_the_run_begins() -> None:
+def test_start_delay_occupies_the_node_before_the_run_time() -> None:
     result = replay_document(one_node(run_job(10), start_delay_seconds=4))
     assert result["jobs"]["default/j"]["started"] == 4
     assert result["jobs"]["default/j"]["finished"] == 14
 
 
-def test_an_empty_trace_changes_nothing() -> None:
+def test_empty_timeline_ends_after_one_session() -> None:
     result = replay_document(one_node())
     assert result["log"] == []
     assert (result["sessions"], result["end_seconds"]) == (1, 0)
 
 
-def test_the_replay_ends_at_the_horizon() -> None:
+def test_replay_ends_at_the_horizon() -> None:
     result = replay_document(one_node(run_job(1000), horizon=50))
     assert (result["sessions"], result["end_seconds"]) == (51, 50)
     assert result["jobs"]["default/j"]["finished"] is None
 
 
-def test_a_pod_of_a_deleted_node_comes_back_and_loses_its_run_time() -> None:
+def test_pod_of_a_deleted_node_restarts_and_loses_its_run_time() -> None:
     document = one_node(run_job(30), {"at": 12, "delete": {"nodes": ["n"]}})
     document["replay"]["events"].append({"at": 20, "create": {"nodes": [node("m", cpu=1, memory="8Gi")]}})
     job = replay_document(document)["jobs"]["default/j"]
@@ -95,11 +95,11 @@ def test_a_pod_of_a_deleted_node_comes_back_and_loses_its_run_time() -> None:
         ({"horizon_seconds": 10, "events": [{"at": 1, "delete": {"pods": []}}]}, "events[0].delete.pods"),
     ],
 )
-def test_what_is_wrong_with_the_timeline_is_named_with_its_place(replay: Object, problem: str) -> None:
+def test_timeline_errors_name_the_field(replay: Object, problem: str) -> None:
     assert problem in replay_document({"replay": replay})["error"]
 
 
-def test_a_document_without_a_timeline_is_refused() -> None:
+def test_document_without_a_timeline_is_refused() -> None:
     assert replay_document({})["error"].startswith("replay is missing")
 
 
@@ -107,13 +107,13 @@ def test_a_document_without_a_timeline_is_refused() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_skipping_sessions_changes_no_byte(seed: int) -> None:
+def test_skipping_sessions_does_not_change_the_result(seed: int) -> None:
     document = small_replay(seed)
     assert bytes_of(replay_document(document)) == bytes_of(replay_document(document, skips=False))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_replay_that_was_frozen_goes_on_to_the_same_bytes(seed: int) -> None:
+def test_frozen_replay_resumes_to_the_same_bytes(seed: int) -> None:
     document = small_replay(seed)
     whole = replay_document(document)
     for stop in (1, 3, 7, 15, 31):
@@ -127,7 +127,7 @@ def test_a_replay_that_was_frozen_goes_on_to_the_same_bytes(seed: int) -> None:
 
 
 def moments(document: Object) -> Iterator[tuple[Object, list[Object]]]:
-    """Yield what each session finds as a scenario, with the committed decisions of that session."""
+    """Yield the state before each session as a scenario, with that session's committed decisions."""
     replay = opened(document)
     moment = replay.moment()
     for step in replay.steps():
@@ -141,7 +141,7 @@ def moments(document: Object) -> Iterator[tuple[Object, list[Object]]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_moment_opened_as_a_scenario_decides_the_same(seed: int) -> None:
+def test_every_moment_decides_the_same_as_a_scenario(seed: int) -> None:
     for moment, decisions in moments(small_replay(seed)):
         cycle = simulate_document(moment, Options(explain=False))["cycles"][0]
         alone = [
@@ -184,14 +184,14 @@ def run_time_of(document: Object, key: str) -> float:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_node_holds_more_than_it_offers(seed: int) -> None:
+def test_no_node_is_overcommitted_during_a_replay(seed: int) -> None:
     replay = opened(small_replay(seed))
     for step in replay.steps():
         assert (step.session.nodes.idle >= 0).all()
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_order_of_the_objects_does_not_matter(seed: int) -> None:
+def test_replay_does_not_depend_on_the_order_of_objects(seed: int) -> None:
     document = small_replay(seed)
     turned = {
         name: value[::-1] if isinstance(value, list) and name != "priorityclasses" else value
@@ -200,7 +200,7 @@ def test_the_order_of_the_objects_does_not_matter(seed: int) -> None:
     assert bytes_of(replay_document(turned)) == bytes_of(replay_document(document))
 
 
-def test_another_hash_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_replay_does_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     path = tmp_path / "replay.json"
     path.write_text(json.dumps(small_replay("hash")))
     answers = {
@@ -216,7 +216,7 @@ def test_another_hash_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     assert len(answers) == 1
 
 
-def test_equal_amounts_of_rows_are_one_object() -> None:
+def test_rows_share_equal_amounts() -> None:
     result = replay_document(one_node(run_job(10, name="a"), run_job(10, name="b", at=20)))
     rows = [row for row in result["queues"] if row["queue"] == "default"]
     deserved = {id(row["deserved"]) for row in rows}
@@ -225,7 +225,7 @@ def test_equal_amounts_of_rows_are_one_object() -> None:
     assert len(free) > len({id(amounts) for amounts in free}) == 2
 
 
-def test_a_replay_writes_nothing_of_its_document() -> None:
+def test_replay_does_not_modify_its_document() -> None:
     for document in map(small_replay, SEEDS):
         before = bytes_of(document)
         replay_document(document)

@@ -12,23 +12,23 @@ from tests.builders import NOW, Object, conf, node, pod, podgroup, queue, scenar
 from tests.scheduler_core.replays import clocked_replay
 
 
-def test_a_job_without_a_deadline_waits_without_an_end() -> None:
+def test_job_without_an_sla_deadline_waits_forever() -> None:
     result = replay_document(waiting("sla"))
     assert result["jobs"]["default/late"]["enqueued"] is None
     assert (result["sessions"], result["end_seconds"]) == (1, 0)
 
 
-def test_a_job_is_enqueued_at_its_deadline_though_nothing_else_happens() -> None:
+def test_job_is_enqueued_at_its_sla_deadline_without_other_events() -> None:
     document = waiting("sla")
     document["podgroups"][0]["metadata"]["annotations"] = {"volcano.sh/sla-waiting-time": "10m"}
     replay = Replay(document, Inspection(document))
     times = [step.time for step in replay.steps()]
-    assert times == [0, 600, 601], "the first session, that at the deadline, and one that changes nothing"
+    assert times == [0, 600, 601], "the first session, one at the deadline, and one that changes nothing"
     assert replay.records.jobs["default/late"].enqueued == 600
 
 
 def waiting(*plugins: str) -> Object:
-    """Return a replay of a quarter of an hour with a job that has to wait for room, and nothing due."""
+    """Return a 15-minute replay with a job that waits for resources, and no other events."""
     late = podgroup("late", min_member=1, min_resources={"cpu": 8}, phase="Pending", created=12 * 3600)
     return scenario(
         nodes=[node("n", cpu=4, memory="8Gi")],
@@ -40,7 +40,7 @@ def waiting(*plugins: str) -> Object:
     )
 
 
-def test_a_pod_is_evicted_the_second_its_cool_down_ends() -> None:
+def test_pod_is_evicted_when_its_cooldown_ends() -> None:
     running = pod("old-0", group="old", node="n", cpu=4, annotations={"volcano.sh/cooldown-time": "5m"})
     running["status"]["conditions"] = [{"type": "PodScheduled", "status": "True", "lastTransitionTime": NOW}]
     document = scenario(
@@ -58,12 +58,12 @@ def test_a_pod_is_evicted_the_second_its_cool_down_ends() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_skipping_sessions_changes_no_byte_with_plugins_that_read_the_clock(seed: int) -> None:
+def test_skipping_sessions_does_not_change_replays_with_clock_plugins(seed: int) -> None:
     document = clocked_replay(seed)
     assert json.dumps(replay_document(document)) == json.dumps(replay_document(document, skips=False))
 
 
-def test_most_sessions_are_left_out_with_plugins_that_read_the_clock() -> None:
+def test_most_sessions_are_skipped_with_clock_plugins() -> None:
     document = clocked_replay(1, period_seconds=1, evicted="delete")
     replay = Replay(document, Inspection(document))
     replay.run()

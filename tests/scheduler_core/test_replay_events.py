@@ -31,7 +31,7 @@ def cluster(*events: Object, **fields: object) -> Object:
     )
 
 
-def test_a_closed_queue_starts_nothing_until_it_is_opened() -> None:
+def test_closed_queue_starts_no_jobs_until_it_is_opened() -> None:
     result = replay_document(
         cluster(
             arrival("early", 0, seconds=30),
@@ -40,11 +40,11 @@ def test_a_closed_queue_starts_nothing_until_it_is_opened() -> None:
             {"at": 60, "open": {"queues": ["a"]}},
         )
     )
-    assert result["jobs"]["default/early"]["finished"] == 30, "what runs, runs on"
+    assert result["jobs"]["default/early"]["finished"] == 30, "running pods continue"
     assert result["jobs"]["default/late"]["enqueued"] == 60
 
 
-def test_a_queue_is_closing_until_its_last_podgroup_is_gone() -> None:
+def test_queue_is_closing_until_its_last_podgroup_is_deleted() -> None:
     document = cluster(arrival("j", 0, seconds=30), {"at": 5, "close": {"queues": ["a"]}})
     replay = Replay(document, Inspection(document))
     states = {}
@@ -73,7 +73,7 @@ def test_children_are_closed_and_opened_with_their_parent() -> None:
     assert [seen[9][name] for name in ("p", "child", "own")] == ["Open", "Open", "Closed"]
 
 
-def test_a_new_configuration_decides_from_the_next_session_on() -> None:
+def test_new_configuration_applies_from_the_next_session() -> None:
     idle = conf("enqueue", ["gang"], ["predicates", "proportion"])
     document = cluster(arrival("j", 0), {"at": 20.5, "scheduler_conf": ALLOCATES}, conf=idle)
     result = replay_document(document)
@@ -82,7 +82,7 @@ def test_a_new_configuration_decides_from_the_next_session_on() -> None:
     assert json.dumps(result) == json.dumps(replay_document(document, skips=False))
 
 
-def test_a_replay_frozen_after_a_new_configuration_goes_on_with_it() -> None:
+def test_replay_frozen_after_a_new_configuration_resumes_with_it() -> None:
     idle = conf("enqueue", ["gang"], ["predicates", "proportion"])
     document = cluster(arrival("j", 0), {"at": 20, "scheduler_conf": ALLOCATES}, arrival("k", 40), conf=idle)
     whole = Replay(document, Inspection(document)).run()
@@ -94,7 +94,7 @@ def test_a_replay_frozen_after_a_new_configuration_goes_on_with_it() -> None:
     assert Replay(document, Inspection(document), frozen=frozen).run() == whole
 
 
-def test_a_configuration_that_volcano_rejects_is_named_with_its_place() -> None:
+def test_invalid_configuration_event_is_reported_with_its_path() -> None:
     error = replay_document(cluster({"at": 1, "scheduler_conf": {"actions": "allocated", "tiers": []}}))[
         "error"
     ]
@@ -102,7 +102,7 @@ def test_a_configuration_that_volcano_rejects_is_named_with_its_place() -> None:
     assert "allocated" in error
 
 
-def test_a_pod_that_terminates_from_the_start_neither_loses_nor_gains_run_time_with_its_node() -> None:
+def test_deleting_the_node_of_a_terminating_pod_does_not_change_its_run_time() -> None:
     group = podgroup("j", queue="a", annotations={"queuecast/run-seconds": "50"})
     leaving = pod("j-0", group="j", node="n", phase="Running", deleting=True, cpu=1)
     for mode, finished in (("restart", 56), ("resume", 56), ("delete", None)):

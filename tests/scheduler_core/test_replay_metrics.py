@@ -68,7 +68,7 @@ RESULT: Any = {
 }
 
 
-def test_waits_turnarounds_and_slowdowns() -> None:
+def test_wait_turnaround_and_bounded_slowdown() -> None:
     jobs = RESULT["jobs"]
     assert [metrics.wait(entry) for entry in jobs.values()] == [10, 30, 0, None]
     assert [metrics.turnaround(entry) for entry in jobs.values()] == [60, 34, None, None]
@@ -81,17 +81,17 @@ def test_waits_turnarounds_and_slowdowns() -> None:
 @pytest.mark.parametrize(
     ("part", "value"), [(0.0, 1), (0.25, 1), (0.5, 2), (0.51, 3), (0.75, 3), (0.95, 4), (1.0, 4)]
 )
-def test_a_quantile_is_a_value_that_occurs(part: float, value: float) -> None:
+def test_quantile_is_one_of_the_values(part: float, value: float) -> None:
     assert metrics.quantile([3, 1, 4, 2], part) == value
 
 
-def test_the_waits_of_each_queue() -> None:
+def test_waits_by_queue() -> None:
     waits = metrics.waits_by_queue(RESULT)
     assert waits["x"] == metrics.QueueWaits(2, 2, 2, 10, 30, 30, 2, 20)
     assert waits["y"] == metrics.QueueWaits(2, 1, 0, 0, 0, 0, 0, 0)
 
 
-def test_the_part_of_jobs_that_met_a_target() -> None:
+def test_attainment_is_the_share_of_jobs_that_met_a_target() -> None:
     assert metrics.attainment(RESULT, "x", 10) == 0.5
     # d has waited 10 s at the end: late for a target of 5 s, still open for one of 20 s
     assert metrics.attainment(RESULT, "y", 5) == 0.5
@@ -99,7 +99,7 @@ def test_the_part_of_jobs_that_met_a_target() -> None:
     assert metrics.attainment(RESULT, "z", 5) is None
 
 
-def test_integrals_deficit_and_starvation() -> None:
+def test_integral_deficit_and_longest_starvation() -> None:
     held = spans(RESULT)
     assert metrics.integral(held["x"], "allocated", "cpu") == 40 * 1000 + 10 * 2000  # its last job ends at 60
     assert metrics.deficit(held["x"], "cpu") == 10 * 2000 + 40 * 1000
@@ -107,7 +107,7 @@ def test_integrals_deficit_and_starvation() -> None:
     assert metrics.longest_starvation(held["y"]) == (0.0, 0.0)
 
 
-def test_a_queue_has_nothing_allocated_once_its_last_job_is_gone() -> None:
+def test_queue_has_nothing_allocated_after_its_last_job_ends() -> None:
     lone = {
         "end_seconds": 100,
         "jobs": {"n/a": job("x", 0, 0, 20), "n/b": job("x", 60, 60, 70), "n/c": job("y", 0, 0, 100)},
@@ -119,7 +119,7 @@ def test_a_queue_has_nothing_allocated_once_its_last_job_is_gone() -> None:
     assert metrics.utilisation(lone, "cpu", 2000) == (20 + 10 + 100) / 200
 
 
-def test_a_failed_job_has_no_podgroup_any_more() -> None:
+def test_presence_of_a_failed_job_ends_with_its_podgroup() -> None:
     failed = {
         "jobs": {"n/a-1": job("x", 0, 5, None)},
         "vcjobs": {"n/a": {"podgroup": "n/a-1", "phases": [[0, "Pending"], [5, "Running"], [30, "Failed"]]}},
@@ -128,7 +128,7 @@ def test_a_failed_job_has_no_podgroup_any_more() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_queues_have_allocated_never_outlives_their_jobs(seed: int) -> None:
+def test_allocated_spans_never_outlive_the_queues_jobs(seed: int) -> None:
     result = replay_document(small_replay(seed, jobs=4))
     for name, held in spans(result).items():
         ends = [job["finished"] for job in result["jobs"].values() if job["queue"] == name]
@@ -136,26 +136,26 @@ def test_what_queues_have_allocated_never_outlives_their_jobs(seed: int) -> None
             assert max(span.end for span in held) <= max(ends)
 
 
-def test_jains_index_over_time() -> None:
+def test_jain_index_over_time() -> None:
     # 0 to 10 s: shares 0 and 2; 10 to 50 s: 0.5 and 2; to 60 s: 1 and 1; then only 1
     expected = (10 * 0.5 + 40 * (2.5**2 / (2 * 4.25)) + 50 * 1.0) / 100
     assert metrics.jain_index(RESULT, "cpu") == pytest.approx(expected)
     assert metrics.jain_index(RESULT, "nvidia.com/gpu") is None
 
 
-def test_utilisation_churn_and_goodput() -> None:
+def test_utilisation_churn_and_lost_goodput() -> None:
     allocated = 40 * 1000 + 10 * 2000 + 50 * 4000 + 50 * 2000
     assert metrics.utilisation(RESULT, "cpu", 8000) == allocated / (8000 * 100)
     assert metrics.churn(RESULT) == pytest.approx(1000 * 2 / (allocated / 1000 / 3600))
     assert metrics.goodput_lost(RESULT) == pytest.approx(20 / (allocated / 1000))
 
 
-def test_evictions_are_counted_from_queue_to_queue() -> None:
+def test_evictions_are_counted_between_queues() -> None:
     assert metrics.evictions_between_queues(RESULT) == {("y", "x"): 1}
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_figures_of_generated_replays_keep_their_bounds(seed: int) -> None:
+def test_metrics_of_generated_replays_stay_within_bounds(seed: int) -> None:
     result = replay_document(small_replay(seed))
     for waits in metrics.waits_by_queue(result).values():
         assert waits.finished <= waits.started <= waits.jobs

@@ -37,22 +37,22 @@ def waits(result: Object) -> dict[str, float]:
 # images
 
 
-def test_the_first_pod_of_an_image_on_a_node_waits_for_it_and_later_ones_do_not() -> None:
+def test_only_the_first_pod_of_an_image_on_a_node_waits_for_the_pull() -> None:
     events = [plain(0, "first"), plain(5, "meanwhile"), plain(40, "later"), plain(40, "other", image="none")]
     result = replay_document(cluster(*events, conf=PLAIN, pull_seconds={"app": 20}))
     found = waits(result)
-    # bound in the session at 0; who comes while it is pulled waits for the rest, who comes later not at all
+    # bound at 0; a pod that arrives during the pull waits for the rest of it, a later pod does not wait
     assert found == {"first": 20, "meanwhile": 15, "later": 0, "other": 0}
 
 
-def test_an_image_that_a_node_lists_need_not_be_pulled() -> None:
+def test_image_listed_by_a_node_is_not_pulled() -> None:
     there = node("n", cpu=8, memory="64Gi")
     there["status"]["images"] = [{"names": ["app"]}]
     result = replay_document(cluster(plain(0, "first"), conf=PLAIN, nodes=[there], pull_seconds={"app": 20}))
     assert waits(result) == {"first": 0}
 
 
-def test_a_pull_and_the_start_delay_add_up() -> None:
+def test_image_pull_and_start_delay_add_up() -> None:
     result = replay_document(
         cluster(plain(0, "first"), conf=PLAIN, pull_seconds={"app": 20}, start_delay_seconds=3)
     )
@@ -60,11 +60,11 @@ def test_a_pull_and_the_start_delay_add_up() -> None:
     assert result["jobs"]["default/first"]["finished"] == 73
 
 
-def test_a_node_that_is_deleted_loses_its_images() -> None:
+def test_deleted_node_loses_its_images() -> None:
     events = [plain(0, "first"), {"at": 30, "delete": {"nodes": ["n"]}}]
     events += [{"at": 40, "create": {"nodes": [node("n", cpu=8, memory="64Gi")]}}, plain(60, "second")]
     result = replay_document(cluster(*events, conf=PLAIN, pull_seconds={"app": 20}, horizon=400))
-    # the first comes back, pulls from 40 on; the second finds the image
+    # the first pod restarts and pulls from 40 on; the second one finds the image
     assert result["jobs"]["default/first"]["finished"] == 40 + 20 + 50
     assert waits(result)["second"] == 0
 
@@ -73,7 +73,7 @@ def test_a_node_that_is_deleted_loses_its_images() -> None:
 
 
 def evicted_of(owner: str) -> tuple[Object, list[Any], list[Any]]:
-    """Return a replay in which a pod of an owner is evicted, with its evictions and its binds after that."""
+    """Return a replay in which an owner's pod is evicted, its evictions, and the binds after them."""
     queues = [queue("default", deserved={"cpu": 0}), queue("b", deserved={"cpu": 4})]
     events = [plain(0, "low", owner=owner, cpu=4, seconds=1000), plain(20, "high", to="b", cpu=4, seconds=60)]
     result = replay_document(
@@ -87,7 +87,7 @@ def evicted_of(owner: str) -> tuple[Object, list[Any], list[Any]]:
     return result, evicted, bound
 
 
-def test_a_statefulset_creates_the_pod_of_the_same_name_once_it_is_gone() -> None:
+def test_statefulset_recreates_an_evicted_pod_after_termination() -> None:
     _, evicted, bound = evicted_of("StatefulSet")
     assert evicted == [(20, "default/low-0")]
     # gone at 50, when high starts and runs for 60 s
@@ -95,13 +95,13 @@ def test_a_statefulset_creates_the_pod_of_the_same_name_once_it_is_gone() -> Non
     assert bound[0][0] >= 110
 
 
-def test_a_replicaset_creates_a_pod_of_another_name_at_once() -> None:
+def test_replicaset_immediately_replaces_an_evicted_pod_under_a_new_name() -> None:
     _, evicted, bound = evicted_of("ReplicaSet")
     assert evicted == [(20, "default/low-0")]
     assert [name for _, name in bound] == ["default/low-0-re1"]
 
 
-def test_a_bare_pod_that_is_evicted_never_comes_back() -> None:
+def test_evicted_bare_pod_is_not_recreated() -> None:
     result, evicted, bound = evicted_of("")
     assert (len(evicted), bound) == (1, [])
     assert result["jobs"]["default/low"]["lost_seconds"] == 20
@@ -115,7 +115,7 @@ def phases(result: Object, name: str = "j") -> list[list[Any]]:
     return found
 
 
-def test_a_container_that_fails_is_started_again_in_place_after_10_and_20_seconds() -> None:
+def test_failed_container_restarts_in_place_after_10_and_20_seconds() -> None:
     work = task("main", 1, seconds=5, codes="1,1,0", restartPolicy="OnFailure")
     result = replay_document(cluster(submit(0, "j", work), conf=PLAIN))
     (job,) = result["jobs"].values()
@@ -126,7 +126,7 @@ def test_a_container_that_fails_is_started_again_in_place_after_10_and_20_second
     assert len(binds) == 1, "the pod stays on its node"
 
 
-def test_a_task_has_failed_after_so_many_restarts_as_it_may_have() -> None:
+def test_task_fails_after_max_retry_container_restarts() -> None:
     work = task(
         "main", 1, seconds=5, codes="1", restartPolicy="OnFailure", maxRetry=2,
         policies=[{"event": "TaskFailed", "action": "AbortJob"}],
@@ -137,7 +137,7 @@ def test_a_task_has_failed_after_so_many_restarts_as_it_may_have() -> None:
     assert "Completed" not in names
 
 
-def test_the_wait_for_a_container_doubles_up_to_five_minutes() -> None:
+def test_restart_backoff_doubles_up_to_five_minutes() -> None:
     work = task("main", 1, seconds=1, codes="1,1,1,1,1,1,1,0", restartPolicy="OnFailure", maxRetry=100)
     result = replay_document(cluster(submit(0, "j", work), conf=PLAIN, horizon=3000))
     (job,) = result["jobs"].values()
@@ -147,7 +147,7 @@ def test_the_wait_for_a_container_doubles_up_to_five_minutes() -> None:
 # commands
 
 
-def test_an_aborted_job_has_no_pods_until_it_is_resumed_and_then_starts_from_zero() -> None:
+def test_aborted_job_has_no_pods_until_resumed_and_then_restarts() -> None:
     events = [
         submit(0, "j", task("main", 2, seconds=50)),
         {"at": 20, "abort": {"jobs": ["default/j"]}},
@@ -164,7 +164,7 @@ def test_an_aborted_job_has_no_pods_until_it_is_resumed_and_then_starts_from_zer
     assert job["lost_seconds"] > 0
 
 
-def test_a_job_that_is_not_aborted_cannot_be_resumed() -> None:
+def test_resuming_a_job_that_is_not_aborted_has_no_effect() -> None:
     events = [submit(0, "j", task("main", 1, seconds=50)), {"at": 20, "resume": {"jobs": ["default/j"]}}]
     plainly = replay_document(cluster(events[0], conf=PLAIN))
     resumed = replay_document(cluster(*events, conf=PLAIN))
@@ -188,7 +188,7 @@ LOAD, REPORT = {"name": "load"}, {"name": "report", "dependsOn": {"targets": ["l
 TRAIN = {"name": "train", "dependsOn": {"targets": ["load"]}}
 
 
-def test_a_step_of_a_flow_follows_when_all_its_targets_are_completed() -> None:
+def test_jobflow_step_starts_when_all_its_targets_are_completed() -> None:
     result = replay_document(cluster(*flow(LOAD, TRAIN, REPORT), conf=PLAIN))
     jobs = {name: result["vcjobs"][f"default/night-{name}"] for name in ("load", "train", "report")}
     begins = {name: job["submitted"] for name, job in jobs.items()}
@@ -198,14 +198,14 @@ def test_a_step_of_a_flow_follows_when_all_its_targets_are_completed() -> None:
     assert begins["report"] == ends["train"]
 
 
-def test_jobs_of_a_flow_that_is_over_are_deleted_when_it_says_so() -> None:
+def test_jobs_of_a_finished_flow_are_deleted_with_retain_policy_delete() -> None:
     kept = replay_document(cluster(*flow(LOAD, TRAIN), conf=PLAIN))
     gone = replay_document(cluster(*flow(LOAD, TRAIN, retain="delete"), conf=PLAIN))
     assert all("deleted" not in job for job in kept["vcjobs"].values())
     assert all("deleted" in job for job in gone["vcjobs"].values())
 
 
-def test_a_step_whose_target_never_completes_never_comes() -> None:
+def test_jobflow_step_never_starts_if_its_target_never_completes() -> None:
     failing = flow(LOAD, TRAIN)
     tasks = failing[0]["create"]["jobtemplates"][0]["spec"]
     tasks["tasks"] = [task("main", 1, seconds=10, codes="1", restartPolicy="Never")]

@@ -23,7 +23,7 @@ from tests.scheduler_core.test_situations import cluster, submit, task
 SOME = [kind(seed) for kind in KINDS for seed in (101, 102)]
 
 
-def test_the_answer_is_the_same_however_it_is_computed() -> None:
+def test_replay_result_is_the_same_for_every_way_to_compute_it() -> None:
     for count, total in (
         same_without_skipping(iter(SOME)),
         same_alone(iter(SOME[4:5])),
@@ -35,7 +35,7 @@ def test_the_answer_is_the_same_however_it_is_computed() -> None:
 
 @pytest.mark.parametrize("kind", [small_replay, job_replay])
 @pytest.mark.parametrize("seed", range(2))
-def test_a_pod_is_bound_only_while_it_has_no_node(kind: object, seed: int) -> None:
+def test_only_pods_without_a_node_are_bound(kind: object, seed: int) -> None:
     replay = Replay(document := kind(seed), Inspection(document))  # type: ignore[operator]
     found = {entry["metadata"]["uid"]: entry for entry in replay.moment()["pods"]}
     for step in replay.steps():
@@ -50,8 +50,8 @@ def test_a_pod_is_bound_only_while_it_has_no_node(kind: object, seed: int) -> No
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_pods_run_for_their_run_time_and_what_they_lost(seed: int) -> None:
-    """All of these runs begin and end on whole seconds, so that counting them each second measures them."""
+def test_pods_run_for_their_run_time_plus_the_lost_time(seed: int) -> None:
+    """Every run begins and ends on a whole second, so counting once per second is exact."""
     evicted = ("restart", "resume", "restart-job")[seed % 3]
     document = small_replay(seed, period_seconds=1, evicted=evicted, horizon_seconds=600)
     document["replay"]["checkpoint_seconds"] = 4 * (seed % 2)
@@ -99,13 +99,13 @@ def test_no_job_starts_before_it_is_submitted_or_ends_before_its_run_time(seed: 
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_no_node_holds_more_than_it_offers_while_jobs_come_and_go(seed: int) -> None:
+def test_no_node_is_overcommitted_while_jobs_are_added_and_deleted(seed: int) -> None:
     replay = Replay(document := job_replay(seed), Inspection(document))
     for step in replay.steps():
         assert (step.session.nodes.idle >= 0).all()
 
 
-def test_a_cluster_with_jobs_and_no_events_only_runs_on() -> None:
+def test_jobs_of_the_document_run_without_events() -> None:
     document = cluster()
     assert replay_document(document)["log"] == []
     document["jobs"] = [submit(0, "j", task("w", 2, seconds=9))["create"]["jobs"][0]]
@@ -114,7 +114,7 @@ def test_a_cluster_with_jobs_and_no_events_only_runs_on() -> None:
     assert encoded(result) == encoded(replay_document(document, skips=False))
 
 
-def test_a_job_of_the_document_goes_on_from_where_it_is() -> None:
+def test_running_job_of_the_document_continues_from_its_status() -> None:
     job = submit(0, "j", task("w", 2, seconds=100))["create"]["jobs"][0]
     job["status"] = {"state": {"phase": "Running"}, "version": 1, "retryCount": 1}
     annotations = {
@@ -134,7 +134,7 @@ def test_a_job_of_the_document_goes_on_from_where_it_is() -> None:
 
 
 def reclaiming_in_turns(hours: float) -> Object:
-    """Return two queues whose jobs reclaim each other's room without end, as users report (volcano #4947)."""
+    """Return two queues whose jobs reclaim from each other endlessly, as users report (volcano #4947)."""
     return scenario(
         nodes=[node("n", cpu=8, memory="64Gi")],
         queues=[queue("q1", deserved={"cpu": 3}), queue("q2", deserved={"cpu": 5})],
@@ -176,13 +176,11 @@ def evictions(result: Object) -> list[tuple[float, str, str]]:
     [(1 / 6, 20), pytest.param(24, 2788, marks=pytest.mark.long)],
     ids=["ten minutes", "a day"],
 )
-def test_a_pod_of_four_cores_is_evicted_every_31_seconds_for_one_of_one_core(
-    hours: float, turns: int
-) -> None:
-    """It comes back 30 s later, is bound before the pod it made room for, and is reclaimed again."""
+def test_four_core_pod_is_evicted_every_31_seconds_for_a_one_core_pod(hours: float, turns: int) -> None:
+    """It is recreated 30 s later, bound before the pod it was evicted for, and reclaimed again."""
     result = replay_document(reclaiming_in_turns(hours))
     found = evictions(result)
     assert [time for time, _, _ in found] == [31 * turn for turn in range(turns)]
     assert {(victim, heir) for _, victim, heir in found} == {("default/big-0", "default/small-4-0")}
     assert result["jobs"]["default/small-4"]["started"] is None
-    assert result["jobs"]["default/big"]["lost_seconds"] == turns - 1, "a second in each turn"
+    assert result["jobs"]["default/big"]["lost_seconds"] == turns - 1, "one second in each turn"

@@ -1,4 +1,4 @@
-"""The truth table of resource comparisons, and what absence means."""
+"""Resource arithmetic and comparisons, including resources that are absent."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ AMOUNTS = {
 
 
 @pytest.mark.parametrize(("amounts", "want"), AMOUNTS.values(), ids=AMOUNTS.keys())
-def test_resource_list(amounts: dict[str, object], want: Resource) -> None:
+def test_resource_from_a_resource_list(amounts: dict[str, object], want: Resource) -> None:
     got = Resource.from_list(amounts)
     assert got.as_dict() == want.as_dict()
     assert (got.scalars is None) == (want.scalars is None)
 
 
-def test_which_names_are_scalars() -> None:
+def test_scalar_resource_names() -> None:
     names = ["nvidia.com/gpu", "hugepages-1Gi", "kubernetes.io/foo", "attachable-volumes-csi-x"]
     assert all(map(is_scalar_name, names))
     assert not any(map(is_scalar_name, ["requests.nvidia.com/gpu", "foo", "services", "ephemeral-storage"]))
@@ -58,11 +58,13 @@ def test_which_names_are_scalars() -> None:
         (r(100.1), r(100), ZERO, True),
     ],
 )
-def test_less_equal(left: Resource, right: Resource, absent: Absent, want: bool) -> None:
+def test_less_equal_by_amounts_and_absence(
+    left: Resource, right: Resource, absent: Absent, want: bool
+) -> None:
     assert left.less_equal(right, absent) is want
 
 
-def test_insufficient_ignores_keys_only_on_the_right() -> None:
+def test_insufficient_ignores_resources_only_on_the_right() -> None:
     assert r().insufficient(r(gpu=5), INFINITY) == []
     assert r(5, 7, b=1, a=1).insufficient(r(1)) == ["cpu", "memory", "a", "b"]
 
@@ -73,39 +75,39 @@ def test_requested_dimensions_are_compared_without_tolerance() -> None:
     assert r(pods=9).exceeded_dimensions(r(pods=1), r(pods=1)) == []
 
 
-def test_the_exceeded_part_keeps_only_what_grew() -> None:
+def test_exceeded_part_keeps_only_the_excess() -> None:
     assert exceeded_part(r(a=1, c=7), r(c=3, e=2)).scalars == {"a": 1, "c": 4}
     assert exceeded_part(r(5, 5), r(3, 9)).as_dict() == {"cpu": 2, "memory": 0}
     assert exceeded_part(r(a=-1, c=7), r(c=-1)).scalars == {"a": -1}
 
 
-def test_a_scalar_that_is_used_up_disappears() -> None:
+def test_exceeded_part_drops_scalars_without_excess() -> None:
     assert exceeded_part(r(10, gpu=4), r(4, gpu=4)).scalars is None
 
 
-def test_min_dimension() -> None:
+def test_min_dimension_resource() -> None:
     assert r(a=9, c=9).min_dimension_resource(r(a=4, z=1), ZERO).scalars == {"a": 4, "c": 0}
     assert r(a=9, c=9).min_dimension_resource(r(a=4, z=1), INFINITY).scalars == {"a": 4, "c": 9}
     assert r(a=9).min_dimension_resource(r(), ZERO).scalars == {"a": 0}
 
 
-def test_minimum_and_maximum() -> None:
+def test_minimum_and_maximum_of_two_resources() -> None:
     assert minimum(r(1, 5, a=3), r(2, 4, b=1)).as_dict() == {"cpu": 1, "memory": 4, "a": 0}
     assert minimum(r(1, a=3), r(2)).scalars is None
     assert maximum(r(1, a=-3, b=2), r(2, b=1, c=4)).scalars == {"b": 2, "c": 4}
 
 
-def test_emptiness_ignores_pods() -> None:
+def test_is_empty_ignores_pods() -> None:
     assert r(0.05, 0.09, pods=30).is_empty()
     assert not r(gpu=1).is_empty()
 
 
-def test_subtracting_too_much_is_where_volcano_crashes() -> None:
+def test_subtracting_too_much_panics_like_volcano() -> None:
     assert r(5).sub(r(5.05)).cpu == pytest.approx(-0.05)
     with pytest.raises(SchedulerPanic, match="not sufficient"):
         r(5).sub(r(6))
 
 
-def test_raw_subtraction_without_a_map_leaves_scalars_alone() -> None:
+def test_raw_sub_without_scalars_leaves_scalars_unset() -> None:
     assert r(5).raw_sub(r(7, gpu=1)).as_dict() == {"cpu": -2, "memory": 0}
     assert r(5, gpu=1).raw_sub(r(1, fpga=1)).scalars == {"gpu": 1, "fpga": -1}

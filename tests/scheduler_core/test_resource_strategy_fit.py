@@ -1,4 +1,4 @@
-"""Plugin resource-strategy-fit: scores and refusals recorded from the real plugin."""
+"""Plugin resource-strategy-fit: scores and rejections recorded from the real plugin."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def row(plugin: Plugin, **facts: Any) -> list[float]:
         ({"cpu": 3, "memory": "1Gi"}, [375, 0, 1812.5]),
     ],
 )
-def test_the_example(facts: Object, want: list[float]) -> None:
+def test_worked_example_scores(facts: Object, want: list[float]) -> None:
     plugin = fit(resources=STRATEGIES, sra={"enable": True, "resources": GPU, "weight": 10})
     assert row(plugin, **facts) == want
 
 
-def test_by_default_cpu_and_memory_are_spread() -> None:
+def test_default_strategy_spreads_cpu_and_memory() -> None:
     assert row(fit(), cpu=2, memory="4Gi") == [500.0, 312.5, 875.0]
 
 
@@ -67,7 +67,7 @@ STRATEGY_TABLES: dict[str, tuple[Object, list[float]]] = {
 
 
 @pytest.mark.parametrize(("table", "want"), STRATEGY_TABLES.values(), ids=STRATEGY_TABLES.keys())
-def test_the_table_of_strategies(table: Object, want: list[float]) -> None:
+def test_table_of_strategies(table: Object, want: list[float]) -> None:
     assert row(fit(resources=table), gpu=1) == want
 
 
@@ -88,11 +88,11 @@ OWN = {
 
 
 @pytest.mark.parametrize(("annotations", "want"), OWN.values(), ids=OWN.keys())
-def test_a_pod_may_choose_its_own_strategy(annotations: dict[str, str], want: list[float]) -> None:
+def test_pod_annotations_override_the_strategy(annotations: dict[str, str], want: list[float]) -> None:
     assert row(fit(resources=STRATEGIES), cpu=2, annotations=annotations) == want
 
 
-def test_pods_with_strategies_of_their_own_do_not_share_scores() -> None:
+def test_pods_with_their_own_strategy_do_not_share_scores() -> None:
     pods = [coming("plain", cpu=2), coming("own", cpu=2, annotations=OWN["fills"][0])]
     session = opened(NODES, pods, fit(resources=STRATEGIES), there=BUSY)
     told = {
@@ -106,14 +106,14 @@ def session_tasks(session: Any) -> list[tuple[str, Any]]:
     return [(task.name, task) for task in session.jobs["default/group"].tasks.values() if not task.node_name]
 
 
-def test_sra_alone_needs_a_weight() -> None:
+def test_sra_without_the_strategy_score_needs_a_weight() -> None:
     off = fit(resourceStrategyFitWeight=0, sra={"enable": True, "resources": GPU})
     assert opened(NODES, [coming()], off).registry.functions[Point.NODE_ORDER] == []
     on = fit(resourceStrategyFitWeight=0, sra={"enable": True, "resources": f"{GPU}, foo.com/x", "weight": 2})
     assert row(on, cpu=1) == [100.0, 100.0, 200.0]
 
 
-def test_an_argument_of_another_type_ends_the_scheduler() -> None:
+def test_argument_of_the_wrong_type_crashes_volcano() -> None:
     for arguments in ({"resourceStrategyFitWeight": "10"}, {"sra": {"enable": "yes"}}, {"resources": [1]}):
         with pytest.raises(SchedulerPanic):
             opened(NODES, [coming()], fit(**arguments))
@@ -140,12 +140,12 @@ BIG = [node("big", cpu=74, memory="128Gi", gpu=8), node("none", cpu=4, memory="8
         ({"cpu": 11, "gpu": 2}, FITS),
     ],
 )
-def test_cpu_and_memory_are_kept_beside_idle_accelerators(facts: Object, want: str) -> None:
+def test_proportional_filter_reserves_cpu_and_memory_for_idle_accelerators(facts: Object, want: str) -> None:
     session = opened(BIG, [coming(**facts)], PROPORTIONAL)
     assert answers(session)["big"] == want
 
 
-def test_a_node_that_names_the_accelerator_without_having_one_is_still_asked() -> None:
+def test_proportional_filter_applies_to_nodes_with_zero_accelerators() -> None:
     session = opened(BIG, [coming(cpu=5)], PROPORTIONAL)
     assert answers(session)["none"] == "3"
     assert reasons(session, "none") == [f"proportional of resource {GPU} check failed"]

@@ -22,7 +22,7 @@ def quota(hard: Amounts, used: Amounts = {}, name: str = "quota", namespace: str
 
 
 def cycle(quotas: list[Object], *minimums: Amounts, then: tuple[str, ...] = ()) -> Object:
-    """Return a cycle in which jobs j0, j1, … ask to enter with these minimums."""
+    """Return a cycle that enqueues jobs j0, j1, … with these minResources."""
     groups = [
         podgroup(f"j{turn}", min_resources=minimum, phase="Pending", created=turn)
         for turn, minimum in enumerate(minimums)
@@ -59,28 +59,28 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_vote(case: Case) -> None:
+def test_vote_on_the_minimum_against_the_quota(case: Case) -> None:
     told = cycle([quota(case.hard, case.used)], case.minimum)
     assert decided(told, "enqueue") == (["default/j0"] if case.want else [])
 
 
-def test_jobs_permitted_before_count() -> None:
+def test_jobs_permitted_earlier_count_against_the_quota() -> None:
     told = cycle([quota({"cpu": "4"})], {"cpu": "3"}, {"cpu": "2"}, {"cpu": "1"})
     assert decided(told, "enqueue") == ["default/j0", "default/j2"]
     page = {f"default/{row[0]}": row[3] for row in table("resourcequota", "Worked example")}
     assert page == {"default/j0": "permit", "default/j1": "reject", "default/j2": "permit"}
 
 
-def test_a_permit_stays_booked_when_another_plugin_rejects_the_job() -> None:
+def test_permitted_job_still_counts_if_another_plugin_rejects_it() -> None:
     told = cycle([quota({"cpu": "20"})], {"cpu": "18"}, {"cpu": "3"}, then=("overcommit",))
     assert decided(told, "enqueue") == []
 
 
-def test_quotas_of_other_namespaces_do_not_matter() -> None:
+def test_quotas_of_other_namespaces_are_ignored() -> None:
     assert decided(cycle([quota({"cpu": "1"}, namespace="other")], {"cpu": "3"}), "enqueue")
 
 
-def test_the_first_quota_that_is_too_small_is_named_with_amounts_in_the_units_of_the_scheduler() -> None:
+def test_first_exceeded_quota_is_named_with_amounts_in_scheduler_units() -> None:
     told = cycle([quota({"cpu": "8"}, name="b"), quota({"cpu": "2"}, name="a")], {"cpu": "3"})
     why = told["explain"]["pending"]["default/j0"]
     assert (why["required"], why["available"], why["missing"]) == (3000, 2000, 1000)

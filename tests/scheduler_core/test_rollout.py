@@ -1,4 +1,4 @@
-"""The webhook accepts every step from one tree of queues to another, which the last step reaches."""
+"""The webhook accepts every step from one tree of queues to another, and the last step reaches it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parts(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def trees(draw: st.DrawFn) -> list[Object]:
-    """Draw a tree that the webhook finds nothing against."""
+    """Draw a tree that the webhook accepts."""
     present: dict[str, Object] = {entry["metadata"]["name"]: entry for entry in ALWAYS}
     for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=5)):
         parent = draw(st.sampled_from(["root", *(present.keys() - {"root", "default"})]))
@@ -47,7 +47,7 @@ def trees(draw: st.DrawFn) -> list[Object]:
 
 @st.composite
 def edited(draw: st.DrawFn) -> tuple[list[Object], list[Object]]:
-    """Draw a deep tree, and what it becomes by renames, moves, removed subtrees, amounts and states."""
+    """Draw a deep tree, and the same tree after renames, moves, removals and changed amounts and states."""
     before = draw(deep_trees())
     queues = {entry["metadata"]["name"]: copy.deepcopy(entry) for entry in before}
     for _ in range(draw(st.integers(1, 5))):
@@ -76,7 +76,7 @@ def edited(draw: st.DrawFn) -> tuple[list[Object], list[Object]]:
 
 @st.composite
 def deep_trees(draw: st.DrawFn) -> list[Object]:
-    """Draw a valid tree that mostly goes down; each level promises no more than the one above."""
+    """Draw a valid, mostly deep tree; no level deserves more than the level above."""
     present: dict[str, Object] = {entry["metadata"]["name"]: entry for entry in ALWAYS}
     above = "root"
     for name in ("a", "b", "c", "d", "e", "f", "g"):
@@ -112,7 +112,7 @@ def renamed(queues: dict[str, Object], name: str, new_name: str) -> None:
 
 
 def said(queues: list[Object]) -> dict[str, Any]:
-    """Return what manifests say of queues; nothing and an empty part are the same."""
+    """Return the queues as in their manifests; a missing part equals an empty one."""
     return {
         entry["metadata"]["name"]: {
             key: value for key, value in entry["spec"].items() if value not in ({}, None)
@@ -122,7 +122,7 @@ def said(queues: list[Object]) -> dict[str, Any]:
 
 
 def replayed(before: list[Object], way: Rollout) -> list[Object]:
-    """Do the steps as the webhook would see them, each one looked at; return the tree at the end."""
+    """Apply the steps, check each one against the webhook's rules, and return the final tree."""
     cluster = {entry["metadata"]["name"]: entry for entry in before}
     for step in (*way.steps, *way.deletions):
         webhook = QueueAdmission(cluster.values())
@@ -141,7 +141,7 @@ def replayed(before: list[Object], way: Rollout) -> list[Object]:
 
 @settings(max_examples=150, deadline=None)
 @given(trees(), trees())
-def test_every_step_between_two_trees_is_accepted_and_the_last_one_arrives(
+def test_rollout_between_two_trees_is_accepted_and_reaches_the_target(
     before: list[Object], after: list[Object]
 ) -> None:
     way = rollout(before, after)
@@ -151,7 +151,7 @@ def test_every_step_between_two_trees_is_accepted_and_the_last_one_arrives(
 
 @settings(max_examples=200, deadline=None)
 @given(edited())
-def test_every_step_of_renames_moves_removals_and_states_is_accepted(
+def test_rollout_of_renames_moves_removals_and_states_is_accepted(
     pair: tuple[list[Object], list[Object]],
 ) -> None:
     before, after = pair
@@ -169,7 +169,7 @@ def state_of(entry: Object) -> str:
     return (entry.get("status") or {}).get("state") or "Open"
 
 
-def test_nothing_to_do_is_no_step() -> None:
+def test_rollout_to_the_same_tree_has_no_steps() -> None:
     tree = [*ALWAYS, queue("a", deserved={"cpu": 4})]
     assert rollout(tree, tree) == Rollout([], [], {}, [])
 
@@ -181,7 +181,7 @@ def test_parents_grow_before_their_children_and_shrink_after_them() -> None:
     assert [step.name for step in rollout(large, small).steps] == ["c", "p"]
 
 
-def test_a_parent_that_trades_one_resource_for_another_goes_half_way() -> None:
+def test_parent_that_exchanges_resources_takes_an_intermediate_step() -> None:
     before = [
         *ALWAYS,
         queue("p", deserved={"cpu": 8, "gpu": 2}),
@@ -197,7 +197,7 @@ def test_a_parent_that_trades_one_resource_for_another_goes_half_way() -> None:
     assert said(replayed(before, way)) == said(after)
 
 
-def test_a_queue_between_two_others_is_renamed_though_there_is_room_for_one_only() -> None:
+def test_inner_queue_is_renamed_even_without_spare_deserved_in_its_parent() -> None:
     four = {"deserved": {"cpu": 4}}
     ends = [*ALWAYS, queue("top", **four)]
     before = [*ends, queue("old", parent="top", **four), queue("leaf", parent="old", **four)]
@@ -207,14 +207,14 @@ def test_a_queue_between_two_others_is_renamed_though_there_is_room_for_one_only
     assert said(replayed(before, way)) == said(after)
 
 
-def test_a_closing_queue_cannot_be_written_and_the_reason_is_told() -> None:
+def test_closing_queue_cannot_be_changed() -> None:
     before = [*ALWAYS, queue("a", state="Closing")]
     way = rollout(before, [*ALWAYS, queue("a", weight=2, state="Closing")])
     assert way.steps == []
     assert [problem.rule for problem in way.impossible] == ["queue.state"]
 
 
-def test_root_keeps_its_amounts_and_takes_the_rest() -> None:
+def test_protected_root_keeps_its_amounts_and_accepts_other_fields() -> None:
     before = [queue("root", capability={"cpu": 8}), queue("default")]
     way = rollout(before, [queue("root", capability={"cpu": 16}, weight=3), queue("default")])
     assert [problem.rule for problem in way.impossible] == ["queue.root_protected"]
@@ -222,19 +222,19 @@ def test_root_keeps_its_amounts_and_takes_the_rest() -> None:
     assert way.steps[0].queue["spec"]["capability"] == {"cpu": "8"}
 
 
-def test_deletions_come_last_children_first_and_protected_queues_stay() -> None:
+def test_deletions_come_last_with_children_first_and_skip_protected_queues() -> None:
     before = [*ALWAYS, queue("p"), queue("c", parent="p")]
     way = rollout(before, [queue("root")])
     assert [step.name for step in way.deletions] == ["c", "p"]
     assert [problem.rule for problem in way.impossible] == ["queue.delete_protected"]
 
 
-def test_opening_and_closing_is_a_command() -> None:
+def test_opening_and_closing_a_queue_is_a_state_command() -> None:
     way = rollout([*ALWAYS, queue("a")], [*ALWAYS, queue("a", state="Closed")])
     assert (way.steps, way.states) == ([], {"a": "Closed"})
 
 
-def test_a_new_queue_is_held_against_others_with_root_before_its_path() -> None:
+def test_new_hierarchy_path_is_prefixed_with_root_before_comparison() -> None:
     def below(name: str, path: str, weights: str) -> Object:
         said = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}
         return queue(name, annotations=said)

@@ -1,4 +1,4 @@
-"""What the CRDs do not take of a Queue or a PodGroup."""
+"""Fields and values of a Queue or a PodGroup that the CRDs reject."""
 
 from typing import Any
 
@@ -33,23 +33,23 @@ def written(**spec: Any) -> dict[str, Any]:
         ({"priority": 1.5}, "form.type", "queues[0].spec.priority"),
     ],
 )
-def test_what_the_crd_does_not_take_is_an_error(spec: dict[str, Any], rule: str, path: str) -> None:
+def test_field_that_the_crd_rejects_is_an_error(spec: dict[str, Any], rule: str, path: str) -> None:
     assert found(queues=[written(**spec)]) == {path: rule}
 
 
-def test_a_misspelt_field_names_the_one_that_was_meant() -> None:
+def test_misspelt_queue_field_suggests_the_correct_name() -> None:
     (one,) = [one for one in review({"queues": [written(wieght=4)]}) if one.rule == "queue.unknown_field"]
     assert one.fix == "write 'weight'"
     assert one.queue == "a"
 
 
-def test_a_misspelt_field_of_a_podgroup_is_an_error() -> None:
+def test_misspelt_podgroup_field_is_an_error() -> None:
     group = {"metadata": {"name": "g", "namespace": "ml"}, "spec": {"minMembr": 2, "queue": "default"}}
     assert found(podgroups=[group]) == {"podgroups[0].spec.minMembr": "podgroup.unknown_field"}
 
 
 @pytest.mark.parametrize(("letters", "is_taken"), [(262_143, True), (262_144, False)])
-def test_annotations_are_as_large_as_the_api_server_takes(letters: int, is_taken: bool) -> None:
+def test_annotations_are_limited_to_the_api_servers_size(letters: int, is_taken: bool) -> None:
     annotations = {"a": "x" * letters}
     thing = {"metadata": {"name": "a", "annotations": annotations}, "spec": {}}
     rules = {} if is_taken else {"queues[0].metadata.annotations": "queue.annotations"}
@@ -60,19 +60,19 @@ def test_annotations_are_as_large_as_the_api_server_takes(letters: int, is_taken
     )
 
 
-def test_an_object_that_exists_may_say_it_all_the_same() -> None:
+def test_existing_objects_that_break_schema_rules_may_be_imported() -> None:
     rules = {"queue.unknown_field", "queue.weight", "queue.priority", "podgroup.unknown_field"}
     assert rules <= REFUSED
 
 
 @given(st.sampled_from(QUEUE_SPEC), st.sampled_from("abcxyz"))
-def test_every_field_with_a_letter_more_is_unknown(field: str, letter: str) -> None:
+def test_queue_field_with_an_extra_letter_is_unknown(field: str, letter: str) -> None:
     assert found(queues=[written(**{field + letter: "1"})]) == {
         f"queues[0].spec.{field}{letter}": "queue.unknown_field"
     }
 
 
-def test_the_fields_of_the_crds_are_known() -> None:
+def test_crd_fields_are_known() -> None:
     assert len(set(QUEUE_SPEC)) == 11
     assert "minMember" in PODGROUP_SPEC
     assert found(queues=[queue("a", weight=65535, capability={"cpu": "1"}, guarantee={})]) == {}
@@ -92,7 +92,7 @@ def test_the_fields_of_the_crds_are_known() -> None:
         ({"name": ["a"], "parent": "gone"}, ["form.type", "queue.parent_missing"]),
     ],
 )
-def test_an_edit_is_refused_with_every_problem(fields: dict[str, Any], rules: list[str]) -> None:
+def test_edit_is_refused_with_all_its_problems(fields: dict[str, Any], rules: list[str]) -> None:
     told = queue_problems("a", fields, {"root": "", "a": "", "b": "a"})
     assert [one.rule for one in told] == rules
     assert all(one.path.startswith("queues.a.") and one.fix for one in told)

@@ -1,4 +1,4 @@
-"""From cycle to cycle: bound pods run, evicted ones end and may return; options and notes."""
+"""Transitions between cycles: bound pods run, evicted pods end and may be recreated; options and notes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def phases(told: list[dict[str, Any]], group: str) -> list[tuple[str, str]]:
 
 
 def preempting(**fields: Any) -> dict[str, Any]:
-    """Return a full node whose only pod gives way to a more important one."""
+    """Return a full node whose only pod is preempted by one of higher priority."""
     return scenario(
         nodes=[node("n0", cpu=1)],
         podgroups=[
@@ -53,7 +53,7 @@ def preempting(**fields: Any) -> dict[str, Any]:
     )
 
 
-def test_a_bound_pod_runs_in_the_next_cycle() -> None:
+def test_bound_pod_runs_in_the_next_cycle() -> None:
     told = cycles(
         scenario(
             nodes=[node("n0", cpu=4)],
@@ -68,7 +68,7 @@ def test_a_bound_pod_runs_in_the_next_cycle() -> None:
     assert phases(told, "a") == [("Pending", "Inqueue"), ("Inqueue", "Running"), ("Running", "Running")]
 
 
-def test_an_evicted_pod_comes_back_under_a_new_uid() -> None:
+def test_evicted_pod_is_recreated_with_a_new_uid() -> None:
     told = cycles(preempting(cycles=3, evicted="requeue"))
     assert decided(told[0], "evict") == ["default/low-0"]
     assert decided(told[0], "pipeline") == ["default/high-0"]
@@ -77,12 +77,12 @@ def test_an_evicted_pod_comes_back_under_a_new_uid() -> None:
     assert statuses(told[2]) == {"low-0": ("Pending", ""), "high-0": ("Running", "n0")}
 
 
-def test_a_deleted_pod_does_not_come_back() -> None:
+def test_evicted_pod_is_not_recreated_with_mode_delete() -> None:
     told = cycles(preempting(cycles=2, evicted="delete"))
     assert "low-0" not in statuses(told[1])
 
 
-def test_a_terminating_pod_holds_its_place_for_its_cycles() -> None:
+def test_terminating_pod_keeps_its_resources_for_termination_cycles() -> None:
     told = cycles(preempting(cycles=4, evicted="delete", termination_cycles=2))
     assert [statuses(cycle).get("low-0", ("gone",))[0] for cycle in told] == [
         "Releasing",
@@ -95,7 +95,7 @@ def test_a_terminating_pod_holds_its_place_for_its_cycles() -> None:
     assert decided(told[3], "bind") == ["default/high-0"]
 
 
-def test_the_nominated_node_of_a_pipelined_pod_is_kept() -> None:
+def test_nominated_node_of_a_pipelined_pod_is_kept() -> None:
     told = cycles(preempting(cycles=2, evicted="delete", termination_cycles=1))
     nominated = [
         task.get("nominatedNodeName")
@@ -107,7 +107,7 @@ def test_the_nominated_node_of_a_pipelined_pod_is_kept() -> None:
     assert nominated[0] == "n0"
 
 
-def test_the_clock_moves_by_cycle_seconds() -> None:
+def test_clock_advances_by_cycle_seconds() -> None:
     told = cycles(
         scenario(
             nodes=[node("n0", cpu=4)],
@@ -123,7 +123,7 @@ def test_the_clock_moves_by_cycle_seconds() -> None:
 
 
 @pytest.mark.parametrize("newest", ["nodes", "queues", "podgroups", "pods", "priorityclasses", "namespaces"])
-def test_without_a_clock_the_newest_object_of_any_kind_gives_it(newest: str) -> None:
+def test_clock_defaults_to_the_newest_object_of_any_kind(newest: str) -> None:
     document = scenario(
         nodes=[node("n0", cpu=1)],
         queues=[queue("later", created=50)],
@@ -138,12 +138,12 @@ def test_without_a_clock_the_newest_object_of_any_kind_gives_it(newest: str) -> 
     assert cluster.now == parse_time(at(5000))
 
 
-def test_a_scenario_without_a_configuration_has_the_default_one() -> None:
+def test_scenario_without_a_configuration_uses_the_default() -> None:
     result = simulate_document(scenario(nodes=[node("n0", cpu=4)]))
     assert result["actions"] == ["enqueue", "allocate", "backfill"]
 
 
-def test_an_unknown_action_rejects_the_configuration() -> None:
+def test_unknown_action_is_an_error() -> None:
     result = simulate_document(scenario(conf=conf("allocate, dance", ["gang"])))
     assert "dance" in result["error"]
 
@@ -153,7 +153,7 @@ def test_an_unknown_action_rejects_the_configuration() -> None:
     [("usage", "Not modelled: "), ("usages", "does not exist")],
     ids=["unmodelled", "unknown"],
 )
-def test_a_plugin_without_a_model_is_named_in_the_notes(plugin: str, said: str) -> None:
+def test_plugin_that_is_not_modelled_is_named_in_the_notes(plugin: str, said: str) -> None:
     result = simulate_document(scenario(conf=conf("allocate", ["gang", plugin])))
     assert [note for note in result["notes"] if f'"{plugin}"' in note and said in note]
 
@@ -180,7 +180,7 @@ MUTATED = {
 
 
 @pytest.mark.parametrize(("spec", "annotations", "want", "rooted"), MUTATED.values(), ids=MUTATED.keys())
-def test_what_the_webhook_makes_of_a_new_queue(
+def test_webhook_sets_defaults_of_a_new_queue(
     spec: dict[str, Any],
     annotations: dict[str, str],
     want: dict[str, Any] | None,
@@ -192,20 +192,20 @@ def test_what_the_webhook_makes_of_a_new_queue(
     assert made["metadata"]["annotations"] == rooted
 
 
-def test_what_admission_changed_is_counted_in_the_notes() -> None:
+def test_admission_defaults_are_counted_in_the_notes() -> None:
     light = queue("a", weight=0)
     result = simulate_document(scenario(queues=[light]))
     assert "Assumed: 1 queue without spec.weight: weight 1." in result["notes"]
 
 
-def test_default_queues_are_added_unless_told_otherwise() -> None:
+def test_default_queues_are_added_unless_disabled() -> None:
     with_defaults = simulate_document(scenario(queues=[queue("a")]))
     without = simulate_document(scenario(queues=[queue("a")], default_queues=False))
     assert sorted(with_defaults["cycles"][0]["queue_status_allocated"]) == ["a", "default", "root"]
     assert sorted(without["cycles"][0]["queue_status_allocated"]) == ["a"]
 
 
-def test_pods_of_other_schedulers_count_on_their_node_only() -> None:
+def test_pods_of_other_schedulers_count_only_on_their_node() -> None:
     theirs = pod("theirs", node="n0", cpu=1, spec={"schedulerName": "default-scheduler"})
     waiting = pod("waits", cpu=1, group="a", spec={"schedulerName": "default-scheduler"})
     cycle = simulate_document(
@@ -215,24 +215,24 @@ def test_pods_of_other_schedulers_count_on_their_node_only() -> None:
     assert statuses(cycle) == {}
 
 
-def test_progress_ends_at_one() -> None:
+def test_progress_increases_to_one() -> None:
     heard: list[float] = []
     simulate_document(preempting(cycles=2), Options(progress=lambda done, _what: heard.append(done)))
     assert heard == sorted(heard)
     assert heard[-1] == 1.0
 
 
-def test_more_cycles_may_be_asked_for_than_the_scenario_says() -> None:
+def test_cycles_option_overrides_the_scenario() -> None:
     assert len(cycles(preempting(), cycles=3)) == 3
 
 
-def test_the_document_is_left_as_it_was() -> None:
+def test_simulation_does_not_modify_the_document() -> None:
     document = preempting(cycles=3)
     before = encode(document)
     simulate_document(document)
     assert encode(document) == before
 
 
-def test_the_clock_is_the_scenarios_own() -> None:
+def test_simulation_uses_the_scenarios_clock() -> None:
     first, second = preempting(now=NOW), preempting(now=NOW)
     assert encode(simulate_document(first)) == encode(simulate_document(second))

@@ -1,4 +1,4 @@
-"""Events between sessions in well-known situations; the outcomes follow from the rules.
+"""Well-known situations between sessions; the expected outcomes follow from the rules.
 
 The rules: a Job's pods are created once its PodGroup is Inqueue; a session a second.
 """
@@ -73,13 +73,13 @@ def cluster(
 
 
 def reclaiming(*events: Object, **fields: Any) -> Object:
-    """Return a cluster of 4 cores, all deserved by queue b, which takes them back from the others."""
+    """Return a cluster of 4 cores, all deserved by queue b, which reclaims them from the others."""
     queues = [queue("default", deserved={"cpu": 0}), queue("b", deserved={"cpu": 4})]
     return cluster(*events, cpu=4, conf=RECLAIMS, queues=queues, **fields)
 
 
 class Watched:
-    """A replay that was run, with the phases of PodGroups and Jobs after each session."""
+    """A finished replay, with the phases of PodGroups and Jobs after each session."""
 
     def __init__(self, document: Object) -> None:
         self.replay = Replay(document, Inspection(document))
@@ -111,7 +111,7 @@ class Watched:
         return [(time, phase) for time, phase in self.result["vcjobs"][f"default/{name}"]["phases"]]
 
     def life(self, name: str) -> Object:
-        """Return what is told of a Job's PodGroup."""
+        """Return the result's entry for a Job's PodGroup."""
         life: Object = self.result["jobs"][f"default/{name}-default-{name}"]
         return life
 
@@ -119,20 +119,20 @@ class Watched:
 # 1 to 4: from submission to the first bind
 
 
-def test_1_a_job_is_admitted_in_the_first_session_and_bound_in_the_second() -> None:
+def test_1_job_is_enqueued_in_the_first_session_and_bound_in_the_second() -> None:
     seen = Watched(cluster(submit(0, "j", task("w", 4))))
     assert seen.decided("enqueue") == [(0, "default/j-default-j")]
     assert [time for time, _ in seen.decided("bind")] == [1] * 4
     assert [seen.phases[time]["j"] for time in (0, 1, 2)] == ["Inqueue", "Inqueue", "Running"]
 
 
-def test_2_without_enqueue_the_pods_still_come_after_inqueue() -> None:
+def test_2_pods_are_created_after_inqueue_even_without_action_enqueue() -> None:
     seen = Watched(cluster(submit(0, "j", task("w", 4)), conf=conf("allocate", ["gang"], ["predicates"])))
     assert seen.phases[0]["j"] == "Inqueue"
     assert [time for time, _ in seen.decided("bind")] == [1] * 4
 
 
-def test_3_the_pods_of_a_deployment_are_admitted_and_bound_in_one_session() -> None:
+def test_3_deployment_pods_are_enqueued_and_bound_in_one_session() -> None:
     plain = [pod(f"web-{number}", cpu=1) for number in range(3)]
     for one in plain:
         one["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "uid": "rs", "controller": True}]
@@ -141,7 +141,7 @@ def test_3_the_pods_of_a_deployment_are_admitted_and_bound_in_one_session() -> N
     assert [time for time, _ in seen.decided("bind")] == [0] * 3
 
 
-def test_4_a_gang_of_a_thousand_waits_for_the_last_of_its_pods_to_be_created() -> None:
+def test_4_gang_of_a_thousand_waits_until_all_its_pods_are_created() -> None:
     document = cluster(submit(0, "j", task("w", 1000, cpu="1m")), horizon=25)
     document["nodes"] = [node("n", cpu=8, memory="64Gi", pods=2000)]
     assert {time for time, _ in Watched(document).decided("bind")} == {19}
@@ -152,7 +152,7 @@ def test_4_a_gang_of_a_thousand_waits_for_the_last_of_its_pods_to_be_created() -
 # 5 to 7: phases of PodGroups
 
 
-def test_5_an_admitted_job_waits_inqueue_and_its_reservation_counts() -> None:
+def test_5_enqueued_job_waits_inqueue_and_its_reservation_counts() -> None:
     seen = Watched(
         cluster(
             submit(0, "blocks", task("w", 2, cpu=3, seconds=3500)),
@@ -172,7 +172,7 @@ def test_5_an_admitted_job_waits_inqueue_and_its_reservation_counts() -> None:
 
 
 def lost_member(*gang: str) -> Watched:
-    """Return a gang of four that loses a pod with a node that is drained at 50; another comes at 100."""
+    """Return a gang of four that loses a pod when a node is drained at 50; a new node is added at 100."""
     nodes = [node("n0", cpu=3, memory="8Gi"), node("n1", cpu=1, memory="8Gi")]
     return Watched(
         cluster(
@@ -185,21 +185,25 @@ def lost_member(*gang: str) -> Watched:
     )
 
 
-def test_6_a_gang_that_lost_a_member_is_unknown_and_gets_it_back_without_admission() -> None:
+def test_6_gang_that_lost_a_pod_is_unknown_and_replaces_it_without_enqueue() -> None:
     seen = lost_member("gang")
     assert [seen.phase("j", time) for time in (60, 99)] == ["Unknown", "Unknown"]
-    assert [time for time, _ in seen.decided("bind")] == [1] * 4 + [100], "its pod was there since 80"
-    assert [seen.phase("j", time) for time in (100, 102)] == ["Pending", "Running"], "Pending at that close"
+    assert [time for time, _ in seen.decided("bind")] == [1] * 4 + [100], "its pod has existed since 80"
+    assert [seen.phase("j", time) for time in (100, 102)] == ["Pending", "Running"], (
+        "Pending at the end of that session"
+    )
 
 
-def test_6_without_gang_it_is_pending_and_has_to_be_admitted_again() -> None:
+def test_6_job_that_lost_a_pod_without_gang_is_pending_and_enqueued_again() -> None:
     seen = lost_member()
     assert [seen.phase("j", time) for time in (60, 99)] == ["Pending", "Pending"]
     assert [time for time, _ in seen.decided("enqueue")] == [0, 100]
-    assert [time for time, _ in seen.decided("bind")] == [1] * 4 + [101], "its pod was made after admission"
+    assert [time for time, _ in seen.decided("bind")] == [1] * 4 + [101], (
+        "its pod is created after it is enqueued"
+    )
 
 
-def test_7_an_evicted_single_pod_is_admitted_again_before_its_pod_is_gone() -> None:
+def test_7_evicted_single_pod_job_is_enqueued_again_before_its_pod_is_gone() -> None:
     seen = Watched(
         reclaiming(
             submit(0, "victim", task("w", 1, cpu=4)),
@@ -218,14 +222,14 @@ def test_7_an_evicted_single_pod_is_admitted_again_before_its_pod_is_gone() -> N
 
 
 def storms(count: int, seconds: float = 20) -> list[Object]:
-    """Return jobs of queue b that arrive one after the other and take everything back."""
+    """Return jobs of queue b that arrive one after the other and reclaim everything."""
     return [
         submit(100 * (number + 1), f"b{number}", task("w", 1, cpu=4, seconds=seconds), queue="b")
         for number in range(count)
     ]
 
 
-def test_8_the_third_eviction_ends_a_job_that_restarts() -> None:
+def test_8_third_eviction_fails_a_job_that_restarts_on_eviction() -> None:
     victim = submit(0, "victim", task("w", 2, cpu=2, minAvailable=1), minAvailable=1, policies=RESTARTS)
     seen = Watched(reclaiming(victim, *storms(4), horizon=600))
     phases = [phase for _, phase in seen.turns("victim")]
@@ -241,7 +245,7 @@ def test_8_the_third_eviction_ends_a_job_that_restarts() -> None:
     assert len(created) == 3, "each restart makes a new PodGroup, the third none"
 
 
-def test_8_a_restarted_job_loses_its_place_to_one_submitted_in_between() -> None:
+def test_8_restarted_job_is_served_after_a_job_submitted_before_the_restart() -> None:
     seen = Watched(
         cluster(
             submit(0, "first", task("w", 1, cpu=8, seconds=50, codes="1,0"), policies=fails("RestartJob")),
@@ -257,7 +261,7 @@ def fails(action: str) -> list[Object]:
 
 
 @pytest.mark.parametrize(("terminal", "phase"), [(True, "Terminated"), (False, "Pending")])
-def test_9_from_kubernetes_1_27_on_an_evicted_pod_fails_first(terminal: bool, phase: str) -> None:
+def test_9_evicted_pod_fails_before_deletion_since_kubernetes_1_27(terminal: bool, phase: str) -> None:
     policies = [*fails("TerminateJob"), *RESTARTS]
     victim = submit(0, "victim", task("w", 1, cpu=4), policies=policies)
     heir = submit(50, "heir", task("w", 1, cpu=4), queue="b")
@@ -266,7 +270,7 @@ def test_9_from_kubernetes_1_27_on_an_evicted_pod_fails_first(terminal: bool, ph
 
 
 def targeted(**fields: Any) -> Watched:
-    """Return a Job of two tasks of which one restarts itself at 50, in a cluster that it fills."""
+    """Return a Job of two tasks that fills the cluster; one task restarts itself at 50."""
     return Watched(
         cluster(
             submit(
@@ -281,24 +285,26 @@ def targeted(**fields: Any) -> Watched:
     )
 
 
-def test_10_a_targeted_restart_has_the_whole_job_admitted_again_while_the_rest_runs() -> None:
+def test_10_targeted_restart_enqueues_the_whole_job_again_while_other_tasks_run() -> None:
     seen = targeted(conf=conf("enqueue, allocate", ["overcommit", "predicates", "proportion"]))
     assert [phase for _, phase in seen.turns("j")] == ["Pending", "Running", "Restarting"]
-    assert seen.phase("j", 250) == "Pending", "8 more cores do not pass beside the 4 that still run"
+    assert seen.phase("j", 250) == "Pending", (
+        "8 more cores are not enqueued in addition to the 4 that still run"
+    )
     assert sorted(key for key, life in seen.replay.world.lives.items() if life.runs) == [
         "default/j-ps-0",
         "default/j-ps-1",
     ]
 
 
-def test_10_with_gang_the_new_podgroup_is_unknown_at_once_which_lets_the_pods_come_back() -> None:
+def test_10_podgroup_of_a_targeted_restart_is_unknown_with_gang_so_pods_return() -> None:
     seen = targeted()
-    assert seen.phase("j", 60) == "Unknown", "some of its pods run, and gang finds too few"
+    assert seen.phase("j", 60) == "Unknown", "some of its pods run, and gang finds fewer than minMember"
     assert [time for time, name in seen.decided("bind") if "-w-" in name] == [1, 1, 82, 82]
     assert len(seen.decided("enqueue")) == 1
 
 
-def test_10_a_release_that_keeps_the_podgroup_restarts_the_task_alone() -> None:
+def test_10_targeted_restart_that_keeps_the_podgroup_restarts_only_the_task() -> None:
     seen = targeted(conf=conf("allocate", ["predicates"]), targeted_restart_keeps_podgroup=True)
     assert seen.turns("j")[-1][1] == "Running"
     assert (
@@ -313,7 +319,7 @@ def test_10_a_release_that_keeps_the_podgroup_restarts_the_task_alone() -> None:
     )
 
 
-def test_11_completed_workers_end_a_job_whose_servers_never_do() -> None:
+def test_11_completed_workers_complete_a_job_whose_servers_never_end() -> None:
     policies = [{"event": "TaskCompleted", "action": "CompleteJob"}]
     tasks = [task("ps", 1), task("w", 2, seconds=40, policies=policies)]
     seen = Watched(cluster(submit(0, "j", *tasks)))
@@ -341,13 +347,13 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize(("tasks", "spec", "phase"), ENDINGS.values(), ids=ENDINGS.keys())
-def test_12_how_a_job_ends(tasks: list[Object], spec: Object, phase: str) -> None:
+def test_12_final_phase_of_a_job(tasks: list[Object], spec: Object, phase: str) -> None:
     seen = Watched(cluster(submit(0, "j", *tasks, **spec)))
     assert seen.turns("j")[-1][1] == phase
     assert "j" not in seen.phases[max(seen.phases)], "its PodGroup is deleted at once"
 
 
-def test_13_a_pending_pod_aborts_its_job_ten_minutes_after_it_was_created() -> None:
+def test_13_pod_pending_policy_aborts_the_job_after_its_timeout() -> None:
     policies = [{"event": "PodPending", "action": "AbortJob", "timeout": "10m"}]
     waits = submit(5, "waits", task("w", 1, cpu=8), policies=policies)
     starts = submit(0, "starts", task("w", 1, cpu=4), policies=policies)
@@ -360,7 +366,7 @@ def test_13_a_pending_pod_aborts_its_job_ten_minutes_after_it_was_created() -> N
 # 14 to 16: the clock
 
 
-def test_14_an_sla_admits_at_its_deadline_and_starts_over_with_a_restart() -> None:
+def test_14_sla_enqueues_a_job_at_its_deadline() -> None:
     sla = conf("enqueue, allocate", ["gang", "sla"], ["overcommit", "predicates", "proportion"])
     late = submit(0.5, "late", task("w", 1, cpu=20))
     late["create"]["jobs"][0]["metadata"]["annotations"] = {"sla-waiting-time": "10m"}
@@ -368,7 +374,7 @@ def test_14_an_sla_admits_at_its_deadline_and_starts_over_with_a_restart() -> No
     assert seen.life("late")["enqueued"] == 600, "10 minutes after its timestamp, which is whole seconds"
 
 
-def test_15_a_pod_is_evicted_once_its_cool_down_is_over() -> None:
+def test_15_pod_is_evicted_once_its_cooldown_ends() -> None:
     cdp = conf("enqueue, allocate, reclaim", ["cdp", "predicates", "capacity"], ["gang"])
     victim = submit(0, "victim", task("w", 1, cpu=4))
     victim["create"]["jobs"][0]["metadata"]["annotations"] = {"volcano.sh/cooldown-time": "5m"}
@@ -377,7 +383,7 @@ def test_15_a_pod_is_evicted_once_its_cool_down_is_over() -> None:
     assert seen.decided("evict")[0] == (301, "default/victim-w-0"), "bound at 1, 300 s long"
 
 
-def test_16_a_window_past_midnight_is_closed_after_it_and_its_pods_leave_a_minute_apart() -> None:
+def test_16_tdm_evicts_pods_of_a_zone_a_minute_apart_after_midnight() -> None:
     arguments = {"tdm.revocable-zone.night": "22:00-06:00", "tdm.evict.period": "1m"}
     tdm = conf("enqueue, allocate, shuffle", ["gang"], [("tdm", {"arguments": arguments}), "predicates"])
     marks = {"volcano.sh/preemptable": "true", "volcano.sh/revocable-zone": "*"}
@@ -405,7 +411,7 @@ def test_16_a_window_past_midnight_is_closed_after_it_and_its_pods_leave_a_minut
 # 17 to 20
 
 
-def test_17_a_queue_closed_at_noon_admits_nothing_and_is_closed_after_its_last_podgroup() -> None:
+def test_17_closing_queue_rejects_jobs_and_is_closed_after_its_last_podgroup() -> None:
     seen = Watched(
         cluster(
             submit(0, "early", task("w", 1, seconds=60)),
@@ -419,7 +425,7 @@ def test_17_a_queue_closed_at_noon_admits_nothing_and_is_closed_after_its_last_p
     assert mine["status"]["state"] == "Closed"
 
 
-def test_18_a_cron_job_of_90_seconds_that_forbids_overlaps_skips_every_second_minute() -> None:
+def test_18_cronjob_of_90_seconds_with_forbid_skips_every_second_minute() -> None:
     template = {"spec": {"schedulerName": "volcano", "tasks": [task("w", 1, seconds=90)]}}
     cron = {
         "metadata": {"name": "c"},
@@ -430,7 +436,7 @@ def test_18_a_cron_job_of_90_seconds_that_forbids_overlaps_skips_every_second_mi
     assert submitted == [60.1, 180.1, 300.1, 420.1]
 
 
-def test_19_a_gang_on_a_lost_node_does_not_heal_while_the_node_object_is_there() -> None:
+def test_19_gang_on_a_lost_node_does_not_recover_while_the_node_object_exists() -> None:
     nodes = [node(name, cpu=2, memory="8Gi") for name in ("n0", "n1")]
     events = [submit(0, "j", task("w", 4, seconds=5000)), {"at": 100, "lose": {"nodes": ["n1"]}}]
     spare = {"at": 200, "create": {"nodes": [node("n2", cpu=2, memory="8Gi")]}}
@@ -461,7 +467,7 @@ def test_20_halving_the_period_never_lengthens_the_median_wait_by_more_than_a_pe
     assert waits[1] <= waits[0] + 4
 
 
-def test_20_jobs_are_replayed_to_the_same_bytes_with_and_without_skipping_and_when_frozen() -> None:
+def test_20_job_replay_gives_the_same_bytes_without_skipping_and_when_frozen() -> None:
     victim = submit(0, "victim", task("w", 2, cpu=2, minAvailable=1), minAvailable=1, policies=RESTARTS)
     document = reclaiming(victim, *storms(3), horizon=500, checkpoint_seconds=7)
     whole = Replay(document, Inspection(document)).run()

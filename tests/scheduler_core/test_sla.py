@@ -1,4 +1,4 @@
-"""Plugin sla: when a job has waited long enough."""
+"""Plugin sla: deadlines of waiting jobs, and votes on overdue jobs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def opened(annotations: dict[str, str], argument: Any = None, **fields: Any) -> 
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_how_long_a_job_may_wait(case: Case) -> None:
+def test_waiting_time_is_read_from_annotations_and_argument(case: Case) -> None:
     session = opened(case.annotations)
     sla = Sla(positive_duration(case.argument), session.now)
     assert sla.waiting_time(session.jobs["default/a"]) == case.want
@@ -70,12 +70,12 @@ CREATED_AT_MIDNIGHT = {
 
 
 @pytest.mark.parametrize(("now", "want"), CREATED_AT_MIDNIGHT.values(), ids=CREATED_AT_MIDNIGHT.keys())
-def test_a_job_is_overdue_from_its_deadline_on(now: str, want: Vote) -> None:
+def test_job_is_overdue_from_its_deadline_on(now: str, want: Vote) -> None:
     session = opened({OWN: "10m"}, now=now)
     assert Sla(None, session.now).vote(session.jobs["default/a"]) is want
 
 
-def test_earlier_deadlines_go_first_and_jobs_without_one_last() -> None:
+def test_jobs_are_ordered_by_deadline_and_jobs_without_one_come_last() -> None:
     session = session_of(
         scenario(
             podgroups=[
@@ -99,7 +99,7 @@ def test_earlier_deadlines_go_first_and_jobs_without_one_last() -> None:
 
 
 def waiting(*tiers: Any, actions: str = "enqueue") -> dict[str, Any]:
-    """Return a job that has waited 12 h in a cluster that is too small for it."""
+    """Return a job that has waited for 12 h in a cluster that is too small for it."""
     return scenario(
         nodes=[node("n0", cpu=1)],
         queues=[queue("a", capability={"cpu": 1})],
@@ -119,7 +119,7 @@ ENTERING = {
 
 
 @pytest.mark.parametrize(("tiers", "want"), ENTERING.values(), ids=ENTERING.keys())
-def test_whether_an_overdue_job_enters(tiers: list[list[str]], want: str) -> None:
+def test_vote_on_enqueuing_an_overdue_job(tiers: list[list[str]], want: str) -> None:
     """The worked example of the plugin's page."""
     assert decided(last_cycle(waiting(*tiers)), want) == ["default/big"]
 
@@ -131,12 +131,12 @@ PIPELINED = {
 
 
 @pytest.mark.parametrize(("tiers", "want"), PIPELINED.values(), ids=PIPELINED.keys())
-def test_an_overdue_job_counts_as_pipelined(tiers: list[list[str]], want: bool) -> None:
+def test_overdue_job_counts_as_pipelined(tiers: list[list[str]], want: bool) -> None:
     session = session_of(waiting(*tiers))
     assert session.job_pipelined(session.jobs["default/big"]) is want
 
 
-def test_a_job_that_is_not_overdue_is_left_to_others() -> None:
+def test_sla_abstains_on_a_job_that_is_not_overdue() -> None:
     document = waiting(["sla"], ["overcommit"])
     document["podgroups"][0]["metadata"]["annotations"] = {OWN: "24h"}
     document["podgroups"][0]["spec"]["minResources"] = amounts(cpu=4)

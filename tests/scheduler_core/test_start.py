@@ -1,4 +1,4 @@
-"""Commands import nothing that only another command or a failure needs."""
+"""Commands do not import modules needed only by other commands or on failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOR_SOME = {
 }
 
 
-def test_no_command_waits_for_what_only_another_one_or_a_failure_needs() -> None:
+def test_commands_do_not_import_modules_they_do_not_need() -> None:
     told = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
     loaded = told.stdout.split()
     assert "scheduler_core.simulate" in loaded

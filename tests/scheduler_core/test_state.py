@@ -1,4 +1,4 @@
-"""The state kept from session to session equals one that is built anew each time."""
+"""The state kept across sessions equals a state built anew for each session."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def opened(document: Object, **how: bool) -> Replay:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_every_session_finds_what_a_snapshot_made_anew_holds(seed: int) -> None:
+def test_kept_state_equals_a_new_snapshot_in_every_session(seed: int) -> None:
     replay = opened(small_replay(f"state {seed}"))
     for _ in replay.steps():
         replay.moment()
@@ -46,14 +46,14 @@ def test_every_session_finds_what_a_snapshot_made_anew_holds(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_a_living_state_changes_no_byte_of_a_replay(seed: int) -> None:
+def test_kept_state_does_not_change_the_replay_result(seed: int) -> None:
     document = small_replay(f"state {seed}")
     anew = {"name": "", **opened(document, anew=True).run()}
     assert json.dumps(replay_document(document)) == json.dumps({**anew, "name": document["name"]})
 
 
 @pytest.mark.parametrize("document", [*map(small_replay, range(4)), *map(job_replay, range(4))])
-def test_pods_that_sessions_and_time_wrote_are_known_as_if_they_were_read_anew(document: Object) -> None:
+def test_updated_pods_equal_pods_read_again(document: Object) -> None:
     replay = opened(document)
     table, followed = PodTable(), 0
     for _ in replay.steps():
@@ -68,7 +68,7 @@ def test_pods_that_sessions_and_time_wrote_are_known_as_if_they_were_read_anew(d
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_jobs_add_to_their_queues_is_what_they_would_add_if_it_were_worked_out_anew(seed: int) -> None:
+def test_cached_job_contributions_to_queues_equal_recomputed_ones(seed: int) -> None:
     replay = opened(small_replay(f"sums {seed}"))
     for _ in replay.steps():
         replay.moment()
@@ -82,7 +82,7 @@ def parts_told(part: Part) -> list[object]:
     return [part.queue, *told]
 
 
-def test_a_log_that_was_trimmed_names_every_change_to_who_has_seen_the_last_ones() -> None:
+def test_trimmed_change_log_still_reports_later_changes() -> None:
     log = ChangeLog(3)
     for number in range(10_000):
         log.add(number % 3)
@@ -94,11 +94,11 @@ def test_a_log_that_was_trimmed_names_every_change_to_who_has_seen_the_last_ones
     assert set(log.since(seen - 5000)) == {0, 1, 2}
 
 
-def test_the_example_in_the_documents_gives_what_it_says() -> None:
+def test_example_in_docs_state_gives_the_documented_output() -> None:
     assert doctest.testfile(str(PAGE), module_relative=False).failed == 0
 
 
-def test_cycles_keep_nothing_however_many_there_are() -> None:
+def test_memory_does_not_grow_with_the_number_of_cycles() -> None:
     simulation = steady_simulation(cycles=500)
     objects = []
     for number, _ in enumerate(simulation.steps()):
@@ -111,7 +111,7 @@ def test_cycles_keep_nothing_however_many_there_are() -> None:
     assert max(objects[2:]) - min(objects[2:]) < 200
 
 
-def test_a_job_without_pods_is_enqueued_once_and_its_pods_are_placed_when_they_come() -> None:
+def test_job_without_pods_is_enqueued_once_and_its_later_pods_are_bound() -> None:
     simulation = steady_simulation(cycles=4)
     simulation.cluster.podgroups["default/j0"] = podgroup("j0", min_member=0, phase="Pending")
     decided = []

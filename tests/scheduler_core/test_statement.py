@@ -1,4 +1,4 @@
-"""A statement's operations act at once; discarding them leaves every amount exactly as it was."""
+"""A statement's operations take effect immediately; discard restores every amount exactly."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def opened() -> Session:
     )
 
 
-def test_an_allocation_takes_from_idle_and_gives_to_used() -> None:
+def test_allocate_moves_resources_from_idle_to_used() -> None:
     session = opened()
     statement = Statement(session)
     assert statement.allocate(task_of(session, "default-wait-0"), 1)
@@ -43,7 +43,7 @@ def test_an_allocation_takes_from_idle_and_gives_to_used() -> None:
     assert task_of(session, "default-wait-0").status is TaskStatus.ALLOCATED
 
 
-def test_a_pipelined_task_takes_from_what_will_be_idle_only() -> None:
+def test_pipeline_reduces_only_future_idle() -> None:
     session = opened()
     Statement(session).pipeline(task_of(session, "default-wait-0"), 1, eviction_occurred=False)
     assert session.nodes.idle[1, 0] == 4000
@@ -51,7 +51,7 @@ def test_a_pipelined_task_takes_from_what_will_be_idle_only() -> None:
     assert session.nodes.future_idle_of(1)[0] == 2500
 
 
-def test_an_eviction_keeps_used_and_adds_releasing() -> None:
+def test_evict_adds_releasing_and_keeps_used() -> None:
     session = opened()
     Statement(session).evict(task_of(session, "default-run-0"), "test", task_of(session, "default-wait-0"))
     assert session.nodes.used[0, 0] == 2000
@@ -59,7 +59,7 @@ def test_an_eviction_keeps_used_and_adds_releasing() -> None:
     assert session.nodes.releasing[0, 0] == 1000
 
 
-def test_discarding_restores_every_amount() -> None:
+def test_discard_restores_every_amount() -> None:
     session = opened()
     before = state_of(session)
     statement = Statement(session)
@@ -75,7 +75,7 @@ def test_discarding_restores_every_amount() -> None:
     assert statement.operations == []
 
 
-def test_a_discarded_task_remembers_where_it_stood() -> None:
+def test_discarded_task_keeps_its_last_transaction() -> None:
     session = opened()
     statement = Statement(session)
     task = task_of(session, "default-wait-0")
@@ -85,7 +85,7 @@ def test_a_discarded_task_remembers_where_it_stood() -> None:
     assert (task.node, task.node_name) == (NO_NODE, "")
 
 
-def test_committing_binds_allocations_and_forgets_transactions() -> None:
+def test_commit_binds_allocations_and_clears_transactions() -> None:
     session = opened()
     task = task_of(session, "default-wait-0")
     first = Statement(session)
@@ -99,7 +99,7 @@ def test_committing_binds_allocations_and_forgets_transactions() -> None:
     assert [(d.op, d.state) for d in session.decisions] == [("bind", "committed")]
 
 
-def test_what_is_only_pipelined_stays_so_after_a_commit() -> None:
+def test_pipelined_task_stays_pipelined_after_a_commit() -> None:
     session = opened()
     task = task_of(session, "default-wait-0")
     statement = Statement(session)
@@ -109,7 +109,7 @@ def test_what_is_only_pipelined_stays_so_after_a_commit() -> None:
     assert session.nodes.pipelined[1, 0] == 1500
 
 
-def test_taking_back_an_eviction_makes_even_a_bound_pod_running() -> None:
+def test_discarding_an_eviction_makes_a_bound_pod_running() -> None:
     session = session_of(
         scenario(
             nodes=TWO_NODES,
@@ -128,7 +128,7 @@ def test_taking_back_an_eviction_makes_even_a_bound_pod_running() -> None:
 
 
 @pytest.mark.parametrize("operation", ["allocate", "pipeline"])
-def test_a_handler_that_refuses_rolls_the_operation_back(operation: str) -> None:
+def test_failing_event_handler_rolls_the_operation_back(operation: str) -> None:
     session = opened()
     before = state_of(session)
 
@@ -157,7 +157,7 @@ def test_a_handler_that_refuses_rolls_the_operation_back(operation: str) -> None
     assert statement.operations == []
 
 
-def test_merging_moves_the_operations_to_the_end() -> None:
+def test_merge_appends_the_operations() -> None:
     session = opened()
     first, second = Statement(session), Statement(session)
     first.allocate(task_of(session, "default-wait-0"), 1)
@@ -167,7 +167,7 @@ def test_merging_moves_the_operations_to_the_end() -> None:
     assert second.operations == []
 
 
-def test_a_node_that_has_no_scalars_learns_them_from_what_is_given_back() -> None:
+def test_node_without_scalars_gains_them_from_released_resources() -> None:
     bare = node("n0", cpu=4, memory="8Gi")
     del bare["status"]["allocatable"]["pods"]
     session = session_of(

@@ -1,4 +1,4 @@
-"""Pods that are only counted where they are pipelined change nothing that a replay decides or leaves."""
+"""Counting pipelined pods instead of placing each one does not change decisions or results of a replay."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.scheduler_core.test_calm import committed, compare, opened, records_o
 from tests.trials import trials
 
 LARGE = {"jobs": 160, "nodes": 44}
-"""More nodes than are evaluated one by one."""
+"""More nodes than are evaluated one at a time."""
 
 
 def in_the_storm(document: Object, after: int) -> Replay:
-    """Return a replay after so many sessions that have counted pods."""
+    """Return a replay after the given number of sessions with counted pods."""
     replay, seen = opened(document), 0
     for step in replay.steps():
         seen += bool(step.session.snapshot.tasks.counted)
@@ -30,26 +30,26 @@ def in_the_storm(document: Object, after: int) -> Replay:
 
 
 SEEDS = (7, *range(5))
-"""With all configurations."""
+"""These seeds cover all configurations."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_same_is_decided_and_recorded_while_pods_are_evicted_and_terminate(seed: int) -> None:
+def test_storm_replays_match_full_sessions(seed: int) -> None:
     compare(storm_replay(seed))
 
 
-def test_decisions_are_the_same_on_more_nodes_than_are_evaluated_one_by_one() -> None:
+def test_storm_replays_match_full_sessions_on_many_nodes() -> None:
     compare(storm_replay(0, **LARGE))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [seed for seed in range(200) if seed not in SEEDS])
-def test_the_same_is_decided_and_recorded_in_many_more_storms(seed: int) -> None:
+def test_storm_replays_match_full_sessions_for_hundreds_of_seeds(seed: int) -> None:
     compare(storm_replay(seed, **(LARGE if seed % 10 == 0 else {})))
 
 
 @pytest.mark.parametrize("seed", [2, 4])
-def test_every_session_after_one_that_counted_finds_what_a_snapshot_made_anew_holds(seed: int) -> None:
+def test_kept_state_equals_a_new_snapshot_after_counted_pods(seed: int) -> None:
     replay = opened(storm_replay(seed))
     for _ in replay.steps():
         living = state_of(replay.simulation.open_session())
@@ -57,7 +57,7 @@ def test_every_session_after_one_that_counted_finds_what_a_snapshot_made_anew_ho
         assert living == anew
 
 
-def test_most_pods_that_wait_for_room_in_a_storm_are_only_counted() -> None:
+def test_most_pipelined_pods_of_a_storm_are_only_counted() -> None:
     counted = pipelined = 0
     for step in opened(storm_replay(0, **LARGE)).steps():
         counted += len(step.session.snapshot.tasks.counted)
@@ -65,7 +65,7 @@ def test_most_pods_that_wait_for_room_in_a_storm_are_only_counted() -> None:
     assert counted > 0.4 * pipelined > 500
 
 
-def test_what_the_session_before_found_and_did_without_effect_is_left_out_after_enqueue() -> None:
+def test_repeated_sessions_decide_nothing_but_enqueue_rejections() -> None:
     repeating = [
         step.session
         for step in opened(storm_replay(1)).steps()
@@ -75,7 +75,7 @@ def test_what_the_session_before_found_and_did_without_effect_is_left_out_after_
     assert {decision.op for session in repeating for decision in session.decisions} <= {"enqueue_reject"}
 
 
-def test_a_session_that_was_opened_and_not_run_is_not_one_that_moved_nothing() -> None:
+def test_opened_session_that_did_not_run_does_not_count_as_unchanged() -> None:
     document = storm_replay(0)
     undisturbed, disturbed = opened(document), opened(document)
     undisturbed.run()
@@ -85,7 +85,7 @@ def test_a_session_that_was_opened_and_not_run_is_not_one_that_moved_nothing() -
 
 
 @pytest.mark.parametrize("seed", trials([1, 2, 4], always=2))
-def test_frozen_in_a_storm_it_goes_on_to_the_same_bytes(seed: int) -> None:
+def test_replay_frozen_in_a_storm_resumes_to_the_same_bytes(seed: int) -> None:
     document = storm_replay(seed)
     whole = opened(document)
     whole.run()
@@ -97,7 +97,7 @@ def test_frozen_in_a_storm_it_goes_on_to_the_same_bytes(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 4])
-def test_a_moment_of_a_storm_opened_as_a_scenario_decides_the_same(seed: int) -> None:
+def test_moment_of_a_storm_decides_the_same_as_a_scenario(seed: int) -> None:
     for after in (2, 15):
         replay = in_the_storm(storm_replay(seed), after)
         moment = replay.moment()

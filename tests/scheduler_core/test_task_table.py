@@ -1,4 +1,4 @@
-"""Tasks that are only counted, and that are the same from everywhere once they are read."""
+"""Tasks that are only counted until they are read, and then are the same object everywhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def opened() -> Session:
     )
 
 
-def test_what_nobody_looked_at_is_counted() -> None:
+def test_unread_tasks_are_counted() -> None:
     session = opened()
     job = session.jobs["default/a"]
     assert (job.size, job.allocated.cpu, session.nodes.used[1, 0]) == (5, 2000, 2000)
@@ -35,7 +35,7 @@ def test_what_nobody_looked_at_is_counted() -> None:
     assert sum(isinstance(seen, PodInfo) for seen in job.seen()) == 3
 
 
-def test_a_task_is_the_same_from_its_job_and_from_its_node() -> None:
+def test_task_is_the_same_object_from_its_job_and_its_node() -> None:
     for look_at_nodes_first in (True, False):
         session = opened()
         job, nodes = session.jobs["default/a"], session.nodes
@@ -49,7 +49,7 @@ def test_a_task_is_the_same_from_its_job_and_from_its_node() -> None:
         assert not any(isinstance(seen, PodInfo) for seen in job.seen())
 
 
-def test_a_task_joins_those_of_its_new_status_whether_somebody_looked_at_them_or_not() -> None:
+def test_task_joins_the_tasks_of_its_new_status_read_or_unread() -> None:
     for status, there in ((TaskStatus.RUNNING, ["default-a-0", "default-a-1"]), (TaskStatus.BOUND, [])):
         job = opened().jobs["default/a"]
         first, last = list(job.by_status[TaskStatus.PENDING].values())
@@ -61,7 +61,7 @@ def test_a_task_joins_those_of_its_new_status_whether_somebody_looked_at_them_or
         assert list(job.by_status[TaskStatus.PENDING]) == [last.uid]
 
 
-def test_a_node_keeps_what_came_before_somebody_looked_at_it() -> None:
+def test_node_keeps_tasks_added_before_it_was_read() -> None:
     session = opened()
     nodes = session.nodes
     first, second = session.jobs["default/a"].by_status[TaskStatus.PENDING].values()
@@ -72,7 +72,7 @@ def test_a_node_keeps_what_came_before_somebody_looked_at_it() -> None:
     assert nodes.used[1, 0] == 3000
 
 
-def test_looking_at_a_node_makes_its_tasks_only_and_keeps_them_in_order() -> None:
+def test_reading_a_node_creates_only_its_tasks_in_order() -> None:
     session = opened()
     job, nodes = session.jobs["default/a"], session.nodes
     assert [task.name for task in nodes.sorted_tasks(0)] == ["single"]
@@ -85,7 +85,7 @@ def test_looking_at_a_node_makes_its_tasks_only_and_keeps_them_in_order() -> Non
     assert [task.name for task in nodes.sorted_tasks(0)] == [first.name, "single"]
 
 
-def test_a_pod_is_admitted_when_somebody_looks_at_it() -> None:
+def test_pod_is_admitted_when_it_is_read() -> None:
     plain: Object = {"metadata": {"name": "a"}, "spec": {"priorityClassName": "high"}}
     high: Object = {"metadata": {"name": "high"}, "value": 7}
     admitted = Admission(scenario(pods=[plain], priorityclasses=[high])).cluster().pods["default/a"]
@@ -97,7 +97,7 @@ def test_a_pod_is_admitted_when_somebody_looks_at_it() -> None:
     assert plain == {"metadata": {"name": "a"}, "spec": {"priorityClassName": "high"}}
 
 
-def test_pods_that_differ_in_their_volumes_share_a_shape() -> None:
+def test_pods_that_differ_only_in_volumes_share_a_shape() -> None:
     mounted = [pod("a", group="g", cpu=1), pod("b", group="g", cpu=1)]
     for number, entry in enumerate(mounted):
         entry["spec"]["volumes"] = [{"name": f"token-{number}", "projected": {"sources": []}}]

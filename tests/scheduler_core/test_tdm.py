@@ -1,4 +1,4 @@
-"""Plugin tdm: who may use revocable nodes and when, and which pods leave them afterwards."""
+"""Plugin tdm: which pods may use revocable nodes and when, and which pods are evicted afterwards."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ HOURS: dict[str, tuple[str, str, bool]] = {
 
 
 @pytest.mark.parametrize(("hours", "time", "want"), HOURS.values(), ids=HOURS.keys())
-def test_when_a_zone_is_active(hours: str, time: str, want: bool) -> None:
+def test_zone_is_active_within_its_hours(hours: str, time: str, want: bool) -> None:
     now = parse_time(f"{DAY}{time}Z")
     assert (inactive_because("rz", {"rz": hours}, now) is None) is want
 
 
 class Job(NamedTuple):
-    """What runs of a job, what it says of disruptions, and how many may go at once."""
+    """The pods of a job, its disruption budget, and how many pods may be evicted at once."""
 
     want: int
     running: int
@@ -86,7 +86,7 @@ AT_ONCE = {
 
 
 @pytest.mark.parametrize("case", AT_ONCE.values(), ids=AT_ONCE.keys())
-def test_how_many_may_go_at_once(case: Job) -> None:
+def test_disruption_budget_limits_evictions_at_once(case: Job) -> None:
     said = {"volcano.sh/jdb-min-available": case.minimum, "volcano.sh/jdb-max-unavailable": case.maximum}
     annotations = {name: text for name, text in said.items() if text is not None}
     waiting = pods("g", case.pending, first=case.running, cpu=1)
@@ -112,7 +112,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize(("annotations", "hours", "want"), PLACES.values(), ids=PLACES.keys())
-def test_where_a_pod_goes(annotations: dict[str, str], hours: str, want: str) -> None:
+def test_pod_placement_by_revocable_zone(annotations: dict[str, str], hours: str, want: str) -> None:
     """The worked example of the plugin's page."""
     document = scenario(
         nodes=[node("n0", cpu=4), revocable("n1", cpu=4)],
@@ -138,7 +138,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("annotations", "hours", "want"), REFUSALS.values(), ids=REFUSALS.keys())
-def test_why_a_revocable_node_is_refused(annotations: dict[str, str], hours: str, want: str) -> None:
+def test_rejection_reason_of_a_revocable_node(annotations: dict[str, str], hours: str, want: str) -> None:
     document = scenario(
         nodes=[revocable("n1", cpu=4)],
         podgroups=[podgroup("a")],
@@ -149,7 +149,7 @@ def test_why_a_revocable_node_is_refused(annotations: dict[str, str], hours: str
     assert want in group["fit_error"]
 
 
-def test_an_unknown_zone_is_never_active() -> None:
+def test_unknown_zone_is_never_active() -> None:
     document = scenario(
         nodes=[node("n1", labels={ZONE: "other"}, cpu=4)],
         podgroups=[podgroup("a")],
@@ -160,7 +160,7 @@ def test_an_unknown_zone_is_never_active() -> None:
     assert "1 revocable zone other not support" in group["fit_error"]
 
 
-def test_an_inactive_zone_spoils_the_whole_score_of_a_node() -> None:
+def test_inactive_zone_invalidates_all_scores_of_a_node() -> None:
     document = scenario(
         nodes=[node("n0", cpu=4), revocable("n1", cpu=4)],
         podgroups=[podgroup("a"), podgroup("full")],
@@ -189,18 +189,18 @@ def preempting(of_preemptor: dict[str, str], *victims: dict[str, Any], **group: 
 STRICT = {PREEMPTABLE: "false"}
 
 
-def test_an_ordinary_preemptor_gets_nobody() -> None:
+def test_preemptor_without_the_preemptable_annotation_gets_no_victims() -> None:
     assert preempting({}, *pods("low", 2, node="n0", cpu=1)) == []
 
 
-def test_a_preemptor_that_is_not_preemptable_gets_what_jobs_can_lose() -> None:
+def test_non_preemptable_preemptor_gets_victims_within_the_disruption_budget() -> None:
     all_at_once = {"volcano.sh/jdb-max-unavailable": "100%"}
     assert preempting(STRICT, *pods("low", 2, node="n0", cpu=1)) == []
     victims = preempting(STRICT, *pods("low", 2, node="n0", cpu=1), annotations=all_at_once)
     assert victims == ["default/low-1", "default/low-0"]
 
 
-def test_nobody_is_taken_from_a_revocable_node() -> None:
+def test_no_victims_are_taken_from_a_revocable_node() -> None:
     assert preempting({**STRICT, ZONE: "no"}, *pods("low", 1, node="n1", cpu=2)) == []
 
 
@@ -219,7 +219,7 @@ def shuffling(hours: str, **fields: Any) -> dict[str, Any]:
     )
 
 
-def test_a_zone_is_cleared_when_it_closes() -> None:
+def test_shuffle_evicts_the_pods_of_an_inactive_zone() -> None:
     assert decided(last_cycle(shuffling("10:00-14:00")), "evict") == []
     assert decided(last_cycle(shuffling("08:00-10:00")), "evict") == [
         "default/g-0",
@@ -232,19 +232,19 @@ PERIODS = {"1m": [3, 0, 0], "1s": [3, 2, 0], "none": [3, 0, 0]}
 
 
 @pytest.mark.parametrize(("period", "want"), PERIODS.items())
-def test_a_zone_is_cleared_once_per_period(period: str, want: list[int]) -> None:
+def test_shuffle_clears_a_zone_once_per_evict_period(period: str, want: list[int]) -> None:
     arguments = {"arguments": {"tdm.evict.period": period}}
     result = simulate_document(shuffling("08:00-10:00", cycles=3, evicted="delete", **arguments))
     assert [len(cycle["decisions"]) for cycle in result["cycles"]] == want
 
 
 @pytest.mark.parametrize("arguments", [{"tdm.evict.period": 60}, {"tdm.revocable-zone.rz": 10}])
-def test_an_argument_that_is_no_text_crashes_volcano(arguments: dict[str, Any]) -> None:
+def test_argument_that_is_not_a_string_crashes_volcano(arguments: dict[str, Any]) -> None:
     document = scenario(conf=conf("allocate", [("tdm", {"arguments": arguments})]))
     assert simulate_document(document)["error"].startswith("Volcano would crash here")
 
 
-def test_preemptable_jobs_wait_and_never_starve() -> None:
+def test_preemptable_jobs_come_last_and_never_starve() -> None:
     session = session_of(
         scenario(
             podgroups=[podgroup("a", annotations={PREEMPTABLE: "true"}), podgroup("b")],

@@ -1,4 +1,4 @@
-"""Every proposed change for a waiting job is the smallest, is enough, and lists its side effects."""
+"""Every proposed change for a waiting job is minimal, is sufficient, and lists its side effects."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ EVICTING = configurations(actions=("enqueue", "allocate", "backfill", "preempt",
 GATED = {"schedulingGates": [{"name": "wait"}]}
 SIMPLE = conf("allocate", ["gang"], ["predicates", "proportion"])
 PER_FILE = 40
-"""Scenarios of each golden file that the long trial looks at."""
+"""Scenarios of each golden file in the long trial."""
 
 
 def offers(document: Object, job: str = "j", **limits: Any) -> dict[str, list[Object]]:
-    """Return what is offered for a job, by the kind of change."""
+    """Return the proposals for a job, by kind of change."""
     told = explain.unblocking(document, job, prepare(document).simulate, Limits(**limits))
     found: dict[str, list[Object]] = {}
     for offer in told["changes"]:
@@ -52,7 +52,7 @@ def sentence(offer: Object) -> str:
 
 @FEW
 @given(document=clusters(EVICTING))
-def test_every_offer_runs_the_job_is_as_small_as_can_be_and_names_all_side_effects(document: Object) -> None:
+def test_every_proposal_is_sufficient_minimal_and_lists_its_side_effects(document: Object) -> None:
     figures = Figures()
     examine(document, figures, jobs=2, brute=False)
     assert not figures.false, str(figures)
@@ -81,22 +81,22 @@ def trial(per_file: int, jobs: int, step: int = 1) -> Figures:
     return figures
 
 
-def test_offers_for_golden_scenarios_are_true_and_cover_what_simple_edits_reach() -> None:
+def test_proposals_for_golden_scenarios_are_true_and_cover_simple_edits() -> None:
     figures = trial(per_file=1, jobs=1, step=2)
     assert not figures.false, str(figures)
     assert figures.coverage >= 0.97, str(figures)
 
 
 @pytest.mark.long
-def test_offers_for_many_golden_scenarios_are_true_and_cover_what_simple_edits_reach() -> None:
+def test_proposals_for_many_golden_scenarios_are_true_and_cover_simple_edits() -> None:
     figures = trial(per_file=PER_FILE, jobs=2)
     assert not figures.false, str(figures)
     assert figures.coverage >= 0.97, str(figures)
 
 
 @pytest.mark.long
-def test_a_cluster_of_a_hundred_nodes_is_answered_in_seconds() -> None:
-    """A gang of twelve large pods joins each recorded cluster; what counts is the time of this process."""
+def test_search_in_a_cluster_of_a_hundred_nodes_takes_seconds() -> None:
+    """A gang of twelve large pods is added to each recorded cluster; processor time is measured."""
     table = []
     for document in spread(SHARED / "golden" / "scale.jsonl.gz", 10):
         name = next(
@@ -125,8 +125,8 @@ def test_a_cluster_of_a_hundred_nodes_is_answered_in_seconds() -> None:
 # side effects
 
 
-def test_a_job_that_gets_fewer_of_its_elastic_pods_is_named_with_its_numbers() -> None:
-    """J2 keeps its minimum of one, so nobody stops; three of its seven pods are lost all the same."""
+def test_side_effects_name_a_job_that_loses_elastic_pods() -> None:
+    """Job j2 keeps its minMember of one, but loses three of its seven pods."""
     document = scenario(
         nodes=[node("n1", cpu=8)],
         podgroups=[podgroup("j2", min_member=1), podgroup("j", min_member=4, created=10)],
@@ -141,7 +141,7 @@ def test_a_job_that_gets_fewer_of_its_elastic_pods_is_named_with_its_numbers() -
     assert (offer["stopped"], offer["cost"]) == ([], 3)
 
 
-def test_a_job_that_only_moves_to_another_node_is_named() -> None:
+def test_side_effects_name_a_job_that_moves_to_another_node() -> None:
     document = scenario(
         nodes=[node("n1", cpu=4), node("n2", cpu=2)],
         podgroups=[podgroup("j2", created=10), podgroup("j", min_member=2)],
@@ -161,7 +161,7 @@ def test_a_job_that_only_moves_to_another_node_is_named() -> None:
     assert "nothing else changes" not in sentence(offer)
 
 
-def test_the_cheapest_for_others_comes_first() -> None:
+def test_proposal_with_the_least_cost_for_others_comes_first() -> None:
     document = scenario(
         nodes=[node("n1", cpu=4)],
         queues=[queue("a", weight=1), queue("b", weight=1)],
@@ -175,8 +175,8 @@ def test_the_cheapest_for_others_comes_first() -> None:
     assert costs[0] == 0 < costs[-1]
 
 
-def test_of_changes_that_cost_the_same_the_smaller_one_comes_first() -> None:
-    """A queue would have to get twelve times as much, one more node is enough as well."""
+def test_smaller_of_two_equally_costly_proposals_comes_first() -> None:
+    """The queue would need twelve times its deserved amount; one more node is also enough."""
     document = scenario(
         nodes=[node("n1", cpu=12), node("n2", cpu=12)],
         queues=[queue("a", deserved={"cpu": "1"}), queue("b", deserved={"cpu": "24"})],
@@ -191,8 +191,8 @@ def test_of_changes_that_cost_the_same_the_smaller_one_comes_first() -> None:
     assert len({rank[1] for rank in ranked}) > 1
 
 
-def test_a_job_runs_after_evictions_only_when_somebody_is_evicted() -> None:
-    """The only room is that of a pod that is already terminating."""
+def test_proposal_says_after_evictions_only_if_pods_are_evicted() -> None:
+    """The only room is that of pods that are already terminating."""
     document = scenario(
         nodes=[node("n1", cpu=4)],
         podgroups=[podgroup("old", phase="Running"), podgroup("j", min_member=4)],
@@ -210,7 +210,7 @@ def test_a_job_runs_after_evictions_only_when_somebody_is_evicted() -> None:
 # kinds of change
 
 
-def test_scheduling_gates_are_removed_from_as_few_pods_as_can_be() -> None:
+def test_scheduling_gates_are_removed_from_as_few_pods_as_possible() -> None:
     document = scenario(
         nodes=[node("n1", cpu=8)],
         podgroups=[podgroup("j", min_member=3)],
@@ -224,7 +224,7 @@ def test_scheduling_gates_are_removed_from_as_few_pods_as_can_be() -> None:
     )
 
 
-def test_a_closed_queue_is_opened() -> None:
+def test_proposal_opens_a_closed_queue() -> None:
     document = scenario(
         nodes=[node("n1", cpu=8)],
         queues=[queue("q", state="Closed")],
@@ -236,8 +236,8 @@ def test_a_closed_queue_is_opened() -> None:
     assert sentence(offer).startswith("Queue q (Closed) opened: job default/j then runs")
 
 
-def test_a_job_without_pods_waits_to_be_enqueued() -> None:
-    """Its controller creates its pods afterwards: an offer works if the job is enqueued."""
+def test_proposal_for_a_job_without_pods_gets_it_enqueued() -> None:
+    """Its controller creates its pods afterwards, so a proposal is sufficient if the job is enqueued."""
     document = scenario(
         nodes=[node("n1", cpu=8)],
         queues=[queue("q", capability={"cpu": 2})],
@@ -255,7 +255,7 @@ def test_a_job_without_pods_waits_to_be_enqueued() -> None:
     assert offers(document, "in") == {}, "it is enqueued already"
 
 
-def test_another_queue_becomes_reclaimable() -> None:
+def test_proposal_makes_another_queue_reclaimable() -> None:
     document = scenario(
         nodes=[node("n1", cpu=4)],
         queues=[queue("a"), queue("b", reclaimable=False), queue("c", reclaimable=False)],
@@ -268,7 +268,7 @@ def test_another_queue_becomes_reclaimable() -> None:
     assert len(offer["evicted"]) == 1
 
 
-def test_the_minimum_of_a_role_is_lowered() -> None:
+def test_proposal_lowers_the_minimum_of_a_role() -> None:
     document = scenario(
         nodes=[node("n1", cpu=8)],
         podgroups=[podgroup("j", min_member=3, min_task_member={"a": 1, "b": 2})],
@@ -281,7 +281,7 @@ def test_the_minimum_of_a_role_is_lowered() -> None:
     )
 
 
-def test_a_request_is_cut_by_as_little_as_can_be_and_a_device_stays_whole() -> None:
+def test_requests_are_reduced_minimally_and_devices_stay_whole() -> None:
     document = scenario(
         nodes=[node("n1", cpu=4, gpu=4)],
         podgroups=[podgroup("j", min_member=3)],
@@ -295,7 +295,7 @@ def test_a_request_is_cut_by_as_little_as_can_be_and_a_device_stays_whole() -> N
     )
 
 
-def test_a_node_larger_than_those_there_is_offered_at_exactly_the_size_that_is_needed() -> None:
+def test_proposed_larger_node_has_exactly_the_required_size() -> None:
     document = scenario(
         nodes=[node("n1", cpu=50), node("n2", cpu=50)],
         podgroups=[podgroup("j")],
@@ -313,7 +313,7 @@ def test_a_node_larger_than_those_there_is_offered_at_exactly_the_size_that_is_n
     )
 
 
-def test_equal_nodes_are_offered_as_one_pool() -> None:
+def test_equal_nodes_are_proposed_as_one_pool() -> None:
     document = scenario(
         nodes=[node(f"n{number}", cpu=2) for number in range(6)],
         podgroups=[podgroup("j", min_member=8)],
@@ -327,7 +327,7 @@ def test_equal_nodes_are_offered_as_one_pool() -> None:
     assert sentence(offer).startswith(wanted)
 
 
-def test_the_capability_of_a_whole_branch_is_raised_together() -> None:
+def test_capability_of_a_queue_and_its_ancestors_is_raised_together() -> None:
     document = scenario(
         nodes=[node("n1", cpu=16)],
         queues=[
@@ -345,7 +345,7 @@ def test_the_capability_of_a_whole_branch_is_raised_together() -> None:
     )
 
 
-def test_a_selector_that_no_node_matches_is_dropped() -> None:
+def test_proposal_removes_a_node_selector_that_no_node_matches() -> None:
     document = scenario(
         nodes=[node("n1", cpu=8, taints=[{"key": "pool", "value": "batch", "effect": "NoSchedule"}])],
         podgroups=[podgroup("j")],
@@ -359,7 +359,7 @@ def test_a_selector_that_no_node_matches_is_dropped() -> None:
     )
 
 
-def test_a_guarantee_lent_to_nobody_is_lowered_for_who_needs_it() -> None:
+def test_proposal_lowers_an_unused_guarantee_of_another_queue() -> None:
     document = scenario(
         nodes=[node("n1", cpu=8)],
         queues=[queue("a"), queue("b", guarantee={"cpu": 6})],
@@ -371,8 +371,8 @@ def test_a_guarantee_lent_to_nobody_is_lowered_for_who_needs_it() -> None:
     assert any(text.startswith("Guarantee of queue b: 4 CPU instead of 6 CPU: ") for text in found)
 
 
-def test_a_switch_of_a_plugin_that_protects_gangs_is_turned_off() -> None:
-    """Every running pod is a gang of one, which gang protects in the only tier."""
+def test_proposal_disables_a_switch_of_plugin_gang() -> None:
+    """Every running pod is a gang of one, which plugin gang protects in the only tier."""
     document = scenario(
         nodes=[node("n1", cpu=4)],
         queues=[queue("a"), queue("b")],
@@ -388,7 +388,7 @@ def test_a_switch_of_a_plugin_that_protects_gangs_is_turned_off() -> None:
     assert any(text.startswith(wanted) for text in texts)
 
 
-def test_two_changes_are_offered_where_no_single_one_is_enough() -> None:
+def test_pair_of_changes_is_proposed_if_no_single_change_is_enough() -> None:
     """The queue is too small, and so is the cluster."""
     document = scenario(
         nodes=[node("n1", cpu=2)],
@@ -406,7 +406,7 @@ def test_two_changes_are_offered_where_no_single_one_is_enough() -> None:
 # amounts
 
 
-def test_several_resources_of_a_queue_are_raised_together_and_each_as_little_as_possible() -> None:
+def test_several_resources_of_a_queue_are_raised_together_and_minimally() -> None:
     document = scenario(
         nodes=[node("n1", cpu=64, memory="64Gi")],
         queues=[queue("q", capability={"cpu": 4, "memory": "4Gi"})],
@@ -421,8 +421,8 @@ def test_several_resources_of_a_queue_are_raised_together_and_each_as_little_as_
     assert smaller == [{"cpu": "8999m", "memory": "6Gi"}, {"cpu": "9", "memory": "6442450943"}]
 
 
-def test_the_smallest_size_is_found_where_more_is_not_always_better() -> None:
-    """Below 16 sizes each is tried; what is seen not to help above the smallest is said."""
+def test_smallest_amount_is_found_even_if_larger_amounts_do_not_help() -> None:
+    """Below 16 amounts each one is tried; larger amounts that do not help are reported."""
     told = explain.unblocking(heavier := weighed(), "j", prepare(heavier).simulate)
     base = entries(simulate_document(heavier))["default/j"]
     for offer in told["changes"]:
@@ -444,7 +444,7 @@ def weighed() -> Object:
     )
 
 
-def test_a_kind_of_change_that_never_helps_is_one_line() -> None:
+def test_kind_of_change_that_never_helps_is_reported_in_one_line() -> None:
     document = scenario(
         nodes=[node("n1", cpu=2)],
         queues=[queue("q")],
@@ -461,7 +461,7 @@ def test_a_kind_of_change_that_never_helps_is_one_line() -> None:
 # bounds
 
 
-def test_a_search_stops_at_its_limit_and_says_so() -> None:
+def test_search_stops_at_its_simulation_limit_and_reports_it() -> None:
     document = weighed()
     prepared = prepare(document)
     whole = explain.unblocking(document, "j", prepared.simulate)
@@ -477,7 +477,7 @@ def test_a_search_stops_at_its_limit_and_says_so() -> None:
     )
 
 
-def test_a_search_stops_when_its_time_is_up_but_not_before_some_simulations() -> None:
+def test_search_stops_at_its_time_limit_after_a_minimum_of_simulations() -> None:
     document = weighed()
     ticks = iter(range(0, 10_000_000, 1000))
     limits = Limits(milliseconds=5000, least=8, timer=lambda: float(next(ticks)))
@@ -487,7 +487,7 @@ def test_a_search_stops_when_its_time_is_up_but_not_before_some_simulations() ->
     assert " s: " in told["stopped"]["sentence"]
 
 
-def test_answers_come_one_by_one_and_the_last_has_them_all() -> None:
+def test_answers_are_cumulative_and_the_last_one_is_complete() -> None:
     document = weighed()
     told = list(explain.answers(document, "j", prepare(document).simulate))
     counts = [len(one["changes"]) for one in told]
@@ -501,8 +501,8 @@ def test_answers_come_one_by_one_and_the_last_has_them_all() -> None:
 
 
 @pytest.mark.parametrize(("rival", "wanted"), [(1, 2), (4, 8)])
-def test_weights_in_the_tree_are_raised_for_every_queue_below(rival: int, wanted: int) -> None:
-    """Queues a and b hang below dev, which holds twice what c holds; b and c both want the rest."""
+def test_hdrf_weight_is_raised_in_every_queue_below_the_tree_node(rival: int, wanted: int) -> None:
+    """Queues a and b are below dev, which holds twice as much as c; b and c both request the rest."""
     document = scenario(
         nodes=[node("n1", cpu=6, memory="12Gi")],
         queues=[
@@ -544,8 +544,8 @@ def in_tree(name: str, path: str, weights: str) -> Object:
 # the webhook
 
 
-def test_a_change_that_the_webhook_refuses_is_not_offered_and_the_answer_says_why() -> None:
-    """With more deserved for its queue the job would run; the webhook wants more for the parent, too."""
+def test_change_refused_by_the_webhook_is_not_proposed_but_explained() -> None:
+    """More deserved for its queue would run the job, but the webhook requires more for the parent, too."""
     document = scenario(
         nodes=[node("n1", cpu=8)],
         queues=[
@@ -566,8 +566,8 @@ def test_a_change_that_the_webhook_refuses_is_not_offered_and_the_answer_says_wh
     assert "would let the job run, but Volcano's webhook refuses it: " in said
 
 
-def test_moves_of_plugins_with_the_same_effect_are_one_offer() -> None:
-    """As long as the first tier lets no pod go, any other set of voters there helps alike."""
+def test_plugin_moves_with_the_same_effect_are_one_proposal() -> None:
+    """As long as the first tier refuses every pod, any other set of plugins there has the same effect."""
     document = gang_in_the_first_tier()
     (offer,) = offers(document, "default/high")["unblock.tiers"]
     assert sentence(offer).startswith("Plugin conformance in tier 2 instead of 1: ")
@@ -598,7 +598,7 @@ def evictions(result: Object) -> list[str]:
 # Jobs
 
 
-def test_a_job_whose_pods_a_controller_makes_is_changed_in_its_template() -> None:
+def test_vcjob_is_changed_in_its_pod_template() -> None:
     template = {
         "spec": {
             "nodeSelector": {"zone": "a"},

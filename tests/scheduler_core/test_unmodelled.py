@@ -1,4 +1,4 @@
-"""Everything that the core does not model is named, object by object."""
+"""Everything that the core does not model is noted, object by object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def notes(**fields: object) -> list[str]:
 
 
 def remarks(**fields: object) -> list[tuple[str, str]]:
-    """Return path and message of what the lint says to the same."""
+    """Return path and message of the lint's remarks about the same objects."""
     document = scenario(nodes=[node("n1", cpu=4)], **fields)  # type: ignore[arg-type]
     return [(found.path, found.message) for found in review(document) if found.rule == "plan.not_modelled"]
 
@@ -23,7 +23,7 @@ VOLUMES: Object = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claim
 CLAIMS: Object = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
 
 
-def test_pods_with_volumes_and_claims_are_named() -> None:
+def test_pods_with_volumes_and_resource_claims_are_noted() -> None:
     pods = [
         pod("stored", spec=VOLUMES),
         pod("plain", spec={"volumes": [{"name": "scratch", "emptyDir": {}}]}),
@@ -49,7 +49,7 @@ def test_pods_with_volumes_and_claims_are_named() -> None:
     ]
 
 
-def test_what_the_pods_of_a_job_will_use_is_named_before_they_exist() -> None:
+def test_unmodelled_fields_of_a_pod_template_are_noted_before_pods_exist() -> None:
     template = {"spec": {"containers": [{"name": "c", "image": "i"}], **CLAIMS}}
     job: Object = {
         "metadata": {"name": "train", "namespace": "ml"},
@@ -67,7 +67,7 @@ def test_what_the_pods_of_a_job_will_use_is_named_before_they_exist() -> None:
     ]
 
 
-def test_podgroups_with_topology_and_subgroups_are_named() -> None:
+def test_podgroups_with_network_topology_and_subgroups_are_noted() -> None:
     group = podgroup("train")
     group["spec"] |= {"networkTopology": {"mode": "hard"}, "subGroupPolicy": [{"name": "worker"}]}
     assert notes(podgroups=[group]) == [
@@ -80,7 +80,7 @@ def test_podgroups_with_topology_and_subgroups_are_named() -> None:
     ]
 
 
-def test_queues_with_quotas_of_device_classes_are_named() -> None:
+def test_queues_with_device_class_quotas_are_noted() -> None:
     quoted = queue("gpus", capability={"deviceclass/gpu.example.com": "4"})
     other = queue("memory", guarantee={"memory.deviceclass/gpu.example.com": "80Gi"})
     queues = [other, quoted, queue("plain", capability={"cpu": 4})]
@@ -90,7 +90,7 @@ def test_queues_with_quotas_of_device_classes_are_named() -> None:
     assert [path for path, _ in remarks(queues=queues)] == ["queues[0].spec"]
 
 
-def test_lists_that_are_not_read_are_named() -> None:
+def test_unread_lists_are_noted() -> None:
     assert notes(hypernodes={"s0": {}}) == [
         "Not modelled: hypernodes. Nodes are not grouped by network topology."
     ]
@@ -99,7 +99,7 @@ def test_lists_that_are_not_read_are_named() -> None:
     ]
 
 
-def test_what_is_not_modelled_comes_before_what_was_assumed() -> None:
+def test_notes_list_unmodelled_features_before_assumptions() -> None:
     document = scenario(
         nodes=[node("n1", cpu=4)], queues=[queue("a", weight=0)], pods=[pod("p", spec=CLAIMS)]
     )
@@ -109,7 +109,7 @@ def test_what_is_not_modelled_comes_before_what_was_assumed() -> None:
     assert {"Not modelled", "Assumed"} == set(kinds)
 
 
-def test_the_nodes_that_volcano_would_not_look_at_are_a_note() -> None:
+def test_node_sampling_of_volcano_is_noted() -> None:
     few = simulate_document(scenario(nodes=[node(f"n{place}", cpu=4) for place in range(100)]))
     many = simulate_document(scenario(nodes=[node(f"n{place}", cpu=4) for place in range(300)]))
     assert not [note for note in few["notes"] if "nodes" in note]
@@ -118,7 +118,7 @@ def test_the_nodes_that_volcano_would_not_look_at_are_a_note() -> None:
     assert "found 144 feasible ones" in sampled
 
 
-def test_what_is_assumed_between_cycles_is_a_note() -> None:
+def test_assumptions_between_cycles_are_noted() -> None:
     document = scenario(nodes=[node("n1", cpu=4)])
     between = [note for note in simulate_document({**document, "cycles": 2})["notes"] if "cycle" in note]
     assert between == [
@@ -131,6 +131,6 @@ def test_what_is_assumed_between_cycles_is_a_note() -> None:
     assert "terminate for 2 cycles and are not created again" in told
 
 
-def test_an_ordinary_scenario_has_nothing_to_name() -> None:
+def test_fully_modelled_scenario_has_no_notes() -> None:
     sound: Object = {"podgroups": [podgroup("train")], "pods": [pod("train-0", group="train", cpu=1)]}
     assert (notes(**sound), remarks(**sound)) == ([], [])

@@ -1,4 +1,4 @@
-"""Every broken scenario gets one clear problem that names the object and the field."""
+"""Every invalid scenario gets one clear problem that names the object and the field."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Document = dict[str, Any]
 
 
 def sound() -> Document:
-    """Return a scenario with one object of every kind, about which there is nothing to say."""
+    """Return a valid scenario with one object of every kind."""
     task = {
         "name": "w",
         "replicas": 2,
@@ -59,13 +59,13 @@ def sound() -> Document:
     return unshared
 
 
-def test_there_is_nothing_to_say_about_a_sound_scenario() -> None:
+def test_valid_scenario_has_no_problems() -> None:
     assert problems(sound()) == []
     assert "error" not in simulate_document(sound())
 
 
 class Broken(NamedTuple):
-    """A value put somewhere, and what is said of it."""
+    """A value set at a path, and the problem it gives."""
 
     path: str
     value: Any
@@ -136,7 +136,7 @@ FLAGS = {
 
 
 def cases() -> list[Broken]:
-    """Return every kind of break at every place of a sound scenario."""
+    """Return every kind of invalid value at every path of a valid scenario."""
     broken = []
 
     def each(places: dict[str, list[str]], rule: str, *values: Any) -> None:
@@ -183,12 +183,12 @@ def errors(document: Any) -> list[Problem]:
     return [problem for problem in problems(document) if problem.severity == "error"]
 
 
-def test_there_are_many_ways_to_break_a_scenario() -> None:
+def test_at_least_200_invalid_cases_are_covered() -> None:
     assert len(CASES) >= 200
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path}={str(case.value)[:20]}")
-def test_a_broken_field_gives_one_error_with_its_place(case: Broken) -> None:
+def test_invalid_field_gives_one_error_with_its_path(case: Broken) -> None:
     document = with_value(case.path, case.value)
     (found,) = errors(document)
     assert found.rule == case.rule
@@ -261,7 +261,7 @@ WHOLE_SCENARIOS: dict[str, tuple[Callable[[], Any], str, str]] = {
 
 
 @pytest.mark.parametrize(("build", "rule", "says"), WHOLE_SCENARIOS.values(), ids=WHOLE_SCENARIOS.keys())
-def test_a_broken_scenario_says_what_is_wrong(build: Callable[[], Any], rule: str, says: str) -> None:
+def test_invalid_scenario_gives_the_expected_error(build: Callable[[], Any], rule: str, says: str) -> None:
     found = errors(build())
     assert {problem.rule for problem in found} == {rule}
     assert any(says in problem.message for problem in found)
@@ -303,20 +303,20 @@ WARNINGS: dict[str, tuple[str, Any, str]] = {
 
 
 @pytest.mark.parametrize(("path", "value", "rule"), WARNINGS.values(), ids=WARNINGS.keys())
-def test_what_volcano_takes_is_no_error(path: str, value: Any, rule: str) -> None:
+def test_value_that_volcano_accepts_is_only_a_warning(path: str, value: Any, rule: str) -> None:
     document = with_value(path, value)
     assert rule in {problem.rule for problem in problems(document)}
     assert errors(document) == []
     assert "error" not in simulate_document(document)
 
 
-def test_a_queue_below_nothing_crashes_volcano_once_a_pod_is_allocated() -> None:
+def test_missing_parent_queue_crashes_volcano_once_a_pod_is_allocated() -> None:
     document = with_value("queues.1.spec.parent", "gone")
     assert [problem.rule for problem in problems(document)] == ["queue.parent_missing"]
     assert simulate_document(document)["error"].startswith("Volcano would crash here: queue b")
 
 
-def test_a_podgroup_in_a_queue_with_children_stops_hierarchical_capacity() -> None:
+def test_podgroup_in_a_queue_with_children_is_reported_for_hierarchical_capacity() -> None:
     document = with_value("podgroups.0.spec.queue", "a")
     assert problems(document) == []
     hierarchy = ("capacity", {"enableHierarchy": True})
@@ -324,7 +324,7 @@ def test_a_podgroup_in_a_queue_with_children_stops_hierarchical_capacity() -> No
     assert [problem.rule for problem in problems(document)] == ["podgroup.not_leaf"]
 
 
-def test_all_problems_come_at_once_the_errors_first() -> None:
+def test_all_problems_are_reported_at_once_with_errors_first() -> None:
     document = with_value("queues.0.spec.weight", -1)
     document["pods"][0]["spec"]["priority"] = "high"
     document["podgroups"][0]["spec"]["queue"] = "gone"
@@ -333,13 +333,13 @@ def test_all_problems_come_at_once_the_errors_first() -> None:
     assert [problem.queue for problem in found] == ["a", "", ""]
 
 
-def test_a_path_quotes_what_is_no_plain_key() -> None:
+def test_path_quotes_keys_that_are_not_plain() -> None:
     (found,) = errors(with_value("pods.0.spec.overhead", {"nvidia.com/gpu": "x"}))
     assert found.path == 'pods[0].spec.overhead["nvidia.com/gpu"]'
     assert found.field == 'spec.overhead["nvidia.com/gpu"]'
 
 
-def test_a_thousand_problems_are_enough() -> None:
+def test_at_most_a_thousand_problems_are_listed() -> None:
     document = scenario(pods=[pod(f"p-{number}", priority=2**40) for number in range(1500)])
     found = problems(document)
     assert len(found) == 1001
@@ -347,7 +347,7 @@ def test_a_thousand_problems_are_enough() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_an_event_is_looked_at_once_and_a_broken_one_each_time(seed: int) -> None:
+def test_valid_events_are_checked_once_and_invalid_events_every_time(seed: int) -> None:
     dice = Random(seed)
     given = small_replay(seed)
     broken = [
@@ -369,7 +369,7 @@ def test_an_event_is_looked_at_once_and_a_broken_one_each_time(seed: int) -> Non
         assert before.problems() == Inspection(json.loads(json.dumps(document))).problems()
 
 
-def test_a_pod_is_looked_at_again_when_it_differs() -> None:
+def test_pod_that_differs_from_checked_ones_is_checked_itself() -> None:
     pods = [pod(f"p-{number}", cpu=1) for number in range(3)]
     pods[2]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "x"
     assert [problem.path for problem in errors(scenario(pods=pods))] == [
@@ -401,7 +401,7 @@ UNLIKE = {
 
 
 @pytest.mark.parametrize(("part", "field", "value"), UNLIKE.values(), ids=UNLIKE.keys())
-def test_what_is_wrong_with_a_pod_is_seen_among_sound_ones(part: str, field: str | None, value: Any) -> None:
+def test_invalid_pod_gives_the_same_errors_among_valid_ones(part: str, field: str | None, value: Any) -> None:
     wrong = pod("wrong", priority=1)
     if field is None:
         wrong[part] = value
@@ -415,7 +415,7 @@ def test_what_is_wrong_with_a_pod_is_seen_among_sound_ones(part: str, field: str
 
 
 @pytest.mark.parametrize("value", [True, 1.5, "1"])
-def test_a_pod_is_not_taken_for_its_neighbour_because_true_equals_one(value: Any) -> None:
+def test_pod_value_true_is_not_confused_with_one(value: Any) -> None:
     def listening(name: str, port: Any) -> Object:
         spec = {"containers": [{"name": "c", "ports": [{"containerPort": port}]}], "schedulerName": "volcano"}
         return {"metadata": {"name": name}, "spec": spec, "status": {"phase": "Pending"}}
@@ -427,7 +427,7 @@ def test_a_pod_is_not_taken_for_its_neighbour_because_true_equals_one(value: Any
     assert alone == among
 
 
-def test_pods_that_say_something_nested_deep_are_read() -> None:
+def test_deeply_nested_pods_are_accepted() -> None:
     deep: Any = []
     for _ in range(900):
         deep = [deep]
@@ -438,7 +438,7 @@ def test_pods_that_say_something_nested_deep_are_read() -> None:
     assert len(Admission(scenario(pods=pods)).cluster().pods) == 3
 
 
-def test_one_strange_pod_among_hundreds_is_found_where_it_is() -> None:
+def test_invalid_pod_among_hundreds_is_reported_with_its_index() -> None:
     pods = [pod(f"p-{number}", cpu=1) for number in range(300)]
     pods[200]["metadata"]["labels"] = {"a": 1}
     assert [problem.path for problem in errors(scenario(pods=pods))] == ["pods[200].metadata.labels.a"]
@@ -452,7 +452,7 @@ JSON = st.recursive(
 
 
 def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the way to every value inside a value."""
+    """Return the path of every nested value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [way, *(place for step, entry in inner for place in places(entry, (*way, step)))]
 
@@ -461,13 +461,13 @@ PLACES = places(sound())
 
 
 @given(document=JSON)
-def test_any_json_gets_an_answer(document: Any) -> None:
+def test_validation_never_fails_on_any_json(document: Any) -> None:
     problems(document)
     simulate_document(document)
 
 
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), JSON), min_size=1, max_size=3))
-def test_any_value_anywhere_gets_an_answer(changes: list[tuple[tuple[Any, ...], Any]]) -> None:
+def test_validation_never_fails_on_any_value_in_any_field(changes: list[tuple[tuple[Any, ...], Any]]) -> None:
     document: Any = sound()
     for way, value in changes:
         document = replaced(document, way, value)
@@ -478,7 +478,7 @@ def test_any_value_anywhere_gets_an_answer(changes: list[tuple[tuple[Any, ...], 
 
 
 def replaced(holder: Any, way: tuple[Any, ...], value: Any) -> Any:
-    """Return a copy of nested data with another value at a place that is still there."""
+    """Return a copy of nested data with another value at a path that still exists."""
     if not way:
         return value
     step, *rest = way

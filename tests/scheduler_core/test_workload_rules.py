@@ -1,4 +1,4 @@
-"""The webhooks' rules for Jobs and PodGroups, each alone."""
+"""The webhooks' rules for Jobs and PodGroups, one at a time."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ JOBS = {
 
 
 @pytest.mark.parametrize("case", JOBS.values(), ids=JOBS.keys())
-def test_a_job_is_taken_or_refused(case: Case) -> None:
+def test_on_create_job_reports_broken_rules_with_their_fields(case: Case) -> None:
     found = WorkloadAdmission(QUEUES, made=["root"]).on_create_job(case.job)
     assert {problem.rule: problem.field for problem in found} == case.want
     assert all(problem.severity == "error" and problem.fix for problem in found)
@@ -87,7 +87,7 @@ PODGROUPS = {
 
 
 @pytest.mark.parametrize(("name", "want"), PODGROUPS.values(), ids=PODGROUPS.keys())
-def test_a_podgroup_is_taken_or_refused(name: str, want: str) -> None:
+def test_on_create_podgroup_reports_the_broken_rule(name: str, want: str) -> None:
     found = WorkloadAdmission(QUEUES, made=["root"]).on_create_podgroup(
         {"metadata": {"name": "g"}, "spec": {"queue": name}}
     )
