@@ -1,4 +1,4 @@
-"""Short builders of Kubernetes objects; everything ordinary is left out.
+"""Short builders of Kubernetes objects with ordinary defaults.
 
 Amounts are Kubernetes quantities; `gpu` stands for ``nvidia.com/gpu``. All objects are equally old unless
 `created` (seconds after the scenario's midnight) says otherwise.
@@ -33,7 +33,7 @@ def amounts(**quantities: Any) -> dict[str, str]:
 
 
 def at(seconds: float) -> str:
-    """Return a time of the morning of the scenario's day."""
+    """Return the time this many seconds after midnight of the scenario's day."""
     hours, rest = divmod(int(seconds), 3600)
     return f"2026-01-01T{hours:02d}:{rest // 60:02d}:{rest % 60:02d}Z"
 
@@ -277,7 +277,7 @@ def session_of(
 
 
 def register(session: Session, point: Point, plugin: str, fn: Callable[..., Any]) -> None:
-    """Register a plugin's function at any point, with nothing said about keeping its answers."""
+    """Register a plugin's function at any point, without a statement on caching its answers."""
     if point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
         session.registry.add_evictable(point, plugin, fn)
     else:

@@ -31,7 +31,7 @@ settings.load_profile("queuecast")
 
 
 def pytest_collection_finish() -> None:
-    """Have garbage collected seldom, and never among the thousands of tests and all modules."""
+    """Run the garbage collector rarely, and exclude the tests and modules from it."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)
@@ -48,7 +48,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
-    """Say whether a database is there before the tests: the copy of an empty one, where that is a file."""
+    """Return whether the test database exists already: with SQLite it is a copy of an empty one."""
     return connection.vendor == "sqlite"
 
 
@@ -56,7 +56,7 @@ def django_db_keepdb() -> bool:
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, django_db_keepdb: bool
 ) -> None:
-    """Begin with a database that has its tables; it lies in the folder that ends with the tests."""
+    """Start with a migrated database, in the temporary folder of the tests."""
     if django_db_keepdb:
         shutil.copy(empty_database(), connection.settings_dict["TEST"]["NAME"])
 
@@ -77,7 +77,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 @pytest.fixture(autouse=True)
 def _default_workspace(request: pytest.FixtureRequest) -> None:
-    """Put the default workspace back, which any transactional test before may have flushed away."""
+    """Restore the default workspace, which an earlier transactional test may have flushed."""
     asked = {"db", "transactional_db"}.intersection(request.fixturenames)
     if asked or request.node.get_closest_marker("django_db"):
         request.getfixturevalue("db")
@@ -86,5 +86,5 @@ def _default_workspace(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture
 def editor(db: None):
-    """Somebody who may change things."""
+    """An account with the editor role."""
     return factories.user("editor")

@@ -1,4 +1,4 @@
-"""Rows for tests: a small cluster with two queues, one of which holds what the other deserves."""
+"""Rows for tests: a small cluster with two queues, one of which uses what the other deserves."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def user(
 ) -> User:
     """Return an account with a role in the default workspace; without a role it is an outsider.
 
-    It acts without a limit, as somebody in a session does.
+    It acts with all its rights, as in a browser session.
     """
     account = User.objects.filter(username=name).first() or User.objects.create_user(name, password=password)
     if role is not None:
@@ -139,7 +139,7 @@ def snapshot(document: dict[str, Any] | None = None, *, name: str = "small", con
 def large_import(
     files: Sequence[tuple[str, bytes]] | None = None, *, owner: User | None = None, is_dry: bool = False
 ) -> Import:
-    """Return an import that waits for a worker, of the small cluster unless files are given."""
+    """Return a queued import, of the small cluster unless files are given."""
     sent = files or [("small.json", json.dumps({**cluster(), "scheduler_conf": CONF}).encode())]
     return import_create(
         files=packed_files([(label, BytesIO(content)) for label, content in sent]),
@@ -156,7 +156,7 @@ def scenario(name: str = "what if", **kwargs: Any) -> Scenario:
 
 
 def large_rebase(scenario: Scenario) -> Rebase:
-    """Return a rebase of a scenario onto its own snapshot that waits for a worker."""
+    """Return a queued rebase of a scenario onto its own snapshot."""
     return rebase_create(
         scenario=scenario,
         snapshot=scenario.snapshot,
@@ -180,7 +180,7 @@ fourth,other,180,60,1,1,1,1Gi
 
 
 def workload(text: str = TRACE, *, name: str = "four jobs") -> WorkloadTrace:
-    """Return a small workload, one queue of which the small cluster does not have."""
+    """Return a small workload with one queue that the small cluster lacks."""
     return trace_create(workspace=workspace(), name=name, text=text, user=user())
 
 
@@ -261,5 +261,5 @@ FORECAST_SEARCH = {
 def experiment(
     of: Scenario | None = None, written: Mapping[str, Any] = SWEEP, owner: User | None = None
 ) -> Experiment:
-    """Return an experiment of which nothing is measured yet."""
+    """Return an experiment without measured cells."""
     return experiment_create(scenario=of or scenario(), written=written, user=owner)

@@ -1,4 +1,4 @@
-"""What is made once for all tests, and copied: databases with tables and no rows, and static files."""
+"""Files that are made once for all tests and copied: migrated databases without rows, and static files."""
 
 import fcntl
 import hashlib
@@ -31,7 +31,7 @@ def static_files() -> Path:
 
 
 def kept(kind: str, version: str, make: Callable[[Path], Path]) -> Path:
-    """Return what `make` returns of a folder; whoever asks first, of all processes, makes it."""
+    """Return the cached result of `make`; the first process that needs it makes it."""
     KEPT.mkdir(parents=True, exist_ok=True)
     found = KEPT / f"{kind}-{version}"
     with (KEPT / f"{kind}.lock").open("w") as lock:
@@ -44,12 +44,12 @@ def kept(kind: str, version: str, make: Callable[[Path], Path]) -> Path:
 
 
 def tables_version() -> str:
-    """Return what differs when other tables would come of it: by our migrations, or by those of packages."""
+    """Return a version that changes with the migrations of the project or of its packages."""
     return version_of([*sorted((ROOT / "planner" / "migrations").glob("*.py")), LOCKED])
 
 
 def version_of(files: Iterable[Path]) -> str:
-    """Return what differs when one of the files does."""
+    """Return a version that changes with the content of any of the files."""
     content = hashlib.sha256()
     for file in files:
         content.update(str(file.relative_to(ROOT)).encode() + file.read_bytes())
@@ -57,7 +57,7 @@ def version_of(files: Iterable[Path]) -> str:
 
 
 def migrate(folder: Path, **variables: str) -> None:
-    """Make the tables of an installation that keeps what it writes in `folder`."""
+    """Migrate the database of an installation whose data folder is `folder`."""
     _manage(folder, "migrate", **variables)
 
 

@@ -1,4 +1,4 @@
-"""Skipping, or failing with REQUIRE_ALL, when something that a test needs is missing."""
+"""Skip a test, or fail it with REQUIRE_ALL, when a requirement is missing."""
 
 import os
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def unavailable(reason: str) -> None:
-    """Skip the test and say why; where everything must be there (REQUIRE_ALL=1) fail it."""
+    """Skip the test with the reason; with REQUIRE_ALL=1 fail it."""
     if os.environ.get("REQUIRE_ALL") == "1":
         pytest.fail(reason)
     pytest.skip(reason)

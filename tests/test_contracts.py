@@ -1,4 +1,4 @@
-"""Each arrow of ARCHITECTURE.md is a contract of pyproject.toml: it holds, and breaking it makes it fail."""
+"""Each arrow of ARCHITECTURE.md is a contract of pyproject.toml that holds, and fails when it is broken."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -127,7 +127,7 @@ def graph() -> grimp.ImportGraph:
     return grimp.build_graph(*packages, include_external_packages=True, cache_dir=None)
 
 
-def test_each_contract_has_an_import_that_breaks_it() -> None:
+def test_each_contract_has_an_example_that_breaks_it() -> None:
     assert set(BROKEN_BY) == set(CONTRACTS)
 
 
@@ -143,14 +143,14 @@ def test_a_contract_holds_and_fails_when_it_is_broken(name: str, graph: grimp.Im
 
 
 @pytest.mark.parametrize("name", PER_FEATURE)
-def test_a_contract_about_features_names_every_one(name: str, graph: grimp.ImportGraph) -> None:
+def test_a_contract_about_features_lists_every_feature(name: str, graph: grimp.ImportGraph) -> None:
     room, no_features = PER_FEATURE[name]
     features = {module.rpartition(".")[2] for module in graph.find_children("planner")} - no_features
     rooms = {f"planner.{feature}.{room}" for feature in features} & graph.modules
     assert set(CONTRACTS[name].contract_options["modules"]) == rooms
 
 
-def test_work_is_forbidden_to_know_every_feature_but_accounts(graph: grimp.ImportGraph) -> None:
+def test_the_contract_of_work_forbids_every_feature_but_accounts(graph: grimp.ImportGraph) -> None:
     name = "Background work knows no feature but accounts: features register their kinds of work"
     shared = {"accounts", "apps", "errors", "management", "migrations", "models", "rules", "urls", "work"}
     folders = {module.rpartition(".")[2] for module in graph.find_children("planner")} - shared

@@ -35,7 +35,7 @@ def texts(paths: list[Path]) -> Iterator[tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("lock", REQUIREMENTS, ids=lambda path: path.name)
-def test_the_lock_names_no_host_and_pins_every_hash(lock: Path) -> None:
+def test_a_lock_file_names_no_host_and_pins_every_hash(lock: Path) -> None:
     text = lock.read_text()
     assert "://" not in text
     assert "--index-url" not in text
@@ -43,7 +43,7 @@ def test_the_lock_names_no_host_and_pins_every_hash(lock: Path) -> None:
         assert "--hash=sha256:" in entry, entry
 
 
-def test_the_vendored_plotly_is_the_one_that_plotly_py_speaks_to() -> None:
+def test_the_vendored_plotly_has_the_version_of_plotly_py() -> None:
     bundles = [path for path in tracked("static/vendor/**") if re.match(r"plotly.*\.js$", path.name)]
     assert bundles, "static/vendor holds no plotly bundle"
     for bundle in bundles:
@@ -53,17 +53,17 @@ def test_the_vendored_plotly_is_the_one_that_plotly_py_speaks_to() -> None:
 
 
 @pytest.mark.parametrize("plugin", sorted(OPENERS))
-def test_every_plugin_has_its_page(plugin: str) -> None:
+def test_every_plugin_has_a_documentation_page(plugin: str) -> None:
     page = ROOT / "docs" / "plugins" / f"{plugin}.md"
     assert page.is_file(), f"write {page.relative_to(ROOT)}"
 
 
 @pytest.mark.parametrize("plugin", sorted(OPENERS))
-def test_every_plugin_has_its_module(plugin: str) -> None:
+def test_every_plugin_has_a_module_with_an_opener(plugin: str) -> None:
     assert OPENERS[plugin].__name__ == "open_session"
 
 
-def test_no_tracked_file_names_a_path_of_a_machine() -> None:
+def test_no_tracked_file_contains_a_machine_path() -> None:
     named = [
         f"{path.relative_to(ROOT)}: {found[0]}"
         for path, text in texts(tracked(":!static/vendor"))
@@ -72,7 +72,7 @@ def test_no_tracked_file_names_a_path_of_a_machine() -> None:
     assert named == []
 
 
-def test_every_link_in_the_docs_leads_somewhere() -> None:
+def test_every_link_in_the_docs_has_a_target() -> None:
     broken = [
         f"{page.relative_to(ROOT)} -> {target}"
         for page, text in texts(tracked("*.md", ":!static/vendor"))
@@ -103,7 +103,7 @@ TEMPLATE = re.compile(r"""["']((?:\w+/)+_?\w+\.html)(?:#\w+)?["']""")
 STATIC = re.compile(r"""\{% static ['"]([^'"]+)['"]""")
 
 
-def test_every_template_and_static_file_that_is_named_exists() -> None:
+def test_every_referenced_template_and_static_file_exists() -> None:
     named = [
         (page, folder, name)
         for page, text in texts(tracked("planner/**.py", "templates/**.html"))
@@ -122,7 +122,7 @@ def test_every_template_and_static_file_that_is_named_exists() -> None:
 LINE_OF_A_TEMPLATE = 160
 
 
-def test_every_line_of_a_template_can_be_read() -> None:
+def test_no_line_of_a_template_is_too_long() -> None:
     long = [
         f"{page.relative_to(ROOT)}:{number}: {len(line)} characters"
         for page, text in texts(tracked("templates/**.html"))
@@ -132,7 +132,7 @@ def test_every_line_of_a_template_can_be_read() -> None:
     assert long == []
 
 
-def test_one_template_writes_tables() -> None:
+def test_only_the_grid_and_the_queue_tree_write_tables() -> None:
     writers = [
         str(page.relative_to(ROOT))
         for page, text in texts(tracked("templates/**.html"))
@@ -159,7 +159,7 @@ LONG_IN_THE_CORE = (
 a file may be longer; this list only shrinks."""
 
 
-def test_a_file_of_the_product_is_no_longer_than_can_be_kept_in_mind() -> None:
+def test_no_file_of_the_product_is_too_long() -> None:
     packages = (
         "config",
         "extender_client",
@@ -179,7 +179,7 @@ def test_a_file_of_the_product_is_no_longer_than_can_be_kept_in_mind() -> None:
     assert long == []
 
 
-def test_keys_of_the_cache_are_made_in_one_module() -> None:
+def test_cache_keys_are_made_in_one_module() -> None:
     made = re.compile(
         r"\bcache\.(?:get|set|add|delete|get_or_set|incr)\((?!key\b|demand_key\(|preview_key\()"
     )

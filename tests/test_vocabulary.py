@@ -1,4 +1,4 @@
-"""Texts that people read use the field's words, and none of our own riddles."""
+"""Texts for readers use the field's words, and no banned phrases."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ SHOWN_DOCSTRINGS = re.compile(r"planner/(?:\w+/)?api(?:/|\.py$)|queuecast/(?:que
 
 
 def read(kind: str) -> Iterator[tuple[str, list[Found]]]:
-    """Yield the files of a kind with what is read there."""
+    """Yield the files of a kind with their texts."""
     if kind == "templates":
         for path in sorted((ROOT / "templates").rglob("*.html")):
             yield _name(path), list(in_template(path.read_text(encoding="utf-8")))
@@ -56,7 +56,7 @@ def _name(path: Path) -> str:
 
 
 @pytest.mark.parametrize("kind", ["templates", "scripts", "documents", *MODULES])
-def test_no_riddle_is_left(kind: str) -> None:
+def test_no_text_contains_a_banned_phrase(kind: str) -> None:
     found = [
         f"{name}:{line}: {phrase!r}; better: {better}"
         for name, texts in read(kind)
@@ -66,7 +66,7 @@ def test_no_riddle_is_left(kind: str) -> None:
     assert found == [], "\n".join(found)
 
 
-def test_no_name_of_the_core_is_a_riddle() -> None:
+def test_no_name_of_the_core_contains_a_banned_word() -> None:
     found = [
         f"{_name(path)}:{line}: {name}; better: {better}"
         for path in sorted((ROOT / "scheduler_core").rglob("*.py"))
@@ -76,7 +76,7 @@ def test_no_name_of_the_core_is_a_riddle() -> None:
     assert found == [], "\n".join(found)
 
 
-def test_names_are_read_word_by_word() -> None:
+def test_names_are_checked_word_by_word() -> None:
     module = "class ToldJob:\n    def tell_all(self, initiator): self.mirror_of = retold = 1\n"
     riddles = [name for _, name in names_in(module) if list(riddles_in(name))]
     assert sorted(riddles) == ["ToldJob", "initiator", "mirror_of", "tell_all"]
@@ -90,7 +90,7 @@ def test_names_are_read_word_by_word() -> None:
         "what a queue asks for", "taken away", "jobs that come off differently", "1 jobs wait",
     ],
 )  # fmt: skip
-def test_the_list_knows_the_riddles_of_the_reviews(riddle: str) -> None:
+def test_phrases_found_in_reviews_are_banned(riddle: str) -> None:
     assert list(stumbling(riddle))
 
 
@@ -102,15 +102,15 @@ def test_the_list_knows_the_riddles_of_the_reviews(riddle: str) -> None:
         "0/1 nodes are unavailable",
     ],
 )  # fmt: skip
-def test_plain_words_pass(plain: str) -> None:
+def test_plain_phrases_are_accepted(plain: str) -> None:
     assert not list(stumbling(plain))
 
 
-def test_templates_are_read_without_their_code() -> None:
+def test_templates_are_checked_without_their_code() -> None:
     page = '<p title="told">{% if told %}{{ told }}{% endif %}plain</p>'
     assert [text.strip() for _, text in in_template(page)] == ["plain", "told"]
 
 
-def test_modules_are_read_without_names_and_keys() -> None:
+def test_modules_are_checked_without_names_and_keys() -> None:
     module = 'told = {"told": 1}\nsays = f"{told} was told"\n"a silent docstring told"\n'
     assert [text for _, text in in_module(module, docstrings=False)] == [" …  was told"]

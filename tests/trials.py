@@ -1,4 +1,4 @@
-"""Which of many similar cases every change runs, and which are left to `make test-long`."""
+"""The split of many similar cases into those of every test run and those of `make test-long`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def trials(cases: Iterable[Any], *, always: int) -> list[Any]:
-    """Return cases for `parametrize`: the first `always` are tried on every change, the others are long."""
+    """Return cases for `parametrize`: the first `always` run every time, the others are marked long."""
     return [
         pytest.param(case, marks=pytest.mark.long if number >= always else ())
         for number, case in enumerate(cases)

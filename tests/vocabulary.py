@@ -40,7 +40,7 @@ BANNED: dict[str, str] = {
     r"\bcarr(?:y|ies|ied) over\b": "rebase",
     r"(?<!/)\b1 (?:jobs|pods|queues|nodes|runs|rules|changes|problems)\b": "the singular",
 }
-"""What readers stumbled over, and what is said instead."""
+"""Phrases that readers stumbled over, and their replacements."""
 
 BANNED_NAMES: dict[str, str] = {
     "told|tell|tells": "reported, recorded, shown; the name of what it is",
@@ -68,11 +68,11 @@ _CODE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 _SCRIPT_TEXT = re.compile(r"\"([^\"\\]*)\"|'([^'\\]*)'|`([^`]*)`")
 
 Found = tuple[int, str]
-"""A line and what is read there."""
+"""A line number and its text."""
 
 
 def in_template(text: str) -> Iterator[Found]:
-    """Yield what a template shows, and what it says in attributes."""
+    """Yield the texts of a template and of its attributes."""
     for number, line in enumerate(text.splitlines(), 1):
         yield number, _TAG.sub(" ", line)
         for said in _ATTRIBUTE.findall(line):
@@ -124,7 +124,7 @@ def names_in(text: str) -> Iterator[Found]:
 
 
 def riddles_in(name: str) -> Iterator[str]:
-    """Yield what to say instead of each banned word of a name."""
+    """Yield the replacement of each banned word in a name."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     for pattern, better in NAME_PATTERNS.items():
         if pattern.search(words):
@@ -132,13 +132,13 @@ def riddles_in(name: str) -> Iterator[str]:
 
 
 def _is_shown(node: ast.ClassDef | ast.FunctionDef) -> bool:
-    """Does the schema or the command line show the docstring of a class, a call or a command?"""
+    """Return whether the schema or the command line shows the docstring."""
     takes = [] if isinstance(node, ast.ClassDef) else [one.arg for one in node.args.args]
     return isinstance(node, ast.ClassDef) or "request" in takes[1:2] or "backend" in takes[:1]
 
 
 def stumbling(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each banned phrase of a text with what to say instead."""
+    """Yield each banned phrase of a text with its replacement."""
     for pattern, better in PATTERNS.items():
         for found in pattern.finditer(text):
             yield found[0], better

@@ -1,4 +1,4 @@
-"""Work done within a test as a worker does it."""
+"""Execution of queued work within a test, as a worker does it."""
 
 import threading
 from typing import TypeVar
@@ -11,7 +11,7 @@ Kind = TypeVar("Kind", bound=Work)
 
 
 def do_work(work: Kind, *, stopping: threading.Event | None = None) -> Kind:
-    """Claim queued work and do it; return it as it stands afterwards."""
+    """Claim queued work and execute it; return it refreshed."""
     claim = work_claim(kind=type(work), id=work.pk, worker="here")
     assert claim is not None, "nothing to claim"
     claim_execute(claim=claim, stopping=stopping or threading.Event())
@@ -20,13 +20,13 @@ def do_work(work: Kind, *, stopping: threading.Event | None = None) -> Kind:
 
 
 def do_while_stopping(work: Kind) -> Kind:
-    """Claim queued work while the worker is about to go away."""
+    """Claim queued work while the worker is stopping."""
     stopping = threading.Event()
     stopping.set()
     return do_work(work, stopping=stopping)
 
 
 def do_all_work(stopping: threading.Event | None = None) -> None:
-    """Do the work whose turn it is, then the next, until none waits."""
+    """Execute queued work in its order until none is left."""
     while work_execute_next(worker="here", stopping=stopping or threading.Event()):
         pass

@@ -1,4 +1,4 @@
-"""docker-compose.yml follows the compose specification, and is closed by default."""
+"""docker-compose.yml conforms to the compose specification, and is locked down by default."""
 
 import json
 import os
@@ -32,17 +32,17 @@ def violations(document: dict[str, Any]) -> list[str]:
     return [error.json_path for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(document)]
 
 
-def test_it_is_what_the_specification_allows(compose: dict[str, Any]) -> None:
+def test_the_compose_file_conforms_to_the_specification(compose: dict[str, Any]) -> None:
     assert violations(compose) == []
 
 
-def test_the_specification_would_catch_a_slip(compose: dict[str, Any]) -> None:
+def test_the_specification_rejects_an_invalid_file(compose: dict[str, Any]) -> None:
     web = {**compose["services"]["web"], "healthchek": {}, "read_only": "perhaps?"}
     spoiled = {**compose, "services": {**compose["services"], "web": {**web, "restart": 3}}}
     assert violations(spoiled)
 
 
-def test_nothing_runs_as_root_writes_to_its_image_or_gains_rights(compose: dict[str, Any]) -> None:
+def test_services_run_without_root_privileges_on_a_read_only_filesystem(compose: dict[str, Any]) -> None:
     for name, service in compose["services"].items():
         assert service["read_only"] is True, name
         assert service["cap_drop"] == ["ALL"], name
@@ -51,7 +51,7 @@ def test_nothing_runs_as_root_writes_to_its_image_or_gains_rights(compose: dict[
     assert "\nUSER queuecast\n" in (ROOT / "Dockerfile").read_text()
 
 
-def test_what_stays_up_is_watched_and_bounded(compose: dict[str, Any]) -> None:
+def test_long_running_services_have_health_checks_and_resource_limits(compose: dict[str, Any]) -> None:
     for name, service in compose["services"].items():
         if name == "migrate":
             assert service["restart"] == "no"
@@ -60,7 +60,7 @@ def test_what_stays_up_is_watched_and_bounded(compose: dict[str, Any]) -> None:
         assert service["deploy"]["resources"]["limits"].keys() == {"cpus", "memory"}, name
 
 
-def test_secrets_come_from_files_and_only_the_proxy_has_a_door(compose: dict[str, Any]) -> None:
+def test_secrets_are_read_from_files_and_only_the_proxy_publishes_a_port(compose: dict[str, Any]) -> None:
     for name, service in compose["services"].items():
         for variable, value in (service.get("environment") or {}).items():
             if any(
@@ -72,7 +72,7 @@ def test_secrets_come_from_files_and_only_the_proxy_has_a_door(compose: dict[str
     assert compose["services"]["proxy"]["ports"] == ["127.0.0.1:${PORT:-8000}:8080"]
 
 
-def test_images_are_pinned_and_secrets_go_into_none() -> None:
+def test_images_are_pinned_and_contain_no_secrets() -> None:
     files = (ROOT / "docker-compose.yml").read_text() + (ROOT / "Dockerfile").read_text()
     for image in re.findall(r"^ *(?:image: |ARG BASE=)(\S+)$", files, re.MULTILINE):
         assert image == "queuecast" or re.search(r":\d+\.\d+(\.\d+)?-|@sha256:", image), image
@@ -80,10 +80,8 @@ def test_images_are_pinned_and_secrets_go_into_none() -> None:
         assert "secrets/" in (ROOT / ignored).read_text().splitlines()
 
 
-def test_valkey_starts_with_its_password_and_evicts_as_it_should(
-    compose: dict[str, Any], tmp_path: Path
-) -> None:
-    """The commands of the file, on the Redis of this machine: they take the same settings."""
+def test_valkey_starts_with_its_password_and_eviction_policy(compose: dict[str, Any], tmp_path: Path) -> None:
+    """Run the commands of the file with the local Redis, which accepts the same settings."""
     program = services.redis_server()
     if program is None:
         unavailable("Redis is not installed (scripts/install-test-services installs it)")
@@ -111,7 +109,7 @@ def test_valkey_starts_with_its_password_and_evicts_as_it_should(
             server.wait()
 
 
-def test_docker_compose_reads_it_where_it_is_installed(tmp_path: Path) -> None:
+def test_docker_compose_accepts_the_file_if_installed(tmp_path: Path) -> None:
     program = shutil.which("docker-compose")
     if program is None:
         pytest.skip("docker-compose is not installed here; the schema above was checked")

@@ -1,7 +1,7 @@
 """One running product, account and browser per module, one window per journey.
 
-The account has a workspace of its own, which begins with the sample: modules do not see each other. A browser
-ends with its module: while it lives it keeps an event loop, in which Django refuses queries.
+The account has its own workspace with the sample, so that modules are isolated. A browser
+closes with its module: while open it keeps an event loop, in which Django refuses queries.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def browser_window() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser_window: Browser, running: Product) -> Iterator[Page]:
-    """A window in which somebody is logged in; it must end without an error in its console."""
+    """A window with a logged-in account; it must close without an error in its console."""
     complaints: list[str] = []
     with browser_window.new_context(viewport={"width": 1400, "height": 900}) as context:
         window = watched_page(context, complaints)

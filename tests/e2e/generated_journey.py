@@ -1,6 +1,6 @@
-"""The main journey with a client generated from the schema; it runs where that client is installed.
+"""The main journey with a client generated from the schema; it runs in the environment of that client.
 
-It reads cluster.yaml and scheduler.yaml of the folder it is in, and prints as JSON what the calls returned.
+It reads cluster.yaml and scheduler.yaml from the current folder, and prints the results of the calls as JSON.
 """
 
 import json
@@ -59,24 +59,24 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True)
 class Journey:
-    """What a caller of the generated functions does, step by step."""
+    """The steps of a caller of the generated functions."""
 
     client: AuthenticatedClient
 
     def imported(self, *files: str) -> Snapshot:
-        """Import files as `kubectl` wrote them; of a file that cannot be read the client returns the line."""
+        """Import files as written by `kubectl`; for an unreadable file the client returns the line."""
         broken = snapshots_create.sync(client=self.client, body=_files(broken=b"kind: [Queue\n"))
         assert _is(broken, Error).problems[0].line == 2
         body = _files(**{name: Path(name).read_bytes() for name in files})
         return _is(snapshots_create.sync(client=self.client, body=body), Snapshot)
 
     def begun(self, snapshot: UUID) -> Scenario:
-        """Begin a scenario."""
+        """Create a scenario."""
         body = ScenarioCreateRequest(name="generated", snapshot=snapshot)
         return _is(scenarios_create.sync(client=self.client, body=body), Scenario)
 
     def previewed(self, scenario: UUID) -> float:
-        """Return the GPUs that the queue deserves more with the edit, which is not saved."""
+        """Return the increase of the queue's deserved GPUs by an unsaved edit."""
         now = _is(scenarios_preview_retrieve.sync(scenario, client=self.client), Preview)
         edits = QueuesPatchRequestQueues()
         edits[QUEUE] = {"weight": WEIGHT}
@@ -128,7 +128,7 @@ class Journey:
 
 
 def main() -> None:
-    """Import, edit, preview, run, read the victims, compare, and carry a run elsewhere."""
+    """Import, edit, preview, run, read the victims, compare, and export a run as a bundle."""
     client = AuthenticatedClient(
         base_url=os.environ["ADDRESS"], token=os.environ["TOKEN"], prefix="Token", timeout=60
     )
@@ -165,7 +165,7 @@ def _deserved(preview: Any) -> float:
 
 
 def _is(answer: object, kind: type[_Answer]) -> _Answer:
-    """Return an answer of the type that the schema promises; anything else ends the journey."""
+    """Return a response after checking its type against the schema."""
     assert isinstance(answer, kind), answer
     return answer
 

@@ -1,4 +1,4 @@
-"""Texts of a page that overlap, are cut off, or make the page wider than its window.
+"""Detection of texts that overlap, are cut off, or make the page wider than its window.
 
 Measured in the browser: the bounding boxes of every visible piece of text, clipped as the page clips them.
 """
@@ -9,11 +9,11 @@ from playwright.sync_api import Page
 
 WIDTHS = (390, 768, 1440, 2560)
 SLACK = 2
-"""Pixels by which a box may be off: fonts round."""
+"""Tolerance in pixels, since fonts round."""
 _ILLEGIBLE = Path(__file__).with_name("illegible.js").read_text()
 
 
 def illegible(page: Page) -> list[str]:
-    """Return in words what of a page cannot be read, nothing where all can."""
+    """Return descriptions of the unreadable texts of a page."""
     found: list[str] = page.evaluate(_ILLEGIBLE, SLACK)
     return found

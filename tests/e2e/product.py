@@ -26,20 +26,20 @@ from tests.processes.installation import ROOT, Installation
 from tests.processes.services import free_port
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-"""The shell is Chromium without what surrounds a page: journeys take a quarter less of the processor."""
+"""The shell is Chromium without its user interface: journeys take a quarter less processor time."""
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PATIENCE = 120.0
 ADMIN = "admin"
-"""The account that is made at the first start."""
+"""The account created at the first start."""
 EXPECTED = r"status of (412|422)"
-"""A refused edit is an answer, not a fault; the browser complains of it all the same."""
+"""A refused edit is expected, but the browser logs it as an error."""
 
 
 class Product:
-    """A product that runs: its address, an account, and what it has said so far."""
+    """A running product: its address, an account, and its output so far."""
 
     def __init__(
         self, address: str, username: str, password: str, installation: Installation, said: list[str]
@@ -53,7 +53,7 @@ class Product:
         self._token = ""
 
     def newcomer(self, username: str) -> "Product":
-        """Return the product as a new account has it: with a workspace of its own, in which is the sample."""
+        """Return the product for a new account with its own workspace and the sample."""
         password = self.installation.drive("newcomer", username)
         return Product(self.address, username, password, self.installation, self.said)
 
@@ -63,7 +63,7 @@ class Product:
         return self._token
 
     def log_in(self, page: Page) -> None:
-        """Log in as anybody would; every window after the first one takes over its session."""
+        """Log in through the form; every window after the first reuses its session."""
         page.context.add_cookies(self._session)
         page.goto(self.address)
         if not self._session:
@@ -76,7 +76,7 @@ class Product:
 
 @contextmanager
 def product(folder: Path) -> Iterator[Product]:
-    """Start everything in `folder`, on a free port, and stop it at the end as Ctrl-C does."""
+    """Start everything in `folder` on a free port, and stop it at the end as Ctrl-C does."""
     installation = Installation(folder, {}, rhythm={})
     environment = {**installation.environment, "PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
     up = subprocess.Popen(
@@ -118,7 +118,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def watched_page(context: BrowserContext, complaints: list[str]) -> Page:
-    """Return a page whose errors, refused styles and scripts among them, are collected in `complaints`."""
+    """Return a page whose errors, including blocked styles and scripts, are collected in `complaints`."""
 
     def hear(message: ConsoleMessage) -> None:
         if message.type == "error" and not re.search(EXPECTED, message.text):
@@ -131,9 +131,9 @@ def watched_page(context: BrowserContext, complaints: list[str]) -> Page:
 
 
 def wait_for_page(content: Locator) -> None:
-    """Wait until a page with this content takes keys: what it shows comes before its scripts run.
+    """Wait until a page with this content accepts keys: its content is visible before its scripts run.
 
-    The same holds for a part that htmx brings: it is marked until its links and forms are htmx's.
+    The same applies to a fragment from htmx, which is marked until its links and forms are processed.
     """
     expect(content).to_be_visible()
     content.page.wait_for_load_state("domcontentloaded")
@@ -141,18 +141,18 @@ def wait_for_page(content: Locator) -> None:
 
 
 def open_sample(page: Page) -> None:
-    """Open the scenario that every new workspace has."""
+    """Open the sample scenario of a new workspace."""
     page.get_by_role("button", name="Open the sample").click()
     wait_for_page(page.get_by_role("heading", name="Sample", level=1))
 
 
 def conf_editor(page: Page) -> Locator:
-    """Return the editor of volcano-scheduler.conf, once it stands in place of the plain field."""
+    """Return the editor of volcano-scheduler.conf, which replaces the plain field."""
     return page.locator(".cm-content").and_(page.get_by_role("textbox", name="volcano-scheduler.conf"))
 
 
 def _lines(up: "subprocess.Popen[str]", said: list[str]) -> "Queue[str]":
-    """Read what the product says, for as long as it says anything, and keep it in `said`."""
+    """Read the output of the product until it ends, and append it to `said`."""
     lines: Queue[str] = Queue()
     assert up.stdout is not None
     stream = up.stdout

@@ -18,19 +18,19 @@ PATIENCE = 300
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where a cluster's pages are, without a slash at the end."""
+    """The addresses of a cluster's pages, without a trailing slash."""
 
     scenario: str
     run: str
 
 
 def upload_of(name: str) -> bytes:
-    """Return a recorded cluster as a compressed file that can be imported."""
+    """Return a recorded cluster as a gzipped file for an import."""
     return gzip.compress(json.dumps(CLUSTERS[name]()).encode(), 1)
 
 
 def real_clusters(running: Product, names: Sequence[str] = REAL) -> dict[str, Cluster]:
-    """Import recorded clusters, begin a scenario on each and run it; return where they are."""
+    """Import recorded clusters, create and run a scenario of each; return their addresses."""
     headers = {"Authorization": f"Token {running.token()}", "Prefer": "wait=60"}
     with sync_playwright() as playwright:
         api = playwright.request.new_context(

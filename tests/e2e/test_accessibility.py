@@ -35,13 +35,13 @@ NO_PAGES = {
     "planner:forecast-cancel", "planner:forecast-delete", "planner:forecast-changes",
     "planner:forecast-prices", "planner:forecast-backtests",
 }  # fmt: skip
-"""Routes that lead on to a page, answer with a part of one, or send a file (export, report)."""
+"""Routes that redirect to a page, return a fragment, or send a file (export, report)."""
 
 OF_SWAGGER_UI = {
     "nested-interactive": "Swagger UI puts a button to copy the path inside the button that unfolds a call; "
     "its script makes both, and unfolding works by keyboard all the same",
 }
-"""Serious findings that the page cannot mend, with the reason."""
+"""Serious findings that the page cannot fix, with the reason."""
 
 
 FITTING_TRIES = 300
@@ -49,24 +49,24 @@ WIDE, NARROW = 1400, 390
 MOST_TRANSFERRED = 300_000
 TRANSFERRED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
   .reduce((sum, entry) => sum + entry.transferSize, 0)"""
-"""Bytes, compressed as they are sent, with their headers."""
+"""Transferred bytes, compressed and with headers."""
 LOOKS = ((WIDE, "light"), (NARROW, "dark"))
 
 
 def visits() -> Iterator[Any]:
-    """Yield every page in one look, which changes from page to page; `make test-long` sees the other look."""
+    """Yield every page in one of the looks in turn; `make test-long` adds the other one."""
     for number, name in enumerate(PAGES):
         for place, look in enumerate(LOOKS):
             yield pytest.param(name, *look, marks=() if place == number % 2 else pytest.mark.long)
 
 
 def is_cut_off(page: Page) -> bool:
-    """Is there something to the right of the window?"""
+    """Return whether the page is wider than the window."""
     return bool(page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
 
 
 def fits_in_the_end(page: Page) -> bool:
-    """Does the page fit its window, once charts have followed a change of its size?"""
+    """Return whether the page fits its window after charts are resized."""
     for _ in range(FITTING_TRIES):
         if not is_cut_off(page):
             return True
@@ -109,7 +109,7 @@ def test_no_text_is_cut_off_or_overlaps_at_any_width(tour: Tour, name: str) -> N
 @pytest.mark.browser
 @pytest.mark.parametrize("name", ["home", "import", "scenario", "run"])
 def test_a_first_visit_loads_less_than_300_kilobytes(tour: Tour, browser_window: Browser, name: str) -> None:
-    """Over the wire, with styles, scripts and pictures, by somebody whose browser has kept nothing."""
+    """Transferred bytes with styles, scripts and images, and an empty browser cache."""
     with tour.visit(name, width=WIDE, theme="light") as known:
         address, cookies = known.url, known.context.cookies()
     with browser_window.new_context() as context:
@@ -133,7 +133,7 @@ def test_axe_finds_only_problems_of_swagger_ui_on_the_page_of_the_api(tour: Tour
     assert not [rule["id"] for rule in found if rule["id"].startswith("landmark")]
 
 
-def test_every_route_is_in_the_tour_or_known_not_to_be_a_page() -> None:
+def test_every_route_is_in_the_tour_or_listed_as_no_page() -> None:
     own = {route.name for route in urlpatterns if isinstance(route, URLPattern)}
     routes = own | {f"planner:{page.name}" for page in pages}
     toured = {route for route in PAGES.values() if route}

@@ -24,7 +24,7 @@ DOCS_ADDRESS = "http://127.0.0.1:8000"
 
 @pytest.fixture(scope="module")
 def things(running: Product) -> dict[str, str]:
-    """What the examples name: a scenario at revision 3, two finished runs, another installation."""
+    """The variables of the examples: a scenario at revision 3, two finished runs, another installation."""
     api, token = f"{running.address}api/v1", running.token()
     sample = call(f"{api}/scenarios/?ordering=created", token)["results"][0]["snapshot"]
     scenario = call(f"{api}/scenarios/", token, {"name": "examples", "snapshot": sample})["id"]
@@ -49,7 +49,7 @@ def things(running: Product) -> dict[str, str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The repository's folder as a reader has it, a `kubectl` of a small cluster, a file for a worker."""
+    """A checkout of the repository, a `kubectl` of a small cluster, and a file large enough for a worker."""
     (tmp_path / "manage.py").symlink_to(ROOT / "manage.py")
     program(tmp_path / ".venv" / "bin" / "python", f'exec {sys.executable} "$@"')
     program(tmp_path / "bin" / "kubectl", "exec cat of-the-cluster.json")
@@ -62,14 +62,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def program(path: Path, line: str) -> None:
-    """Write a program of one line."""
+    """Write an executable one-line script."""
     path.parent.mkdir(parents=True)
     path.write_text(f"#!/bin/sh\n{line}\n")
     path.chmod(0o755)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: " ".join(text.split())[:60])
-def test_an_example_gets_a_response(
+def test_a_documented_example_gets_a_response(
     example: str, running: Product, things: dict[str, str], folder: Path
 ) -> None:
     if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:

@@ -19,14 +19,14 @@ PATIENCE_SECONDS = 60
 
 @pytest.fixture
 def bundle(transactional_db: None) -> tuple[bytes, bytes, bytes]:
-    """A run of this process's own database as one file; what it read and what it came to."""
+    """The bundle of a run in the database of this process, with its input and its result."""
     run = factories.run()
     do_work(run)
     assert run.result is not None, run.error
     return bundle_export(run=run), run.input.content(), run.result.content()
 
 
-def test_another_installation_repeats_a_run_to_the_same_bytes(
+def test_another_installation_reproduces_a_run_byte_for_byte(
     running: Product, bundle: tuple[bytes, bytes, bytes]
 ) -> None:
     content, read, came_to = bundle
@@ -44,7 +44,7 @@ def test_another_installation_repeats_a_run_to_the_same_bytes(
 
 
 def raw(address: str, token: str, form: bytes | None = None) -> bytes:
-    """Return the bytes of an answer."""
+    """Return the bytes of a response."""
     headers = {"Authorization": f"Token {token}", "Content-Type": MULTIPART_CONTENT}
     request = Request(address, form, headers)  # noqa: S310 - our own address
     with urlopen(request, timeout=30) as answer:  # noqa: S310 - our own address

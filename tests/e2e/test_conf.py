@@ -49,7 +49,7 @@ def test_the_order_of_tiers_is_fixed_by_keyboard(page: Page) -> None:
 
 
 @pytest.mark.browser
-def test_a_finding_is_fixed_by_its_button_and_typed_text_is_not_lost(page: Page) -> None:
+def test_a_button_fixes_a_finding_and_keeps_the_typed_text(page: Page) -> None:
     text, editor = page.locator("#conf-text"), conf_editor(page)
     editor.fill(SAMPLE_CONF + "# first\n")
     page.get_by_role("button", name="Save configuration").press("Enter")
@@ -68,7 +68,7 @@ def test_a_finding_is_fixed_by_its_button_and_typed_text_is_not_lost(page: Page)
 
 
 @pytest.mark.browser
-def test_names_are_completed_and_findings_are_shown_at_their_lines(page: Page) -> None:
+def test_names_are_completed_and_findings_are_marked_at_their_lines(page: Page) -> None:
     editor = conf_editor(page)
     editor.fill("actions: enqueue, allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: ")
     editor.press("Control+End")

@@ -22,22 +22,22 @@ from tests.needs import unavailable
 from tests.processes.installation import ROOT
 
 ELSEWHERE = ("make run", "queuecast import --cluster")
-"""How blocks begin that other tests run: those that start the product, or need a live cluster."""
+"""Prefixes of blocks that other tests run: they start the product, or need a live cluster."""
 PAGES = (
     "README.md", "docs/importing.md", "docs/checks.md", "docs/client.md", "docs/plans.md", "docs/releases.md",
     "docs/replay.md", "docs/operations.md", "docs/forecasting.md", "docs/forecasts.md",
 )  # fmt: skip
 ON_THEIR_OWN = {"docs/api.md", "docs/scripts.md", "docs/tutorial.md"}
-"""Pages that other tests run: each example by itself, ten variants, and what starts the product."""
+"""Pages that other tests run: separate examples, ten variants, and the start of the product."""
 WORDS = {"docs/operations.md": {"USER": "admin", "ROLE": "admin", "NAME": "default"}}
-"""What a reader writes for the words in capitals of a page."""
+"""Values for the placeholders in capitals of a page."""
 TYPED = {"docs/operations.md": "another-long-phrase-8\nanother-long-phrase-8\n"}
-"""What a reader types when asked, where it is not the token."""
+"""Input for prompts of a page, where it is not the token."""
 MANAGE = """\
 case "$1 $2" in "restore queuecast"*) export QUEUECAST_VAR={empty};; esac
 exec {python} {manage} "$@"\
 """
-"""Restores into an installation that has tables only; all else is for the one that runs."""
+"""`restore` uses an empty installation with tables; all other commands use the running one."""
 QUEUE = """\
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
@@ -47,7 +47,7 @@ spec: {weight: 2}
 
 
 def blocks_of(page: str, language: str) -> list[str]:
-    """Return the code of a page that is in some language, in order."""
+    """Return the code blocks of a page in a language, in order."""
     text = (ROOT / page).read_text("utf-8")
     return [
         body for head, body in re.findall(r"```(\w*)\n(.*?)```", text, flags=re.DOTALL) if head == language
@@ -63,26 +63,26 @@ def commands(page: str) -> str:
 
 
 def sessions(page: str) -> list[tuple[str, str]]:
-    """Return the commands after which a page shows what they print, each with that."""
+    """Return the commands whose output a page shows, each with that output."""
     shown = [block for block in blocks_of(page, "") if block.startswith("$ ")]
     return [(line.removeprefix("$ "), told) for line, _, told in (block.partition("\n") for block in shown)]
 
 
 def experiments() -> Iterator[Any]:
-    """Yield the commands of the experiments; the last one replays hours of work under every combination."""
+    """Yield the commands of the experiments; the last one replays hours of work for every combination."""
     marks = {"sweep": (), "search": (), "nodes": pytest.mark.long}
     for name, shown in zip(marks, sessions("docs/experiments.md"), strict=True):
         yield pytest.param(*shown, id=name, marks=marks[name])
 
 
 def yaml_of(page: str, key: str) -> str:
-    """Return the first YAML file that a page shows with a line that begins with `key`."""
+    """Return the first YAML file on a page with a line that starts with `key`."""
     return next(text for text in blocks_of(page, "yaml") if re.search(rf"^{key}", text, flags=re.MULTILINE))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The repository's folder as a reader has it, with the files and the programs that the pages name."""
+    """A checkout of the repository with the files and programs that the pages use."""
     (tmp_path / "manage.py").symlink_to(ROOT / "manage.py")
     python = f'PYTHONPATH={ROOT} exec {sys.executable} "$@"'
     program(tmp_path / ".venv" / "bin" / "python", python)
@@ -110,7 +110,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def files() -> dict[str, str]:
-    """Return the files that the pages name: the sample, a change of it, and what the pages show."""
+    """Return the files that the pages use: the sample, a change of it, and files shown on the pages."""
     document = sample_document()
     conf = document.pop("scheduler_conf")
     items = [thing for listed in document.values() if isinstance(listed, list) for thing in listed]
@@ -131,7 +131,7 @@ def files() -> dict[str, str]:
 
 
 LOGGED_IN = {"docs/forecasts.md"}
-"""Pages whose commands come after `queuecast login`."""
+"""Pages whose commands follow `queuecast login`."""
 
 
 def config_map(conf: str) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def config_map(conf: str) -> dict[str, Any]:
 
 
 def shell(script: str, folder: Path, environment: dict[str, str], typed: str = "") -> str:
-    """Run commands as a reader does who stops at the first one that fails; return what they print."""
+    """Run commands up to the first failure; return their output."""
     if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
         unavailable(f"{', '.join(missing)} not installed")
     path = f"{folder / 'bin'}:{os.environ['PATH']}"
@@ -156,7 +156,7 @@ def shell(script: str, folder: Path, environment: dict[str, str], typed: str = "
     return done.stdout
 
 
-def test_the_commands_of_every_page_are_run() -> None:
+def test_the_commands_of_every_page_are_tested() -> None:
     pages = ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
     assert {page for page in pages if blocks_of(page, "sh")} == {*PAGES, *ON_THEIR_OWN}
 
@@ -175,7 +175,7 @@ def test_the_commands_of_a_page_run_as_written(page: str, running: Product, fold
 
 
 @pytest.mark.parametrize(("command", "shown"), list(experiments()))
-def test_a_command_of_the_experiments_prints_what_the_page_shows(
+def test_a_command_of_the_experiments_page_prints_the_documented_output(
     command: str, shown: str, running: Product, folder: Path
 ) -> None:
     server = {"QUEUECAST_URL": running.address, "QUEUECAST_TOKEN": running.token()}

@@ -16,7 +16,7 @@ PATIENCE = 120_000
 
 
 def told(running: Product, path: str) -> Any:
-    """Return what a script is told."""
+    """Return a response of the API."""
     request = Request(  # noqa: S310 - our own address
         f"{running.address}api/v1/{path}", headers={"Authorization": f"Token {running.token()}"}
     )

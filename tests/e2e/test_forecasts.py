@@ -63,7 +63,7 @@ def test_a_day_is_forecast_changed_compared_and_branched_from(page: Page, philly
 
 
 def told(page: Page, forecast: str, what: str) -> Any:
-    """Return what the API says of a forecast to whoever is logged in here."""
+    """Return a response of the API about a forecast, for the logged-in account."""
     home = page.url.partition("/forecasts/")[0].partition("/scenarios/")[0]
     answer = page.request.get(f"{home}/api/v1/forecasts/{forecast}/{what}")
     assert answer.ok, answer.text()
@@ -79,7 +79,7 @@ def upload_trace(page: Page, trace: Path) -> None:
 
 
 def forecast_a_day(page: Page, scenario: str) -> str:
-    """Forecast under the trace that was uploaded; return the id once the page says the verdict."""
+    """Forecast under the uploaded trace; return the id once the page shows the verdict."""
     page.goto(scenario)
     page.get_by_role("link", name="Forecasts", exact=True).click()
     page.get_by_label("Horizon").fill("1d")
@@ -97,7 +97,7 @@ def forecast_a_day(page: Page, scenario: str) -> str:
 
 
 def compare(page: Page, scenario: str, first: str, second: str, queue: str) -> None:
-    """Choose both forecasts and compare them; page and API say the same."""
+    """Select and compare both forecasts; check that the page and the API agree."""
     page.goto(f"{scenario}forecasts/")
     for forecast in (first, second):
         page.locator(f'input[value="{forecast}"]').check()
@@ -113,7 +113,7 @@ def compare(page: Page, scenario: str, first: str, second: str, queue: str) -> N
 
 
 def branch_from_the_worst_moment(page: Page, forecast: str, worst: dict[str, Any]) -> None:
-    """Open the moment at which most jobs of the worst queue waited, and make a scenario of it."""
+    """Open the moment when most jobs of the worst queue waited, and branch from it."""
     home = page.url.partition("/forecasts/")[0]
     page.goto(f"{home}/forecasts/{forecast}/")
     table = page.get_by_role("region", name="Waits by queue, table")
@@ -129,7 +129,7 @@ def branch_from_the_worst_moment(page: Page, forecast: str, worst: dict[str, Any
     expect(page.get_by_role("main")).to_contain_text("trace/")
 
 
-def test_changes_in_time_are_drawn_while_they_are_typed(page: Page) -> None:
+def test_timed_changes_are_drawn_while_typing(page: Page) -> None:
     open_sample(page)
     scenario = page.url
     page.get_by_role("link", name="Traces", exact=True).click()

@@ -1,6 +1,6 @@
-"""The main journey with a typed client that a well-known generator makes from the schema.
+"""The main journey with a typed client that a well-known generator creates from the schema.
 
-The generator and what its clients need are pinned in requirements/generator.txt, and installed apart.
+The generator and the dependencies of its clients are pinned in requirements/generator.txt.
 """
 
 import json
@@ -24,7 +24,7 @@ UV = Path(sys.executable).with_name("uv")
 
 @pytest.fixture(scope="module")
 def generator(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an environment's programs, with the generator."""
+    """The `bin` folder of an environment with the generator."""
     folder = tmp_path_factory.mktemp("generator") / "venv"
     subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, folder], check=True)
     lock = ROOT / "requirements" / "generator.txt"
@@ -35,7 +35,9 @@ def generator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def test_a_generated_client_walks_the_main_journey(generator: Path, running: Product, tmp_path: Path) -> None:
+def test_a_generated_client_completes_the_main_journey(
+    generator: Path, running: Product, tmp_path: Path
+) -> None:
     for name in ("cluster.yaml", "scheduler.yaml"):
         (tmp_path / name).write_text(files()[name])
     (tmp_path / "schema.yaml").write_text(running.installation.manage("spectacular"))

@@ -19,7 +19,7 @@ RUN_PATIENCE = 60_000
 
 
 def press_run(page: Page) -> str:
-    """Press Run, wait for the outcome, return the run's id."""
+    """Click Run, wait for the outcome, return the run's id."""
     page.get_by_role("button", name="Run this scenario").click()
     victims = page.get_by_role("heading", name="Victims")
     victims.wait_for(timeout=RUN_PATIENCE)
@@ -33,7 +33,7 @@ DESERVED = "td:nth-child(4) data"
 
 
 def deserved(page: Page) -> dict[str, float]:
-    """Return what each queue deserves by the table, in the scheduler's units."""
+    """Return the deserved amount of each queue in the table, in the scheduler's units."""
     rows = page.get_by_role("region", name=re.compile("^Amounts of")).locator("tbody tr")
     return {
         row.locator("th").inner_text(): amount(row) for row in rows.all() if row.locator(DESERVED).count()
@@ -45,12 +45,12 @@ def amount(row: Locator) -> float:
 
 
 def line(page: Page, queue: str) -> Locator:
-    """Return the line of a queue in the tree-table."""
+    """Return the row of a queue in the tree table."""
     return page.locator(f'[id="queue-{queue}"] .tree__line')
 
 
 def edit(page: Page, queue: str, field: str, text: str) -> None:
-    """Open a queue's line by keyboard, change a field, save with Enter."""
+    """Open a queue's row by keyboard, change a field, save with Enter."""
     wait_for_page(line(page, queue))
     line(page, queue).focus()
     page.keyboard.press("Enter")
@@ -83,7 +83,7 @@ def test_raising_a_weight_changes_deserved_amounts_and_victims(page: Page, runni
 
 
 def weight_raised_by_curl(running: Product, resource: str) -> tuple[dict[str, float], list[str]]:
-    """Do the same from a shell, in a scenario of its own; return what queues deserve and who must go."""
+    """Do the same from a shell in a separate scenario; return the deserved amounts and the victims."""
     if not shutil.which("curl"):
         unavailable("curl not installed")
     headers = [f"Authorization: Token {running.token()}", "Content-Type: application/json", "If-Match: 1"]
@@ -144,7 +144,7 @@ def api(running: Product, path: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_a_stale_edit_loses_nothing(page: Page) -> None:
+def test_a_stale_edit_keeps_the_input(page: Page) -> None:
     open_sample(page)
     other = page.context.new_page()
     other.goto(page.url)

@@ -1,4 +1,4 @@
-"""Every text of run page and workbench fits its place, with large amounts and at any width."""
+"""Every text of the run page and the workbench fits, with large amounts and at any width."""
 
 import json
 import time
@@ -29,7 +29,7 @@ OUTSIDE = """() => [...document.querySelectorAll(
     }
     return false;
   }).map((place) => place.textContent.trim().slice(0, 60))"""
-"""The places whose text is wider than they are: it lies over the next place, or is cut."""
+"""The elements whose text is wider than the element, so that it overlaps or is cut off."""
 
 
 def crowded(leaves: int = 36) -> dict[str, Any]:
@@ -95,7 +95,9 @@ def test_no_text_overlaps_or_is_cut_off_with_large_amounts(
             assert page.evaluate(OUTSIDE) == [], (name, resource, width)
 
 
-def test_the_queue_that_lacks_most_is_named_on_the_first_screen(page: Page, places: dict[str, str]) -> None:
+def test_the_queue_with_the_largest_deficit_is_named_on_the_first_screen(
+    page: Page, places: dict[str, str]
+) -> None:
     page.goto(places["run"])
     expect(page.locator("#verdict")).to_be_in_viewport()
     expect(page.locator("#verdict")).to_contain_text("research-group-7")

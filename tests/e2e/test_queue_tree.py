@@ -18,13 +18,13 @@ def _sample(page: Page) -> None:
 
 
 def show_resource(page: Page, link: str, resource: str) -> None:
-    """Let the columns of the tree show another resource."""
+    """Show the columns of another resource in the tree."""
     page.get_by_role("navigation", name="Resource").get_by_role("link", name=link).click()
     wait_for_page(page.locator(f'[data-tree][data-resource="{resource}"]'))
 
 
 def line(page: Page, queue: str) -> Locator:
-    """Return the line of a queue."""
+    """Return the row of a queue."""
     return page.locator(f'[id="queue-{queue}"] .tree__line')
 
 
@@ -34,7 +34,7 @@ def answer(page: Page, queue: str, name: str) -> Locator:
 
 
 def add(page: Page, key: str, name: str) -> None:
-    """Add a queue from the line in focus, by keyboard."""
+    """Add a queue from the focused row, by keyboard."""
     page.keyboard.press(key)
     expect(page.get_by_label("Name of the new queue")).to_be_focused()
     page.keyboard.type(name)
@@ -96,7 +96,7 @@ def test_figures_of_all_queues_follow_an_edit_and_are_restored_by_undo(page: Pag
     page.keyboard.press("Enter")
     page.get_by_label("Guarantee cpu of agents").fill("13000")
     page.keyboard.press("Enter")
-    # Until the line is saved, figures are those of the preview and Ctrl+Z is the field's own.
+    # Until the row is saved, the figures are a preview and Ctrl+Z belongs to the field.
     expect(line(page, "agents")).to_be_focused()
     expect(answer(page, "agents", "deserved")).to_have_text("13.0 k")
     expect(answer(page, "vision", "real_capability")).to_have_text("1,456")
@@ -130,7 +130,7 @@ def test_a_rule_is_broken_and_fixed(page: Page) -> None:
     expect(refused).to_have_count(0)
 
 
-def test_what_cannot_be_saved_says_why_beside_its_field(page: Page) -> None:
+def test_an_invalid_value_shows_its_error_beside_the_field(page: Page) -> None:
     line(page, "ci").focus()
     page.keyboard.press("Enter")
     field = page.get_by_label("Capability cpu of ci")
@@ -150,7 +150,7 @@ def test_a_queue_is_dragged_below_another(page: Page) -> None:
     expect(line(page, "agents")).to_be_focused()
 
 
-def test_an_open_line_keeps_what_is_typed_while_another_is_saved(page: Page) -> None:
+def test_an_open_row_keeps_its_input_while_another_is_saved(page: Page) -> None:
     page.get_by_role("link", name="Edit nlp").click()
     page.get_by_label("Weight of nlp").fill("9")
     page.get_by_role("link", name="Edit ads").click()
@@ -232,7 +232,7 @@ def test_several_queues_are_edited_by_keyboard_with_arithmetic(page: Page) -> No
     expect(line(page, "ads").locator("[data-field=weight]")).to_have_text(re.compile("→"))
     page.get_by_label("Value", exact=True).press("Enter")
     for queue, weight in weights.items():
-        # The figure that follows the typing has no raw value; the saved one has.
+        # The previewed figure has no raw value; the saved one has.
         saved = line(page, queue).locator("[data-field=weight] data[value]")
         expect(saved).to_have_text(str(2 * weight))
     page.get_by_role("button", name="Undo").click()

@@ -23,7 +23,7 @@ def clusters(running: Product) -> dict[str, Cluster]:
 
 @pytest.fixture(scope="module")
 def window(clusters: dict[str, Cluster], running: Product, browser_window: Browser) -> Page:
-    """A window in which somebody is logged in, opened after the clusters, which need the loop."""
+    """A window with a logged-in account, opened after the clusters, which need the event loop."""
     page = browser_window.new_page()
     running.log_in(page)
     return page

@@ -1,4 +1,4 @@
-"""The steps that README and docs give to authors of scripts."""
+"""The steps for authors of scripts in the README and the docs."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def test_the_script_of_the_readme_lists_the_pods_that_would_be_evicted(running: 
     ]
 
 
-def test_two_calls_at_once_under_one_key_create_one(running: Product, token: str) -> None:
+def test_concurrent_calls_with_one_key_create_one_scenario(running: Product, token: str) -> None:
     api = f"{running.address}api/v1"
     snapshot = call(f"{api}/scenarios/", token)["results"][0]["snapshot"]
     body = {"name": "only one", "snapshot": snapshot}
@@ -59,9 +59,7 @@ def test_two_calls_at_once_under_one_key_create_one(running: Product, token: str
     assert call(f"{api}/scenarios/?name=only", token)["count"] == 1
 
 
-def test_an_address_that_is_too_long_is_refused_in_the_shape_of_all_failures(
-    running: Product, token: str
-) -> None:
+def test_an_overlong_address_returns_414_in_the_error_shape(running: Product, token: str) -> None:
     with pytest.raises(HTTPError) as refused:
         call(f"{running.address}api/v1/scenarios/?name={'a' * 9000}", token)
     with refused.value as answer:
@@ -69,11 +67,11 @@ def test_an_address_that_is_too_long_is_refused_in_the_shape_of_all_failures(
 
 
 @pytest.mark.browser
-def test_the_api_can_be_read_and_tried_in_a_browser(page: Page, running: Product) -> None:
+def test_the_api_docs_execute_a_call_in_the_browser(page: Page, running: Product) -> None:
     page.goto(f"{running.address}api/v1/docs/")
     expect(page.get_by_role("heading", name="Queuecast")).to_be_visible()
     call_line = page.locator("#operations-runs-runs_list")
-    for _ in range(300):  # Swagger UI draws what is in sight
+    for _ in range(300):  # Swagger UI renders only visible operations
         if call_line.count():
             break
         page.mouse.wheel(0, 600)
@@ -85,7 +83,7 @@ def test_the_api_can_be_read_and_tried_in_a_browser(page: Page, running: Product
 
 
 def call(address: str, token: str, body: Any = None, **more: str) -> Any:
-    """Call the API as a script does."""
+    """Call the API."""
     headers = {"Authorization": f"Token {token}", "Content-Type": "application/json", **more}
     sent = None if body is None else json.dumps(body).encode()
     request = Request(address, sent, headers)  # noqa: S310 - our own address

@@ -10,7 +10,7 @@ from tests.e2e.product import open_sample, wait_for_page
 pytestmark = pytest.mark.browser
 
 
-def test_a_slider_writes_into_its_field_and_figures_follow(page: Page) -> None:
+def test_a_slider_updates_its_field_and_the_figures(page: Page) -> None:
     open_sample(page)
     deserved = page.locator("[id=queue-vision] [data-answer=deserved]")
     before = deserved.locator("data").inner_text()
@@ -35,7 +35,7 @@ def test_a_slider_writes_into_its_field_and_figures_follow(page: Page) -> None:
     expect(deserved).to_have_text(before)
 
 
-def test_only_queues_with_findings_are_shown(page: Page) -> None:
+def test_the_findings_filter_shows_only_queues_with_findings(page: Page) -> None:
     open_sample(page)
     expect(page.locator("#review")).to_be_visible()
     every = page.locator("tbody[data-queue]").count()

@@ -1,7 +1,7 @@
 """Clicks and seconds of the nine tasks of the trial; docs/tasks.md shows the figures.
 
-A click is any action of the hand: a press on a button or link, a key that sends, a file or value chosen. Text
-that is typed into a field that has the focus is none.
+A click is any action by hand: a press on a button or link, a key that submits, a chosen file or value. Text
+typed into a focused field does not count.
 """
 
 import re
@@ -25,7 +25,7 @@ OPENB = "openb, 102 queues"
 
 
 class Hand:
-    """Acts on a page, and counts."""
+    """Acts on a page, and counts the clicks."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -52,7 +52,7 @@ class Hand:
 
 @contextmanager
 def task(page: Page, name: str, at_most: int) -> Iterator[Hand]:
-    """Give a task to a hand; it must do with so many clicks."""
+    """Run a task, which must take at most so many clicks."""
     hand = Hand(page)
     begun = time.monotonic()
     yield hand
@@ -70,7 +70,7 @@ def run_of_sample(page: Page) -> str:
 
 
 @pytest.mark.long
-def test_openb_is_imported_and_names_its_starved_queue(page: Page, tmp_path: Path) -> None:
+def test_openb_is_imported_and_its_starved_queues_are_named(page: Page, tmp_path: Path) -> None:
     if not list(recorded()):
         unavailable("the recorded clusters are not here")
     file = tmp_path / "openb.json.gz"
@@ -105,7 +105,7 @@ def test_a_branch_is_compared_with_its_parent(page: Page, run_of_sample: str) ->
         expect(row).to_contain_text("+20 GPUs", timeout=PATIENCE)
 
 
-def test_a_waiting_job_says_which_setting_unblocks_it(page: Page, run_of_sample: str) -> None:
+def test_a_waiting_job_names_the_setting_that_unblocks_it(page: Page, run_of_sample: str) -> None:
     with task(page, "3 Find which setting unblocks a job", at_most=2) as hand:
         hand.click(
             page.get_by_role("region", name="Waiting jobs").get_by_role("link", name="agents/train-planner")
@@ -116,7 +116,7 @@ def test_a_waiting_job_says_which_setting_unblocks_it(page: Page, run_of_sample:
         expect(first).to_contain_text("then runs")
 
 
-def test_a_run_and_its_scenario_answer_within_one_or_two_clicks(page: Page, run_of_sample: str) -> None:
+def test_questions_about_a_run_take_one_or_two_clicks(page: Page, run_of_sample: str) -> None:
     with task(page, "4 Find out why a pod was evicted", at_most=1) as hand:
         victims = page.get_by_role("region", name="Victims")
         hand.click(victims.locator("tbody tr").first.locator("th a"))

@@ -1,4 +1,4 @@
-"""Importing a cluster that runs v1.14, and reading what an upgrade would change and why."""
+"""Importing a cluster that runs v1.14, and reading the effects of an upgrade and their causes."""
 
 import json
 
@@ -25,7 +25,7 @@ SCHEDULER = {
 
 
 def cluster() -> str:
-    """Return the example of the page about releases as `kubectl get -o json` would write it."""
+    """Return the example of the page about releases as `kubectl get -o json` writes it."""
     objects = [
         {"apiVersion": version, "kind": kind, **thing}
         for name, (version, kind) in KINDS.items()

@@ -23,7 +23,7 @@ PAGE = (ROOT / "docs" / "scripts.md").read_text(encoding="utf-8")
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Path:
-    """Twelve queues, the first of which holds every node."""
+    """Twelve queues, the first of which fills every node."""
     document = factories.cluster(nodes=2, waiting=3)
     for number in range(10):
         document["queues"].append(factories.queue(f"q{number}"))
@@ -86,7 +86,7 @@ def queuecast(
     return printed
 
 
-def test_ten_variants_with_the_client(running: Product, token: str, cluster: Path) -> None:
+def test_ten_variants_are_run_with_the_client(running: Product, token: str, cluster: Path) -> None:
     said = ran(
         [sys.executable, "-c", script("python"), str(cluster)], cluster.parent, environment(running, token)
     )
@@ -96,7 +96,7 @@ def test_ten_variants_with_the_client(running: Product, token: str, cluster: Pat
     assert "weight: 2" in said
 
 
-def test_ten_variants_with_curl(running: Product, token: str, cluster: Path) -> None:
+def test_ten_variants_are_run_with_curl(running: Product, token: str, cluster: Path) -> None:
     if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
         unavailable(f"{', '.join(missing)} not installed")
     command = ["bash", "-euo", "pipefail", "-c", script("sh"), "script", str(cluster)]

@@ -14,7 +14,7 @@ from tests.e2e.test_journeys import deserved, edit, line, press_run
 
 pytestmark = pytest.mark.browser
 FARTHEST = 60
-"""So many times Tab is pressed before a control counts as out of reach."""
+"""The number of Tab presses after which a control counts as unreachable."""
 BYPASSED = "conf.reclaim_bypasses_quota"
 CONF_ONE_TIER = """\
 actions: "enqueue, allocate, reclaim"
@@ -32,7 +32,7 @@ tiers:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """kubectl output of a cluster whose queue `busy` holds all, and of its scheduler."""
+    """kubectl output of a cluster that queue `busy` fills, and of its scheduler."""
     cluster = factories.cluster(nodes=2, waiting=12)
     items = [item for kind in ("nodes", "queues", "podgroups", "pods") for item in cluster[kind]]
     config_map = {
@@ -47,11 +47,11 @@ def files(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_from_the_file_of_a_cluster_to_the_manifests_applied_to_it(page: Page, files: list[Path]) -> None:
+def test_a_cluster_is_imported_changed_compared_and_exported(page: Page, files: list[Path]) -> None:
     import_files(page, files)
     build_three_levels_by_keyboard(page)
-    break_and_mend_by_keyboard(page)
-    lint_and_mend_the_tiers(page)
+    break_and_fix_by_keyboard(page)
+    lint_and_fix_the_tiers(page)
     base = page.url.replace("conf/", "")
     branch_off(page, "more for those who wait")
     edit(page, "waits", "Weight", "3")
@@ -76,7 +76,7 @@ def import_files(page: Page, files: list[Path]) -> None:
 
 
 def tab_to(page: Page, wanted: Locator) -> None:
-    """Press Tab until the control has the focus."""
+    """Press Tab until the control is focused."""
     for _ in range(FARTHEST):
         if wanted.evaluate("control => control === document.activeElement"):
             return
@@ -109,7 +109,7 @@ def name_it(page: Page, name: str) -> None:
     expect(line(page, name)).to_be_focused()
 
 
-def break_and_mend_by_keyboard(page: Page) -> None:
+def break_and_fix_by_keyboard(page: Page) -> None:
     refused = page.locator('#review tr[data-queue="night"]').filter(has_text="refused")
     write(page, {"Guarantee cpu of night": "6", "Capability cpu of night": "4"})
     expect(refused.first).to_contain_text("6")
@@ -119,7 +119,7 @@ def break_and_mend_by_keyboard(page: Page) -> None:
 
 
 def write(page: Page, fields: dict[str, str]) -> None:
-    """Open the line in focus, write over its fields, save it."""
+    """Open the focused row, replace its fields, save it."""
     page.keyboard.press("Enter")
     for label, text in fields.items():
         tab_to(page, page.get_by_label(label))
@@ -131,7 +131,7 @@ def write(page: Page, fields: dict[str, str]) -> None:
     expect(page.get_by_label(next(iter(fields)))).to_have_count(0)
 
 
-def lint_and_mend_the_tiers(page: Page) -> None:
+def lint_and_fix_the_tiers(page: Page) -> None:
     page.get_by_role("link", name="Configuration", exact=True).click()
     expect(page.locator(f'[data-rule="{BYPASSED}"]')).to_contain_text("put proportion into tier 1")
     text = conf_editor(page)

@@ -1,4 +1,4 @@
-"""Reading why a pod was evicted, stepping through decisions by keyboard, and what unblocks a job."""
+"""The explanation of an eviction, stepping through decisions by keyboard, and changes that unblock a job."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def run_id(page: Page) -> str:
 
 
 def explained(running: Product, run_id: str, path: str) -> Any:
-    """Return what a script is told."""
+    """Return a response of the API."""
     request = Request(  # noqa: S310 - our own address
         f"{running.address}api/v1/runs/{run_id}/explain/{path}",
         headers={"Authorization": f"Token {running.token()}"},
@@ -31,9 +31,7 @@ def explained(running: Product, run_id: str, path: str) -> Any:
         return json.load(answer)
 
 
-def test_the_page_of_a_victim_leads_from_the_run_to_the_moment(
-    page: Page, running: Product, run_id: str
-) -> None:
+def test_a_victim_page_links_to_its_step_of_the_run(page: Page, running: Product, run_id: str) -> None:
     first = page.get_by_role("region", name="Victims").locator("tbody th a").first
     pod = first.inner_text()
     first.click()

@@ -95,16 +95,16 @@ PAGES = {
     "error-404": None,
     "error-500": None,
 }
-"""Every picture with the route that it shows; what goes wrong has no route of its own."""
+"""Every screenshot with its route; error pages have no route."""
 ERRORS = {
     "error-400": "400.html",
     "error-403": "403.html",
     "error-403-csrf": "403_csrf.html",
     "error-500": "500.html",
 }
-"""Pages that no address gives on purpose: they are rendered as the server does and put before the browser."""
+"""Error pages without an address: they are rendered as on the server and served to the browser."""
 OF_STRANGERS = ("login", "login-code", "shared", "invitation")
-"""Pages that are seen without a session."""
+"""Pages that need no session."""
 BROKEN = """\
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
@@ -130,7 +130,7 @@ CAREFUL, PASSWORD = "careful", "a-long-test-password"
 
 
 class Tour:
-    """The sample, run twice: before and after a queue's weight was raised."""
+    """The sample, run twice: before and after raising the weight of a queue."""
 
     def __init__(self, running: Product, browser: Browser) -> None:
         self._running = running
@@ -143,7 +143,7 @@ class Tour:
 
     @contextmanager
     def visit(self, name: str, *, width: int, theme: str) -> Iterator[Page]:
-        """Open a page: as a stranger in a window of its own, else in a tab that stays."""
+        """Open a page, in a new anonymous window or in a tab that stays open."""
         with self._window(width, theme) if name in OF_STRANGERS else self._tab(width, theme) as page:
             if name in ERRORS:
                 answer = {"body": self._rendered(ERRORS[name]), "content_type": "text/html"}
@@ -432,7 +432,7 @@ class Tour:
 
 
 def take_pictures(names: Sequence[str]) -> None:
-    """Write pictures of these pages, wide and narrow, light and dark."""
+    """Take screenshots of these pages, wide and narrow, light and dark."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, product(Path(folder)) as running, chromium() as browser:
         tour = Tour(running, browser)
@@ -451,7 +451,7 @@ def take_pictures(names: Sequence[str]) -> None:
 
 
 def keep_pictures() -> None:
-    """Renew the pictures that are in git: one screenful for the README, and five pages."""
+    """Update the screenshots in git: one screen for the README, and five pages."""
     for kept in KEPT.glob("*.png"):
         shutil.copyfile(PICTURES / kept.name, kept)
 

@@ -16,7 +16,7 @@ Rule = Callable[[Json], Reply]
 
 
 class Raw:
-    """An answer given byte by byte."""
+    """A raw HTTP response."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ REQUEST_KEYS = {
 
 
 def neutral(verb: str) -> Rule:
-    """Return the answer that changes nothing of what the scheduler would do without the extender."""
+    """Return a response that does not change what the scheduler does without the extender."""
     answers: dict[str, Rule] = {
         "predicate": lambda _request: {"status": "", "code": 0},
         "prioritize": lambda request: {"nodeScore": {node["Name"]: 0 for node in request["nodes"] or ()}},
@@ -89,14 +89,14 @@ def neutral(verb: str) -> Rule:
 
 
 class ExtenderServer:
-    """A server on a free port of this machine; it answers neutrally unless a verb has a rule.
+    """A server on a free local port; it answers neutrally unless a verb has a rule.
 
     Attributes
     ----------
     requests : list of (str, dict)
         The verb and the body of every request, in order.
     complaints : list of str
-        What was wrong with requests.
+        The problems found in requests.
 
     """
 

@@ -1,4 +1,4 @@
-"""The extender client reaches allowed hosts only, within its timeout, and limits what it reads."""
+"""The extender client calls only allowed hosts, within its timeout, and limits the size of responses."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def client_of(server: ExtenderServer, **limits: float) -> ExtenderClient:
 
 
 @contextmanager
-def talker(*parts: bytes, pause: float) -> Iterator[int]:
-    """A server that sends its parts one by one, whatever it is asked; yields its port."""
+def raw_server(*parts: bytes, pause: float) -> Iterator[int]:
+    """Run a server that sends its parts one by one whatever the request; yield its port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def talk() -> None:
@@ -40,21 +40,21 @@ def talker(*parts: bytes, pause: float) -> Iterator[int]:
         thread.join()
 
 
-def test_an_answer_comes_as_it_is() -> None:
+def test_a_response_is_returned_unchanged() -> None:
     with ExtenderServer(queueOverused={"overused": True}) as server, client_of(server) as client:
         assert client.post(f"{server.prefix}/queueOverused", b'{"queue":{}}', 1.0) == b'{"overused": true}'
     assert server.requests == [("queueOverused", {"queue": {}})]
     assert server.complaints == []
 
 
-def test_a_connection_is_used_again() -> None:
+def test_a_connection_is_reused() -> None:
     with ExtenderServer() as server, client_of(server) as client:
         for _ in range(5):
             client.post(f"{server.prefix}/onSessionClose", b"{}", 1.0)
         assert server.connections == 1
 
 
-def test_a_connection_that_was_closed_meanwhile_is_made_anew() -> None:
+def test_a_closed_connection_is_reopened() -> None:
     closing = Raw(b"{}", headers={"Connection": "close"})
     with ExtenderServer(onSessionClose=closing) as server, client_of(server) as client:
         for _ in range(3):
@@ -62,7 +62,7 @@ def test_a_connection_that_was_closed_meanwhile_is_made_anew() -> None:
         assert server.connections == 3
 
 
-def test_a_connection_that_was_dropped_without_a_word_is_made_anew() -> None:
+def test_a_connection_dropped_by_the_server_is_reopened() -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -81,21 +81,21 @@ def test_a_connection_that_was_dropped_without_a_word_is_made_anew() -> None:
         thread.join()
 
 
-def test_a_server_that_is_not_there_is_no_answer() -> None:
+def test_a_refused_connection_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     with pytest.raises(ExtenderError, match="refused"):
         ExtenderClient(AllowedHosts(["127.0.0.1"])).post(f"http://127.0.0.1:{port}/x", b"{}", 1.0)
 
 
-def test_a_packed_answer_is_unpacked() -> None:
+def test_a_gzipped_response_is_decompressed() -> None:
     packed = Raw(b'{"overused": false}', headers={"Content-Encoding": "gzip"})
     with ExtenderServer(queueOverused=packed) as server, client_of(server) as client:
         assert client.post(f"{server.prefix}/queueOverused", b'{"queue":{}}', 1.0) == b'{"overused": false}'
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}], ids=["plain", "packed"])
-def test_no_more_than_ten_mebibytes_and_a_byte_are_read(headers: dict[str, str]) -> None:
+def test_at_most_one_byte_above_ten_mebibytes_is_read(headers: dict[str, str]) -> None:
     large = Raw(b" " * (30 * 2**20), headers=headers)
     with ExtenderServer(predicate=large) as server, client_of(server) as client:
         body = client.post(f"{server.prefix}/predicate", b'{"task":{},"node":{}}', 20.0)
@@ -103,7 +103,7 @@ def test_no_more_than_ten_mebibytes_and_a_byte_are_read(headers: dict[str, str])
 
 
 @pytest.mark.parametrize("status", [201, 204, 301, 400, 404, 500, 503])
-def test_only_status_200_is_an_answer(status: int) -> None:
+def test_only_status_200_is_accepted(status: int) -> None:
     reply = Raw(status=status, headers={"Location": "http://127.0.0.1:1/elsewhere"})
     with ExtenderServer(predicate=reply) as server, client_of(server) as client:
         with pytest.raises(ExtenderError, match=f"code {status}") as raised:
@@ -112,24 +112,24 @@ def test_only_status_200_is_an_answer(status: int) -> None:
         assert len(server.requests) == 1
 
 
-def test_a_slow_answer_is_given_up() -> None:
+def test_a_slow_response_times_out() -> None:
     with ExtenderServer(predicate=Raw(b"{}", wait=0.5)) as server, client_of(server) as client:
         with pytest.raises(ExtenderError, match="in time") as raised:
             client.post(f"{server.prefix}/predicate", b'{"task":{},"node":{}}', 0.1)
         assert raised.value.status is None
 
 
-def test_an_answer_that_drips_is_given_up() -> None:
+def test_a_response_that_trickles_in_times_out() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
-    with talker(head, *[b" "] * 95, pause=0.1) as port:
+    with raw_server(head, *[b" "] * 95, pause=0.1) as port:
         client = ExtenderClient(AllowedHosts(["127.0.0.1"]))
         started = time.monotonic()
         with pytest.raises(ExtenderError, match="in time"):
             client.post(f"http://127.0.0.1:{port}/x", b"{}", 0.3)
-        assert time.monotonic() - started < 5, "the answer takes more than nine seconds"
+        assert time.monotonic() - started < 5, "the whole response takes more than nine seconds"
 
 
-def test_the_client_waits_no_longer_than_it_may() -> None:
+def test_the_client_waits_at_most_longest_wait_without_a_timeout() -> None:
     with (
         ExtenderServer(predicate=Raw(b"{}", wait=0.5)) as server,
         client_of(server, longest_wait=0.1) as client,
@@ -139,48 +139,48 @@ def test_the_client_waits_no_longer_than_it_may() -> None:
 
 
 @pytest.mark.parametrize("garbage", [b"", b"hello\r\n\r\n", b"HTTP/1.1 two hundred\r\n\r\n"])
-def test_what_is_no_http_is_no_answer(garbage: bytes) -> None:
+def test_a_response_that_is_not_http_is_an_error(garbage: bytes) -> None:
     client = ExtenderClient(AllowedHosts(["127.0.0.1"]))
-    with talker(garbage, pause=0.0) as port, pytest.raises(ExtenderError):
+    with raw_server(garbage, pause=0.0) as port, pytest.raises(ExtenderError):
         client.post(f"http://127.0.0.1:{port}/x", b"{}", 1.0)
 
 
 REFUSED = {
     "another host": "http://example.com/predicate",
     "another port": "http://127.0.0.1:1/predicate",
-    "another address of this machine": "http://127.0.0.2:8080/predicate",
-    "a name of this machine": "http://localhost:8080/predicate",
+    "another loopback address": "http://127.0.0.2:8080/predicate",
+    "the name of a loopback address": "http://localhost:8080/predicate",
     "a user name that looks like the host": "http://127.0.0.1:8080@example.com/predicate",
     "no host": "http:///predicate",
     "no prefix": "/predicate",
     "a file": "file:///etc/passwd",
     "another protocol": "ftp://127.0.0.1:8080/x",
-    "a port that is none": "http://127.0.0.1:99999/x",
+    "an invalid port": "http://127.0.0.1:99999/x",
     "a blank": "http://127.0.0.1:8080/a b",
-    "a header in disguise": "http://127.0.0.1:8080/x HTTP/1.1\r\nX: y",
+    "an injected header": "http://127.0.0.1:8080/x HTTP/1.1\r\nX: y",
 }
 
 
 @pytest.mark.parametrize("url", REFUSED.values(), ids=REFUSED.keys())
-def test_nobody_else_is_called(url: str) -> None:
+def test_only_allowed_hosts_are_called(url: str) -> None:
     client = ExtenderClient(AllowedHosts(["127.0.0.1:8080"]))
     with pytest.raises(ExtenderError):
         client.post(url, b"{}", 0.2)
 
 
-def test_nobody_is_called_when_nobody_is_allowed() -> None:
+def test_no_host_is_called_when_none_is_allowed() -> None:
     with ExtenderServer() as server, pytest.raises(ExtenderError, match="not one of the allowed"):
         ExtenderClient(AllowedHosts([])).post(f"{server.prefix}/predicate", b"{}", 1.0)
     assert server.connections == 0
 
 
-def test_a_host_without_port_allows_every_port() -> None:
+def test_an_allowed_host_without_a_port_allows_every_port() -> None:
     with ExtenderServer() as server, ExtenderClient(AllowedHosts(["127.0.0.1"])) as client:
         client.post(f"{server.prefix}/onSessionClose", b"{}", 1.0)
     assert server.verbs() == ["onSessionClose"]
 
 
 @pytest.mark.parametrize("entry", ["", "http://x", "x/y", "a:b", "u@x", "x:99999"])
-def test_an_entry_that_is_no_host_is_refused_at_once(entry: str) -> None:
+def test_an_invalid_allowed_host_is_refused_at_once(entry: str) -> None:
     with pytest.raises(ValueError, match="is not a host"):
         AllowedHosts([entry])

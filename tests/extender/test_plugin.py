@@ -1,4 +1,4 @@
-"""Plugin extender sends the requests that Volcano sends, and uses the answers as Volcano does."""
+"""Plugin extender sends the requests that Volcano sends, and interprets the responses as Volcano does."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PRIORITIES = [priority_class("low", 10), priority_class("high", 100)]
 
 
 def extender(prefix: str, *verbs: str, ignorable: bool = False, **arguments: Any) -> tuple[str, Document]:
-    """Return a plugin entry that asks an extender these questions, each at a path of its own name."""
+    """Return a plugin entry with these verbs, each at a path of the same name."""
     named = {f"extender.{name}": value for name, value in arguments.items()}
     asked = {f"extender.{verb}Verb": verb for verb in verbs}
     told = {"extender.urlPrefix": prefix, "extender.httpTimeout": "2s", "extender.ignorable": ignorable}
@@ -49,7 +49,7 @@ def run(document: Document, server: ExtenderServer | None = None) -> Document:
 
 
 def placing(*tiers: Any, actions: str = "enqueue, allocate", **fields: Any) -> Document:
-    """Return two free nodes and a gang of two that waits for them."""
+    """Return two free nodes and a pending gang of two."""
     return scenario(
         nodes=[node("n0", cpu=4), node("n1", cpu=4)],
         podgroups=[podgroup("a", phase="Pending", min_member=2, min_resources={"cpu": 2})],
@@ -60,7 +60,7 @@ def placing(*tiers: Any, actions: str = "enqueue, allocate", **fields: Any) -> D
 
 
 def contending(action: str, *tiers: Any) -> Document:
-    """Return a full node and a job that could make room on it."""
+    """Return a full node and a job that could evict pods from it."""
     victims = "a" if action == "preempt" else "b"
     return scenario(
         nodes=[node("n0", cpu=2)],
@@ -82,7 +82,7 @@ def bound_to(result: Document) -> dict[str, str]:
 # what is asked
 
 
-def test_an_extender_that_agrees_changes_nothing() -> None:
+def test_a_neutral_extender_changes_nothing() -> None:
     base = [["priority", "gang"], ["predicates", "nodeorder"]]
     for document in (
         lambda *more: placing(*base, *more, cycles=2),
@@ -100,20 +100,20 @@ def test_an_extender_that_agrees_changes_nothing() -> None:
         assert "error" not in asked
 
 
-def test_only_configured_verbs_are_asked() -> None:
+def test_only_configured_verbs_are_called() -> None:
     with ExtenderServer() as server:
         run(placing(["gang"], [extender(server.prefix, "predicate")]), server)
     assert set(server.verbs()) == {"predicate"}
 
 
-def test_a_verb_is_put_behind_the_prefix_as_it_is() -> None:
+def test_a_verb_is_appended_to_the_prefix_unescaped() -> None:
     with ExtenderServer() as server:
         entry = extender(f"{server.prefix}/base//", predicateVerb="filter/now?x=1")
         result = run(placing(["gang"], [entry], actions="allocate"), None)
         assert f"{server.prefix}/base/filter/now?x=1" in result["error"]
 
 
-def test_the_switches_gate_the_questions() -> None:
+def test_plugin_switches_disable_their_verbs() -> None:
     switches = {
         "enablePredicate": "predicate",
         "enableNodeOrder": "prioritize",
@@ -128,7 +128,7 @@ def test_the_switches_gate_the_questions() -> None:
         assert set(server.verbs()) == set(switches.values()) - {verb}
 
 
-def test_one_candidate_alone_is_not_scored() -> None:
+def test_a_single_candidate_is_not_scored() -> None:
     with ExtenderServer() as server:
         document = placing(["gang"], [extender(server.prefix, "prioritize")])
         document["nodes"].pop()
@@ -136,7 +136,7 @@ def test_one_candidate_alone_is_not_scored() -> None:
     assert server.verbs() == []
 
 
-def test_preempt_scores_even_one_node() -> None:
+def test_preempt_scores_even_a_single_node() -> None:
     with ExtenderServer() as server:
         run(contending("preempt", ["priority"], [extender(server.prefix, "prioritize")]), server)
     assert [len(body["nodes"]) for body in server.bodies("prioritize")] == [1]
@@ -144,14 +144,16 @@ def test_preempt_scores_even_one_node() -> None:
 
 MANAGED = {
     "a request": ({"requests": {"example.com/dev": "1"}}, True),
-    "a limit alone": ({"limits": {"example.com/dev": "1"}}, True),
-    "a request of nothing": ({"requests": {"cpu": "1", "example.com/dev": "0"}}, True),
+    "only a limit": ({"limits": {"example.com/dev": "1"}}, True),
+    "a request of zero": ({"requests": {"cpu": "1", "example.com/dev": "0"}}, True),
     "another resource": ({"requests": {"cpu": "1"}}, False),
 }
 
 
 @pytest.mark.parametrize(("resources", "asked"), MANAGED.values(), ids=MANAGED.keys())
-def test_only_tasks_with_managed_resources_are_of_interest(resources: Document, asked: bool) -> None:
+def test_task_verbs_are_called_only_for_tasks_with_managed_resources(
+    resources: Document, asked: bool
+) -> None:
     document = placing(["gang"])
     for entry in document["nodes"]:
         entry["status"]["allocatable"]["example.com/dev"] = "4"
@@ -165,7 +167,7 @@ def test_only_tasks_with_managed_resources_are_of_interest(resources: Document, 
     assert set(server.verbs()) == (set(verbs) if asked else {"jobReady"})
 
 
-def test_managed_resources_that_are_no_list_crash_volcano() -> None:
+def test_managed_resources_that_are_not_a_list_crash_volcano() -> None:
     entry = extender("http://x", "predicate", managedResources="nvidia.com/gpu")
     assert run(placing([entry]))["error"].startswith("Volcano would crash here")
 
@@ -173,7 +175,7 @@ def test_managed_resources_that_are_no_list_crash_volcano() -> None:
 # what the answers do
 
 
-def test_a_refused_node_is_not_taken() -> None:
+def test_a_rejected_node_is_not_chosen() -> None:
     def predicate(request: Document) -> Document:
         refused = request["node"]["Name"] == "n0"
         return {"status": "Too many tasks" if refused else "", "code": 2}
@@ -183,27 +185,27 @@ def test_a_refused_node_is_not_taken() -> None:
     assert bound_to(result) == {"default/a-0": "n1", "default/a-1": "n1"}
 
 
-def test_why_a_node_was_refused_is_told() -> None:
+def test_the_reason_for_a_rejected_node_is_in_the_fit_error() -> None:
     with ExtenderServer(predicate={"status": "Too many tasks", "code": 2}) as server:
         result = run(placing(["gang"], [extender(server.prefix, "predicate")]), server)
     (group,) = result["cycles"][0]["podgroups"]
     assert "0/2 nodes are unavailable: 2 Too many tasks." in group["fit_error"]
 
 
-def test_scores_are_added_as_they_are() -> None:
+def test_scores_are_added_unscaled() -> None:
     with ExtenderServer(prioritize={"nodeScore": {"n1": 0.5, "stranger": 9}}) as server:
         result = run(placing(["gang"], [extender(server.prefix, "prioritize")]), server)
     assert set(bound_to(result).values()) == {"n1"}
 
 
-def test_without_scores_no_node_of_several_is_chosen() -> None:
+def test_no_node_is_chosen_among_several_without_scores() -> None:
     with ExtenderServer(prioritize={}) as server:
         result = run(placing(["gang"], [extender(server.prefix, "prioritize", ignorable=True)]), server)
     assert bound_to(result) == {}
 
 
 @pytest.mark.parametrize("action", ["preempt", "reclaim"])
-def test_an_extender_names_the_victims(action: str) -> None:
+def test_an_extender_selects_the_victims(action: str) -> None:
     verb = "preemptable" if action == "preempt" else "reclaimable"
 
     def second(request: Document) -> Document:
@@ -217,7 +219,7 @@ def test_an_extender_names_the_victims(action: str) -> None:
     assert [vote["verdict"] for vote in victim["votes"] if vote["plugin"] == "extender"] == ["permit"]
 
 
-def test_a_victim_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_victim_is_refused() -> None:
     with ExtenderServer(preemptable={"status": 1, "victims": [{"UID": "nobody"}]}) as server:
         tier = [("priority", {"enablePreemptable": False})]
         result = run(contending("preempt", tier, [extender(server.prefix, "preemptable")]), server)
@@ -225,7 +227,7 @@ def test_a_victim_that_nobody_knows_is_refused() -> None:
     assert "victim 'nobody' is not a task of the session" in result["error"]
 
 
-def test_an_overused_queue_gets_nothing() -> None:
+def test_an_overused_queue_gets_no_resources() -> None:
     with ExtenderServer(queueOverused={"overused": True}) as server:
         result = run(placing(["gang"], [extender(server.prefix, "queueOverused")]), server)
     assert bound_to(result) == {}
@@ -236,7 +238,7 @@ VOTES = {-1: "enqueue_reject", 0: "enqueue", 1: "enqueue"}
 
 
 @pytest.mark.parametrize(("status", "want"), VOTES.items())
-def test_an_extender_votes_on_who_enters(status: int, want: str) -> None:
+def test_an_extender_votes_on_enqueuing_a_job(status: int, want: str) -> None:
     with ExtenderServer(jobEnqueueable={"status": status}) as server:
         result = run(placing(["gang"], [extender(server.prefix, "jobEnqueueable")]), server)
     assert decided(result["cycles"][0], want) == ["default/a"]
@@ -248,7 +250,7 @@ def test_a_job_that_is_not_ready_is_not_bound() -> None:
     assert bound_to(result) == {}
 
 
-def test_a_refused_allocation_is_taken_back() -> None:
+def test_a_failed_allocation_is_undone() -> None:
     with ExtenderServer(allocateFunc={"errorMessage": "no"}) as server:
         entry = extender(server.prefix, "allocateFunc", "deallocateFunc")
         result = run(placing(["gang"], [entry]), server)
@@ -263,18 +265,18 @@ def test_a_refused_allocation_is_taken_back() -> None:
 # failures
 
 BROKEN = {
-    "no answer in time": Raw(b"{}", wait=0.4),
+    "a timeout": Raw(b"{}", wait=0.4),
     "a status that is not 200": Raw(b"{}", status=500),
-    "an empty answer": Raw(b""),
-    "no JSON": Raw(b"<html>"),
+    "an empty response": Raw(b""),
+    "invalid JSON": Raw(b"<html>"),
     "a list": Raw(b"[]"),
-    "too much": Raw(b'{"x":"' + b"a" * (11 * 2**20) + b'"}'),
+    "a too large response": Raw(b'{"x":"' + b"a" * (11 * 2**20) + b'"}'),
 }
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
 @pytest.mark.parametrize("ignorable", [True, False], ids=["ignorable", "not ignorable"])
-def test_every_way_to_fail_is_a_failure(broken: Raw, ignorable: bool) -> None:
+def test_every_failed_response_follows_ignorable(broken: Raw, ignorable: bool) -> None:
     with ExtenderServer(queueOverused=broken) as server:
         timeout = "100ms" if broken.wait else "10s"
         entry = extender(server.prefix, "queueOverused", ignorable=ignorable, httpTimeout=timeout)
@@ -284,14 +286,14 @@ def test_every_way_to_fail_is_a_failure(broken: Raw, ignorable: bool) -> None:
     assert any(note.startswith("Extender: ") for note in result["notes"])
 
 
-def test_a_large_answer_counts_until_its_first_value_ends() -> None:
+def test_only_the_first_json_value_of_a_large_response_is_read() -> None:
     padded = Raw(b'{"overused":true}' + b" " * (12 * 2**20))
     with ExtenderServer(queueOverused=padded) as server:
         entry = extender(server.prefix, "queueOverused", httpTimeout="10s")
         assert bound_to(run(placing(["gang"], [entry]), server)) == {}
 
 
-# What holds when a call fails: by verb, (when that may not be ignored, when it may).
+# Whether the pods are bound when a call of a verb fails: (not ignorable, ignorable).
 WHEN_FAILING: dict[str, tuple[bool, bool]] = {
     "predicate": (False, True),
     "prioritize": (False, True),
@@ -307,7 +309,7 @@ WHEN_FAILING: dict[str, tuple[bool, bool]] = {
 
 @pytest.mark.parametrize("verb", WHEN_FAILING)
 @pytest.mark.parametrize("ignorable", [False, True], ids=["not ignorable", "ignorable"])
-def test_what_holds_when_a_call_fails(verb: str, ignorable: bool) -> None:
+def test_a_failed_call_has_the_effect_of_its_verb(verb: str, ignorable: bool) -> None:
     with ExtenderServer(**{verb: Raw(status=503)}) as server:
         # without gang the extender alone decides whether a job is ready
         tiers = [] if verb == "jobReady" else [["gang"]]
@@ -317,7 +319,7 @@ def test_what_holds_when_a_call_fails(verb: str, ignorable: bool) -> None:
 
 @pytest.mark.parametrize("ignorable", [False, True], ids=["not ignorable", "ignorable"])
 @pytest.mark.parametrize("action", ["preempt", "reclaim"])
-def test_a_failing_search_for_victims_ends_the_tier(action: str, ignorable: bool) -> None:
+def test_a_failed_search_for_victims_ends_the_tier(action: str, ignorable: bool) -> None:
     verb = "preemptable" if action == "preempt" else "reclaimable"
     with ExtenderServer(**{verb: Raw(status=503)}) as server:
         tier = [extender(server.prefix, verb, ignorable=ignorable), "conformance"]
@@ -325,13 +327,13 @@ def test_a_failing_search_for_victims_ends_the_tier(action: str, ignorable: bool
     assert decided(result["cycles"][0], "evict") == []
 
 
-def test_an_extender_that_does_not_take_the_opening_is_not_asked_again() -> None:
+def test_a_failed_session_opening_disables_the_other_verbs() -> None:
     with ExtenderServer(onSessionOpen=Raw(status=500)) as server:
         run(placing(["gang"], [extender(server.prefix, *REQUEST_KEYS)]), server)
     assert server.verbs() == ["onSessionOpen", "onSessionClose"]
 
 
-def test_a_failure_that_may_not_be_ignored_fails_the_run_and_shows_what_volcano_would_do() -> None:
+def test_a_failure_that_is_not_ignorable_fails_the_run_but_keeps_the_result() -> None:
     with ExtenderServer(queueOverused=Raw(status=500)) as server:
         result = run(placing(["gang"], [extender(server.prefix, "queueOverused")]), server)
         told = f"failed queueOverused with extender at URL {server.prefix}/queueOverused, code 500"
@@ -339,13 +341,13 @@ def test_a_failure_that_may_not_be_ignored_fails_the_run_and_shows_what_volcano_
     assert result["cycles"]
 
 
-def test_nothing_is_called_unless_somebody_provides_it() -> None:
+def test_no_extender_is_called_without_a_client() -> None:
     result = run(placing(["gang"], [extender("http://127.0.0.1:9", "predicate", ignorable=True)]))
     assert bound_to(result) == {"default/a-0": "n0", "default/a-1": "n0"}
     assert any("no extender may be called" in note for note in result["notes"])
 
 
-# The answers of the real plugin to the same answers of a server: by verb what holds afterwards.
+# Responses of a server, and by verb whether the real plugin binds the pods afterwards.
 READINGS: dict[str, tuple[Any, dict[str, bool]]] = {
     "{}": (
         {},
@@ -359,7 +361,7 @@ READINGS: dict[str, tuple[Any, dict[str, bool]]] = {
         },
     ),
     "null": (None, {"predicate": True, "prioritize": False, "queueOverused": True, "jobReady": False}),
-    "a text as status": (
+    "a string as status": (
         {"status": "nope"},
         {
             "predicate": False,
@@ -369,24 +371,24 @@ READINGS: dict[str, tuple[Any, dict[str, bool]]] = {
             "allocateFunc": True,
         },
     ),
-    "a text and code 7": ({"status": "nope", "code": 7}, {"predicate": True}),
-    "a code without a text": ({"code": 2}, {"predicate": True, "prioritize": False, "jobReady": False}),
+    "a string and code 7": ({"status": "nope", "code": 7}, {"predicate": True}),
+    "a code without a status": ({"code": 2}, {"predicate": True, "prioritize": False, "jobReady": False}),
     "keys in another case": ({"STATUS": "up"}, {"predicate": False}),
     "a code with a fraction": (Raw(b'{"status":"","code":2.0}'), {"predicate": False}),
-    "no scores, but named": ({"nodeScore": {}}, {"prioritize": True}),
-    "scores with a complaint": (
+    "an empty nodeScore": ({"nodeScore": {}}, {"prioritize": True}),
+    "scores with an error message": (
         {"nodeScore": {"n1": 1}, "errorMessage": "bad"},
         {"prioritize": False, "allocateFunc": False},
     ),
     "a number as status": ({"status": 1}, {"predicate": False, "jobEnqueueable": True, "jobReady": True}),
     "minus one as status": ({"status": -1}, {"jobEnqueueable": False}),
-    "an answer with more behind it": (Raw(b'{"overused":true} and more'), {"queueOverused": False}),
+    "a response with trailing text": (Raw(b'{"overused":true} and more'), {"queueOverused": False}),
 }
 CASES = [(name, verb) for name, (_, outcomes) in READINGS.items() for verb in outcomes]
 
 
 @pytest.mark.parametrize(("name", "verb"), CASES, ids=lambda part: part)
-def test_how_an_answer_is_read(name: str, verb: str) -> None:
+def test_a_response_is_interpreted_as_by_the_real_plugin(name: str, verb: str) -> None:
     answer, outcomes = READINGS[name]
     with ExtenderServer(**{verb: lambda _request: answer}) as server:
         tiers = [] if verb == "jobReady" else [["gang"]]
@@ -398,14 +400,14 @@ def test_how_an_answer_is_read(name: str, verb: str) -> None:
 
 
 def captured(shared: Path, heading: str) -> str:
-    """Return a request that was captured from the real plugin."""
+    """Return a request captured from the real plugin."""
     text = (shared / "spec" / "extender.md").read_text()
     match = re.search(rf"^{re.escape(heading)}.*?\n```json\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
     assert match is not None
     return match[1]
 
 
-def test_a_predicate_request_is_written_like_the_real_one(shared: Path) -> None:
+def test_a_predicate_request_equals_the_captured_one(shared: Path) -> None:
     real = captured(shared, "predicate request (real, complete)")
     told = json.loads(real)
     task, host = told["task"]["Pod"], told["node"]["Node"]
@@ -426,13 +428,13 @@ def test_a_predicate_request_is_written_like_the_real_one(shared: Path) -> None:
     assert [list(written[part]) for part in written] == [list(told[part]) for part in told]
 
 
-def test_marks_that_html_knows_are_written_as_escapes() -> None:
+def test_html_characters_are_escaped_as_in_go() -> None:
     written = on_the_wire({"label": "a<b&c>\u2028", "whole": 1000.0, "large": 1e21, "part": 0.5})
     assert written == b'{"label":"a\\u003cb\\u0026c\\u003e\\u2028","whole":1000,"large":1e+21,"part":0.5}'
 
 
 def strip(thing: Document) -> Document:
-    """Return what a user would write: the same with a kind and an empty creationTimestamp."""
+    """Return a pod as a user would write it: with a kind and an empty creationTimestamp."""
     metadata = {"creationTimestamp": None, **thing["metadata"]}
     return {"kind": "Pod", "apiVersion": "v1", **thing, "metadata": metadata}
 
@@ -444,14 +446,14 @@ def with_scheduler(told: Document) -> Document:
     return told
 
 
-def test_a_queue_is_written_like_the_real_one(shared: Path) -> None:
+def test_a_queue_request_equals_the_captured_one(shared: Path) -> None:
     told = json.loads(captured(shared, "queueOverused request (real, complete)"))
     plain = {"metadata": {"name": "q1"}, "spec": {"weight": 3, "capability": {"cpu": 10, "memory": "20Gi"}}}
     session = session_of(scenario(queues=[{**plain, "status": {"state": "Open"}}], admission_defaults=False))
     assert json.loads(on_the_wire({"queue": Wire(session).queue(session.queues["q1"])})) == told
 
 
-def test_a_job_is_written_like_the_real_one(shared: Path) -> None:
+def test_a_job_request_equals_the_captured_one(shared: Path) -> None:
     real = captured(shared, "jobEnqueueable / jobReady request (real")
     told = json.loads(real)
     group = {**told["job"]["PodGroup"]}
@@ -470,7 +472,7 @@ def test_a_job_is_written_like_the_real_one(shared: Path) -> None:
 
 
 def without_tasks(written: Document) -> Document:
-    """Return a job with a word in place of every task."""
+    """Return a job with a placeholder for every task."""
     told = written["job"]
     for holder in (told, *told["SubJobs"].values()):
         holder["Tasks"] = dict.fromkeys(holder["Tasks"], "<TaskInfo>")
@@ -480,7 +482,7 @@ def without_tasks(written: Document) -> Document:
     return written
 
 
-def test_opening_tells_of_everything() -> None:
+def test_the_session_opening_sends_jobs_nodes_queues_and_quotas() -> None:
     revocable = node("n1", cpu=4, labels={"volcano.sh/revocable-zone": "rz"})
     quota = {
         "metadata": {"name": "quota", "namespace": "ns1"},
@@ -501,7 +503,7 @@ def test_opening_tells_of_everything() -> None:
     assert told["NodeList"] is None
 
 
-def test_the_same_server_gives_the_same_bytes() -> None:
+def test_equal_responses_give_equal_results() -> None:
     with ExtenderServer(prioritize=neutral("prioritize")) as server:
         document = placing(["gang"], [extender(server.prefix, *REQUEST_KEYS)])
         assert encode(run(document, server)) == encode(run(document, server))

@@ -25,7 +25,7 @@ ARGUMENTS = (
 
 
 class Line(NamedTuple):
-    """A line of a configuration, and the way to the smallest thing that it belongs to."""
+    """A line of a configuration, and the path of the smallest part that it belongs to."""
 
     text: str
     steps: tuple[str | int, ...]
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 @st.composite
 def configurations(draw: st.DrawFn) -> tuple[list[Line], str, bool]:
-    """Return the lines of a configuration, how they end, and whether the last one does."""
+    """Return the lines of a configuration, the line ending, and whether the last line has one."""
     lines: list[Line] = []
 
     def draw_from(choices: tuple[Any, ...]) -> Any:
@@ -85,7 +85,7 @@ def written(lines: list[Line], end: str, finished: bool) -> str:
 
 
 def untouched(lines: list[Line], *ways: tuple[str | int, ...]) -> list[str]:
-    """Return the lines that belong to none of these things."""
+    """Return the lines that belong to none of these parts."""
     return [line.text for line in lines if not any(line.steps[: len(way)] == way for way in ways)]
 
 
@@ -101,7 +101,7 @@ def plugins(structure: Any) -> Iterator[tuple[str | int, ...]]:
 
 
 def done(text: str, operation: Operation) -> str:
-    """Edit, and see that the configuration says what the operation makes of the value."""
+    """Edit a text, and check that its value is that of the patched structure."""
     new = edited(text, [operation])
     assert sorted_keys(parse_conf(new)) == sorted_keys(patched(parse_conf(text), operation))
     if "\r\n" in text:
@@ -110,7 +110,7 @@ def done(text: str, operation: Operation) -> str:
 
 
 def sorted_keys(value: Any) -> Any:
-    """Return a value whose spelling tells true from 1 and forgets the order of keys."""
+    """Return a comparable form of a value that distinguishes true from 1 and ignores the order of keys."""
     if isinstance(value, dict):
         return sorted((key, sorted_keys(inner)) for key, inner in value.items())
     return [sorted_keys(inner) for inner in value] if isinstance(value, list) else repr(value)
@@ -118,7 +118,7 @@ def sorted_keys(value: Any) -> Any:
 
 @settings(max_examples=60, deadline=None)
 @given(configurations(), st.data())
-def test_what_is_taken_away_takes_its_own_lines_along(
+def test_removing_a_part_removes_only_its_own_lines(
     conf: tuple[list[Line], str, bool], data: st.DataObject
 ) -> None:
     lines, text = conf[0], written(*conf)
@@ -132,7 +132,7 @@ def test_what_is_taken_away_takes_its_own_lines_along(
 
 @settings(max_examples=60, deadline=None)
 @given(configurations(), st.data())
-def test_what_is_moved_keeps_its_own_lines(conf: tuple[list[Line], str, bool], data: st.DataObject) -> None:
+def test_moving_a_plugin_keeps_its_lines(conf: tuple[list[Line], str, bool], data: st.DataObject) -> None:
     lines, text = conf[0], written(*conf)
     structure = parse_conf(text)
     source = data.draw(st.sampled_from([*plugins(structure)]))
@@ -152,7 +152,7 @@ def test_what_is_moved_keeps_its_own_lines(conf: tuple[list[Line], str, bool], d
     st.data(),
     st.sampled_from([True, False, 7, 1.5, "on", "a: b # c", "", None, [], ["x"], {"y": {"z": "1e3"}}]),
 )
-def test_a_value_is_written_on_its_own_lines(
+def test_setting_a_value_changes_only_its_own_lines(
     conf: tuple[list[Line], str, bool], data: st.DataObject, value: Any
 ) -> None:
     lines, text = conf[0], written(*conf)
@@ -166,7 +166,7 @@ def test_a_value_is_written_on_its_own_lines(
 
 @settings(max_examples=60, deadline=None)
 @given(configurations(), st.data())
-def test_what_is_added_leaves_all_lines_as_they_are(
+def test_adding_a_part_leaves_all_other_lines_unchanged(
     conf: tuple[list[Line], str, bool], data: st.DataObject
 ) -> None:
     lines, text = conf[0], written(*conf)
@@ -182,7 +182,9 @@ def test_what_is_added_leaves_all_lines_as_they_are(
 
 @settings(max_examples=60, deadline=None)
 @given(configurations(), st.sampled_from(["", "allocate", "allocate, reclaim: # no", "'\""]))
-def test_actions_are_rewritten_on_their_line(conf: tuple[list[Line], str, bool], actions: str) -> None:
+def test_replacing_the_actions_changes_only_their_line(
+    conf: tuple[list[Line], str, bool], actions: str
+) -> None:
     lines, text = conf[0], written(*conf)
     new = done(text, Operation("replace", "/actions", actions))
     assert stand_in_order(untouched(lines, ("actions",)), new)
@@ -200,7 +202,7 @@ def test_actions_are_rewritten_on_their_line(conf: tuple[list[Line], str, bool],
         ("actions: 'a' # c\r\n", Operation("replace", "/actions", "it's"), "actions: 'it''s' # c\r\n"),
     ],
 )  # fmt: skip
-def test_texts_of_other_shapes(before: str, operation: Operation, after: str) -> None:
+def test_configurations_of_other_shapes_are_edited(before: str, operation: Operation, after: str) -> None:
     assert edited(before, [operation]) == after
 
 
@@ -215,18 +217,18 @@ def test_texts_of_other_shapes(before: str, operation: Operation, after: str) ->
         ("a: !!int 1\n", Operation("replace", "/a", 2)),
     ],
 )
-def test_what_cannot_be_changed_alone_is_refused(text: str, operation: Operation) -> None:
+def test_an_edit_that_would_change_other_parts_is_refused(text: str, operation: Operation) -> None:
     with pytest.raises(NoEdit):
         edited(text, [operation])
 
 
 @pytest.mark.parametrize("path", ["tiers", "", "/tiers/2", "/tiers/-", "/tiers/01x", "/no", "/actions/0"])
-def test_a_place_that_is_not_there_is_told(path: str) -> None:
+def test_a_path_that_does_not_exist_is_refused(path: str) -> None:
     with pytest.raises(NoPlace, match=r"."):
         edited("actions: a\ntiers: []\n", [Operation("remove", path)])
 
 
-def test_published_configurations_take_every_edit(shared: Path) -> None:
+def test_published_configurations_accept_every_edit(shared: Path) -> None:
     paths = sorted((shared / "data" / "scheduler-conf").rglob("*.conf"))
     assert len(paths) > 100
     for path in paths:

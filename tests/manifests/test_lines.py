@@ -26,24 +26,24 @@ YAML_LINES = {
 
 
 @pytest.mark.parametrize(("path", "want"), YAML_LINES.items(), ids=YAML_LINES.keys())
-def test_a_key_has_its_real_line_also_in_lists_and_later_documents(path: str, want: tuple[str, int]) -> None:
+def test_a_key_has_its_line_number_in_lists_and_later_documents(path: str, want: tuple[str, int]) -> None:
     assert read(CLUSTER).line_of(path) == want
 
 
-def test_a_missing_key_has_the_line_of_the_part_that_lacks_it() -> None:
+def test_a_missing_key_has_the_line_of_its_parent() -> None:
     reading = read(CLUSTER)
     assert reading.line_of("queues[0].spec.capability.cpu") == ("cluster.yaml#1", 14)
     assert reading.line_of("queues[7].spec") is None
     assert reading.line_of("nothing.at.all") is None
 
 
-def test_keys_with_dots_need_no_quotes_but_may_have_them() -> None:
+def test_keys_with_dots_may_be_quoted_or_not() -> None:
     reading = read(QUEUE)
     plain = reading.line_of("queues[0].spec.capability.nvidia.com/gpu")
     assert plain == reading.line_of('queues[0].spec.capability["nvidia.com/gpu"]') == ("cluster.yaml", 9)
 
 
-def test_a_key_has_its_line_in_json_as_kubectl_prints_it() -> None:
+def test_a_key_has_its_line_number_in_json_as_printed_by_kubectl() -> None:
     names = ["a", "b", "c"]
     items = [
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {"x": [1, 2]}}
@@ -58,7 +58,7 @@ def test_a_key_has_its_line_in_json_as_kubectl_prints_it() -> None:
         assert f'"name": "{name}"' in lines[found[1] - 1]
 
 
-def test_a_configuration_in_one_line_of_json_has_that_line() -> None:
+def test_a_configuration_in_a_json_string_has_the_line_of_that_string() -> None:
     conf = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -73,7 +73,7 @@ def test_a_configuration_in_one_line_of_json_has_that_line() -> None:
     )
 
 
-def test_a_scenarios_own_keys_have_lines() -> None:
+def test_the_keys_of_a_scenario_have_line_numbers() -> None:
     scenario = {
         "name": "s",
         "queues": {"items": [{"metadata": {"name": "q"}}]},
@@ -89,7 +89,7 @@ def test_a_scenarios_own_keys_have_lines() -> None:
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_lines_are_counted_as_editors_do(newline: str) -> None:
+def test_lines_are_counted_for_either_line_ending(newline: str) -> None:
     assert read(CLUSTER.replace("\n", newline)).line_of("podgroups[0].spec.minMember") == (
         "cluster.yaml#3",
         36,
@@ -105,7 +105,7 @@ PATHS: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize(("spelling", "steps"), PATHS.items(), ids=PATHS.keys())
-def test_a_path_is_spelled_and_read_back(spelling: str, steps: tuple[Any, ...]) -> None:
+def test_a_path_is_written_and_parsed_back(spelling: str, steps: tuple[Any, ...]) -> None:
     value: Any = "leaf"
     for step in reversed(steps):
         value = [value] * (step + 1) if isinstance(step, int) else {step: value}

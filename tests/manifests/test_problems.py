@@ -17,33 +17,37 @@ class Case:
     want: list[tuple[str, int | None, str]]
     """Rule, line and path of each problem, in order."""
     kept: dict[str, int] = field(default_factory=dict)
-    """What could be read in spite of them."""
+    """The number of objects that are read in spite of them."""
 
 
 def second(broken: str) -> str:
-    """Return a text whose second of three documents is broken; it begins on line 11."""
+    """Return three documents, the second of which is broken and starts on line 11."""
     return f"{QUEUE}---\n{broken}---\n{QUEUE.replace('training', 'other')}"
 
 
 CASES = {
     "not YAML: the rest is read": Case(second("a: b: c\n"), [("yaml.syntax", 11, "")], kept={"queues": 2}),
     "a tab is no indentation": Case(second("a:\n\tb: 1\n"), [("yaml.syntax", 12, "")], kept={"queues": 2}),
-    "a quote that stays open is reported where it opens": Case(
+    "an unclosed quote is reported where it opens": Case(
         'apiVersion: v1\nkind: "Node\nmetadata:\n  name: n\n', [("yaml.syntax", 2, "")]
     ),
-    "a star begins an alias": Case(second("a: *\n"), [("yaml.syntax", 11, "")], kept={"queues": 2}),
+    "a star starts an alias": Case(second("a: *\n"), [("yaml.syntax", 11, "")], kept={"queues": 2}),
     "an unrendered template": Case(
         QUEUE.replace("weight: 4", "weight: {{ .Values.weight }}"), [("yaml.template", 6, "spec.weight")]
     ),
-    "a key twice": Case(QUEUE + "  weight: 5\n", [("yaml.duplicate", 10, "spec.weight")], kept={"queues": 1}),
-    "an alias of nothing": Case(
+    "a duplicate key": Case(
+        QUEUE + "  weight: 5\n", [("yaml.duplicate", 10, "spec.weight")], kept={"queues": 1}
+    ),
+    "an undefined alias": Case(
         QUEUE.replace("weight: 4", "weight: *w"), [("yaml.alias", 6, "spec.weight")], kept={"queues": 1}
     ),
     "an alias inside itself": Case(second("a: &x\n- *x\n"), [("yaml.alias", 12, "a[0]")], kept={"queues": 2}),
     "not a number": Case(
         QUEUE.replace("weight: 4", "weight: .nan"), [("yaml.value", 6, "spec.weight")], kept={"queues": 1}
     ),
-    "a key that is no text": Case(QUEUE + "  ? [a]\n  : 1\n", [("yaml.key", 10, "spec")], kept={"queues": 1}),
+    "a key that is not a string": Case(
+        QUEUE + "  ? [a]\n  : 1\n", [("yaml.key", 10, "spec")], kept={"queues": 1}
+    ),
     "a tag that Kubernetes does not know": Case(
         QUEUE.replace("weight: 4", "weight: !!python/object:os.system x"),
         [("yaml.tag", 6, "spec.weight")],
@@ -53,7 +57,7 @@ CASES = {
         QUEUE.replace("training", "train\x01ing"),
         [("yaml.character", 4, "")],
     ),
-    "too deep": Case(
+    "too deeply nested": Case(
         second("a: " + "[" * DEEP + "]" * DEEP + "\n"), [("yaml.depth", 11, "a[0][0]")], kept={"queues": 2}
     ),
     "several problems at once, in several documents": Case(
@@ -65,15 +69,13 @@ CASES = {
     ),
     "no metadata": Case("apiVersion: v1\nkind: Pod\n", [("form.name", 1, "metadata.name")]),
     "a name that is a number": Case(QUEUE.replace("training", "123"), [("form.type", 4, "metadata.name")]),
-    "a name that is an address": Case(
-        QUEUE.replace("training", "../../etc"), [("form.name", 4, "metadata.name")]
-    ),
-    "metadata that is a text": Case(
+    "a name that is a URL": Case(QUEUE.replace("training", "../../etc"), [("form.name", 4, "metadata.name")]),
+    "metadata that is a string": Case(
         "apiVersion: v1\nkind: Pod\nmetadata: x\n", [("form.type", 3, "metadata")]
     ),
     "a spec that is a list": Case(QUEUE[: QUEUE.index("  weight")] + "- 1\n", [("form.type", 5, "spec")]),
     "no kind": Case("apiVersion: v1\nmetadata: {name: x}\n", [("form.kind", 1, "kind")]),
-    "a text in place of an object": Case("just words\n", [("form.type", 1, "")]),
+    "a string in place of an object": Case("just words\n", [("form.type", 1, "")]),
     "a number among the items of a List": Case(
         "apiVersion: v1\nkind: List\nitems:\n- 7\n", [("form.type", 4, "items[0]")]
     ),
@@ -88,11 +90,11 @@ CASES = {
     "a configuration that is not YAML": Case(
         CLUSTER.replace("    tiers:", "    tiers: :"), [("yaml.syntax", 26, "scheduler_conf")]
     ),
-    "a key of the configuration twice is a warning": Case(
+    "a duplicate key of the configuration is a warning": Case(
         CLUSTER.replace("    tiers:", "    actions: allocate\n    tiers:"),
         [("yaml.duplicate", 26, "scheduler_conf.actions")],
     ),
-    "a ConfigMap without the configuration's text": Case(
+    "a ConfigMap without a configuration": Case(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  volcano-scheduler.conf: 7\n",
         [("conf.missing", 5, 'data["volcano-scheduler.conf"]')],
     ),
@@ -102,22 +104,22 @@ CASES = {
         [("json.syntax", 3, "")],
         kept={"nodes": 1},
     ),
-    "a key twice in JSON": Case(
+    "a duplicate key in JSON": Case(
         '{"apiVersion": "v1", "kind": "Node",\n "metadata": {"name": "n"},\n'
         '"spec": {"a": [{"b": 1,\n"b": 2}]}}',
         [("json.duplicate", 4, "spec.a[0].b")],
         kept={"nodes": 1},
     ),
-    "no number in JSON": Case(
+    "NaN in JSON": Case(
         '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},\n "spec": {"a": NaN,\n"b": 1e999}}',
         [("json.value", 2, "spec.a"), ("json.value", 3, "spec.b")],
         kept={"nodes": 1},
     ),
-    "half a surrogate pair in JSON": Case(
+    "a lone surrogate in JSON": Case(
         '{"apiVersion": "v1",\n "kind": "\\ud800"}', [("json.character", 2, "kind")]
     ),
-    "too deep in JSON": Case('{"a":\n' + "[" * 5000 + "]" * 5000 + "}", [("json.depth", 2, "")]),
-    "an endless number in JSON": Case(
+    "too deeply nested in JSON": Case('{"a":\n' + "[" * 5000 + "]" * 5000 + "}", [("json.depth", 2, "")]),
+    "a number of too many digits in JSON": Case(
         '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},\n "spec": {"a": '
         + "9" * 5000
         + "}}",
@@ -135,7 +137,7 @@ def test_every_problem_has_its_rule_line_and_path(case: Case) -> None:
     assert all(found.fix or found.severity == "remark" for found in reading.problems)
 
 
-def test_a_document_is_named_by_file_and_number() -> None:
+def test_documents_are_named_by_file_and_number() -> None:
     reading = manifests.read([("one.yaml", QUEUE.encode()), ("two.yaml", second("a: *\n").encode())])
     assert [found.document for found in reading.problems if found.rule == "yaml.syntax"] == ["two.yaml#2"]
 
@@ -143,12 +145,12 @@ def test_a_document_is_named_by_file_and_number() -> None:
 # Bytes that are no text, and texts made to hurt
 
 
-def test_bytes_that_are_no_text_are_refused_with_their_line() -> None:
+def test_undecodable_bytes_are_refused_with_their_line() -> None:
     (problem,) = manifests.read([("f", b"apiVersion: v1\nkind: \xff\xfe\n")]).problems
     assert (problem.rule, problem.line) == ("file.encoding", 2)
 
 
-def test_a_cut_gzip_file_is_refused() -> None:
+def test_a_truncated_or_damaged_gzip_file_is_refused() -> None:
     packed = gzip.compress(QUEUE.encode() * 100)
     for broken in (packed[:-20], packed[:30] + b"x" * 40):
         (problem,) = manifests.read([("f.gz", broken)]).problems
@@ -165,21 +167,21 @@ def test_a_gzip_bomb_is_refused_without_being_inflated() -> None:
     assert peak < 10_000_000
 
 
-def test_the_limit_holds_for_all_files_together() -> None:
+def test_the_size_limit_applies_to_all_files_together() -> None:
     files = [(str(number), QUEUE.replace("training", f"q{number}").encode()) for number in range(3)]
     reading = manifests.read(files, limit=2 * len(QUEUE))
     assert [found.rule for found in reading.problems] == ["file.size"]
     assert reading.counts["queues"] == 2
 
 
-def test_a_bomb_of_aliases_is_refused_early() -> None:
+def test_an_alias_bomb_is_refused_early() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     (problem,) = manifests.read([("f", "\n".join(lines).encode())]).problems
     assert problem.rule == "yaml.aliases"
 
 
-def test_a_broken_configuration_is_refused_by_itself_too() -> None:
+def test_a_broken_configuration_is_refused_when_parsed_alone() -> None:
     with pytest.raises(manifests.Unreadable) as refused:
         manifests.parse_conf("actions: allocate\ntiers: [\n")
     assert refused.value.problems[0].line is not None
@@ -187,7 +189,7 @@ def test_a_broken_configuration_is_refused_by_itself_too() -> None:
         manifests.parse_conf("- gang\n")
 
 
-def test_a_scenario_without_its_configmaps_text_cannot_be_resolved() -> None:
+def test_a_configmap_without_a_configuration_cannot_be_resolved() -> None:
     with pytest.raises(manifests.Unreadable, match=r"volcano-scheduler\.conf"):
         manifests.resolve({"scheduler_conf": {"kind": "ConfigMap", "data": {}}})
 
@@ -202,11 +204,11 @@ def test_a_resolved_scenario_has_its_configuration_as_a_structure(conf: object) 
     }
 
 
-def test_a_scenario_without_configuration_resolves_to_one_without() -> None:
+def test_a_scenario_without_a_configuration_resolves_to_one_without() -> None:
     assert manifests.resolve({"nodes": [], "scheduler_conf": None}) == {"nodes": []}
 
 
-def test_of_too_many_problems_the_rest_is_counted() -> None:
+def test_problems_beyond_the_limit_are_counted() -> None:
     text = "---\n".join(["apiVersion: v1\nkind: Pod\n"] * 1200)
     problems = manifests.read([("f", text.encode())]).problems
     assert len(problems) == 1001
@@ -214,7 +216,7 @@ def test_of_too_many_problems_the_rest_is_counted() -> None:
     assert problems[-1].message == "200 more problems are not shown"
 
 
-def test_a_text_of_broken_documents_is_given_up() -> None:
+def test_reading_stops_after_too_many_broken_documents() -> None:
     problems = manifests.read([("f", b"a: *\n---\n" * 5000)]).problems
     assert len(problems) == 101
     assert problems[-1].rule == "form.many"

@@ -10,7 +10,7 @@ from manifests.document import Steps
 from manifests.paths import spell, steps_to
 from manifests.stream import read_documents
 
-# What JSON in UTF-8 can hold; NUL and halves of surrogate pairs are refused on purpose.
+# Strings of JSON in UTF-8; NUL and lone surrogates are refused on purpose.
 texts = st.text(
     st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20
 ) | st.sampled_from(
@@ -51,7 +51,7 @@ mappings = st.dictionaries(keys, values, min_size=1, max_size=4)
 
 @given(mappings)
 @settings(max_examples=60, deadline=None)
-def test_what_is_dumped_is_read_back_the_same(value: dict[str, Any]) -> None:
+def test_a_dumped_value_is_read_back_unchanged(value: dict[str, Any]) -> None:
     (document,) = read_documents(manifests.dump(value))
     assert document.faults == []
     assert same(document.value, value)
@@ -66,7 +66,7 @@ def test_several_objects_are_dumped_as_documents(values: list[dict[str, Any]]) -
 
 @given(mappings)
 @settings(max_examples=60, deadline=None)
-def test_json_and_yaml_of_a_value_read_the_same(value: dict[str, Any]) -> None:
+def test_json_and_yaml_of_a_value_are_read_as_equal_values(value: dict[str, Any]) -> None:
     (from_yaml,) = read_documents(manifests.dump(value))
     (from_json,) = read_documents(json.dumps(value))
     assert same(from_yaml.value, from_json.value)
@@ -100,13 +100,13 @@ def test_every_key_is_found_on_its_line(spec: dict[str, Any]) -> None:
 
 @given(mappings)
 @settings(max_examples=60, deadline=None)
-def test_every_path_leads_back_to_its_steps(value: dict[str, Any]) -> None:
+def test_every_path_is_parsed_back_into_its_steps(value: dict[str, Any]) -> None:
     for steps in keys_of(value):
         assert steps_to(value, spell(steps)) == steps
 
 
 def keys_of(value: Any, way: Steps = ()) -> Iterator[Steps]:
-    """Yield the ways to all keys of a value, in order."""
+    """Yield the paths of all keys of a value, in order."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield (*way, key)
@@ -117,5 +117,5 @@ def keys_of(value: Any, way: Steps = ()) -> Iterator[Steps]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Are two values equal, and of the same types all the way down?"""
+    """Return whether two values are equal, with equal types at every level."""
     return json.dumps(one) == json.dumps(other)

@@ -1,4 +1,4 @@
-"""The published manifests as docs/manifests.md tells of them: accepted, or refused at a line with a fix."""
+"""The published manifests listed in docs/manifests.md: accepted, or refused at a line with a fix."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ def read(shared: Path) -> dict[str, manifests.Reading]:
     return {str(path.relative_to(folder)): manifests.read([(path.name, path.read_bytes())]) for path in files}
 
 
-def test_the_page_tells_of_every_published_manifest_what_becomes_of_it(
+def test_the_page_lists_the_result_for_every_published_manifest(
     read: dict[str, manifests.Reading],
 ) -> None:
     said = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     assert said == list(rows(read)), "\n".join(rows(read))
 
 
-def test_each_refusal_names_line_and_fix(read: dict[str, manifests.Reading]) -> None:
+def test_every_error_has_a_line_and_a_fix(read: dict[str, manifests.Reading]) -> None:
     for name, reading in read.items():
         for problem in reading.problems:
             if problem.severity == "error":

@@ -17,7 +17,7 @@ def only_problem(reading: manifests.Reading) -> manifests.ReadProblem:
     return reading.problems[0]
 
 
-def test_one_object_is_a_cluster() -> None:
+def test_a_single_object_is_a_cluster() -> None:
     reading = read(QUEUE)
     assert reading.problems == []
     assert reading.document["queues"][0]["spec"]["capability"] == {"cpu": "8", "nvidia.com/gpu": 2}
@@ -25,7 +25,7 @@ def test_one_object_is_a_cluster() -> None:
     assert not reading.is_scenario
 
 
-def test_lists_documents_and_the_configmap_make_one_cluster() -> None:
+def test_lists_documents_and_the_configmap_form_one_cluster() -> None:
     reading = read(CLUSTER)
     assert reading.problems == []
     assert {name: count for name, count in reading.counts.items() if count} == {
@@ -36,18 +36,18 @@ def test_lists_documents_and_the_configmap_make_one_cluster() -> None:
     assert reading.document["scheduler_conf"]["tiers"] == [{"plugins": [{"name": "gang"}]}]
 
 
-def test_the_configuration_is_kept_as_it_was_written() -> None:
+def test_the_configuration_is_kept_verbatim() -> None:
     text = read(CLUSTER).scheduler_conf_text
     assert text is not None
     assert text.startswith("# the order matters\n")
 
 
-def test_files_are_read_one_after_the_other() -> None:
+def test_files_are_read_in_order() -> None:
     reading = read(QUEUE, CLUSTER)
     assert [queue["metadata"]["name"] for queue in reading.document["queues"]] == ["training", "default"]
 
 
-def test_json_documents_stand_one_after_the_other_too() -> None:
+def test_concatenated_json_documents_are_read() -> None:
     objects = [
         {"apiVersion": "v1", "kind": kind, "metadata": {"name": kind.lower()}}
         for kind in ("Node", "Namespace")
@@ -57,19 +57,19 @@ def test_json_documents_stand_one_after_the_other_too() -> None:
     assert (reading.counts["nodes"], reading.counts["namespaces"]) == (1, 1)
 
 
-def test_yaml_may_follow_json() -> None:
+def test_yaml_documents_may_follow_json() -> None:
     assert read(
         json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}) + "\n---\n" + QUEUE
     ).counts["queues"]
 
 
-def test_gzip_is_read_like_text_also_in_several_members() -> None:
+def test_gzip_files_are_read_with_several_members() -> None:
     packed = gzip.compress(QUEUE.encode()) + gzip.compress(b"---\n" + CLUSTER.encode())
     assert manifests.read([("cluster.yaml.gz", packed)]).counts["queues"] == 2
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_marks_of_encodings_are_understood(encoding: str) -> None:
+def test_byte_order_marks_are_recognised(encoding: str) -> None:
     assert manifests.read([("queue.yaml", QUEUE.encode(encoding))]).counts["queues"] == 1
 
 
@@ -80,7 +80,7 @@ def test_a_typed_list_names_the_kind_of_its_items() -> None:
     assert reading.counts["pods"] == 1
 
 
-def test_kinds_that_the_scheduler_does_not_read_are_counted_and_left_out() -> None:
+def test_kinds_that_the_scheduler_does_not_read_are_counted_and_skipped() -> None:
     service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"
     batch_job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\n"
     reading = read("---\n".join([QUEUE, service, service, batch_job]))
@@ -89,14 +89,14 @@ def test_kinds_that_the_scheduler_does_not_read_are_counted_and_left_out() -> No
     assert reading.counts["jobs"] == 0
 
 
-def test_a_bare_configuration_is_taken_too() -> None:
+def test_a_bare_configuration_is_accepted() -> None:
     reading = read(QUEUE, "# mine\nactions: allocate\ntiers: []\n")
     assert reading.problems == []
     assert reading.document["scheduler_conf"] == {"actions": "allocate", "tiers": []}
     assert reading.scheduler_conf_text == "# mine\nactions: allocate\ntiers: []\n"
 
 
-def test_a_bare_configuration_may_be_json_and_a_key_twice_is_a_warning() -> None:
+def test_a_bare_configuration_may_be_json_and_a_duplicate_key_is_a_warning() -> None:
     text = '{"actions": "allocate", "tiers": [],\n "actions": "enqueue"}'
     reading = read(QUEUE, text)
     problem = only_problem(reading)
@@ -105,13 +105,13 @@ def test_a_bare_configuration_may_be_json_and_a_key_twice_is_a_warning() -> None
     assert reading.scheduler_conf_text == text
 
 
-def test_a_configmap_of_another_name_is_taken_with_a_remark() -> None:
+def test_a_configmap_of_another_name_is_accepted_with_a_remark() -> None:
     reading = read(CLUSTER.replace("volcano-scheduler-configmap", "integration-scheduler-configmap"))
     assert only_problem(reading).severity == "remark"
     assert reading.document["scheduler_conf"]["actions"] == "enqueue, allocate"
 
 
-def test_several_configurations_are_a_problem() -> None:
+def test_several_configurations_are_an_error() -> None:
     config_map = CLUSTER.split("---\n")[1]
     problem = only_problem(read(CLUSTER, config_map))
     assert (problem.rule, problem.severity, problem.document, problem.line) == (
@@ -136,7 +136,7 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-def test_a_scenario_is_read_in_its_own_order_with_lists_made_plain() -> None:
+def test_a_scenario_is_read_in_its_own_order_with_plain_lists() -> None:
     reading = read(json.dumps(SCENARIO))
     assert reading.problems == []
     assert reading.is_scenario
@@ -162,23 +162,23 @@ def test_the_configuration_of_a_scenario_may_be_text_or_a_configmap() -> None:
         assert reading.scheduler_conf_text == text
 
 
-def test_a_scenario_stands_alone() -> None:
+def test_a_scenario_cannot_be_mixed_with_other_objects() -> None:
     problem = only_problem(read(json.dumps(SCENARIO), QUEUE))
     assert (problem.rule, problem.document, problem.line) == ("form.mixed", "file2.yaml", 1)
 
 
-def test_two_scenarios_are_one_too_many() -> None:
+def test_two_scenarios_are_an_error() -> None:
     lines = json.dumps(SCENARIO) + "\n" + json.dumps(SCENARIO) + "\n"
     problem = only_problem(read(lines))
     assert (problem.document, problem.line) == ("file1.yaml#2", 2)
 
 
-def test_a_list_of_a_scenario_must_be_one() -> None:
+def test_a_scenario_list_of_another_type_is_an_error() -> None:
     problem = only_problem(read(json.dumps({**SCENARIO, "queues": "q"}, indent=1)))
     assert (problem.rule, problem.path) == ("form.type", "queues")
 
 
-def test_an_object_in_the_wrong_list_is_named() -> None:
+def test_an_object_in_the_wrong_list_is_reported() -> None:
     pod = {"kind": "Pod", "metadata": {"name": "p"}}
     problem = only_problem(read(json.dumps({**SCENARIO, "nodes": [pod]})))
     assert problem.message == "nodes contains a Pod"
@@ -188,7 +188,7 @@ def test_an_object_in_the_wrong_list_is_named() -> None:
 # What the caller can rely on
 
 
-def test_nothing_that_was_read_shares_parts() -> None:
+def test_aliases_in_yaml_become_separate_copies() -> None:
     reading = read(
         QUEUE.replace('cpu: "8"', "&c cpu: 8").replace(
             "weight: 4", "weight: 4\n  deserved: &d {cpu: 1}\n  x: *d"
@@ -199,11 +199,11 @@ def test_nothing_that_was_read_shares_parts() -> None:
     assert spec["x"] is not spec["deserved"]
 
 
-def test_nothing_to_read_is_an_error_that_names_what_was_left_out() -> None:
+def test_an_empty_input_is_an_error_that_names_the_skipped_kinds() -> None:
     assert only_problem(read("# only a comment\n")).rule == "form.empty"
     service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"
     assert "v1 Service" in only_problem(read(service)).message
 
 
-def test_reading_twice_gives_the_same() -> None:
+def test_reading_is_deterministic() -> None:
     assert read(CLUSTER).document == read(CLUSTER).document

@@ -1,4 +1,4 @@
-"""Files that others have published, including broken ones, are read or refused with the reason."""
+"""Published files, including broken ones, are read or refused with the reason."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ UNREADABLE = {
     "volcano-website/Concepts_VolcanoJob__02.yaml": 32,
     "nvidia-knavigator/templates_volcano_job.yaml": 40,
 }
-"""The published files that are no YAML, and the line where that shows."""
+"""The published files that are not valid YAML, with the line of the syntax error."""
 
 NAMELESS = {
     "apache-spark/spark_driver-podgroup-template-memory-3g.yaml",
@@ -48,12 +48,12 @@ def published(shared: Path) -> dict[str, manifests.Reading]:
     return {name: manifests.read([(name, (folder / name).read_bytes())]) for name, _ in index(folder)}
 
 
-def test_every_published_file_is_there(published: dict[str, manifests.Reading]) -> None:
+def test_every_published_file_is_available(published: dict[str, manifests.Reading]) -> None:
     assert len(published) == 140
     assert UNREADABLE.keys() <= published.keys()
 
 
-def test_each_unreadable_file_says_where(published: dict[str, manifests.Reading]) -> None:
+def test_invalid_yaml_is_reported_with_its_line(published: dict[str, manifests.Reading]) -> None:
     found = {
         name: problem.line
         for name, reading in published.items()
@@ -63,7 +63,9 @@ def test_each_unreadable_file_says_where(published: dict[str, manifests.Reading]
     assert found == UNREADABLE
 
 
-def test_every_other_file_is_read_or_says_why_not(published: dict[str, manifests.Reading]) -> None:
+def test_every_other_file_is_read_or_refused_with_a_line_and_a_fix(
+    published: dict[str, manifests.Reading],
+) -> None:
     refused = {name: reading for name, reading in published.items() if reading.has_errors}
     for name in refused.keys() - UNREADABLE.keys():
         for problem in refused[name].problems:
@@ -72,7 +74,7 @@ def test_every_other_file_is_read_or_says_why_not(published: dict[str, manifests
             assert problem.line is not None
 
 
-def test_objects_without_a_name_that_kubernetes_accepts_are_pointed_out(
+def test_unnamed_objects_are_reported(
     published: dict[str, manifests.Reading],
 ) -> None:
     nameless = {
@@ -83,7 +85,7 @@ def test_objects_without_a_name_that_kubernetes_accepts_are_pointed_out(
     assert nameless == NAMELESS | MISNAMED
 
 
-def test_every_object_is_taken_or_listed_as_left_out(
+def test_every_object_is_read_or_listed_as_skipped(
     shared: Path, published: dict[str, manifests.Reading]
 ) -> None:
     for name, row in index(shared / "data" / "volcano-yaml"):
@@ -93,7 +95,7 @@ def test_every_object_is_taken_or_listed_as_left_out(
             assert sum(reading.counts.values()) + sum(reading.unknown_kinds.values()) == int(objects), name
 
 
-def test_every_published_configuration_is_read_or_says_where_not(shared: Path) -> None:
+def test_every_published_configuration_is_read_or_refused_with_a_line(shared: Path) -> None:
     folder = shared / "data" / "scheduler-conf"
     unreadable = 0
     for name, row in index(folder):
@@ -111,14 +113,14 @@ def test_every_published_configuration_is_read_or_says_where_not(shared: Path) -
 # openb
 
 
-def test_the_openb_scenario_is_read_as_it_is(shared: Path) -> None:
+def test_the_openb_scenario_is_read_unchanged(shared: Path) -> None:
     content = (shared / "data" / "openb" / "scenarios" / "openb-small.json").read_bytes()
     reading = manifests.read([("openb-small.json", content)])
     assert reading.problems == []
     assert reading.document == json.loads(content)
 
 
-def test_the_published_nodes_of_openb_are_read_from_gzip(shared: Path) -> None:
+def test_the_published_openb_nodes_are_read_from_gzip(shared: Path) -> None:
     content = (shared / "data" / "openb" / "openb_node_list_gpu_node.yaml.gz").read_bytes()
     reading = manifests.read([("nodes.yaml.gz", content)])
     assert reading.problems == []
@@ -129,7 +131,7 @@ def test_the_published_nodes_of_openb_are_read_from_gzip(shared: Path) -> None:
     assert gzip.decompress(content).decode().split("\n")[found[1] - 1] == f"  name: {name}"
 
 
-def test_ten_megabytes_are_read_with_the_lines_of_their_last_object(shared: Path) -> None:
+def test_line_numbers_are_correct_after_ten_megabytes(shared: Path) -> None:
     packed = (shared / "data" / "openb" / "scenarios" / "openb-burst-qos.json.gz").read_bytes()
     burst = json.loads(gzip.decompress(packed))
     items = [item for name in ("nodes", "queues", "podgroups", "pods") for item in burst[name]]

@@ -1,4 +1,4 @@
-"""The release of Volcano is taken from the image of the scheduler, and from nothing else."""
+"""The release of Volcano is read from the image of the scheduler, and from nothing else."""
 
 import json
 from typing import Any
@@ -40,7 +40,7 @@ def read(*objects: dict[str, Any]) -> manifests.Reading:
         ("volcanosh/vc-scheduler:v1.16.0-alpha.1@sha256:00", "v1.16.0-alpha.1"),
     ],
 )
-def test_the_release_is_the_tag_of_the_schedulers_image(kind: str, image: str, release: str) -> None:
+def test_the_release_is_the_tag_of_the_scheduler_image(kind: str, image: str, release: str) -> None:
     reading = read(QUEUE, workload(image, kind=kind))
     assert reading.document["release"] == release
     (problem,) = reading.problems
@@ -57,7 +57,7 @@ def test_other_images_name_no_release(image: str) -> None:
 
 
 @pytest.mark.parametrize("image", ["volcanosh/vc-scheduler:latest", "volcanosh/vc-scheduler"])
-def test_a_tag_without_a_version_is_reported_with_its_place(image: str) -> None:
+def test_a_tag_without_a_version_is_reported_with_its_document(image: str) -> None:
     reading = read(QUEUE, workload(image))
     assert "release" not in reading.document
     (problem,) = reading.problems
@@ -78,12 +78,12 @@ def test_schedulers_of_two_releases_are_reported() -> None:
     assert "Pod volcano-system/s-0 runs Volcano v1.15.1" in problem.message
 
 
-def test_the_schedulers_own_deployment_is_not_among_the_ignored_kinds() -> None:
+def test_the_scheduler_deployment_is_not_listed_as_an_ignored_kind() -> None:
     assert read(QUEUE, workload("x/vc-scheduler:v1.14.4")).unknown_kinds == {}
     assert read(QUEUE, workload("x/web:v1")).unknown_kinds == {"apps/v1 Deployment": 1}
 
 
-def test_a_scenario_keeps_the_release_that_it_names() -> None:
+def test_a_scenario_keeps_its_own_release() -> None:
     pod = workload("x/vc-scheduler:v1.14.4", kind="Pod")
     reading = read({"nodes": [], "queues": [QUEUE], "podgroups": [], "pods": [pod], "release": "v1.15.1"})
     assert reading.document["release"] == "v1.15.1"

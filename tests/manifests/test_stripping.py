@@ -1,4 +1,4 @@
-"""Secrets are left out, and what the scheduler decides stays the same."""
+"""Secrets are removed without changing the decisions of the scheduler."""
 
 import copy
 import gzip
@@ -57,7 +57,7 @@ MANAGED = [{"manager": SECRET, "fieldsV1": {"f:env": {SECRET: {}}}}]
 
 
 def planted(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a scenario with a secret in every place where clusters have them."""
+    """Return a scenario with a secret in every place where clusters may have one."""
     full = copy.deepcopy(document)
     for name, things in full.items():
         for thing in things if isinstance(things, list) else ():
@@ -108,24 +108,24 @@ def first_of(path: Path, count: int = 2) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("path", trials(CASES, always=8), ids=lambda path: path.name.partition(".")[0])
-def test_a_recorded_scenario_is_decided_the_same_with_secrets_planted_and_without(path: Path) -> None:
+def test_planted_secrets_are_stripped_without_changing_decisions(path: Path) -> None:
     for document in first_of(path):
         full = planted(document)
         bare = stripped(full)
         assert SECRET not in json.dumps(bare)
         answer = encode(simulate_document(document))
-        assert encode(simulate_document(full)) == answer, "the planted parts decide nothing"
+        assert encode(simulate_document(full)) == answer, "the planted parts do not affect decisions"
         assert encode(simulate_document(dict(bare))) == answer
 
 
-def test_a_document_without_secrets_is_the_very_same() -> None:
+def test_a_document_without_secrets_is_returned_as_the_same_object() -> None:
     for path in CASES:
         for document in first_of(path):
             bare = stripped(document)
             assert stripped(bare) is bare
 
 
-def test_all_that_the_core_reads_stays() -> None:
+def test_stripping_keeps_every_field_that_the_core_reads() -> None:
     core = {
         POD_SPEC: kinds.POD_SPEC_SCALARS.keys() | kinds.POD_SPEC_PARTS.keys(),
         SETTINGS: scenario.SETTINGS.keys() | {"scheduler_conf"},
@@ -162,7 +162,7 @@ def test_all_that_the_core_reads_stays() -> None:
     assert stripped(whole) is whole
 
 
-def test_claimed_volumes_stay_claims_without_what_they_hold() -> None:
+def test_volume_claims_are_kept_without_their_contents() -> None:
     volumes = [
         {"name": "v", "persistentVolumeClaim": {"claimName": "c", "tomorrow": SECRET}},
         {"name": "w", "ephemeral": {"volumeClaimTemplate": {"metadata": {"annotations": {"a": SECRET}}}}},
@@ -198,22 +198,22 @@ OBJECTS = st.dictionaries(
         st.sampled_from(["pods", "jobs", "queues", "nodes"]), st.lists(OBJECTS, max_size=3) | JSON
     )
 )
-def test_whatever_is_sent_is_stripped_once_and_for_all(document: dict[str, Any]) -> None:
+def test_stripping_any_document_is_idempotent_and_copies_it(document: dict[str, Any]) -> None:
     before = copy.deepcopy(document)
     bare = stripped(document)
-    assert document == before, "what was handed over is left as it is"
+    assert document == before, "the argument is not modified"
     assert stripped(bare) is bare
 
 
 @given(st.text(max_size=20))
-def test_only_volcanos_own_annotations_stay_by_themselves(name: str) -> None:
+def test_only_annotations_of_volcano_are_kept_by_default(name: str) -> None:
     domain, _, _ = name.partition("/")
     own = domain == "volcano.sh" or domain.endswith(".volcano.sh")
     assert is_kept_annotation(name) == own
     assert not is_kept_annotation(f"example.com/{name}")
 
 
-def test_objects_that_events_of_a_replay_create_are_bare_too() -> None:
+def test_objects_created_by_replay_events_are_stripped() -> None:
     secret = {"name": "main", "env": [{"name": "TOKEN", "value": "planted"}]}
     pod = {
         "metadata": {
@@ -231,7 +231,7 @@ def test_objects_that_events_of_a_replay_create_are_bare_too() -> None:
     }
 
 
-def test_what_a_forecast_reads_stays_and_messages_beside_it_do_not() -> None:
+def test_fields_that_a_forecast_reads_are_kept_without_messages() -> None:
     ended = {"exitCode": 0, "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:01:00Z"}
     state = {"terminated": {**ended, "message": "token=secret", "reason": "Completed"}}
     pod = {

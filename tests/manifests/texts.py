@@ -1,4 +1,4 @@
-"""Texts that the tests of the reader share."""
+"""Texts shared by the tests of the reader."""
 
 QUEUE = """\
 apiVersion: scheduling.volcano.sh/v1beta1

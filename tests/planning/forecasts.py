@@ -13,7 +13,7 @@ from tests.scheduler_core.replays import job_replay, small_replay
 
 @cache
 def forecast(seed: int, *, jobs: int = 18, of_vcjobs: bool = False) -> tuple[Object, Object, Record]:
-    """Return a generated replay, its result up to the horizon, and what is kept of it."""
+    """Return a generated replay, its result up to the horizon, and the record of it."""
     document: Any = job_replay(seed) if of_vcjobs else small_replay(seed, jobs=jobs)
     result = replay_document(document)
     record = record_of(document, result)

@@ -1,4 +1,4 @@
-"""The smallest change equals that of exhaustive search; a cell equals the same run alone."""
+"""The smallest change equals that of exhaustive search; a cell equals the same run on its own."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ PLUGINS = (
 
 
 def cluster(dice: random.Random) -> dict[str, Any]:
-    """Two full queues and a hungry one, each of some size."""
+    """Return a cluster with two full queues and a queue with pending pods, of random sizes."""
     names = ("a", "b", "c")
     nodes = [node(f"n{number}", cpu=8, memory="32Gi") for number in range(dice.randint(1, 3))]
     running, room = [], {one["metadata"]["name"]: 8 for one in nodes}
@@ -96,13 +96,13 @@ def check_against_every_combination(seed: int) -> str:
     return found.status
 
 
-def test_the_smallest_change_is_that_of_exhaustive_search() -> None:
+def test_the_smallest_change_equals_that_of_exhaustive_search() -> None:
     statuses = [check_against_every_combination(seed) for seed in range(10, 20)]
     assert {"found", "impossible"} == set(statuses)
 
 
 @pytest.mark.long
-def test_the_smallest_change_is_that_of_exhaustive_search_on_two_hundred_clusters() -> None:
+def test_the_smallest_change_equals_that_of_exhaustive_search_on_two_hundred_clusters() -> None:
     for seed in [*range(10), *range(1000, 1200)]:
         check_against_every_combination(seed)
 
@@ -123,7 +123,7 @@ def test_the_number_of_nodes_that_a_gang_needs_is_found(waiting: int) -> None:
     assert found.cell.price == max(0, -(-waiting // 4) - 1)
 
 
-def test_a_search_ended_by_its_limit_is_undecided_and_names_the_closest() -> None:
+def test_a_search_ended_by_its_limit_is_undecided_and_names_the_closest_cell() -> None:
     dice = random.Random(3)
     on = grid(dice)
     found = smallest(on, [Goal(Figure("waiting_pods"), most=-1)], limit=4)
@@ -142,7 +142,7 @@ def test_changes_that_may_not_be_proposed_are_skipped() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_combinations_come_once_each_and_by_rising_price(seed: int) -> None:
+def test_combinations_are_listed_once_each_by_rising_price(seed: int) -> None:
     on = grid(random.Random(seed))
     order = list(by_price(on))
     prices = [on.price(combination) for combination in order]
@@ -151,7 +151,7 @@ def test_combinations_come_once_each_and_by_rising_price(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_cell_has_the_figures_of_the_same_run_alone(seed: int) -> None:
+def test_a_cell_has_the_figures_of_the_same_run_on_its_own(seed: int) -> None:
     on = grid(random.Random(seed))
     figures = every_figure()
     for combination in on.sample(8, seed):
@@ -166,7 +166,7 @@ def every_figure() -> list[Figure]:
 
 
 def of_one_session(dice: random.Random) -> Grid:
-    """Return a grid of weights, and of what else may move beside them, in clusters that run one session."""
+    """Return a grid of weights and one other setting, in a cluster that runs one session."""
     settings = [
         {"queue": "c", "field": "weight", "values": [1, 2, 4, 8, 16, 32]},
         {"queue": "a", "field": "weight", "values": [1, 2, 3]},
@@ -182,7 +182,7 @@ def of_one_session(dice: random.Random) -> Grid:
 
 
 @pytest.mark.parametrize("seed", trials(range(12), always=6))
-def test_cells_with_equal_openings_have_the_figures_of_the_same_run_alone(seed: int) -> None:
+def test_cells_with_equal_openings_have_the_figures_of_the_same_run_on_its_own(seed: int) -> None:
     """The fast path against the plain one, for every figure and every cell."""
     on = of_one_session(random.Random(seed))
     figures = every_figure()
@@ -192,8 +192,8 @@ def test_cells_with_equal_openings_have_the_figures_of_the_same_run_alone(seed: 
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_cells_over_one_state_have_the_figures_of_the_same_run_alone(seed: int) -> None:
-    """Queues and configuration, which leave the state as it is, and nodes, which do not, cell by cell."""
+def test_cells_over_one_state_have_the_figures_of_the_same_run_on_its_own(seed: int) -> None:
+    """Compare cells whose settings keep the state (queues, configuration) or change it (nodes)."""
     dice = random.Random(seed)
     settings = [
         {"queue": "c", "field": "deserved", "resource": "cpu", "values": ["2", "4", "12"]},
@@ -223,7 +223,7 @@ def test_cells_over_one_state_have_the_figures_of_the_same_run_alone(seed: int) 
 
 
 def test_shared_results_differ_only_in_the_weights() -> None:
-    """What one simulation answers for is the same byte for byte, the quoted weights left out."""
+    """Cells that share a simulation have the same bytes, except for the weights in them."""
     shared = 0
     for seed in range(12):
         on, known = of_one_session(random.Random(seed)), dict[str, Any]()
@@ -243,7 +243,7 @@ def without_weights(told: Any) -> Any:
     return [without_weights(value) for value in told] if isinstance(told, list) else told
 
 
-def test_a_sample_is_the_same_every_time() -> None:
+def test_a_sample_of_cells_is_determined_by_its_seed() -> None:
     on = grid(random.Random(1))
     drawn = on.sample(10, 7)
     assert drawn == on.sample(10, 7) == sorted(set(drawn))
@@ -280,7 +280,7 @@ def test_a_broken_combination_is_a_cell_with_its_error() -> None:
     assert broken.figures == ()
 
 
-def test_levels_are_priced_by_their_distance_from_the_present_one() -> None:
+def test_levels_are_priced_by_their_distance_from_the_current_one() -> None:
     document = scenario(queues=[queue("a", weight=3, capability={"memory": "64Gi"})])
     weight = setting_of({"queue": "a", "field": "weight", "values": [1, 2, 3, 4, 5], "price": 2})
     memory = setting_of(
@@ -307,7 +307,7 @@ def test_levels_are_priced_by_their_distance_from_the_present_one() -> None:
         ),
     ],
 )
-def test_objects_that_the_cluster_lacks_are_named(written: dict[str, Any], says: str) -> None:
+def test_objects_missing_from_the_cluster_are_named(written: dict[str, Any], says: str) -> None:
     with pytest.raises(UnusableSetting, match=says):
         Grid(cluster(random.Random(1)), [setting_of(written)])
 
@@ -326,6 +326,6 @@ def test_every_kind_of_setting_changes_only_its_own_part() -> None:
     assert changed["nodes"][-1]["metadata"]["name"] == "n0-2"
 
 
-def test_all_combinations_are_as_many_as_the_product_of_the_levels() -> None:
+def test_the_grid_size_is_the_product_of_the_levels() -> None:
     on = grid(random.Random(6))
     assert on.size == len(list(on.product())) == len(set(itertools.chain(on.product())))

@@ -21,7 +21,7 @@ CONF = {
 
 
 def document(**changed: Any) -> dict[str, Any]:
-    """Three nodes of 8 cores, the first of them full; four pods of one core wait."""
+    """Return three nodes of 8 cores, the first of them full, and four pending pods of one core."""
     cluster = {**factories.cluster(nodes=1, waiting=4), "scheduler_conf": CONF}
     nodes = [factories.node(name) for name in ("n0", "n1", "n2")]
     nodes[2]["spec"]["taints"] = [{"key": "gpu", "effect": "NoSchedule"}]
@@ -36,7 +36,7 @@ def reasons(told: dict[str, Any], name: str) -> list[str]:
     return next(node["reasons"] for node in told["nodes"] if node["name"] == name)
 
 
-def test_every_node_answers_with_the_reasons_of_the_scheduler() -> None:
+def test_every_node_is_listed_with_the_reasons_of_the_scheduler() -> None:
     told = fitting(document(), Probe("waits", {"cpu": "2"}, at=START), Options())
     assert names(told) == {"n1"}
     assert told["chosen"] == "n1"
@@ -49,7 +49,7 @@ def test_a_pod_that_tolerates_every_taint_fits_on_tainted_nodes() -> None:
     assert names(told) == {"n1", "n2"}
 
 
-def test_a_selector_leaves_only_its_nodes() -> None:
+def test_a_node_selector_restricts_the_nodes() -> None:
     probe = Probe("waits", {"cpu": "1"}, {"kubernetes.io/hostname": "n0"}, at=START)
     assert names(fitting(document(), probe, Options())) == set()
 
@@ -57,11 +57,11 @@ def test_a_selector_leaves_only_its_nodes() -> None:
 @pytest.mark.parametrize(
     ("cpu", "at", "fits"), [("8", START, True), ("8", END, False), ("4", END, True), ("5", END, False)]
 )
-def test_at_the_end_pods_placed_by_the_run_use_resources(cpu: str, at: str, fits: bool) -> None:
+def test_pods_placed_by_the_run_use_resources_at_its_end(cpu: str, at: str, fits: bool) -> None:
     assert ("n1" in names(fitting(document(), Probe("waits", {"cpu": cpu}, at=at), Options()))) is fits
 
 
-def test_evicted_pods_are_gone_at_the_end() -> None:
+def test_pods_evicted_by_the_run_free_resources_at_its_end() -> None:
     conf = {**CONF, "actions": "enqueue, allocate, reclaim"}
     full = {**factories.cluster(nodes=1, waiting=4), "scheduler_conf": conf}
     result = simulate_document(full)
@@ -73,7 +73,7 @@ def test_evicted_pods_are_gone_at_the_end() -> None:
 
 
 @pytest.mark.parametrize("cpu", ["1", "3", "8", "9"])
-def test_the_chosen_node_is_where_the_scheduler_places_the_pod_if_it_is_alone(cpu: str) -> None:
+def test_the_chosen_node_is_the_one_the_scheduler_binds_a_lone_pod_to(cpu: str) -> None:
     alone = document(pods=[], podgroups=[])
     told = fitting(alone, Probe("waits", {"cpu": cpu}, at=START), Options())
     group = {**factories.podgroup("one", "waits"), "status": {"phase": "Inqueue"}}

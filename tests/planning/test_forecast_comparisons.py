@@ -1,4 +1,4 @@
-"""Forecasts are compared job by job, and a backtest finds the error that was put in."""
+"""Forecasts are compared job by job, and a backtest measures the injected error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates",
 
 
 def in_line(run: float, *, count: int = 10, cores: int = 1, to: str = "a", **timeline: Any) -> Any:
-    """Return a document in which jobs of one core each arrive together and follow each other."""
+    """Return a document in which jobs of one core arrive together and run one after the other."""
     events = []
     for number in range(count):
         group = podgroup(f"j{number}", queue=to, min_member=1, phase="Pending",
@@ -72,19 +72,19 @@ def test_more_cores_shorten_the_waits_of_the_same_jobs() -> None:
     assert found.hours == pytest.approx(-(4500 - 2000) / 3600, abs=0.05)
 
 
-def test_a_job_that_never_starts_counts_until_the_end() -> None:
+def test_a_job_that_never_starts_waits_until_the_end() -> None:
     found = compared(kept(in_line(100, horizon_seconds=500)), kept(in_line(100)))
     by_job = {pair.job: pair for pair in found.pairs}
     assert not by_job["default/j9"].started_before
     assert by_job["default/j9"].longer == 0
 
 
-def test_jobs_of_one_plan_only_are_named() -> None:
+def test_jobs_of_only_one_forecast_are_named() -> None:
     found = compared(kept(in_line(10, count=2)), kept(in_line(10, count=3)))
     assert (found.only_before, found.only_after) == ((), ("default/j2",))
 
 
-def test_the_sentence_sets_cost_against_benefit() -> None:
+def test_the_sentence_states_the_cost_and_the_benefit() -> None:
     found = compared(kept(in_line(100)), kept(in_line(100, cores=2)))
     cheap, dear = (Costs((), nodes, {}, "EUR") for nodes in (10.0, 20.0))
     says = cost_against_benefit(found, cheap, dear)
@@ -106,7 +106,7 @@ def test_a_forecast_equal_to_reality_has_no_error() -> None:
     assert found.queues[0].mean_error == found.queues[0].bias == 0
 
 
-def test_run_times_that_differ_give_the_error_that_was_put_in() -> None:
+def test_differing_run_times_give_the_expected_error() -> None:
     # predicted 100 s each, really 150 s: the start of job k is 50 k s later, that of job 0 is right
     predicted, real = kept(in_line(100)), kept(in_line(150))
     found = backtest(predicted, real_of(real))
@@ -128,7 +128,7 @@ def test_the_forecast_diverges_at_the_first_job_that_is_off_by_ten_minutes() -> 
     assert found.says.endswith("which really started 13 min 20 s later than predicted.")
 
 
-def test_jobs_that_started_in_only_one_of_both_are_off() -> None:
+def test_jobs_started_in_only_one_of_the_two_count_as_errors() -> None:
     predicted, real = kept(in_line(100)), kept(in_line(100, horizon_seconds=450))
     found = backtest(predicted, real_of(real))
     assert len(found.only_predicted) == 5
@@ -136,7 +136,7 @@ def test_jobs_that_started_in_only_one_of_both_are_off() -> None:
     assert backtest(predicted, real_of(real), until=450).only_predicted == ()
 
 
-def test_the_real_times_are_read_from_a_later_snapshot() -> None:
+def test_real_times_are_read_from_a_later_snapshot() -> None:
     document = in_line(100)
     record = kept(document)
     replay = Replay(document, Inspection(document))

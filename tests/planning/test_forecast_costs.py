@@ -40,7 +40,7 @@ def test_the_charges_of_queues_sum_to_the_cost_of_the_nodes(seed: int) -> None:
     assert document["nodes"]
 
 
-def test_one_hour_by_hand() -> None:
+def test_costs_of_one_hour_equal_a_calculation_by_hand() -> None:
     # 8 cores; a deserves 2 and uses 4 for half an hour, b deserves 4 and uses 1 for the whole hour
     document = scenario(
         nodes=[in_pool("n", "big", cpu=8, memory="16Gi")],
@@ -94,7 +94,7 @@ def test_lost_run_time_costs_as_much_as_its_pods() -> None:
     assert found.queues[0].lost == pytest.approx(2.0, rel=2e-3)
 
 
-def test_the_chargeback_has_a_row_for_each_queue_and_one_for_none() -> None:
+def test_the_chargeback_has_a_row_per_queue_and_one_for_no_queue() -> None:
     _, _, record = forecast(3)
     found = costs(record, RESOURCES)
     rows = chargeback(found)

@@ -1,4 +1,4 @@
-"""Where forecast and reality diverge, and the causes that the snapshots show."""
+"""The divergence of forecast and reality, and its causes in the snapshots."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_correct_forecast_diverges_nowhere() -> None:
     assert backtest(record, real_of(record)).partings == ()
 
 
-def test_longer_run_times_are_found_as_the_cause() -> None:
+def test_longer_run_times_are_reported_as_the_cause() -> None:
     # predicted 100 s each, really 150 s: job 1 starts 50 s late, job 2 as the first one more than a minute
     predicted, real = kept(in_line(100)), kept(in_line(150))
     parting = only(backtest(predicted, real_of(real)))
@@ -56,7 +56,7 @@ def test_longer_run_times_are_found_as_the_cause() -> None:
     )
 
 
-def test_a_job_that_still_runs_has_run_at_least_until_the_later_snapshot() -> None:
+def test_a_running_job_has_run_at_least_until_the_later_snapshot() -> None:
     real = real_of(kept(in_line(100)))
     real = {name: replace(job, started=None, finished=None) for name, job in real.items()}
     real["default/j0"] = RealJob("a", 0.0, 1.0)
@@ -66,7 +66,7 @@ def test_a_job_that_still_runs_has_run_at_least_until_the_later_snapshot() -> No
     assert "at least 13 min" in parting.causes[0].says
 
 
-def test_other_arrivals_and_queues_are_causes() -> None:
+def test_differing_arrivals_and_queues_are_causes() -> None:
     predicted, real = kept(in_line(100)), real_of(kept(in_line(100)))
     started = real["default/j3"].started
     assert started is not None
@@ -83,7 +83,7 @@ def test_other_arrivals_and_queues_are_causes() -> None:
     assert (found["queue"].jobs, found["extra"].jobs) == (("default/j0",), ("default/j1",))
 
 
-def test_other_nodes_queue_fields_and_configuration_are_causes() -> None:
+def test_differing_nodes_queue_fields_and_configuration_are_causes() -> None:
     scenario: Any = in_line(100)
     predicted, real = kept(scenario), real_of(kept(in_line(100, cores=2)))
     later = {

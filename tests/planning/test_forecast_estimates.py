@@ -1,4 +1,4 @@
-"""The estimated computing time of a forecast is of the right size."""
+"""The estimated computing time of a forecast has the right order of magnitude."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.fidelity.replay_evidence import PHILLY
 from tests.scheduler_core.replays import small_replay
 
 
-def test_more_jobs_take_longer_and_no_more_sessions_are_computed_than_are_due() -> None:
+def test_more_jobs_take_longer_and_sessions_are_limited_to_those_due() -> None:
     few, many = (estimated(small_replay(1, jobs=count)) for count in (4, 18))
     assert few.seconds < many.seconds
     assert estimated(small_replay(1, jobs=400, horizon_seconds=60, period_seconds=1)).sessions == 61

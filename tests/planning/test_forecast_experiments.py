@@ -1,4 +1,4 @@
-"""A cell that is a forecast equals the same forecast alone, whatever the cells share."""
+"""A forecast cell equals the same forecast on its own, whatever the cells share."""
 
 import random
 from math import inf
@@ -45,7 +45,7 @@ FIGURES = [
 
 
 def cluster(dice: random.Random) -> dict[str, Any]:
-    """Two queues on one or two nodes of a pool, one of them with a job that runs."""
+    """Return two queues on one or two nodes of a pool, one of them with a running job."""
     nodes = [node(f"n{number}", cpu=4, memory="32Gi") for number in range(dice.randint(1, 2))]
     return scenario(
         nodes=nodes,
@@ -81,7 +81,7 @@ def grid(written: dict[str, Any], seed: int = 1) -> ForecastGrid:
 
 
 def alone(on: ForecastGrid, combination: Any, seed: int | None) -> tuple[Record, bytes]:
-    """Return what a forecast that shares nothing records, and its bytes."""
+    """Return the record of a forecast that shares nothing, and the bytes of its result."""
     given = on.alone(combination, seed)
     going = opened(given.scenario, given.workload, given.options)
     result = going.replay.run()
@@ -89,7 +89,7 @@ def alone(on: ForecastGrid, combination: Any, seed: int | None) -> tuple[Record,
 
 
 def check_every_cell(on: ForecastGrid) -> None:
-    """Hold every cell, its figures and the bytes of its result, against the same forecast alone."""
+    """Compare every cell, its figures and the bytes of its result, with the same forecast on its own."""
     bytes_of: list[bytes] = []
     replayed = on._replayed
 
@@ -117,13 +117,13 @@ SEED = {"forecast": "seed", "values": [2]}
 GOALS = [{"figure": "evictions", "at_most": 1}]
 
 
-def test_a_cell_equals_the_same_forecast_alone() -> None:
+def test_a_cell_equals_the_same_forecast_on_its_own() -> None:
     rates = {"forecast": "rate", "values": [0.5, 2]}
     check_every_cell(grid(experiment([WEIGHT, NODES, rates])))
 
 
 @pytest.mark.parametrize("seed", trials(range(4), always=2))
-def test_cells_share_arrivals_and_equal_the_same_forecasts_alone(seed: int) -> None:
+def test_cells_share_arrivals_and_equal_the_same_forecasts_on_their_own(seed: int) -> None:
     dice = random.Random(seed)
     settings = [
         WEIGHT,
@@ -141,7 +141,7 @@ def test_cells_share_arrivals_and_equal_the_same_forecasts_alone(seed: int) -> N
     assert on._shared.fitted == 2
 
 
-def test_figures_of_jobs_are_the_same_whatever_else_is_measured() -> None:
+def test_figures_of_jobs_do_not_depend_on_the_other_figures() -> None:
     on = grid(experiment([WEIGHT, NODES]))
     few = [figure for figure in FIGURES if figure.kind in OF_JOBS]
     for combination in on.product():
@@ -150,7 +150,7 @@ def test_figures_of_jobs_are_the_same_whatever_else_is_measured() -> None:
         assert list(zip(part.figures, part.highest, strict=True)) == [of[figure] for figure in few]
 
 
-def test_a_cell_over_seeds_is_the_mean_of_the_forecasts_under_each() -> None:
+def test_a_cell_over_seeds_is_the_mean_of_the_forecasts_under_each_seed() -> None:
     on = grid(experiment([WEIGHT], seeds=3))
     check_every_cell(on)
     cell = on.cell((1,), FIGURES)
@@ -160,7 +160,7 @@ def test_a_cell_over_seeds_is_the_mean_of_the_forecasts_under_each() -> None:
     assert any(low < high for low, high in cell.intervals)
 
 
-def test_the_seed_may_vary_and_patterns_draw_the_work() -> None:
+def test_the_seed_may_vary_and_patterns_generate_the_workload() -> None:
     seeds = {"forecast": "seed", "values": [1, 2, 3]}
     check_every_cell(grid(experiment([seeds, WEIGHT], patterns=PATTERNS)))
     check_every_cell(grid(experiment([seeds])))
@@ -178,11 +178,11 @@ def test_cells_that_differ_from_a_time_on_share_the_replay_before_it(seed: int) 
     changes = [{"at": "20m", "queue": "a", "set": {"weight": 5}}]
     on = grid(experiment(settings, changes=dice.choice([[], changes])), seed)
     check_every_cell(on)
-    # Of each family but the one without a timed change all cells after the first one go on.
+    # In each family with a timed change, all cells after the first continue the shared replay.
     assert on.continued == (1 + 1 + 3) * 2
 
 
-def test_goals_on_waits_are_lengths_of_time_and_mean_what_a_target_does() -> None:
+def test_goals_on_waits_are_durations_with_the_meaning_of_a_target() -> None:
     on = grid(experiment([NODES]))
     record, _ = alone(on, (0,), None)
     waits = waits_of(record, "b")
@@ -192,7 +192,7 @@ def test_goals_on_waits_are_lengths_of_time_and_mean_what_a_target_does() -> Non
     assert goal_of({"figure": "wait_p95", "queue": "b", "at_most": "10m"}).most == 600.0
 
 
-def test_a_goal_that_jobs_which_never_started_may_miss_is_left_open() -> None:
+def test_a_goal_is_left_open_if_jobs_that_never_started_may_miss_it() -> None:
     goal = Goal(Figure("wait_p95", "b"), most=600.0)
     reaches = Cell((0,), 0.0, (300.0,), highest=(inf,))
     assert not missed_goals(reaches, [goal])
@@ -204,7 +204,7 @@ def test_a_goal_that_jobs_which_never_started_may_miss_is_left_open() -> None:
     assert "open" in entry["refused"]
 
 
-def test_no_interval_of_a_utilisation_ends_above_one() -> None:
+def test_the_interval_of_a_utilisation_does_not_exceed_one() -> None:
     used, evicted = Figure("utilisation", resource="cpu"), Figure("evictions")
     cell = Cell((0,), 0.0, (0.95, 4.0), over=((0.9, 3.0), (1.0, 5.0)))
     written = intervals_written(cell, [used, evicted])
@@ -212,7 +212,7 @@ def test_no_interval_of_a_utilisation_ends_above_one() -> None:
     assert written[str(evicted)]["high"] == cell.intervals[1][1] > 5.0
 
 
-def test_over_seeds_the_whole_interval_must_reach_a_goal() -> None:
+def test_the_whole_interval_over_seeds_must_reach_a_goal() -> None:
     goal = Goal(Figure("evictions"), most=5)
     assert missed_goals(Cell((0,), 0.0, (4.0,), over=((3.0,), (5.0,))), [goal])[0].by > 0
     assert not missed_goals(Cell((0,), 0.0, (4.0,), over=((4.0,), (4.0,))), [goal])
@@ -234,7 +234,7 @@ def test_a_proposal_is_verified_on_seeds_that_the_search_did_not_see() -> None:
     assert kept["holds"] == (cell.figures[0] <= 900.0 and cell.highest[0] <= 900.0)
 
 
-def test_a_verification_that_fails_says_so_plainly() -> None:
+def test_a_failed_verification_is_stated_plainly() -> None:
     goal, figure = Goal(Figure("evictions"), most=5), Figure("evictions")
     kept = verified(Cell((1,), 1.0, (6.0,), over=((4.0,), (8.0,))), [goal], [figure], 2).to_keep([figure])
     assert (kept["holds"], kept["reached"]) == (False, 1)
@@ -269,7 +269,7 @@ def test_a_stored_entry_restores_its_cell() -> None:
         ({"settings": [SEED], "forecast": {"trace": "t", "seeds": 2}}, "the seed varies"),
     ],
 )  # fmt: skip
-def test_impossible_forecasts_are_named(change: dict[str, Any], says: str) -> None:
+def test_impossible_forecasts_are_refused_with_the_reason(change: dict[str, Any], says: str) -> None:
     written = {**experiment([WEIGHT]), "figures": [{"figure": "evictions"}], **change}
     assert not written_problems(written)
     _, problems = grid_of(cluster(random.Random(1)), written, TRACE)
@@ -288,7 +288,7 @@ def test_impossible_forecasts_are_named(change: dict[str, Any], says: str) -> No
         ({"forecast": {"trace": "t", "patterns": PATTERNS}}, "exclude each other"),
     ],
 )
-def test_incompatible_keys_are_named(change: dict[str, Any], says: str) -> None:
+def test_incompatible_keys_are_refused_with_the_reason(change: dict[str, Any], says: str) -> None:
     written = {**experiment([WEIGHT]), "figures": [{"figure": "wait_p95"}], **change}
     written = {key: value for key, value in written.items() if value is not None}
     assert says in " ".join(problem.message for problem in written_problems(written))

@@ -20,7 +20,7 @@ SEEDS = range(12)
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_amounts_over_time_are_those_of_the_result(seed: int) -> None:
+def test_amounts_over_time_equal_those_of_the_result(seed: int) -> None:
     _, result, record = forecast(seed)
     for name, held in spans(result).items():
         for figure in ("deserved", "allocated", "request"):
@@ -31,7 +31,7 @@ def test_amounts_over_time_are_those_of_the_result(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_no_more_is_allocated_than_the_nodes_offer(seed: int) -> None:
+def test_allocated_amounts_do_not_exceed_the_capacity(seed: int) -> None:
     _, _, record = forecast(seed)
     edges = moments([record.allocated("cpu"), record.capacity("cpu")], record.end)
     assert (record.allocated("cpu").at(edges) <= record.capacity("cpu").at(edges)).all()
@@ -39,7 +39,7 @@ def test_no_more_is_allocated_than_the_nodes_offer(seed: int) -> None:
 
 @pytest.mark.parametrize("of_vcjobs", [False, True])
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_jobs_and_evictions_are_those_of_the_result(seed: int, of_vcjobs: bool) -> None:
+def test_jobs_and_evictions_equal_those_of_the_result(seed: int, of_vcjobs: bool) -> None:
     _, result, record = forecast(seed, of_vcjobs=of_vcjobs)
     jobs = record.jobs
     for row, name in enumerate(jobs.names):
@@ -70,7 +70,7 @@ def _queue(jobs: Jobs, row: int) -> str:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_a_stored_forecast_is_the_same_and_has_the_same_bytes(seed: int) -> None:
+def test_storing_a_forecast_and_reading_it_back_preserves_its_bytes(seed: int) -> None:
     _, _, record = forecast(seed)
     content = packed(record)
     again = unpacked(content)
@@ -85,14 +85,14 @@ def test_a_stored_forecast_is_the_same_and_has_the_same_bytes(seed: int) -> None
         )
 
 
-def test_an_empty_forecast_is_stored_too() -> None:
+def test_an_empty_forecast_can_be_stored() -> None:
     _, _, record = forecast(0, jobs=0)
     again = unpacked(packed(record))
     assert again.jobs.names == again.evictions.pods == ()
     assert again.end == record.end
 
 
-def test_no_name_is_read_as_code() -> None:
+def test_stored_names_are_never_executed_as_code() -> None:
     _, _, record = forecast(0)
     assert b"pickle" not in packed(record)
     with pytest.raises(ValueError):
@@ -100,7 +100,7 @@ def test_no_name_is_read_as_code() -> None:
 
 
 def drawn(seed: int, count: int) -> Floats:
-    """Return numbers from 0 to below 1 that depend on nothing but the seed."""
+    """Return numbers from 0 to below 1 that depend on the seed only."""
     number = np.arange(count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed * 7919 + 1)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         number = (number ^ (number >> np.uint64(shift))) * np.uint64(factor)
@@ -114,12 +114,12 @@ def test_only_changes_are_stored() -> None:
     assert Steps.of([(0, 0), (1, 2), (2, 2), (3, 5), (3, 2), (4, 0)]).pairs() == [(1, 2), (4, 0)]
 
 
-def test_the_integral_of_part_of_the_time() -> None:
+def test_an_integral_covers_part_of_the_time() -> None:
     steps = Steps.of([(10, 4), (20, 1)])
     assert [steps.integral(*part) for part in [(0, 10), (5, 15), (15, 25), (30, 20)]] == [0, 20, 25, 0]
 
 
-def test_a_sum_changes_where_any_part_does() -> None:
+def test_a_sum_changes_where_any_part_changes() -> None:
     both = total([Steps.of([(0, 1), (9, 0)]), Steps.of([(4, 2), (9, 3)])])
     assert both.pairs() == [(0, 1), (4, 3)]
 

@@ -20,7 +20,7 @@ from tests.planning.test_forecast_comparisons import in_line, kept
 from traces import Trace, TraceJob
 
 
-def test_intervals_over_seeds_are_those_of_students_t() -> None:
+def test_intervals_over_seeds_follow_students_t() -> None:
     assert (interval([5.0]).low, interval([5.0]).seeds) == (None, 1)
     three = interval([1.0, 2.0, 3.0])
     assert three.high == pytest.approx(2 + T_975[1] / 3**0.5)
@@ -40,7 +40,7 @@ def test_an_interval_of_95_percent_contains_the_mean_in_95_of_100_cases() -> Non
     assert held / 2000 == pytest.approx(0.95, abs=0.015)
 
 
-def test_the_waits_of_a_workload_are_those_of_its_table() -> None:
+def test_the_waits_of_a_workload_equal_those_of_its_table() -> None:
     # ten jobs of 100 s on one core wait 0, 100, … 900 s
     (row,) = seed_rows(kept(in_line(100)), 3)
     assert (row.seed, row.queue, row.jobs) == (3, "a", 10)
@@ -57,13 +57,13 @@ def test_several_seeds_are_compared_in_pairs() -> None:
     assert found.p95.change.mean == pytest.approx(-500, abs=15)
     assert found.p95.change.is_clear
     assert found.p50.before.mean == pytest.approx(400, abs=15)
-    # the mean over jobs of how much longer each waits is the difference of the means
+    # the mean change of the waits is the difference of their means
     assert found.mean.change.mean == pytest.approx(found.mean.after.mean - found.mean.before.mean)
     (alone,) = over_seeds(before)
     assert alone.p50 == found.p50.before
 
 
-def test_a_change_within_chance_is_not_clear_and_a_seed_without_jobs_is_left_out() -> None:
+def test_a_change_within_chance_is_not_clear_and_a_seed_without_jobs_is_skipped() -> None:
     before = [SeedRow(seed, "a", 5, wait, wait, wait) for seed, wait in enumerate((10.0, 20.0, 30.0), 1)]
     after = [SeedRow(seed, "a", 5, wait, wait, wait) for seed, wait in ((1, 14.0), (2, 18.0), (3, 31.0))]
     (found,) = change_over_seeds(before, after)
@@ -74,7 +74,7 @@ def test_a_change_within_chance_is_not_clear_and_a_seed_without_jobs_is_left_out
     assert change_over_seeds(before, []) == []
 
 
-def test_a_drawn_workload_has_the_rate_of_the_window_and_jobs_like_those_of_the_trace() -> None:
+def test_a_drawn_workload_has_the_rate_of_the_window_and_jobs_of_the_trace() -> None:
     jobs = [TraceJob(f"j{n}", "a" if n % 2 else "b", n * 36.0, 60.0 + n, 1 + n % 3) for n in range(1000)]
     trace = Trace(tuple(jobs))
     fitting = Fitting(queues={"a": "x"}, rest="y", begin=7200.0, end=7200.0 + 14_400.0)

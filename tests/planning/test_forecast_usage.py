@@ -1,4 +1,4 @@
-"""Fragmented resources are counted by the definition."""
+"""Fragmented resources are counted as defined."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ GPU = "nvidia.com/gpu"
 
 
 def free(time: float, name: str, **amounts: float) -> dict[str, Any]:
-    """Return a row of what is free on a node from a time on; every node has room for pods."""
+    """Return a row of the free amounts of a node from a time on, with free pod slots."""
     return {"t": time, "node": name, "free": {**amounts, "pods": 10}}
 
 
 def of_pods(*requests: tuple[int, dict[str, float]]) -> dict[Request, int]:
-    """Return pods by what they request."""
+    """Return the number of pods by request."""
     return {tuple(sorted({**request, "pods": 1.0}.items())): count for count, request in requests}
 
 
@@ -40,12 +40,12 @@ def test_free_resources_are_fragmented_for_pods_that_do_not_fit_there() -> None:
     ]  # fmt: skip
     room = rooms_of(rows, kinds)["cpu"]
     assert room.free.pairs() == [(0, 8000), (10, 5000), (20, 3000), (30, 2500)]
-    # from 30 s on nobody fits on a (500 free), and a quarter does not on b (2,000 free)
+    # from 30 s on no pod fits on a (500 free), and a quarter does not fit on b (2,000 free)
     assert room.fragmented.pairs() == [(10, 250), (20, 750), (30, 1000)]
     assert room.part.pairs() == [(10, 0.05), (20, 0.25), (30, 0.4)]
 
 
-def test_only_pods_that_request_a_resource_count_and_they_need_all_that_they_request() -> None:
+def test_only_pods_that_request_a_resource_count_with_their_whole_request() -> None:
     # a pod of a GPU with 8 cores; free are GPUs on a node with 4 cores, so all of them are fragmented
     kinds = of_pods((2, {"cpu": 8000.0, GPU: 1000.0}), (2, {"cpu": 1000.0}))
     rows = [{"t": 0, "node": "a", "free": {"cpu": 4000, GPU: 2000, "pods": 10}}]
@@ -55,7 +55,7 @@ def test_only_pods_that_request_a_resource_count_and_they_need_all_that_they_req
     assert set(found) == {"cpu", GPU}
 
 
-def test_a_node_that_is_full_of_pods_or_gone_has_no_room() -> None:
+def test_a_removed_node_or_one_without_pod_slots_has_no_room() -> None:
     kinds = of_pods((1, {"cpu": 1000.0}))
     rows = [
         {"t": 0, "node": "a", "free": {"cpu": 4000}},
@@ -100,8 +100,8 @@ def test_a_replay_records_the_core_that_the_waiting_job_cannot_use() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_allocated_and_free_resources_sum_to_those_of_the_nodes(seed: int) -> None:
-    # of generated replays, as their sessions find it; terminating pods hold what neither has
+def test_allocated_and_free_amounts_add_up_to_the_capacity(seed: int) -> None:
+    # in the sessions of generated replays; terminating pods use what is neither allocated nor free
     record = forecast(seed)[2]
     times = np.arange(0.0, record.end, record.period)
     for resource in ("cpu", "memory"):

@@ -45,7 +45,7 @@ def in_line(*runs: float, horizon: float = 1000, **timeline: Any) -> Record:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_starvation_is_that_of_the_metrics(seed: int) -> None:
+def test_starvation_equals_that_of_the_metrics(seed: int) -> None:
     _, result, record = forecast(seed)
     known = {one.queue: (one.begin, one.seconds) for one in starvations(record)}
     for name, held in spans(result).items():
@@ -54,7 +54,7 @@ def test_starvation_is_that_of_the_metrics(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_utilisation_is_that_of_the_metrics(seed: int) -> None:
+def test_utilisation_equals_that_of_the_metrics(seed: int) -> None:
     _, result, record = forecast(seed)
     capacity = record.capacity("cpu").integral(0, record.end) / record.end
     assert utilisations(record)["cpu"] == pytest.approx(metrics.utilisation(result, "cpu", capacity))
@@ -62,7 +62,7 @@ def test_utilisation_is_that_of_the_metrics(seed: int) -> None:
 
 @pytest.mark.parametrize("of_vcjobs", [False, True])
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
-def test_all_lost_run_time_has_a_cause_and_none_counts_twice(seed: int, of_vcjobs: bool) -> None:
+def test_all_lost_run_time_has_one_cause(seed: int, of_vcjobs: bool) -> None:
     _, _, record = forecast(seed, of_vcjobs=of_vcjobs)
     found = losses(record)
     assert sum(loss.pod_seconds for loss in found) == pytest.approx(record.jobs.lost.sum())
@@ -88,7 +88,7 @@ def test_every_finding_has_its_moment_within_the_forecast(seed: int) -> None:
 # wait targets
 
 
-def test_the_worst_twentieth_decides_about_a_target() -> None:
+def test_the_95th_percentile_decides_whether_a_target_is_met() -> None:
     record = forecast(1)[2]
     waits = waits_of(record, "a")
     assert waits.p95 is not None
@@ -102,7 +102,7 @@ def test_jobs_submitted_before_the_forecast_do_not_count() -> None:
     assert waits_of(in_line(10, 10, 10), "a").jobs == 0
 
 
-def test_a_target_is_missed_from_the_moment_on_at_which_a_job_has_waited_for_it() -> None:
+def test_a_target_is_missed_once_a_job_has_waited_that_long() -> None:
     document, _, record = forecast(0)
     (found,) = target_verdicts(record, {"a": 20})
     jobs = record.jobs
@@ -124,7 +124,7 @@ def test_a_target_stays_open_while_jobs_may_still_miss_it() -> None:
     assert target_verdicts(record, {"nobody": 1.0})[0].status == "no_jobs"
 
 
-def test_a_job_that_was_aborted_before_it_started_does_not_wait_any_more() -> None:
+def test_a_job_aborted_before_its_start_stops_waiting() -> None:
     large = submit(10, "large", task("main", 1, cpu=99))
     waits = cluster(large, horizon=300)
     aborted = cluster(large, {"at": 50, "abort": {"jobs": ["default/large"]}}, horizon=300)
@@ -138,7 +138,7 @@ def test_a_job_that_was_aborted_before_it_started_does_not_wait_any_more() -> No
 # loops
 
 
-def test_a_pod_that_is_evicted_repeatedly_is_a_loop_with_an_interval_and_a_cost() -> None:
+def test_a_repeatedly_evicted_pod_is_a_loop_with_an_interval_and_a_cost() -> None:
     document = reclaiming_in_turns(1 / 6)
     record = record_of(document, replay_document(document))
     (loop,) = eviction_loops(record)
@@ -167,7 +167,7 @@ def test_a_quiet_forecast_has_only_neutral_findings() -> None:
     assert "% of CPU" in found[0].says
 
 
-def test_each_hour_of_the_loop_is_in_its_sentence() -> None:
+def test_the_sentence_about_a_loop_states_its_cost_per_hour() -> None:
     document = reclaiming_in_turns(1 / 6)
     record = record_of(document, replay_document(document))
     (says,) = [one.says for one in verdict(record, {}) if one.kind == "loop"]

@@ -1,4 +1,4 @@
-"""A trace becomes the work of a scenario, with timed changes and run times of known origin."""
+"""Traces as workloads of a scenario, with timed changes and run times of known origin."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WORK = trace(("a", 0, 60, 1), ("vc1", 10, 100, 2), ("vc2", 7200, None, 1), ("vc1
 # queues
 
 
-def test_jobs_go_to_the_queue_of_the_table_else_of_their_name_else_to_the_rest() -> None:
+def test_jobs_are_mapped_by_the_table_then_by_queue_name_then_to_the_rest() -> None:
     there, problems = fitted_to(WORK, leaf_queues(SCENARIO), Fitting(queues={"vc1": "batch"}, rest="default"))
     assert problems == []
     assert [job.queue for job in there.jobs] == ["a", "batch", "default", "batch"]
@@ -61,14 +61,14 @@ def test_all_missing_queues_are_reported_at_once() -> None:
     assert all(problem.fix == "name one of a, batch" for problem in problems)
 
 
-def test_jobs_without_a_queue_are_an_error_unless_the_rest_goes_somewhere() -> None:
+def test_jobs_without_a_queue_are_an_error_unless_the_rest_has_one() -> None:
     _, problems = fitted_to(WORK, ["a", "batch"], Fitting())
     assert [problem.message for problem in problems] == [
         "the scenario has no queue for vc1, vc2 of the trace"
     ]
 
 
-def test_arrivals_are_shared_only_if_queues_and_fitting_are_the_same() -> None:
+def test_arrivals_are_shared_only_for_equal_queues_and_fittings() -> None:
     shared, times = Shared(), Times(horizon=8000)
     fittings = [
         Fitting(rest="batch"),
@@ -155,9 +155,7 @@ def waiting(name: str, to: str = "a", owner: str = "", **more: Any) -> list[Obje
     return [podgroup(name, queue=to, min_member=1, **more), *members]
 
 
-def test_a_run_time_comes_from_the_job_else_from_jobs_like_it_else_from_its_queue_else_from_the_default() -> (
-    None
-):
+def test_run_times_come_from_the_job_then_similar_jobs_then_the_queue_then_the_default() -> None:
     document = snapshot(
         finished("train-1", 100), finished("train-2", 200), finished("train-3", 1000), finished("etl", 30),
         waiting("said", annotations={"queuecast/run-seconds": "77"}), waiting("train-4"), waiting("other"),
@@ -186,7 +184,7 @@ def test_run_times_are_written_where_the_replay_reads_them() -> None:
     assert "queuecast/run-seconds" not in str(document)
 
 
-def test_a_job_that_waits_for_its_podgroup_gets_a_run_time_too() -> None:
+def test_a_job_that_waits_for_its_podgroup_gets_a_run_time() -> None:
     task = {"name": "main", "replicas": 2, "template": {"spec": {"containers": [
         {"name": "main", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}}  # fmt: skip
     document = snapshot(jobs=[job("fresh", tasks=[task], queue="a")])
@@ -206,7 +204,7 @@ def test_origins_of_run_times_are_counted_and_noted() -> None:
     assert "Assumed: 1 h as run time of 1 job of the snapshot." in made.notes
 
 
-def test_the_snapshots_own_finished_jobs_are_a_trace_and_more_of_it_is_generated() -> None:
+def test_finished_jobs_of_a_snapshot_are_a_trace_from_which_more_is_generated() -> None:
     document = snapshot(finished("train-1", 100), finished("train-2", 200), waiting("other"))
     own = own_trace(document)
     assert [(one.queue, one.run_seconds) for one in own.jobs] == [("a", 100), ("a", 200)]
@@ -218,7 +216,7 @@ def test_the_snapshots_own_finished_jobs_are_a_trace_and_more_of_it_is_generated
 # changes
 
 
-def test_changes_become_events_at_their_times_in_order() -> None:
+def test_changes_become_events_in_order_of_time() -> None:
     changes = [
         {"at": "Tuesday 08:00", "pool": "gpu", "remove": 3},
         {"at": "18:00", "queue": "batch", "set": {"weight": 5}},
@@ -245,14 +243,14 @@ def test_nodes_that_are_lost_or_drained_are_not_chosen_again() -> None:
     assert [problem.message for problem in problems] == ["there is no pool 'gpu' at that time"]
 
 
-def test_a_pool_grows_by_nodes_like_its_own() -> None:
+def test_a_pool_grows_by_copies_of_its_nodes() -> None:
     (change,), _ = timed_changes(SCENARIO, [{"at": 60, "pool": "gpu", "add": 2}], "")
     first, second = change.event["create"]["nodes"]
     assert (first["metadata"]["name"], second["metadata"]["name"]) == ("gpu-0-more-1", "gpu-0-more-2")
     assert first["status"]["allocatable"]["cpu"] == "8"
 
 
-def test_every_problem_of_changes_is_reported_with_its_place() -> None:
+def test_every_problem_of_the_changes_is_reported_with_its_place() -> None:
     changes: list[Any] = [
         {"at": "yesterday", "queue": "a", "set": {"weight": 1}},
         {"at": 1, "queue": "nope", "set": {"weight": 1}},
@@ -282,7 +280,7 @@ def test_a_change_after_the_end_is_a_problem() -> None:
 # the whole
 
 
-def test_a_forecast_replays_and_a_change_of_weight_moves_what_queues_deserve() -> None:
+def test_a_timed_change_of_weight_changes_the_deserved_amounts_of_a_replay() -> None:
     work, _ = fitted_to(trace(*[(name, 10, 5000, 20) for name in ("a", "batch")]), ["a", "batch"], Fitting())
     heavier = {"at": 600, "queue": "batch", "set": {"weight": 4}}
     flat = {**SCENARIO, "queues": [queue("a", weight=1), queue("batch", weight=1)]}
@@ -301,7 +299,7 @@ def test_jobs_submitted_after_the_horizon_are_left_out_and_noted() -> None:
     assert "Left out: 2 jobs submitted after the end of the forecast." in made.notes
 
 
-def test_a_change_that_volcano_would_refuse_is_a_problem() -> None:
+def test_a_change_that_volcano_would_reject_is_a_problem() -> None:
     changes = [
         {"at": 60, "queue": "a", "set": spec} for spec in ({"weight": "heavy"}, {"weight": 0}, {"wieght": 2})
     ]

@@ -18,25 +18,25 @@ def node(name: str, idle: float, used: float = 0.0, releasing: float = 0.0, pipe
     }  # fmt: skip
 
 
-def test_free_resources_on_many_nodes_may_fit_fewer_pods_than_on_one() -> None:
+def test_free_resources_spread_over_nodes_may_fit_fewer_pods() -> None:
     nodes = [node("a", 3000.0, 5000.0), node("b", 3000.0, 5000.0), node("c", 2000.0, 6000.0)]
     [pool] = heat(nodes, dict.fromkeys("abc", "all"), {}, {"cpu": 4000.0})
     assert (pool.fits, pool.ideal, pool.fragmentation) == (0, 2, 1.0)
 
 
-def test_a_node_has_at_most_its_number_of_pods() -> None:
+def test_a_node_takes_at_most_its_number_of_pods() -> None:
     small = node("a", 8000.0)
     small["idle"]["pods"] = 2.0
     [pool] = heat([small], {"a": "all"}, {}, {"cpu": 1000.0})
     assert (pool.fits, pool.ideal) == (2, 2)
 
 
-def test_evicted_pods_are_gone_and_pipelined_ones_run() -> None:
+def test_evicted_pods_count_as_gone_and_pipelined_pods_as_running() -> None:
     [pool] = heat([node("a", 1000.0, 7000.0, releasing=2000.0, pipelined=3000.0)], {"a": "all"}, {})
     assert (pool.free["cpu"], pool.used["cpu"], pool.total["cpu"]) == (0.0, 8000.0, 8000.0)
 
 
-def test_the_use_of_a_pool_is_that_of_its_nodes_though_none_of_a_resource_was_idle() -> None:
+def test_the_usage_of_a_pool_equals_that_of_its_nodes_without_idle_resources() -> None:
     full = node("a", 0.0, 8000.0, releasing=2000.0)
     del full["idle"]["cpu"]
     [pool] = heat([full], {"a": "all"}, {})
@@ -45,7 +45,7 @@ def test_the_use_of_a_pool_is_that_of_its_nodes_though_none_of_a_resource_was_id
     assert (use.used, use.free) == (pool.used["cpu"], pool.free["cpu"]) == (6000.0, 2000.0)
 
 
-def test_the_queue_with_the_most_pods_names_a_node_ties_by_name() -> None:
+def test_a_node_is_named_after_the_queue_with_the_most_pods_ties_by_name() -> None:
     [pool] = heat([node("a", 1.0)], {"a": "all"}, {"a": Counter({"b": 2, "a": 2, "c": 1})})
     assert pool.nodes[0].queue == "a"
 

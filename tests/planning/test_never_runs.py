@@ -1,4 +1,4 @@
-"""A job that can never run does not run alone in the cluster either: what else runs has no part in it."""
+"""A job that can never run does not run alone in the cluster either."""
 
 import gzip
 import json
@@ -19,11 +19,11 @@ from tests.trials import trials
 
 FAMILIES = sorted((SHARED / "golden").glob("*.jsonl.gz"), key=lambda path: path.name != "predicates.jsonl.gz")
 LARGEST = 400_000
-"""The most characters of a recorded scenario and its answer that is tried."""
+"""The maximum length of a recorded scenario and its result, in characters."""
 
 
 def stuck(document: Object) -> dict[str, str]:
-    """Return the jobs that are said never to run, with the reasons."""
+    """Return the jobs reported as never running, with the reasons."""
     result = simulate_document(document)
     if "error" in result:
         return {}
@@ -33,7 +33,7 @@ def stuck(document: Object) -> dict[str, str]:
 
 
 def alone(document: Object, job: str) -> Object:
-    """Return the scenario with no other job, in three cycles."""
+    """Return the scenario with this job only, in three cycles."""
 
     def is_own(entry: Object, name: Any) -> bool:
         return f"{entry['metadata'].get('namespace', 'default')}/{name}" == job
@@ -52,7 +52,7 @@ def runs(document: Object, job: str) -> bool:
 
 
 @pytest.mark.parametrize("path", trials(FAMILIES, always=1), ids=lambda path: path.name.partition(".")[0])
-def test_what_never_runs_does_not_run_alone(path: Any) -> None:
+def test_a_job_reported_as_never_running_does_not_run_alone(path: Any) -> None:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         recorded = [json.loads(line) for line in islice(lines, 0, 90, 3) if len(line) < LARGEST]
     false = [
@@ -73,7 +73,7 @@ def test_what_never_runs_does_not_run_alone(path: Any) -> None:
     ],
     ids=["no node has the label", "another pod has the port"],
 )
-def test_only_refusals_that_no_other_pod_causes_are_for_good(spec: Object, why: str) -> None:
+def test_only_refusals_not_caused_by_other_pods_are_permanent(spec: Object, why: str) -> None:
     port = {"containers": [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
     document = scenario(
         nodes=[node("n1", cpu=8)],
@@ -84,6 +84,6 @@ def test_only_refusals_that_no_other_pod_causes_are_for_good(spec: Object, why: 
     assert stuck(document) == ({"default/j": why} if why else {})
 
 
-def test_recordings_are_there() -> None:
+def test_recorded_scenarios_are_available() -> None:
     if not FAMILIES:
         unavailable(f"{SHARED / 'golden'} has no recorded scenarios")

@@ -19,7 +19,7 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 @pytest.mark.parametrize("explain", [True, False])
-def test_rows_equal_those_of_the_results_bytes(name: str, explain: bool) -> None:
+def test_rows_of_a_result_equal_those_of_its_bytes_and_survive_storing(name: str, explain: bool) -> None:
     document, options = DOCUMENTS[name], Options(explain=explain)
     prepared = prepare(document)
     result = with_loops(prepared, prepared.simulate(options=options), options)

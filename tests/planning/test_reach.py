@@ -27,7 +27,7 @@ CAPACITY = conf(ACTIONS[0], FIRST, ["predicates", "capacity"])
 
 
 def cluster(dice: random.Random) -> dict[str, Any]:
-    """Queues a and b below a parent, and c; all have jobs, c has one that waits."""
+    """Return a cluster with queues a and b below a parent, and c; all have jobs, c has a waiting one."""
     nodes = [node(f"n{number}", cpu=8, memory="32Gi", pods=110) for number in range(dice.randint(1, 3))]
     nodes += [node("g0", cpu=16, memory="64Gi", gpu=4, pods=110)] * dice.randint(0, 1)
     room = {one["metadata"]["name"]: 8 for one in nodes}
@@ -56,7 +56,7 @@ def cluster(dice: random.Random) -> dict[str, Any]:
 
 
 def some_queue(name: str, dice: random.Random, parent: str | None) -> dict[str, Any]:
-    """Return a queue with some of its amounts set."""
+    """Return a queue with random amounts."""
     return queue(
         name,
         parent=parent,
@@ -68,14 +68,14 @@ def some_queue(name: str, dice: random.Random, parent: str | None) -> dict[str, 
 
 
 def tried_all(document: Mapping[str, Any], question: Question, kind: Kind) -> Move | None:
-    """Return the first move of a grid that reaches the amount, each tried as a scenario of its own."""
+    """Return the first move that reaches the amount, each tried as a separate scenario."""
     reaching = [move for move in kind.moves if reaches({**document, **kind.parts(document, move)}, question)]
     taken = [move for move in reaching if move.count or not refusals(document, [kind.change(document, move)])]
     return taken[0] if taken else None
 
 
 def reaches(document: Mapping[str, Any], question: Question) -> bool:
-    """Ask the core alone, without what is kept between two moves."""
+    """Return whether the core meets the question, without state shared between moves."""
     if question.figure == "placed":
         result = simulate_document(document)
         [job] = [one for one in result["cycles"][-1]["podgroups"] if one["name"] == question.job]
@@ -92,7 +92,7 @@ def reaches(document: Mapping[str, Any], question: Question) -> bool:
 
 
 def some_question(dice: random.Random) -> Question:
-    """Ask for more, or less, than there mostly is."""
+    """Return a question for more, or less, than the usual figure."""
     figure, name = dice.choice(("deserved", "share", "placed")), dice.choice("ac")
     if figure == "placed":
         return Question("placed", float(dice.randint(1, 4)), job="default/wait")
@@ -105,11 +105,11 @@ def some_question(dice: random.Random) -> Question:
 
 
 SEEDS = (1, 3, 4, 7, 10, 14, 15, 16, 18, 19, 21, 23, 25, 26, 27, 28, 40, 41, 43, 47, 48, 50, 53, 54, 55, 58)
-"""Those of the first 60 whose figure has a value and is not as asked for already."""
+"""Those of the first 60 seeds whose figure has a value that does not meet the question yet."""
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=7))
-def test_the_offered_change_is_the_smallest_that_reaches_the_amount(seed: int) -> None:
+def test_the_proposed_change_is_the_smallest_that_reaches_the_amount(seed: int) -> None:
     dice = random.Random(seed)
     document, question = cluster(dice), some_question(dice)
     answer = reached(document, question)
@@ -120,7 +120,7 @@ def test_the_offered_change_is_the_smallest_that_reaches_the_amount(seed: int) -
 
 
 def rejecting(dice: random.Random) -> dict[str, Any]:
-    """Return a cluster in which the job that waits reserves so much that enqueue often rejects it."""
+    """Return a cluster whose waiting job has such large minResources that enqueue often rejects it."""
     document = cluster(dice)
     plugins = ["overcommit", "predicates", ("capacity", {"enableHierarchy": dice.random() < 0.5})]
     waits = podgroup("wait", queue="c", min_resources={"cpu": dice.randint(8, 24)}, phase="Pending")
@@ -130,8 +130,8 @@ def rejecting(dice: random.Random) -> dict[str, Any]:
     }
 
 
-def test_trials_that_end_once_enqueue_rejects_the_job_find_the_smallest_of_all() -> None:
-    """The plain way goes on to the end of each session."""
+def test_trials_that_stop_once_enqueue_rejects_the_job_find_the_smallest_change() -> None:
+    """The plain path simulates each session to its end."""
     seen: Counter[str] = Counter()
     for seed in range(40):
         document, question = rejecting(random.Random(seed)), Question("placed", 1.0, job="default/wait")
@@ -190,7 +190,7 @@ def without_weights(told: Any) -> Any:
     return [without_weights(value) for value in told] if isinstance(told, list) else told
 
 
-def test_a_smaller_change_that_is_refused_is_skipped_and_named() -> None:
+def test_a_smaller_change_that_the_webhook_rejects_is_skipped_and_named() -> None:
     document = scenario(
         nodes=[node("n0", cpu=8, memory="32Gi", pods=110)],
         queues=[queue("a", deserved=listed(cpu=2)), queue("b", deserved=listed(cpu=4))],
@@ -204,7 +204,7 @@ def test_a_smaller_change_that_is_refused_is_skipped_and_named() -> None:
     assert "guarantee" in guarantee.refused
 
 
-def test_an_amount_that_no_step_reaches_has_its_reason() -> None:
+def test_an_unreachable_amount_has_its_reason() -> None:
     document = small()
     asked = reached(document, Question("deserved", 3000.0, queue="a", resource="cpu"))
     requests = "queue a requests 2 cores, and only a larger guarantee makes it deserve more."
@@ -217,7 +217,7 @@ def test_an_amount_that_no_step_reaches_has_its_reason() -> None:
     assert held.limit == "Queue b has nothing allocated, so its share is 0 whatever it deserves."
 
 
-def test_a_job_that_no_step_places_has_the_reason_why_it_waits() -> None:
+def test_a_job_that_no_change_places_has_the_reason_why_it_waits() -> None:
     document = small()
     document["pods"] += pods("huge", 1, cpu=1, spec={"nodeSelector": {"zone": "none"}})
     document["podgroups"].append(podgroup("huge", queue="a"))
@@ -232,7 +232,7 @@ def test_a_figure_that_meets_the_question_needs_no_change() -> None:
     assert answer.found == []
 
 
-def test_when_time_is_up_the_answer_is_undecided() -> None:
+def test_the_answer_is_undecided_when_time_is_up() -> None:
     turns = iter([False, False, True])
     answer = reached(
         small(), Question("deserved", 8000.0, queue="a", resource="cpu"), is_late=lambda: next(turns)
@@ -242,7 +242,7 @@ def test_when_time_is_up_the_answer_is_undecided() -> None:
 
 
 @pytest.mark.parametrize("step", trials([4, 2], always=1))
-def test_a_search_in_many_requests_gives_the_answer_of_a_single_one(
+def test_a_search_over_many_requests_gives_the_answer_of_a_single_one(
     step: int,
 ) -> None:
     went_on, clock = 0, random.Random(1)
@@ -262,7 +262,7 @@ def test_a_search_in_many_requests_gives_the_answer_of_a_single_one(
     assert went_on > 100 / step
 
 
-def test_added_nodes_count_as_the_core_counts_them() -> None:
+def test_added_nodes_count_as_in_the_core() -> None:
     document, question = small(), Question("deserved", 1e9, queue="a", resource="cpu")
     figure = QueueFigure(document, question)
     nodes = next(kind for kind in kinds(document, question, figure) if kind.field == "nodes")
@@ -279,7 +279,7 @@ UNANSWERED = {
 
 
 @pytest.mark.parametrize(("changed", "says"), UNANSWERED.values(), ids=UNANSWERED.keys())
-def test_a_figure_without_a_value_says_why(changed: dict[str, str], says: str) -> None:
+def test_a_figure_without_a_value_states_the_reason(changed: dict[str, str], says: str) -> None:
     with pytest.raises(Unanswered, match=says):
         reached(small(), Question(**{"figure": "deserved", "amount": 1.0, "resource": "cpu", **changed}))
 
@@ -291,7 +291,7 @@ def test_a_job_that_does_not_wait_or_exist_is_reported() -> None:
 
 
 def small() -> dict[str, Any]:
-    """Two queues by weight on one node, and one without jobs."""
+    """Return two queues with equal weights on one node, and a queue without jobs."""
     return scenario(
         nodes=[node("n0", cpu=8, memory="32Gi", pods=110)],
         queues=[queue("a"), queue("b"), queue("idle")],
@@ -303,9 +303,12 @@ def small() -> dict[str, Any]:
 
 BAD = {
     "no figure": ({}, ["figure"]),
-    "nothing said of a queue": ({"figure": "share"}, ["queue", "resource", "at_least"]),
+    "no queue, resource and amount": ({"figure": "share"}, ["queue", "resource", "at_least"]),
     "two bounds": ({"figure": "placed", "job": "a/b", "at_least": "1", "at_most": "2"}, ["at_least"]),
-    "no quantity": ({"figure": "deserved", "queue": "a", "resource": "cpu", "at_least": "x"}, ["at_least"]),
+    "an unreadable amount": (
+        {"figure": "deserved", "queue": "a", "resource": "cpu", "at_least": "x"},
+        ["at_least"],
+    ),
     "at most of a job": ({"figure": "placed", "job": "a/b", "at_most": "2"}, ["at_most"]),
     "a job of a queue": (
         {"figure": "share", "queue": "a", "resource": "cpu", "job": "a/b", "at_least": "1"},
@@ -322,7 +325,7 @@ def test_an_invalid_question_has_all_its_problems(asked: dict[str, str], paths: 
     assert all(problem.fix for problem in problems)
 
 
-def test_amounts_change_by_round_steps_and_by_the_missing_amount() -> None:
+def test_amounts_are_tried_in_round_steps_and_at_the_missing_amount() -> None:
     sizes = [size["memory"] for size in amount_sizes("memory", 3.0 * 2**30, 64.0 * 2**30)]
     assert sizes[0] == 128 * 2**20
     assert 3 * 2**30 in sizes

@@ -23,7 +23,7 @@ spec: {weight: 1, reclaimable: true, capability: {cpu: "1m"}}
 
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Path:
-    """A cluster in which queue `waits` takes pods from queue `busy`."""
+    """A cluster in which queue `waits` reclaims from queue `busy`."""
     path = tmp_path / "snapshot.json"
     path.write_text(json.dumps({**factories.cluster(), "scheduler_conf": factories.CONF}))
     return path
@@ -59,7 +59,9 @@ def test_a_broken_rule_names_the_figures(
     assert why in capsys.readouterr().out
 
 
-def test_pods_that_waited_before_are_not_new(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pods_that_waited_before_are_not_counted_as_new(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert check(snapshot, "- no_new_pending: true\n") == 0
     more = json.dumps(factories.pod("another", "wait", cpu="64"))
     assert check(snapshot, "- no_new_pending: true\n", more) == 1
@@ -83,7 +85,9 @@ def test_unreadable_files_and_impossible_simulations_exit_with_2(
     assert capsys.readouterr().err.strip()
 
 
-def test_reports_for_ci_and_for_a_pull_request(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reports_are_written_for_ci_and_for_a_pull_request(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rules = "- max_evictions: 0\n- no_victim_in: busy\n"
     report = snapshot.parent / "report.xml"
     open_queue = CLOSED.replace("1m", "12")
@@ -94,7 +98,7 @@ def test_reports_for_ci_and_for_a_pull_request(snapshot: Path, capsys: pytest.Ca
     assert "| ❌ | no_victim_in: busy | default/run-" in capsys.readouterr().out
 
 
-def test_every_report_says_what_the_simulation_leaves_out(
+def test_every_report_lists_what_the_simulation_leaves_out(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pod = factories.pod("claimed", "wait")
@@ -111,7 +115,7 @@ def test_every_report_says_what_the_simulation_leaves_out(
     assert note in (suite.findtext("system-out") or "")
 
 
-def test_the_rules_of_the_docs_are_understood(snapshot: Path) -> None:
+def test_the_documented_rules_are_accepted(snapshot: Path) -> None:
     (rules,) = re.findall(r"```yaml\n(- .*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert check(snapshot, rules.replace("research", "busy").replace("ml/train", "default/run")) in (0, 1)
 

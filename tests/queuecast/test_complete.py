@@ -138,11 +138,11 @@ COMMANDS = {
     "workspaces_prices_update": "price set",
     "forecasts_cost_retrieve": "forecasts cost",
 }
-"""By which command an operation is called."""
+"""The command of each operation."""
 _ONE_BY_ONE = "The list has the same rows; a command takes names, so it reads the list."
-_ON_PAGES = "Made for the page that shows it; the command beside it tells the same of the whole."
+_ON_PAGES = "Made for the page that shows it; another command returns the same for the whole."
 _BY_DOCUMENT = "`apply` and `queue set` edit by the document of the scenario or one queue at a time."
-_PERSON = "What a person decides about the own account, in a browser."
+_PERSON = "A decision of a person about their own account, made in a browser."
 REASONS = {
     "account_destroy": _PERSON,
     "sessions_list": _PERSON,
@@ -206,7 +206,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_sample_is_opened_and_found_by_its_name(
+def test_the_sample_is_created_once_and_listed_by_its_name(
     logged_in: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     opened = told(capsys, "sample")
@@ -228,7 +228,9 @@ def test_members_are_invited_changed_and_removed(logged_in: None, capsys: pytest
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_offer_is_accepted_by_its_workspace(logged_in: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_offer_is_accepted_or_declined_by_the_name_of_its_workspace(
+    logged_in: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     boss = factories.user("boss", role=None)
     others = workspace_create(name="others", user=boss).workspace
     for role in (Role.VIEWER, Role.EDITOR):

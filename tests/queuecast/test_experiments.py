@@ -41,7 +41,7 @@ goals:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a cluster of one full node, and a gang that waits."""
+    """A folder with a cluster of one full node and a waiting gang."""
     monkeypatch.chdir(tmp_path)
     cluster = scenario(
         nodes=[node("n0", cpu=4, memory="64Gi")],
@@ -87,7 +87,7 @@ def test_a_sweep_lists_every_combination(
     assert [row["front"] for row in rows] == ["1", "1", *"0000000"]
 
 
-def test_a_cell_equals_the_run_of_the_changed_cluster_alone(
+def test_a_cell_equals_the_run_of_the_changed_cluster_on_its_own(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "sweep.yaml").write_text(SWEEP)
@@ -101,7 +101,7 @@ def test_a_cell_equals_the_run_of_the_changed_cluster_alone(
     assert list(cell["figures"].values()) == [figure.of(alone) for figure in figures]
 
 
-def test_a_search_finds_the_smallest_change_and_says_what_it_is(
+def test_a_search_finds_and_lists_the_smallest_change(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "search.yaml").write_text(SEARCH)
@@ -125,7 +125,7 @@ def test_a_search_without_a_result_names_the_closest_combination_and_its_misses(
     assert said["missed"] == [{"goal": "waiting_pods of b at most -1", "by": 1.0}]
 
 
-def test_a_change_that_the_webhook_refuses_is_not_proposed(
+def test_a_change_that_the_webhook_rejects_is_not_proposed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     setting = "{queue: b, field: weight, values: [-1, 5]}"
@@ -206,7 +206,7 @@ three,b,700,300,4,4,1,1Gi
 """
 
 
-def test_cells_that_are_forecasts_are_swept_by_processes(
+def test_forecast_cells_are_swept_by_several_processes(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "trace.csv").write_text(TRACE)
@@ -219,7 +219,7 @@ def test_cells_that_are_forecasts_are_swept_by_processes(
     assert waits[0] > waits[-1]
 
 
-def test_a_search_over_seeds_says_whether_its_proposal_holds(
+def test_a_search_over_seeds_reports_whether_its_proposal_holds(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "trace.csv").write_text(TRACE)

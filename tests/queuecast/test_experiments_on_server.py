@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def folder(live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a cluster, whose user has an account of a server with scenario `plan` of that cluster."""
+    """A folder with a cluster, and the settings of a server that has scenario `plan` of that cluster."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("QUEUECAST_URL", live_server.url)
@@ -36,7 +36,7 @@ def folder(live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def worker() -> Iterator[None]:
-    """Do what waits, as a worker does."""
+    """Execute queued work, as a worker does."""
     stopping = threading.Event()
 
     def work() -> None:
@@ -103,7 +103,7 @@ def test_a_search_on_a_server_equals_a_local_one(
     assert opened["name"] == "the answer"
 
 
-def test_files_of_a_cluster_are_imported_first(
+def test_the_files_of_a_cluster_are_imported_first(
     folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = written(folder, factories.SWEEP, snapshot={"files": ["cluster.json"]})
@@ -111,7 +111,7 @@ def test_files_of_a_cluster_are_imported_first(
     assert Experiment.objects.get().scenario.snapshot.name == factories.SWEEP["name"]
 
 
-def test_problems_found_by_a_server_have_their_lines(
+def test_problems_found_by_a_server_have_line_numbers_of_the_file(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = [{"queue": "nobody", "field": "weight", "values": [1]}]
@@ -123,7 +123,7 @@ def test_problems_found_by_a_server_have_their_lines(
     assert "there is no queue 'nobody'" in said
 
 
-def test_a_server_forecasts_the_cells_under_a_trace_that_is_uploaded(
+def test_a_server_sweeps_forecasts_under_an_uploaded_trace(
     folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "trace.csv").write_text(factories.TRACE)

@@ -71,7 +71,7 @@ def test_a_forecast_reports_waits_and_costs(folder: Path, capsys: pytest.Capture
     assert [row["queue"] for row in rows] == ["a", "b", "(no queue)"]
 
 
-def test_two_scenarios_receive_the_same_work_and_are_compared(
+def test_two_scenarios_are_compared_under_the_same_workload(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = told(capsys, "forecast", "plan", "small", *WORK)
@@ -100,7 +100,7 @@ def test_the_usage_of_the_nodes_is_reported_with_its_fragmentation(
     (found,) = told(capsys, "forecast", "plan", *WORK)
     cpu = next(one for one in found["resources"] if one["resource"] == "cpu")
     assert 0 < cpu["allocated"] <= cpu["most_allocated"] <= 1
-    # each pod requests one core, and nodes have whole ones: what is free always fits
+    # each pod requests one core, and nodes have whole cores: free cores always fit a pod
     assert (cpu["fragmented"], cpu["most_fragmented"]) == (0, 0)
     say("forecast", "plan", *WORK)
     assert "Use of the nodes" in capsys.readouterr().out
@@ -139,7 +139,9 @@ def test_every_problem_is_reported_with_its_place(
     assert says in capsys.readouterr().err
 
 
-def test_a_trace_is_shown_and_more_of_it_generated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trace_is_shown_and_extended_by_generated_jobs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen = told(capsys, "trace", "show", "trace.csv")
     assert (seen["jobs"], seen["span"]) == (20, 570)
     assert seen["sources"] == {"trace": 20}
@@ -158,10 +160,8 @@ def test_a_forecast_is_compared_with_a_later_snapshot(
     assert len(found["backtest"]["unknown"]) == 20
 
 
-def test_the_real_arrivals_are_forecast_and_compared(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # two jobs of the whole cluster: the second really started 100 s after the first had ended
+def test_real_arrivals_are_forecast_and_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # two jobs that use the whole cluster: the second really started 100 s after the first ended
     groups, members = [], []
     for number, (start, end) in enumerate(((0, 600), (700, 1300))):
         group = podgroup(f"job-{number}", queue="a", min_member=2, created=0, phase="Running")
@@ -182,9 +182,7 @@ def test_the_real_arrivals_are_forecast_and_compared(
     assert right["queues"][0]["bias"] == pytest.approx(-50, abs=1)
 
 
-def test_the_finished_jobs_of_a_snapshot_are_a_trace(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_finished_jobs_of_a_snapshot_are_a_trace(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     group = podgroup("job", queue="a", min_member=1, created=0, phase="Running")
     (member,) = pods("job", 1, cpu=2)
     ended = {"terminated": {"finishedAt": clock(90)}}

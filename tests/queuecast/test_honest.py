@@ -78,7 +78,7 @@ def test_an_export_that_manifests_cannot_express_exits_with_1(
     assert script.endswith("vcctl queue operate --name=waits --action=close\n")
 
 
-def test_an_export_names_what_the_webhook_refuses_in_any_order(
+def test_an_export_names_what_the_webhook_rejects_in_any_format(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     local("queue", "set", "base", "waits", "guarantee.cpu=99", "deserved.cpu=2", "weight=3")
@@ -88,7 +88,7 @@ def test_an_export_names_what_the_webhook_refuses_in_any_order(
         assert "impossible: queue waits: spec.deserved.cpu" in capsys.readouterr().err
 
 
-def test_a_removed_queue_is_in_the_script_and_missing_elsewhere(
+def test_a_removed_queue_is_exported_in_the_script_only(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     local("queue", "remove", "base", "waits")
@@ -115,7 +115,7 @@ def test_the_exported_script_is_valid_for_a_shell(backend: Path, capsys: pytest.
 # check
 
 
-def test_a_change_of_the_configuration_alone_is_checked(
+def test_a_change_of_only_the_configuration_is_checked(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert check(backend, "- max_evictions: 0\n", CONF_MAP) == 0
@@ -162,7 +162,7 @@ def test_a_misspelt_rule_is_an_error_with_its_line_and_fix(
         (QUEUE + "  deserved: {cpu: 8}\n  capability: {cpu: 4}\n", 6, "above the capability of 4"),
     ],
 )
-def test_a_change_that_would_be_refused_fails_the_check(
+def test_a_change_that_volcano_would_reject_fails_the_check(
     backend: Path, capsys: pytest.CaptureFixture[str], change: str, line: int, says: str
 ) -> None:
     assert check(backend, "- max_evictions: 99\n", change) == 1
@@ -202,7 +202,7 @@ def test_a_vcjob_is_found_by_its_own_name(backend: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("form", ["json", "junit", "markdown"])
-def test_a_check_that_is_impossible_also_has_a_report(
+def test_an_impossible_check_has_a_report(
     backend: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:
     assert check(backend, "- no_victims_in: busy\n", QUEUE, "--report", form) == 2
@@ -236,7 +236,7 @@ def test_the_json_report_has_the_figures(backend: Path, capsys: pytest.CaptureFi
         (["compare", "1"], None, None),
     ],
 )
-def test_a_refusal_has_the_shape_of_the_api(
+def test_an_error_has_the_shape_of_the_api(
     backend: Path, capsys: pytest.CaptureFixture[str], words: list[str], rule: str | None, path: str | None
 ) -> None:
     assert local(*words, "-o", "json") == 2
@@ -246,13 +246,13 @@ def test_a_refusal_has_the_shape_of_the_api(
     assert all(tuple(one) == KEYS for one in body["problems"])
 
 
-def test_the_same_job_twice_is_refused(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_duplicate_job_is_refused(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert local("job", "add", "base", "x", "--queue", "busy") == 0
     assert local("job", "add", "base", "x", "--queue", "busy") == 2
     assert "already exists" in capsys.readouterr().err
 
 
-def test_a_second_import_leaves_the_snapshot_under_its_scenarios(
+def test_a_second_import_keeps_the_snapshot_of_existing_scenarios(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = {**factories.cluster(nodes=5), "scheduler_conf": factories.CONF}
@@ -297,7 +297,7 @@ KEYS_OF_RULES = sorted(schema("rules")["$defs"]["rule"]["properties"])
 
 @given(st.sampled_from(KEYS_OF_RULES), st.integers(0, 20), st.sampled_from("abcxyz_"))
 @settings(max_examples=40)
-def test_an_extra_letter_in_a_rule_is_never_accepted(rule: str, place: int, letter: str) -> None:
+def test_a_rule_with_an_extra_letter_is_refused(rule: str, place: int, letter: str) -> None:
 
     misspelt = rule[: place % len(rule)] + letter + rule[place % len(rule) :]
     with pytest.raises(Refused):

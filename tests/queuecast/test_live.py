@@ -23,7 +23,7 @@ CONFIGURATION = "api/v1/namespaces/volcano-system/configmaps/volcano-scheduler-c
 
 
 class ApiServer(ThreadingHTTPServer):
-    """Lists in pages of ten, as an API server does under `limit`; refuses a wrong token."""
+    """Returns lists in pages of ten, as an API server does for `limit`, and rejects a wrong token."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -34,7 +34,7 @@ class ApiServer(ThreadingHTTPServer):
         self.missing: set[str] = set()
         self.forbidden: set[str] = set()
         self.expires: dict[str, int] = {}
-        """How often the second page of a list has expired when it is asked for."""
+        """How often a request for the second page of a list returns 410 Expired."""
         self.calls: list[tuple[str, str]] = []
 
 
@@ -85,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def serving() -> Iterator[ApiServer]:
-    """Yield an API server on loopback while it answers."""
+    """Yield a running API server on loopback."""
     try:
         import kubernetes  # noqa: F401
     except ImportError:
@@ -120,7 +120,7 @@ def read(server: ApiServer, folder: Path, *more: str, token: str = TOKEN) -> int
     ])  # fmt: skip
 
 
-def test_all_objects_come_page_by_page_with_the_configuration(
+def test_all_objects_are_read_page_by_page_with_the_configuration(
     server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert read(server, tmp_path) == 0
@@ -133,7 +133,7 @@ def test_all_objects_come_page_by_page_with_the_configuration(
     assert {method for method, _ in server.calls} == {"GET"}
 
 
-def test_what_the_cluster_lacks_is_named(
+def test_kinds_and_configuration_missing_from_the_cluster_are_named(
     server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.missing = {"apis/batch.volcano.sh/v1alpha1/jobs", CONFIGURATION}
@@ -151,7 +151,7 @@ def test_a_cluster_without_volcano_is_refused(
     assert "Volcano's CRDs are not installed" in capsys.readouterr().err
 
 
-def test_the_configuration_may_be_elsewhere(
+def test_the_config_map_option_names_another_configmap(
     server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert read(server, tmp_path, "--config-map", "batch/scheduler") == 0
@@ -170,7 +170,7 @@ def test_a_list_that_expires_while_it_is_read_is_read_again(
     assert "expired 3 times" in capsys.readouterr().err
 
 
-def test_a_refusal_names_what_was_refused_and_the_role(
+def test_a_forbidden_list_is_named_with_the_required_role(
     server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.forbidden = {"apis/scheduling.volcano.sh/v1beta1/queues"}
@@ -184,7 +184,7 @@ def test_a_refusal_names_what_was_refused_and_the_role(
     assert "docs/queuecast-reader.yaml" not in said
 
 
-def test_the_documented_role_allows_what_is_read_and_nothing_more() -> None:
+def test_the_documented_role_allows_only_what_is_read() -> None:
     role = next(iter(yaml.safe_load_all(ROLE.read_text())))
     allowed = {
         (group, resource, verb)

@@ -62,7 +62,7 @@ def test_a_branch_is_changed_run_and_compared(backend: Path, capsys: pytest.Capt
     assert "Victims that differ" in capsys.readouterr().out
 
 
-def test_a_change_that_makes_a_figure_reach_an_amount_is_found_and_applied(
+def test_a_change_that_reaches_an_amount_is_found_and_applied(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ("reach", "base", "placed", "--job", "default/wait", "--at-least", "3")
@@ -80,9 +80,7 @@ def test_a_change_that_makes_a_figure_reach_an_amount_is_found_and_applied(
     assert "none" in out
 
 
-def test_an_export_contains_the_changes_when_read_again(
-    backend: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_exported_change_is_read_back(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("queue", "set", "base", "busy", "weight=7")
     (backend / "conf.yaml").write_text(factories.CONF.replace("nodeorder", "binpack"))
     say("conf", "set", "base", "conf.yaml")
@@ -95,7 +93,7 @@ def test_an_export_contains_the_changes_when_read_again(
     assert "binpack" in (reading.scheduler_conf_text or "")
 
 
-def test_a_run_gives_the_bytes_of_the_core(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_stores_the_result_of_the_core(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("run", "base", "--cycles", "2")
     kept = json.loads((backend / ".queuecast" / "runs" / "1.json").read_text())
     (backend / "input.json").write_text(json.dumps(kept["document"]))
@@ -132,7 +130,7 @@ def test_removing_a_scenario_removes_its_runs(backend: Path, capsys: pytest.Capt
     assert third["id"] not in (first["id"], second["id"])
 
 
-def test_explain_says_why_a_job_waits(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_states_why_a_job_waits(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("run", "base")
     capsys.readouterr()
     say("explain", "1", "job", "default/wait")
@@ -142,7 +140,9 @@ def test_explain_says_why_a_job_waits(backend: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "No job 'default/wiat' in the run. Did you mean 'default/wait'?\n"
 
 
-def test_an_added_job_is_explained_by_its_own_name(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_added_job_is_explained_by_its_given_name(
+    backend: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     say("job", "add", "base", "ml/big", "--queue", "waits", "--replicas", "2", "--cpu", "1")
     say("run", "base")
     story = told(capsys, "explain", "base", "job", "ml/big")
@@ -160,7 +160,7 @@ def test_a_difference_exits_with_1_on_request(backend: Path) -> None:
     say("scenario", "diff", "base", "--exit-code", code=1)
 
 
-def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
+def test_notes_of_a_run_are_printed_on_standard_error(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pod = factories.pod("claimed", "wait")
@@ -212,7 +212,7 @@ def test_lint_exits_with_1_for_files_that_volcano_cannot_read(
     say("conf", "lint", "bad.yaml", code=1)
 
 
-def test_answers_are_tables_json_or_yaml(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_is_a_table_json_or_yaml(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("queue", "list", "base")
     assert capsys.readouterr().out.splitlines()[0].split() == [
         "QUEUE", "PARENT", "WEIGHT", "RECLAIMABLE", "GUARANTEE", "DESERVED", "CAPABILITY",
@@ -252,7 +252,7 @@ def test_every_command_and_exit_code_is_documented() -> None:
         assert f"queuecast {' '.join(chain)}" in page
 
 
-def test_a_plan_in_files_is_linted_by_the_same_rules_with_lines(
+def test_manifests_in_files_are_linted_with_line_numbers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = tmp_path / "queue.yaml"

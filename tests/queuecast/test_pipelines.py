@@ -32,7 +32,7 @@ RULES = "- no_victim_in: busy\n"
 
 @pytest.fixture
 def tools(tmp_path: Path) -> dict[str, str]:
-    """An environment in which `queuecast` and `git` can be called."""
+    """An environment with `queuecast` and `git` in its PATH."""
     if missing := [tool for tool in ("bash", "git") if not shutil.which(tool)]:
         unavailable(f"{', '.join(missing)} not installed")
     command = tmp_path / "bin" / "queuecast"
@@ -71,7 +71,7 @@ def clone(tmp_path: Path, tools: dict[str, str]) -> Path:
 
 
 def narrow(queues: list[Any]) -> None:
-    """Give queue `waits` the small capability that it has in the repository: nothing is evicted for it."""
+    """Give queue `waits` the small capability of the repository, for which nothing is evicted."""
     (waits,) = [queue for queue in queues if queue["metadata"]["name"] == "waits"]
     waits["spec"]["capability"] = {"cpu": "1m"}
 
@@ -96,7 +96,7 @@ def at(clone: Path, tools: dict[str, str], number: int) -> None:
 @pytest.mark.parametrize(
     ("number", "code", "says"), [(16, 0, "the rule holds"), (17, 1, "the rule is broken")]
 )
-def test_the_workflow_of_github_comments_on_a_pull_request(
+def test_the_github_workflow_comments_on_a_pull_request(
     clone: Path, tools: dict[str, str], number: int, code: int, says: str
 ) -> None:
     (workflow, _) = pipelines()
@@ -111,9 +111,7 @@ def test_the_workflow_of_github_comments_on_a_pull_request(
 
 
 @pytest.mark.parametrize(("number", "code"), [(16, 0), (17, 1)])
-def test_the_job_of_gitlab_leaves_a_report(
-    clone: Path, tools: dict[str, str], number: int, code: int
-) -> None:
+def test_the_gitlab_job_writes_a_report(clone: Path, tools: dict[str, str], number: int, code: int) -> None:
     (_, pipeline) = pipelines()
     job = pipeline["queuecast"]
     _, check = job["script"]

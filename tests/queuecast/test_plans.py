@@ -80,7 +80,7 @@ def test_a_plan_shows_its_effects_and_stores_nothing(
     assert "| queues | busy | spec.weight | 1 | 3 |" in page
 
 
-def test_apply_twice_changes_nothing_the_second_time(
+def test_applying_a_plan_twice_changes_nothing_the_second_time(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = told(capsys, "apply", "-f", "plan.yaml")
@@ -170,7 +170,7 @@ def test_all_problems_of_a_plan_are_reported_at_once(
     assert said.startswith("2 problems to fix")
 
 
-def test_a_problem_of_a_file_that_the_plan_names_has_that_files_line(
+def test_a_problem_in_a_file_of_a_plan_has_the_line_of_that_file(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (repository / "queues" / "team.yaml").write_text(QUEUE.replace("parent: root", "capability: {cpu: x}"))
@@ -193,5 +193,5 @@ TREES: Any = st.recursive(
 
 @given(st.dictionaries(st.sampled_from("abcd"), TREES), st.dictionaries(st.sampled_from("abcd"), TREES))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_patch_turns_one_value_into_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
+def test_a_merge_patch_turns_one_value_into_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert merge_patch(before, patch_between(before, after)) == after

@@ -45,12 +45,12 @@ def plan(
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
-    """Return what a command answers as JSON."""
+    """Return the JSON output of a command."""
     return json.loads(text(capsys, *words, "-o", "json", code=code))
 
 
 def text(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
-    """Return what a command prints."""
+    """Return the output of a command."""
     capsys.readouterr()
     assert main(words) == code, (words, capsys.readouterr())
     return capsys.readouterr().out
@@ -63,7 +63,7 @@ def simulated(capsys: pytest.CaptureFixture[str], scenario: str = "plan") -> str
     return str(run)
 
 
-def test_a_login_is_readable_by_its_user_only_and_its_token_is_never_shown(
+def test_a_login_is_readable_only_by_its_user_and_its_token_is_never_shown(
     plan: Scenario, tmp_path: Path, live_server: LiveServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = tmp_path / "config" / "queuecast" / "config.json"
@@ -96,7 +96,7 @@ def test_a_wrong_token_is_not_stored(
     assert [one["name"] for one in told(capsys, "context", "list")] == ["test"]
 
 
-def test_a_stored_token_is_only_sent_to_its_own_server(
+def test_a_stored_token_is_sent_only_to_its_own_server(
     plan: Scenario, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["scenario", "list", "--context", "test", "--server", "http://127.0.0.1:1"]) == 2
@@ -106,7 +106,7 @@ def test_a_stored_token_is_only_sent_to_its_own_server(
     assert Client().server._token == ""
 
 
-def test_an_ambiguous_name_means_the_newest_object_and_lists_the_others(
+def test_an_ambiguous_name_refers_to_the_newest_object_and_lists_the_others(
     plan: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
     newer = scenario_create(snapshot=plan.snapshot, name="plan")
@@ -203,7 +203,7 @@ def test_reach_repeats_the_request_until_every_kind_of_change_is_decided(
     ],
     ids=" ".join,
 )
-def test_a_dry_run_answers_as_usual_and_saves_nothing(
+def test_a_dry_run_returns_its_result_and_saves_nothing(
     plan: Scenario, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     tokens = told(capsys, "token", "list")
@@ -222,7 +222,7 @@ def test_a_dry_run_shows_the_problems_that_the_edit_would_cause(
     assert "queue.deserved_above_capability" in {one["rule"] for one in body["problems"]}
 
 
-def test_a_run_is_waited_for_read_shared_and_cancelled(
+def test_a_run_is_awaited_read_shared_and_cancelled(
     plan: Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = simulated(capsys)
@@ -269,7 +269,7 @@ def _cluster() -> Path:
     return path
 
 
-def test_one_answer_in_every_output_format(plan: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_output_format_shows_the_same_rows(plan: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
     rows = told(capsys, "queue", "list", "plan")
     names = [row["name"] for row in rows]
     assert yaml.safe_load(text(capsys, "queue", "list", "plan", "-o", "yaml")) == rows
@@ -287,7 +287,7 @@ def test_one_answer_in_every_output_format(plan: Scenario, capsys: pytest.Captur
     assert "not a table" in capsys.readouterr().err
 
 
-def test_problems_of_an_edit_stay_visible_beside_names_and_csv(
+def test_problems_of_an_edit_are_shown_beside_names_and_csv(
     plan: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for form in ("name", "csv"):

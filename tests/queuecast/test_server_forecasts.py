@@ -27,14 +27,14 @@ WORK = ("--trace", "today", "--horizon", "1h", "--period", "10s", "--rest", "wai
 
 @pytest.fixture
 def today(plan: Scenario) -> WorkloadTrace:
-    """A trace of this name on the server."""
+    """A trace named `today` on the server."""
     Path("today.csv").write_text(factories.TRACE)
     assert main(["trace", "upload", "today.csv", "--name", "today"]) == 0
     return WorkloadTrace.objects.get()
 
 
 def worked() -> None:
-    """Do what a worker would do with what is queued."""
+    """Execute the queued work as a worker would."""
     do_all_work()
 
 

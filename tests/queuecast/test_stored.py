@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def run(live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run of scenario `plan` that is over, on a server where its user is admin."""
+    """A finished run of scenario `plan`, on a server where its user is admin."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("QUEUECAST_URL", live_server.url)
@@ -33,7 +33,7 @@ def run(live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def work() -> None:
-    """Do all that waits, as a worker does."""
+    """Execute all queued work, as a worker does."""
 
     def do() -> None:
         do_all_work()
@@ -95,13 +95,13 @@ def test_experiments_are_followed_opened_cancelled_and_deleted(
     number = str(cells[-1]["number"])
     opened = told(capsys, "experiments", "open", name, number, "--name", "the last one")
     assert opened["name"] == "the last one"
-    assert told(capsys, "experiments", "cancel", name)["state"] == "succeeded", "it was over before"
+    assert told(capsys, "experiments", "cancel", name)["state"] == "succeeded", "it was finished before"
     assert told(capsys, "delete", "experiment", name, "--dry-run") == {"deleted": False, "with": {}}
     assert told(capsys, "delete", "experiment", name)["deleted"]
     assert not Experiment.objects.exists()
 
 
-def test_labels_are_changed_without_a_revision(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_are_saved_without_a_new_revision(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     labelled = told(
         capsys, "label", "scenario", "plan", "--note", "for the review", "--tag", "q3", "--tag", "ml"
     )
@@ -124,7 +124,7 @@ def test_actions_in_a_workspace_are_listed(run: Run, capsys: pytest.CaptureFixtu
     assert set(told(capsys, "status")) >= {"runs", "workers"}
 
 
-def test_prices_of_a_workspace_are_those_of_a_file(
+def test_prices_of_a_workspace_are_set_from_a_file(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "prices.yaml").write_text("resources: {cpu: 0.04}\ncurrency: EUR\n")

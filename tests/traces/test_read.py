@@ -123,7 +123,7 @@ READ = {
 }
 
 
-def test_every_format_is_tried() -> None:
+def test_every_format_has_an_example() -> None:
     assert set(READ) == set(FORMATS)
 
 
@@ -138,11 +138,11 @@ def test_a_format_is_recognized_and_read(name: str) -> None:
     ("name", "begin"),
     [("helios", "2020-04-01T00:00:00Z"), ("acme", "2023-04-30T16:00:00Z"), ("swf", "1996-10-21T18:55:42Z")],
 )
-def test_the_time_at_which_a_trace_begins_is_kept(name: str, begin: str) -> None:
+def test_the_start_time_of_a_trace_is_kept(name: str, begin: str) -> None:
     assert read_trace(READ[name][0]).begin == begin
 
 
-def test_what_is_left_out_is_noted() -> None:
+def test_skipped_jobs_are_noted() -> None:
     assert read_trace(PHILLY).notes == ("Left out: 1 job without run time.",)
     assert read_trace(SWF).notes == ("Left out: 1 job that never ran.",)
 
@@ -175,7 +175,7 @@ def test_what_is_left_out_is_noted() -> None:
         ),
     ],
 )
-def test_every_problem_names_its_place(text: str, problems: list[str]) -> None:
+def test_every_problem_is_reported_with_its_place(text: str, problems: list[str]) -> None:
     text = dedent(text)
     named = "swf" if text.startswith("1 0 3") else ""
     with pytest.raises(Unreadable) as caught:

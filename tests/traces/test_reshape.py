@@ -16,11 +16,11 @@ def trace(*submitted: float, queue: str = "q") -> Trace:
     )
 
 
-def test_a_window_keeps_its_jobs_with_times_from_its_begin() -> None:
+def test_a_window_keeps_its_jobs_with_times_relative_to_its_start() -> None:
     assert [job.submitted for job in cut(trace(0, 10, 20, 30), 10, 30).jobs] == [0, 10]
 
 
-def test_queues_are_mapped_and_the_rest_goes_to_one() -> None:
+def test_queues_are_mapped_and_the_others_go_to_the_default() -> None:
     both = Trace((*trace(0).jobs, *trace(5, queue="other").jobs))
     assert [job.queue for job in mapped(both, {"q": "a"}, "default").jobs] == ["a", "default"]
 
@@ -42,19 +42,19 @@ def test_sizes_and_run_times_scale() -> None:
     assert scaled(trace(0), size=0.1).jobs[0].pods == 1
 
 
-def test_the_same_seed_gives_the_same_jobs_and_another_seed_others() -> None:
+def test_generated_jobs_are_determined_by_the_seed() -> None:
     patterns = [Pattern("a", 6), Pattern("b", 3)]
     assert generate(patterns, seconds=DAY, seed=1) == generate(patterns, seconds=DAY, seed=1)
     assert generate(patterns, seconds=DAY, seed=1) != generate(patterns, seconds=DAY, seed=2)
 
 
-def test_a_change_of_one_pattern_leaves_the_other_queue_alone() -> None:
+def test_changing_one_pattern_does_not_change_the_jobs_of_other_queues() -> None:
     few = generate([Pattern("a", 6), Pattern("b", 3)], seconds=DAY, seed=1)
     many = generate([Pattern("a", 60), Pattern("b", 3)], seconds=DAY, seed=1)
     assert [job for job in few.jobs if job.queue == "b"] == [job for job in many.jobs if job.queue == "b"]
 
 
-def test_the_rate_is_that_of_the_pattern() -> None:
+def test_arrivals_have_the_rate_of_their_pattern() -> None:
     jobs = generate([Pattern("a", 20)], seconds=30 * DAY, seed=3).jobs
     assert len(jobs) == pytest.approx(20 * 24 * 30, rel=0.05)
 
@@ -82,7 +82,7 @@ def test_a_pattern_is_fitted_to_a_trace() -> None:
 
 
 @pytest.mark.parametrize("hours", [3, 30, 24 * 9])
-def test_a_pattern_of_any_length_has_the_rate_of_its_trace(hours: int) -> None:
+def test_a_pattern_fitted_to_any_length_has_the_rate_of_its_trace(hours: int) -> None:
     made = generate([Pattern("a", 40)], seconds=hours * HOUR, seed=8)
     pattern = fitted(made, "a", hours * HOUR)
     drawn = [len(generate([pattern], seconds=hours * HOUR, seed=seed).jobs) for seed in range(20)]
@@ -92,7 +92,7 @@ def test_a_pattern_of_any_length_has_the_rate_of_its_trace(hours: int) -> None:
     assert longer == pytest.approx(len(made.jobs) / hours * 240, rel=0.15)
 
 
-def test_a_drawn_job_is_like_one_of_the_trace() -> None:
+def test_a_drawn_job_copies_a_job_of_the_trace() -> None:
     large = TraceJob("l", "a", 0, 7200.0, 8, 4, {"nvidia.com/gpu": "8"}, "ann", "high")
     small = TraceJob("s", "a", 60, 30.0, 1, 1, {"cpu": "1"})
     drawn = generate([fitted(Trace((large, small)), "a", 600.0)], seconds=3 * HOUR, seed=2).jobs
@@ -101,11 +101,11 @@ def test_a_drawn_job_is_like_one_of_the_trace() -> None:
     assert len({job.name for job in drawn}) == len(drawn)
 
 
-def test_a_trace_without_jobs_stays_one() -> None:
+def test_an_empty_trace_stays_empty() -> None:
     assert scaled(Trace(()), rate=2.0).jobs == ()
 
 
-def test_run_times_that_nobody_gave_are_the_queues_median_and_that_is_noted() -> None:
+def test_missing_run_times_default_to_the_median_of_the_queue_with_a_note() -> None:
     jobs = (
         TraceJob("a", "q", 0, 100.0),
         TraceJob("b", "q", 1, 300.0),
@@ -140,7 +140,7 @@ def test_a_generated_day_is_replayed() -> None:
     assert waits.finished == waits.jobs
 
 
-def test_names_that_become_equal_in_kubernetes_stay_apart() -> None:
+def test_names_that_collide_in_kubernetes_get_suffixes() -> None:
     jobs = tuple(TraceJob(name, "q", 0.0, 60.0) for name in ("job_1", "job-1", "Job.1"))
     events, _ = events_of(Trace(jobs))
     names = [event["create"]["podgroups"][0]["metadata"]["name"] for event in events]
@@ -148,7 +148,7 @@ def test_names_that_become_equal_in_kubernetes_stay_apart() -> None:
     assert events[1]["create"]["pods"][0]["metadata"]["name"] == "job-1-2-0"
 
 
-def test_a_gang_requests_what_its_least_members_do_together() -> None:
+def test_the_min_resources_of_a_gang_sum_its_min_member_pods() -> None:
     job = TraceJob("j", "q", 0.0, 60.0, pods=4, min_member=3, requests={"cpu": "500m", "memory": "1.5Gi"})
     events, _ = events_of(Trace((job,)))
     spec = events[0]["create"]["podgroups"][0]["spec"]
