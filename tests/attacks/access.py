@@ -1,4 +1,4 @@
-"""Who may call what: every route of the resolver as everybody, and whether the call changed anything."""
+"""The access matrix: every route called as every principal, and whether the call wrote anything."""
 
 import hashlib
 import re
@@ -28,12 +28,12 @@ PRINCIPALS = (
 
 NOT_TAKEN = 405
 WRITES = "*"
-"""Marks a call that changed what is stored."""
+"""Marks a call that wrote to the database."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """One address pattern, as one method calls it."""
+    """One URL pattern with one HTTP method."""
 
     name: str
     method: str
@@ -42,13 +42,13 @@ class Route:
 
     @property
     def call(self) -> str:
-        """Return how the table names it."""
+        """Return its name in the table."""
         return f"{self.method.upper()} /{self.pattern}"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one principal was answered."""
+    """The response to one principal."""
 
     status: int
     wrote: bool
@@ -61,7 +61,7 @@ Row = Mapping[str, Outcome]
 
 
 def routes() -> Iterator[Route]:
-    """Yield every address of the resolver with every method that it takes."""
+    """Yield every URL of the resolver with every allowed method."""
     for name, pattern, view in _patterns(get_resolver(), "", ""):
         api = getattr(view, "view_class", None) if name.startswith("api:") else None
         methods = [m for m in ("get", "post", "put", "patch", "delete") if api is None or hasattr(api, m)]
@@ -79,7 +79,7 @@ def _patterns(resolver: URLResolver, above: str, space: str) -> Iterator[tuple[s
 
 
 def matrix() -> dict[Route, Row]:
-    """Call every route as everybody; each call meets the same rows, and is undone."""
+    """Call every route as every principal; each call sees the same rows and is rolled back."""
     world = _World()
     found: dict[Route, Row] = {}
     for route in routes():
@@ -99,7 +99,7 @@ def table(found: Mapping[Route, Row]) -> list[str]:
 
 
 class _World:
-    """A workspace with a thing of each kind, and everybody who might want to see it."""
+    """A workspace with one object of each kind, and every principal who might access it."""
 
     def __init__(self) -> None:
         self._clients = _clients()
@@ -112,12 +112,12 @@ class _World:
         self._typed = calls.typed(run, self._scenario)
         self._run = run
         self._other = factories.run(self._scenario)
-        # A token notes once a minute that it is used; that is no change by the call.
+        # A token records its use once a minute, which does not count as a write by the call.
         TokenDetails.objects.update(last_used="2100-01-01T00:00:00Z")
         self._stored = _fingerprint()
 
     def outcome(self, route: Route, who: str) -> Outcome:
-        """Return what somebody is answered, and whether it changed anything."""
+        """Return the status for a principal, and whether the call wrote anything."""
         client = self._clients[who](route.is_api)
         before = _changes()
         with transaction.atomic():
@@ -162,7 +162,7 @@ class _World:
 
 
 def _clients() -> dict[str, Callable[[bool], Client]]:
-    """Return for everybody what makes a client, of the API or of pages: a script or a browser."""
+    """Return a client factory for every principal: API calls use a script, pages a browser."""
     others = Workspace.objects.create(name="others")
     outsider = factories.user("outsider", role=None)
     Membership.objects.create(workspace=others, user=outsider, role=Role.ADMIN)
@@ -182,7 +182,7 @@ def _clients() -> dict[str, Callable[[bool], Client]]:
 
 
 def _as(session: str, token: str) -> Callable[[bool], Client]:
-    """Return what makes a client: a browser with the session for pages, else a script with the token."""
+    """Return a client factory: a browser with the session for pages, otherwise a script with the token."""
 
     def client(is_api: bool) -> Client:
         if token and (is_api or not session):
@@ -202,7 +202,7 @@ def _session(account: Any) -> str:
 
 
 def _changes() -> int | None:
-    """Return a number that stays while nothing is written; None where the database counts nothing."""
+    """Return a number that is constant without writes; None if the database has no such counter."""
     return connection.connection.total_changes if connection.vendor == "sqlite" else None
 
 

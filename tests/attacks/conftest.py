@@ -1,4 +1,4 @@
-"""The product's fixtures: a script with a token, a browser that is logged in, a run that has ended."""
+"""The product's fixtures: a script with a token, a logged-in browser, a finished run."""
 
 from tests.planner.conftest import api, browser, finished_run
 

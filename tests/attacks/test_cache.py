@@ -203,7 +203,7 @@ def test_memory_cache_is_bounded_and_drops_unused_entries(monkeypatch: pytest.Mo
         take(key, 40)
     assert made == [1, 2, 3]
     take(2, 40)
-    assert made == [1, 2, 3, 2], "the one that was asked for least lately had gone"
+    assert made == [1, 2, 3, 2], "the least recently used entry is evicted"
     take(9, 1000)
     take(1, 40)
     assert made[-2:] == [9, 1]

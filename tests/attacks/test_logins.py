@@ -195,7 +195,7 @@ def test_forwarded_address_is_trusted_only_from_a_trusted_proxy(db: None, settin
         ).status_code
         for number in range(6)
     ]  # fmt: skip
-    assert told == [200] * 6, "six people behind one proxy are six addresses"
+    assert told == [200] * 6, "six clients behind one proxy have six addresses"
 
 
 @given(st.lists(st.ip_addresses().map(str), max_size=5), st.ip_addresses().map(str))

@@ -57,7 +57,7 @@ def test_program_error_is_not_an_outage() -> None:
     assert outage(RequestFactory().get("/"), ValueError("a bug")) is None
 
 
-def test_previews_count_against_the_quota_until_they_are_saved(browser: Client, settings: Any) -> None:
+def test_previews_count_against_the_quota_and_saving_one_adds_nothing(browser: Client, settings: Any) -> None:
     text = json.dumps(factories.cluster())
     workspace = factories.workspace()
     preview = browser.post("/import/", {"name": "c", "documents": text})

@@ -75,7 +75,7 @@ def test_preview_and_its_bytes_are_deleted_after_an_hour(browser: Client) -> Non
     assert "older than an hour" in text_of(browser.post("/import/save/", {"draft": draft}, follow=True))
     old_runs_remove(keep=timedelta(days=90))
     assert not ImportPreview.objects.exists()
-    assert list(Blob.objects.values_list("pk", flat=True)) == [kept.pk], "bytes that others use stay"
+    assert list(Blob.objects.values_list("pk", flat=True)) == [kept.pk], "bytes used by others are kept"
 
 
 def test_only_the_newest_previews_are_kept(browser: Client) -> None:
@@ -145,7 +145,7 @@ def test_text_that_exceeds_the_memory_limit_is_refused_with_a_fix(
     assert "memory" in problem["message"]
     assert "import_cluster" in problem["fix"]
     small = hostile(1.9)
-    assert len(small) < IN_A_REQUEST_BYTES, "a larger one is read by a worker, whatever it needs"
+    assert len(small) < IN_A_REQUEST_BYTES, "a worker reads a larger text with any amount of memory"
     settings.IMPORT_MEMORY_MB = 200
     page = browser.post("/import/", {"files": SimpleUploadedFile("a.json", small)})
     assert "more memory" in text_of(page)

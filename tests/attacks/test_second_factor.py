@@ -182,7 +182,7 @@ def test_second_factor_is_set_up_and_turned_off_on_the_page(owner: User) -> None
     assert secret not in text_of(browser.get("/account/security/"))
     assert not is_in(with_password())
     assert browser.post(AT, {"do": "remove", "code": "000000"}).status_code == 422
-    assert browser.post(AT, {"do": "begin"}).status_code == 422, "a thief of the session replaces nothing"
+    assert browser.post(AT, {"do": "begin"}).status_code == 422, "a thief of the session cannot replace it"
     browser.post(AT, {"do": "remove", "code": phone.code()})
     assert is_in(with_password())
 
@@ -288,7 +288,9 @@ def test_logins_and_failures_are_recorded_and_logged(owner: User, caplog: pytest
     assert sum(record.name == audit.name for record in caplog.records) == 3
     page = text_of(browser.get("/account/security/"))
     assert "192.0.2.9" in page
-    assert not Event.objects.filter(kind="login").exclude(workspace=None).exists(), "no workspace sees them"
+    assert not Event.objects.filter(kind="login").exclude(workspace=None).exists(), (
+        "they are visible in no workspace"
+    )
 
 
 def test_exports_are_recorded_once_an_hour_and_always_logged(

@@ -212,7 +212,9 @@ def test_client_removes_secrets_without_changing_what_the_server_reads(cluster: 
     again = manifests.read(sent)
     places = [("pods", 3), ("queues", 1), ("jobs", 0)]
     for place in places:
-        assert again.origins[place].line(()) == reading.origins[place].line(()), "lines are those of the file"
+        assert again.origins[place].line(()) == reading.origins[place].line(()), (
+            "line numbers refer to the file"
+        )
 
 
 def test_command_removes_secrets_stored_by_an_older_version(

@@ -20,7 +20,7 @@ from tests.processes.topology import Web
 
 SLOW = 50
 SECONDS = 2.0
-"""By how much slow clients may delay a page, beyond what a busy machine adds to one without them."""
+"""The delay of a page that slow clients may add, on top of the delay of a busy machine."""
 
 HEADS = [
     "GET /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
@@ -136,7 +136,7 @@ def test_client_that_sends_steadily_is_read_to_the_end(web: Web) -> None:
         for start in range(0, len(body), 20_000):
             client.sendall(body[start : start + 20_000])
             time.sleep(0.7)
-        assert client.recv(12) == b"HTTP/1.1 403", "a form without its token, read to the end"
+        assert client.recv(12) == b"HTTP/1.1 403", "a form without its CSRF token is read to the end"
 
 
 def test_proxy_refuses_anonymous_large_files_and_endless_bodies(web: Web, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_proxy_refuses_anonymous_large_files_and_endless_bodies(web: Web, tmp_pa
             connection.close()
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         connection.request("GET", "/import/")
-        assert connection.getresponse().status == 302, "a stranger still finds the log-in"
+        assert connection.getresponse().status == 302, "the login page still responds"
         connection.close()
 
 

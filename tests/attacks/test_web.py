@@ -108,14 +108,14 @@ def forged_tokens() -> dict[str, str]:
         "random": f"Token {secrets.token_hex(32)}",
         "expired": f"Token {expired}",
         "revoked": f"Token {revoked}",
-        "cut short": f"Token {good[:-1]}",
-        "its key alone": f"Token {good[:15]}",
-        "nobody has said what it may do": f"Token {AuthToken.objects.create(account)[1]}",
-        "another case": f"Token {good.swapcase()}",
-        "another scheme": f"Basic {good}",
-        "two of them": f"Token {good} {good}",
+        "truncated": f"Token {good[:-1]}",
+        "key alone": f"Token {good[:15]}",
+        "no stated scope": f"Token {AuthToken.objects.create(account)[1]}",
+        "different case": f"Token {good.swapcase()}",
+        "other scheme": f"Basic {good}",
+        "two tokens": f"Token {good} {good}",
         "none": "Token ",
-        "no text": "Token \udcff",
+        "undecodable": "Token \udcff",
         "very long": f"Token {'a' * 100_000}",
         "sql": "Token ' OR '1'='1",
     }
@@ -124,9 +124,9 @@ def forged_tokens() -> dict[str, str]:
 @pytest.mark.parametrize(
     "kind",
     [
-        "random", "expired", "revoked", "cut short", "its key alone", "another case", "another scheme",
-        "two of them", "none", "no text", "very long", "sql",
-        "nobody has said what it may do",
+        "random", "expired", "revoked", "truncated", "key alone", "different case", "other scheme",
+        "two tokens", "none", "undecodable", "very long", "sql",
+        "no stated scope",
     ],
 )  # fmt: skip
 def test_forged_token_is_refused(db: None, kind: str) -> None:

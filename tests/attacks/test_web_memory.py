@@ -37,7 +37,7 @@ class Attack(NamedTuple):
 
 
 class Member(NamedTuple):
-    """How a member proves who it is."""
+    """The credentials of a member."""
 
     token: str
 
@@ -161,7 +161,7 @@ def send(web: Web, attack: Attack, headers: dict[str, str]) -> int:
 
 
 def hostile(web: Web, attack: Attack, headers: dict[str, str]) -> list[int]:
-    """Send a request many times at once; return the statuses, 0 for a connection that was cut."""
+    """Send a request many times concurrently; return the statuses, 0 for a closed connection."""
     told: list[int] = []
     threads = [threading.Thread(target=lambda: told.append(send(web, attack, headers))) for _ in range(TIMES)]
     for thread in threads:
@@ -196,7 +196,7 @@ def test_concurrent_hostile_requests_stay_within_the_memory_limit(
 
 
 def main() -> None:
-    """Print what each attack leaves as the peak of a fresh web process."""
+    """Print the peak memory of a fresh web process after each attack."""
     for name, make in ATTACKS.items():
         for caller in ("anonymous", "member"):
             with tempfile.TemporaryDirectory() as folder:

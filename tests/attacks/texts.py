@@ -1,6 +1,6 @@
-"""Hostile texts, each read in a process of its own.
+"""Hostile texts, each read in a separate process.
 
-``python -m tests.attacks.texts`` reads them all and prints what became of each and the peak of memory.
+``python -m tests.attacks.texts`` reads them all and prints each outcome and the peak memory.
 """
 
 import gzip
@@ -38,7 +38,7 @@ def named(name: str) -> str:
 
 
 def laughs(levels: int = 30) -> str:
-    """Return a YAML text in which every line stands for ten of the line above."""
+    """Return a YAML text in which every line expands to ten copies of the line above."""
     lines = ["a0: &a0 [ha,ha,ha,ha,ha,ha,ha,ha,ha,ha]"]
     lines += [f"a{level}: &a{level} [{','.join([f'*a{level - 1}'] * 10)}]" for level in range(1, levels)]
     return "\n".join(lines)
@@ -55,7 +55,7 @@ def merges(levels: int = 40) -> str:
 
 
 def archive() -> bytes:
-    """Return a zip file whose member would be written outside the folder."""
+    """Return a zip file with a member that would be written outside the folder."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as file:
         file.writestr("../../evil.yaml", queue())
@@ -106,7 +106,7 @@ TEXTS: dict[str, Callable[[], bytes]] = {
 
 
 def read(name: str) -> dict[str, object]:
-    """Read one text; return what became of it and how much memory this process needed at most."""
+    """Read one text; return the outcome and the peak memory of this process."""
     content = TEXTS[name]()
     before = peak_kb()
     reading = manifests.read([("../../evil.yaml", content)])
@@ -125,13 +125,13 @@ def read(name: str) -> dict[str, object]:
 
 
 def peak_kb() -> int:
-    """Return the most memory that this program has had; getrusage counts that of its parent, too."""
+    """Return the peak memory of this program; getrusage includes that of its parent."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0])
 
 
 def read_apart(name: str, *, seconds: float = 60.0) -> dict[str, object]:
-    """Read one text in a process of its own."""
+    """Read one text in a separate process."""
     with APART.Pool(1) as process:
         return process.apply_async(read, [name]).get(seconds)
 

@@ -2,7 +2,7 @@
 
 `python -m tests.fidelity.crossings` prints it.
 
-A queue reclaims one pod on one of two nodes, under priority, gang, predicates, proportion and nodeorder; and
+A queue reclaims one pod on one of two nodes, with priority, gang, predicates, proportion and nodeorder; and
 allocate places one pod there. Calls between modules of the core are counted by a profile hook.
 """
 
@@ -75,7 +75,7 @@ def calls_between(run: Callable[[], Any]) -> Counter[tuple[str, str]]:
 
 
 def counted(calls: Counter[tuple[str, str]], packages: Iterable[str]) -> tuple[int, int]:
-    """Return how many modules of some packages are entered, and how many calls there are between them."""
+    """Return the number of modules of some packages that are entered, and of calls between them."""
     within = tuple([f"scheduler_core.{package}." for package in packages])
     of_them = {link: count for link, count in calls.items() if link[1].startswith(within)}
     between = sum(count for (caller, _), count in of_them.items() if caller.startswith(within))

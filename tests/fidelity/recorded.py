@@ -1,4 +1,4 @@
-"""Selected recordings of a file; parsing one takes as long as comparing it."""
+"""Selected recordings of a file; parsing a recording takes as long as comparing it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scheduler_core.reading import Entry, entries
 def picked(
     path: Path, pick: Callable[[Iterable[bytes]], Iterable[bytes]], *, with_recorded: bool = True
 ) -> Iterator[Entry]:
-    """Yield the recordings of a packed file whose lines `pick` yields."""
+    """Yield the recordings of a packed file on the lines that `pick` yields."""
     with gzip.open(path) as lines, NamedTemporaryFile(suffix=".jsonl") as chosen:
         chosen.writelines(pick(lines))
         chosen.flush()

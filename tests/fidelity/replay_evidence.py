@@ -29,13 +29,13 @@ KINDS = (small_replay, clocked_replay, job_replay)
 
 
 def generated(count: int) -> Iterator[Object]:
-    """Yield generated replays: of PodGroups, with plugins that read the clock, and of Jobs, in turn."""
+    """Yield generated replays in turn: of PodGroups, with plugins that read the clock, and of Jobs."""
     for number in range(count):
         yield KINDS[number % len(KINDS)](number // len(KINDS))
 
 
 def window(number: int, *, hours: float = 2.0, nodes: int = 2) -> Object:
-    """Return a window of Philly's work on a few nodes, so that it waits."""
+    """Return a window of the Philly trace on few nodes, so that jobs wait."""
     options = {"day": str(FIRST_DAY + DAYS_APART * number), "hours": str(hours), "nodes": str(nodes)}
     options |= {"conf": CONFS[number % len(CONFS)], "period": "20", "limit": "150"}
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
@@ -46,7 +46,7 @@ def window(number: int, *, hours: float = 2.0, nodes: int = 2) -> Object:
 
 
 def opened(document: Object, **how: object) -> Replay:
-    """Return a replay that has not begun."""
+    """Return a replay that has not started."""
     return Replay(document, Inspection(document), **how)  # type: ignore[arg-type]
 
 
@@ -55,11 +55,11 @@ def encoded(result: Object) -> bytes:
     return json.dumps(result, sort_keys=True).encode()
 
 
-# each returns how many comparisons were equal, of how many
+# each returns the number of equal comparisons, and of all comparisons
 
 
 def same_without_skipping(documents: Iterator[Object]) -> tuple[int, int]:
-    """Compare replays that compute every session with replays that leave some out."""
+    """Compare replays that compute every session with replays that skip sessions."""
     equal = total = 0
     for document in documents:
         total += 1
@@ -68,7 +68,7 @@ def same_without_skipping(documents: Iterator[Object]) -> tuple[int, int]:
 
 
 def committed(decisions: list[Object]) -> list[Object]:
-    """Return the decisions that a replay acts on, without what only explains them."""
+    """Return the decisions that a replay applies, without their explanations."""
     return [
         {name: text for name, text in decision.items() if name not in ("reason", "state")}
         for decision in decisions
@@ -77,13 +77,13 @@ def committed(decisions: list[Object]) -> list[Object]:
 
 
 def remembers_nothing(document: Object) -> bool:
-    """Return whether a session is a function of its moment: plugin tdm remembers when it evicted last."""
+    """Return whether a session depends only on its moment; plugin tdm remembers its last eviction."""
     tiers = document["scheduler_conf"]["tiers"]
     return all(plugin["name"] != "tdm" for tier in tiers for plugin in tier["plugins"])
 
 
 def same_alone(documents: Iterator[Object]) -> tuple[int, int]:
-    """Compare each session with a run of the scenario that its moment opens as."""
+    """Compare each session with a run of its moment as a scenario."""
     equal = total = 0
     for document in documents:
         replay = opened(document)
@@ -97,7 +97,7 @@ def same_alone(documents: Iterator[Object]) -> tuple[int, int]:
 
 
 def same_when_frozen(documents: Iterator[Object], stops: int) -> tuple[int, int]:
-    """Freeze replays at some sessions, and compare where they go on to."""
+    """Freeze replays at some sessions, and compare their continuations."""
     equal = total = 0
     for number, document in enumerate(documents):
         whole = opened(document).run()
@@ -116,7 +116,7 @@ def same_when_frozen(documents: Iterator[Object], stops: int) -> tuple[int, int]
 
 
 def same_in_another_order(documents: Iterator[Object]) -> tuple[int, int]:
-    """Turn every list of objects around."""
+    """Reverse every list of objects."""
     equal = total = 0
     for document in documents:
         turned = {
@@ -159,7 +159,7 @@ CHECKS: dict[str, Callable[[], tuple[int, int]]] = {
 
 
 def main(names: list[str]) -> int:
-    """Print how many comparisons were equal; 1 when any was not."""
+    """Print how many comparisons are equal; return 1 if any is not."""
     status = 0
     for name in names or CHECKS:
         equal, total = CHECKS[name]()

@@ -23,13 +23,13 @@ def recordings(name: str) -> Iterator[Entry]:
 
 
 def difference(entry: Entry) -> str | None:
-    """Return where our replay parts from the recorded one, None when they are equal."""
+    """Return the first difference of our replay from the recorded one, None if they are equal."""
     assert entry.recorded is not None, "only recorded replays are compared"
     return first_replay_difference(replay_document(entry.scenario), entry.recorded)
 
 
 def main(names: list[str]) -> int:
-    """Print, per file, how many replays are equal; 1 when any is not."""
+    """Print, per file, how many replays are equal; return 1 if any is not."""
     status = 0
     for path in sorted(REPLAYS.glob("*.jsonl.gz")):
         if names and path.name.removesuffix(".jsonl.gz") not in names:

@@ -29,7 +29,7 @@ OTHERS = [release.name for release in RELEASES if release != DEFAULT_RELEASE]
 
 
 class Recording(NamedTuple):
-    """A scenario, its answer under a release, and what that release does differently there."""
+    """A scenario, its result under a release, and the differences of that release."""
 
     scenario: Mapping[str, Any]
     result: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Recording(NamedTuple):
 
 
 def recordings(release: str, *, with_same: bool, step: int = 1) -> Iterator[Recording]:
-    """Yield each `step`-th recording of a release: of those that differ, `with_same` of the others too."""
+    """Yield each `step`-th recording of a release that differs, and of the others with `with_same`."""
     numbers = count()
     different = {}
     with gzip.open(VERSIONS / f"{release}.jsonl.gz", "rt") as lines:
@@ -66,7 +66,7 @@ def recordings(release: str, *, with_same: bool, step: int = 1) -> Iterator[Reco
 def _each(
     lines: Iterable[bytes], *, names: Container[str], step: int, numbers: Iterator[int]
 ) -> Iterator[bytes]:
-    """Yield each `step`-th line of a scenario that is named there; numbers go on from file to file."""
+    """Yield each `step`-th line of a listed scenario; numbers continue from file to file."""
     for line in lines:
         begins = NAMED.match(line)
         assert begins, "a recording begins with the name of its scenario"
@@ -75,7 +75,7 @@ def _each(
 
 
 def minimal(release: str) -> Iterator[Recording]:
-    """Yield the smallest scenarios that show a difference, with their answers under a release."""
+    """Yield the smallest scenarios that show a difference, with their results under a release."""
     answers = [json.loads(line)["results"] for line in (VERSIONS / "minimal.jsonl").read_text().splitlines()]
     scenarios = [entry.scenario for entry in entries(str(VERSIONS / "minimal.jsonl"))]
     for scenario, results in zip(scenarios, answers, strict=True):
@@ -83,7 +83,7 @@ def minimal(release: str) -> Iterator[Recording]:
 
 
 def differences(release: str, *, with_same: bool = True, step: int = 1) -> tuple[int, list[str]]:
-    """Return how many recordings were compared, each `step`-th of them, and where ours part from them."""
+    """Compare each `step`-th recording; return how many were compared, and the differences."""
     compared, parted = 0, []
     for recording in recordings(release, with_same=with_same, step=step):
         compared += 1
@@ -95,7 +95,7 @@ def differences(release: str, *, with_same: bool = True, step: int = 1) -> tuple
 
 
 def main() -> int:
-    """Print, per release, how many recordings are equal; 1 when any is not."""
+    """Print, per release, how many recordings are equal; return 1 if any is not."""
     status = 0
     if not Path(VERSIONS).is_dir():
         print(f"no recordings of other releases at {VERSIONS}")

@@ -2,8 +2,8 @@
 
 ``python -m tests.fidelity.versus FOLDER`` runs the core in FOLDER, a checkout of another commit, and this one
 on the same scenarios, plain and explained. Scenarios of every recorded family are changed at random and made
-up to 16 times as large. It prints how many answers are the same bytes and where each other one differs first,
-and returns 1 when any does.
+up to 16 times as large. It prints how many results have the same bytes and each other's first difference,
+and returns 1 if any differs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WAYS = {"plain": ["--no-explain"], "explained": []}
 
 
 def grown(scenario: Object, times: int) -> Object:
-    """Return a scenario with its nodes, PodGroups and pods so many times; they share the queues."""
+    """Return a scenario with multiplied nodes, PodGroups and pods that share the queues."""
     if times == 1:
         return scenario
     larger = dict(scenario)
@@ -49,7 +49,7 @@ def grown(scenario: Object, times: int) -> Object:
 
 
 def _copied(entry: Object, copy: int) -> Object:
-    """Return a copy of an object, named after its number, that refers to others of the same number."""
+    """Return a numbered copy of an object that refers to copies with the same number."""
     made: Object = json.loads(json.dumps(entry))
     if not copy:
         return made
@@ -67,7 +67,7 @@ def _copied(entry: Object, copy: int) -> Object:
 
 
 def changed(number: int) -> Object:
-    """Return a recorded scenario of any family, changed and grown; the same for the same number."""
+    """Return a recorded scenario of any family, changed and grown, deterministic by number."""
     scenario = mutated(number, FAMILIES)
     most = max(1, MOST_PODS // max(len(scenario.get("pods") or ()), 1))
     return grown(scenario, min(Random(number).choice(TIMES), most))
@@ -80,7 +80,7 @@ def answers(core: Path, scenarios: Path, switches: list[str]) -> list[bytes]:
 
 
 def compared(core: Path, numbers: range) -> Iterator[tuple[str, int, str]]:
-    """Yield the way, the number and the first difference, empty without one, of each comparison."""
+    """Yield the way, the number and the first difference (empty if none) of each comparison."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "changed.jsonl"
         path.write_text("".join(json.dumps(changed(number)) + "\n" for number in numbers))
@@ -94,7 +94,7 @@ def compared(core: Path, numbers: range) -> Iterator[tuple[str, int, str]]:
 
 
 def difference(before: bytes, after: bytes) -> str:
-    """Return where two answers differ first."""
+    """Return the first difference of two results."""
     found = next(_differences("", json.loads(before), json.loads(after)), None)
     return found or "the order of keys, or how a number is written"
 

@@ -1,4 +1,4 @@
-"""The effects of a fault on the runs that were submitted around it."""
+"""The effects of a fault on the runs submitted around it."""
 
 import time
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from tests.processes.topology import Topology
 
 @dataclass(frozen=True)
 class Row:
-    """What one fault did to the runs that were submitted."""
+    """The effect of one fault on the submitted runs."""
 
     fault: str
     submitted: int
@@ -23,7 +23,7 @@ class Row:
 
     @property
     def is_harmless(self) -> bool:
-        """Was nothing lost, doubled or wrong?"""
+        """Return whether no run was lost, duplicated or wrong."""
         return (self.lost, self.doubled, self.wrong) == (0, 0, 0)
 
     def __str__(self) -> str:
@@ -34,13 +34,13 @@ class Row:
 
 
 SECONDS = 2.0
-"""How long a run computes that is to be struck in the middle."""
+"""The computing time of a run that is to be interrupted."""
 
 HEAD = "| fault | runs submitted | lost | doubled | wrong | took | remark |\n|---|---|---|---|---|---|---|"
 
 
 class Attempt:
-    """One topology, and what was submitted to it."""
+    """One topology, and the runs submitted to it."""
 
     def __init__(self, running: Topology) -> None:
         self.running = running
@@ -53,12 +53,12 @@ class Attempt:
         return runs
 
     def submit_long(self, count: int, seconds: float = SECONDS) -> list[str]:
-        """Submit runs that compute for some seconds on any machine; return when one computes."""
+        """Submit runs that compute for a few seconds on any machine; return once one is computing."""
         runs: list[str] = self.installation.drive("struck", str(count), str(seconds))
         return runs
 
     def row(self, fault: str, runs: list[str], remark: str = "") -> Row:
-        """Wait for the ends and reckon."""
+        """Wait until the runs are over, and return their row."""
         told: dict[str, Any] = self.installation.drive("reckoned", *runs)
         assert told["unaccounted"] == 0, "a run was tried more or less often than its losses and kills say"
         seconds = time.monotonic() - self.began
@@ -69,7 +69,7 @@ class Attempt:
 
 @contextmanager
 def attempt(running: Topology) -> Iterator[Attempt]:
-    """Try something on a topology; no worker outlives the attempt."""
+    """Run an attempt on a topology, and end all workers afterwards."""
     try:
         yield Attempt(running)
     finally:

@@ -1,4 +1,4 @@
-"""The cells of an experiment while its workers are killed repeatedly.
+"""Cells of an experiment while its workers are repeatedly killed.
 
 ``python -m tests.processes.cell_kills [cells]`` prints the row of the table in docs/faults.md.
 """
@@ -17,26 +17,26 @@ WORKERS = 2
 VARIABLES = {
     "QUEUECAST_CONCURRENCY": "1",
     "QUEUECAST_BACK_OFF_SECONDS": "0.1",
-    # A busy machine may kill more workers than that before a group of cells has kept its first one.
+    # More kills than by default are possible before a group of cells stores its first one.
     "QUEUECAST_MAX_LOSSES": "50",
 }
 FURTHER_CELLS = (4, 24)
-"""A worker dies after so many further cells, by the dice: no pace of kills keeps the trial from ending."""
+"""A worker is killed after a random number of further cells, so that the trial always ends."""
 DELAY = 1.5
-"""So many seconds later at most: workers die while they claim, read and store, too."""
+"""The maximum delay of a kill in seconds, so that workers also die while they claim, read and store."""
 STILL = 240.0
-"""A trial of which no cell is measured for so many seconds has failed."""
+"""A trial fails if no cell is measured for this many seconds."""
 CELLS, SHORT_CELLS = 500, 20
 
 
 def cells_struck(running: Topology, long: bool) -> Row:
-    """Workers die at random while they measure the cells of an experiment."""
+    """Random workers are killed while they measure the cells of an experiment."""
     with attempt(running):
         return struck(running.installation, CELLS if long else SHORT_CELLS)
 
 
 def struck(installation: Installation, count: int) -> Row:
-    """Sweep so many cells, a multiple of five, by workers of which random ones are killed and replaced."""
+    """Run a sweep of `count` cells, a multiple of five, while random workers are killed and replaced."""
     began, experiment = time.monotonic(), installation.drive("experiment_begun", str(count))
     kills = _killed(installation, experiment)
     told = installation.drive("experiment_reckoned", experiment)
@@ -49,7 +49,7 @@ def struck(installation: Installation, count: int) -> Row:
 
 
 def _killed(installation: Installation, experiment: str) -> int:
-    """Kill random workers until the experiment is over; return how many died."""
+    """Kill random workers until the experiment is over; return the number of kills."""
     dice, kills, measured = random.Random(7), 0, -1
     workers = [installation.start_worker(**VARIABLES) for _ in range(WORKERS)]
     due, until = dice.randint(*FURTHER_CELLS), time.monotonic() + STILL
@@ -69,7 +69,7 @@ def _killed(installation: Installation, experiment: str) -> int:
 
 
 def main(count: int) -> int:
-    """Print the row; the exit status says whether the kills were harmless."""
+    """Print the row; exit with 0 if the kills were harmless."""
     with tempfile.TemporaryDirectory(prefix="queuecast-cells-") as folder, topology(Path(folder)) as running:
         running.installation.patience = 3600.0
         with attempt(running) as on:

@@ -16,9 +16,9 @@ Databases = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def databases() -> Iterator[Databases]:
-    """What gives a database with tables and no rows: the address of a new one with each call.
+    """Return a factory of databases with tables and no rows: each call returns the address of a new one.
 
-    With `template="template1"` it has no tables either.
+    With `template="template1"` the database has no tables either.
     """
     programs = services.postgresql_programs()
     if programs is None:

@@ -1,6 +1,6 @@
-"""Steps of journeys, run in a separate process: the actions of a page on its installation.
+"""Steps of a test, run in a separate process with the settings of an installation.
 
-It receives one step after the other as JSON, ``["step", "argument", …]``, and answers each with
+The driver receives steps as JSON, ``["step", "argument", …]``, and answers each with
 ``{"answer": …}``, or with ``{"error": …}`` and the traceback.
 """
 
@@ -44,7 +44,7 @@ from tests.processes.furnished import FRESH, answers, furnish  # noqa: E402
 PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
 CLAIM_SECONDS = 0.25
 ATTEMPTS = 10
-"""To catch a worker in a moment that is over soon."""
+"""Attempts to kill a worker at a short-lived moment."""
 
 
 def submit(cycles: str, count: str) -> list[str]:
@@ -55,10 +55,10 @@ def submit(cycles: str, count: str) -> list[str]:
 
 @functools.cache
 def cycles_in(seconds: str) -> int:
-    """Return how many cycles of the runs here take so many seconds of the processor."""
+    """Return how many cycles of these runs take the given processor seconds."""
     cluster = factories.cluster(nodes=50, waiting=200)
     document = manifests.resolve({**cluster, "scheduler_conf": factories.CONF})
-    # The first cycles, which place pods, take longer than the many others.
+    # The first cycles place pods and take longer than the others.
     few, many = (_seconds(document, cycles) for cycles in (10, 60))
     return int(50 * float(seconds) / (many - few))
 
@@ -70,7 +70,7 @@ def _seconds(document: dict[str, Any], cycles: int) -> float:
 
 
 def distinct(count: str, cycles: str) -> list[str]:
-    """Submit `count` runs of `cycles` cycles, no two of the same input; return their ids."""
+    """Submit `count` runs of `cycles` cycles with distinct inputs; return their ids."""
     snapshot = factories.snapshot(factories.cluster(nodes=50, waiting=200))
     scenarios = [
         scenario_create(snapshot=snapshot, name=f"what if {uuid4()}", owner=factories.user())
@@ -81,14 +81,14 @@ def distinct(count: str, cycles: str) -> list[str]:
 
 
 def struck(count: str, seconds: str) -> list[str]:
-    """Submit `count` different runs of so many seconds of the processor each; return when one computes."""
+    """Submit `count` distinct runs of the given processor seconds; return once one is computing."""
     runs = distinct(count, str(cycles_in(seconds)))
     computing(runs[0])
     return runs
 
 
 def repeated(count: str, different: str) -> list[str]:
-    """Queue `count` runs of so many different inputs; return their ids."""
+    """Queue `count` runs with `different` distinct inputs; return their ids."""
     scenario = factories.scenario(document=factories.cluster(nodes=50, waiting=200))
     runs = [
         run_create(scenario=scenario, options={"cycles": 1 + number % int(different)})
@@ -98,7 +98,7 @@ def repeated(count: str, different: str) -> list[str]:
 
 
 def drained(run_id: str) -> dict[str, Any]:
-    """Wait until every run of the same scenario is over; return how they ended, and each one's seconds."""
+    """Wait until every run of the same scenario is over; return their states and durations."""
     runs = Run.objects.filter(scenario__runs=run_id).order_by()
     _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=1.0)
     times = runs.values_list("state", "created", "finished")
@@ -109,29 +109,29 @@ def drained(run_id: str) -> dict[str, Any]:
 
 
 def admin() -> str | None:
-    """Make the account admin; return its password."""
+    """Create the account admin; return its password."""
     return admin_create()
 
 
 def script() -> tuple[str, str]:
-    """Return a scenario and a token that may run it."""
+    """Return a scenario and a token with the right to run it."""
     return str(factories.scenario().pk), factories.token(factories.user())
 
 
 def runs_of(scenario: str) -> list[str]:
-    """Return the runs that are kept of a scenario."""
+    """Return the stored runs of a scenario."""
     return [str(run) for run in Run.objects.filter(scenario=scenario).values_list("pk", flat=True)]
 
 
 def notified_again(*run_ids: str) -> int:
-    """Deliver the message of every run once more."""
+    """Deliver the message of every run again."""
     for _ in run_ids:
         notify_workers()
     return len(run_ids)
 
 
 def killed_while_storing(run_id: str, group: str) -> bool:
-    """Kill the worker's process group in the moment in which it stores the run; was it caught?"""
+    """Kill the worker's process group while it stores the run; return whether that succeeded."""
     run = Run.objects.filter(pk=run_id)
     storing, over = run.filter(doing="storing the outcome"), run.filter(state__in=Run.OVER)
     _wait(lambda: storing.exists() or over.exists(), pause=0.001)
@@ -142,10 +142,10 @@ def killed_while_storing(run_id: str, group: str) -> bool:
 
 
 def killed_while_importing(pods: str, doing: str, group: str) -> str:
-    """Hand clusters with so many pods to a worker until its process group is killed while it is at something.
+    """Import clusters of `pods` pods until the worker's process group is killed during the given stage.
 
-    A worker can be through before this process looks again: then it gets the next cluster. Return the id of
-    the import that was killed.
+    A worker may finish before this process checks again; then it gets the next cluster. Return the id of
+    the interrupted import.
     """
     text = json.dumps(factories.cluster(waiting=int(pods))).encode()
     workspace = factories.workspace()
@@ -168,7 +168,7 @@ def killed_while_importing(pods: str, doing: str, group: str) -> str:
 
 
 def import_over(import_id: str) -> dict[str, Any]:
-    """Wait until the import is over; return how it ended."""
+    """Wait until the import is over; return its outcome."""
     asked = _wait(lambda: Import.objects.filter(pk=import_id, state__in=Import.OVER).first())
     return {
         "state": asked.state,
@@ -181,14 +181,14 @@ def import_over(import_id: str) -> dict[str, Any]:
 
 
 def ended(*run_ids: str) -> int:
-    """Wait until the runs are over, whatever else happens; return how many they are."""
+    """Wait until all runs are over; return their number."""
     runs = Run.objects.filter(pk__in=run_ids)
     _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=0.5)
     return len(run_ids)
 
 
 def reckoned(*run_ids: str) -> dict[str, Any]:
-    """Wait until the runs are over; return how many were lost, stored twice, or stored wrong."""
+    """Wait until the runs are over; return how many were lost, duplicated or wrong."""
     runs = Run.objects.filter(pk__in=run_ids)
     _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=0.2)
     known = list(runs.select_related("input", "result"))
@@ -206,42 +206,42 @@ def reckoned(*run_ids: str) -> dict[str, Any]:
 
 
 def _is_doubled(run: Run) -> bool:
-    """Are there rows that the result does not have?"""
+    """Return whether there are rows that the result does not have."""
     assert run.result is not None
     decided = sum(len(cycle["decisions"]) for cycle in run.result.document()["cycles"])
     return len(decisions(run)) != decided or run.queue_outcomes.count() != 2
 
 
 def _printed(run: Run) -> bytes:
-    """Return what the core says of the frozen input."""
+    """Return the core's output for the frozen input."""
     return encode(simulate_document(manifests.resolve(run.input.document())))
 
 
 def computing(run_id: str) -> str:
-    """Wait until the core has told of progress; return the worker's name."""
+    """Wait until the core reports progress; return the worker's name."""
     run = _wait(lambda: Run.objects.filter(pk=run_id, state="running", progress__gt=0).first())
     return str(run.worker)
 
 
 def over(*run_ids: str) -> dict[str, dict[str, Any]]:
-    """Wait until the runs are over; return how each one ended."""
+    """Wait until the runs are over; return each outcome."""
     runs = Run.objects.filter(pk__in=run_ids)
     _wait(lambda: all(run.is_over for run in runs.all()))
     return {str(run.pk): _ending(run) for run in runs.all()}
 
 
 def killed(run_id: str, kills: str) -> bool:
-    """Wait until it is known that the run's process was killed so often."""
+    """Wait until the run has recorded the given number of killed processes."""
     return bool(_wait(lambda: Run.objects.filter(pk=run_id, kills=kills).exists()))
 
 
 def queued(run_id: str) -> int:
-    """Wait until the run has been put back; return how many workers were lost over it."""
+    """Wait until the run is queued again; return its number of lost workers."""
     return int(_wait(lambda: Run.objects.filter(pk=run_id, state="queued").first()).losses)
 
 
 def cancel(run_id: str) -> float:
-    """Cancel a run; return how many seconds its end took."""
+    """Cancel a run; return the seconds until it ended."""
     asked = time.monotonic()
     work_cancel(work=Run.objects.get(pk=run_id))
     _wait(lambda: Run.objects.get(pk=run_id).is_over)
@@ -259,7 +259,7 @@ def result(run_id: str) -> str:
 
 
 def pages(run_id: str) -> dict[str, str]:
-    """Return what the pages about a run show, without what is new with every answer."""
+    """Return the content of a run's pages, without the parts that change with every response."""
     run = Run.objects.get(pk=run_id)
     browser = Client(headers={"host": "localhost"})
     browser.force_login(factories.user())
@@ -285,7 +285,7 @@ def _ending(run: Run) -> dict[str, Any]:
 
 
 def _wait(look: Callable[[], Any], pause: float = 0.05) -> Any:
-    """Return what `look` sees as soon as it sees something; a database that is away is looked at again."""
+    """Poll `look` until it returns something; retry if the database is unavailable."""
     until = time.monotonic() + PATIENCE
     while not (seen := _seen(look)):
         if time.monotonic() > until:
@@ -303,9 +303,9 @@ def _seen(look: Callable[[], Any]) -> Any:
 
 
 def claimed(worker: str) -> dict[str, Any]:
-    """Claim as a worker until nothing waits; return what was taken, and how often somebody else was faster.
+    """Claim as a worker until nothing waits; return the claimed runs, and the number of lost claims.
 
-    It waits for a round quarter of a second before each claim, so that several claim at the same moment.
+    Each claim waits for a full quarter of a second, so that several workers claim simultaneously.
     """
     claims, lost = [], 0
     until = time.monotonic() + PATIENCE
@@ -335,7 +335,7 @@ STEPS: dict[str, Callable[..., Any]] = {
 
 
 def main(steps: Connection) -> None:
-    """Take the steps that are sent, until the other side closes; none keeps a connection for the next."""
+    """Run the received steps until the input is closed; close database connections after each step."""
     with suppress(EOFError):
         while True:
             step, *arguments = json.loads(steps.recv())

@@ -26,14 +26,14 @@ A_ROUND = 50
 """Edits of one imported cluster."""
 AT_ONCE = 3
 WARM = 0.3
-"""The part of the edits after which everything has been used, and every cache filled."""
+"""The fraction of the edits after which everything has been used and every cache is filled."""
 CACHE = ("--maxmemory", "8mb", "--maxmemory-policy", "allkeys-lru")
-"""As docker-compose.yml starts it, but small: it is full within the test."""
+"""As in docker-compose.yml, but small, so that it is full during the test."""
 MOST_MB = 15.0
-"""More does no process grow after it is warm, over all edits that follow."""
+"""The maximum growth of a process after the warm-up."""
 
 SMALL = {"QUEUECAST_SNAPSHOT_CACHE_BYTES": "1000000"}
-"""What each web process keeps unpacked is full within the test, too."""
+"""The snapshot cache of each web process is also full during the test."""
 
 HEAD = "| part | at the start | warm | at the end | slope after it is warm |\n|---|---|---|---|---|"
 
@@ -47,7 +47,7 @@ class Caller:
     session: str
 
     def api(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        """Call the API; return what it answers."""
+        """Call the API; return its response."""
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         sent = None if body is None else json.dumps(body).encode()
         headers |= {"Authorization": f"Token {self.token}", "Content-Type": kind}
@@ -65,13 +65,13 @@ class Caller:
 
 @dataclass
 class Growth:
-    """How large something was after how many edits."""
+    """A size over the number of edits."""
 
     edits: list[int] = field(default_factory=list)
     mb: list[float] = field(default_factory=list)
 
     def note(self, edits: int, mb: float) -> None:
-        """Remember a size."""
+        """Record a size."""
         self.edits.append(edits)
         self.mb.append(mb)
 
@@ -82,19 +82,19 @@ class Growth:
 
     @property
     def warm(self) -> float:
-        """Return the middle size of the first third after it is warm."""
+        """Return the median size of the first third after the warm-up."""
         late = self._late()
         return statistics.median(late[: max(1, len(late) // 3)])
 
     @property
     def end(self) -> float:
-        """Return the middle size of the last third."""
+        """Return the median size of the last third."""
         late = self._late()
         return statistics.median(late[-max(1, len(late) // 3) :])
 
     @property
     def per_thousand(self) -> float:
-        """Return the slope after it is warm, in MB for a thousand edits."""
+        """Return the slope after the warm-up, in MB per thousand edits."""
         late = self._late()
         edits = self.edits[-len(late) :]
         return statistics.linear_regression(edits, late).slope * 1000 if len(late) > 1 else 0.0
@@ -106,7 +106,7 @@ class Growth:
 
 
 class Endurance:
-    """The production shape with a cache that is soon full, and what its parts weigh."""
+    """The production setup with a small cache, and the memory of its parts."""
 
     def __init__(self, running: Topology, cache: services.Redis) -> None:
         self._running, self._cache = running, cache
@@ -120,7 +120,7 @@ class Endurance:
         self._lock = threading.Lock()
 
     def weigh(self) -> None:
-        """Note how large everything is now."""
+        """Record the current size of every part."""
         threads = Path(f"/proc/{self._web.process.pid}/task")
         pids = [pid for path in threads.glob("*/children") for pid in path.read_text().split()]
         sizes = {f"web process {number}": _resident(pid) for number, pid in enumerate(sorted(pids), 1)}
@@ -132,7 +132,7 @@ class Endurance:
             self.growth.setdefault(name, Growth()).note(self.done["edits"], mb)
 
     def round(self, number: int) -> None:
-        """Import a cluster, plan with it as somebody would for minutes, and run it twice."""
+        """Import a cluster, edit it like a user would for a few minutes, and run it twice."""
         call = self.caller.api
         cluster = json.loads(self._cluster)
         cluster["pods"][0]["metadata"]["labels"] = {"round": f"{number}"}
@@ -152,7 +152,7 @@ class Endurance:
         self._count(pages=1)
 
     def _edit(self, scenario: str, number: int) -> None:
-        """Change a queue, a node, a job, or take the last change back."""
+        """Change a queue, a node or a job, or undo the last change."""
         call = self.caller.api
         seen = {"If-Match": str(call("GET", f"{scenario}/")["revision"])}
         match number % 5:
@@ -201,7 +201,7 @@ def endurance(folder: Path) -> Iterator[Endurance]:
 
 
 def lasted(on: Endurance, edits: int, minutes: float) -> None:
-    """Work until so many edits are made or the time is over; weigh everything after each round."""
+    """Work until the edits are made or the time is over; record all sizes after each round."""
     until = time.monotonic() + 60 * minutes
     rounds = iter(range(-(-edits // A_ROUND)))
     lock = threading.Lock()
@@ -226,13 +226,13 @@ def lasted(on: Endurance, edits: int, minutes: float) -> None:
 
 
 def _resident(pid: int | str) -> float:
-    """Return how much memory a process holds, in MB."""
+    """Return the resident memory of a process in MB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
 
 
 def main(edits: int, minutes: float) -> int:
-    """Print the table; the exit status says whether everything but the database stayed as large as it was."""
+    """Print the table; exit with 0 if nothing but the database grew."""
     with tempfile.TemporaryDirectory(prefix="queuecast-endurance-") as folder, endurance(Path(folder)) as on:
         began = time.monotonic()
         lasted(on, edits, minutes)

@@ -1,4 +1,4 @@
-"""An experiment in an installation: start it, follow it, compare its cells with the same runs alone."""
+"""An experiment in an installation: start it, follow it, compare its cells with separate runs."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests import factories
 
 
 def experiment_begun(cells: str) -> str:
-    """Begin a sweep of so many cells, a multiple of five; return its id."""
+    """Begin a sweep of `cells` cells, a multiple of five; return its id."""
     written = {
         **factories.SWEEP,
         "settings": [
@@ -33,9 +33,9 @@ def experiment_at(experiment_id: str) -> dict[str, Any]:
 
 
 def experiment_reckoned(experiment_id: str) -> dict[str, Any]:
-    """Return how many cells were lost, doubled or are not what the same run alone comes to.
+    """Return how many cells were lost, duplicated, or differ from the same run alone.
 
-    A group that nobody finished has lost those of its cells that were not measured.
+    An unfinished group has lost its unmeasured cells.
     """
     experiment = Experiment.objects.select_related("input").get(pk=experiment_id)
     cells = Cells(experiment)

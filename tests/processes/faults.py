@@ -1,8 +1,8 @@
 """Faults of each part of the production setup, and their effects on runs, as a table.
 
 ``python -m tests.processes.faults [long]`` prints it as Markdown: the short form, or the one with long
-outages and a thousand runs. A row says how many runs were submitted, and how many of them were lost (they did
-not succeed), doubled (rows that their result does not have) or wrong (other bytes than the core prints).
+outages and a thousand runs. A row has the number of submitted runs, and how many of them were lost (they did
+not succeed), duplicated (rows that their result does not have) or wrong (other bytes than the core prints).
 """
 
 import json
@@ -30,7 +30,7 @@ from tests.processes.topology import Topology, Web, topology
 
 
 def killed_idle(running: Topology, long: bool) -> Row:
-    """A worker dies that had nothing to do; its message box dies with it."""
+    """An idle worker dies, and its message box with it."""
     with attempt(running) as on:
         on.installation.start_worker().kill()
         runs = on.submit(4)
@@ -63,7 +63,7 @@ def killed_storing(running: Topology, long: bool) -> Row:
 
 
 def simulation_killed(running: Topology, long: bool) -> Row:
-    """The system kills a simulation for its memory; the worker lives on and tries the run once more."""
+    """The system kills a simulation for its memory; the worker continues and retries the run once."""
     with attempt(running) as on:
         worker = on.installation.start_worker(QUEUECAST_CONCURRENCY="1")
         runs = on.submit_long(1)
@@ -73,7 +73,7 @@ def simulation_killed(running: Topology, long: bool) -> Row:
 
 
 def redis_restarted(running: Topology, long: bool) -> Row:
-    """Redis dies with every message, is away, and comes back empty; runs are submitted all the while."""
+    """Redis dies with all messages, is down, and restarts empty, while runs are submitted."""
     with attempt(running) as on:
         on.installation.start_worker()
         runs = on.submit(4)
@@ -85,7 +85,7 @@ def redis_restarted(running: Topology, long: bool) -> Row:
 
 
 def database_stopped(running: Topology, long: bool) -> Row:
-    """PostgreSQL stops at once in the middle of simulations and is away for a while."""
+    """PostgreSQL stops immediately during simulations and is down for a while."""
     away = 30 if long else 5
     with attempt(running) as on:
         on.installation.start_worker()
@@ -97,7 +97,7 @@ def database_stopped(running: Topology, long: bool) -> Row:
 
 
 def web_killed(running: Topology, long: bool) -> Row:
-    """The web server dies under calls that submit runs; the callers try again with the same keys."""
+    """The web server dies during calls that submit runs; the callers retry with the same keys."""
     count = 24 if long else 12
     with attempt(running) as on:
         on.installation.start_worker()
@@ -115,7 +115,7 @@ def web_killed(running: Topology, long: bool) -> Row:
 
 
 def _submitted(web: Web, scenario: str, token: str, key: int) -> str:
-    """Submit a run until there is an answer, as a script would; return the run's id."""
+    """Submit a run until there is a response, as a script would; return the run's id."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         call = Request(  # noqa: S310 - our own address
@@ -136,7 +136,7 @@ def _submitted(web: Web, scenario: str, token: str, key: int) -> str:
 
 
 def disk_full(running: Topology, long: bool) -> Row:
-    """Where workers put inputs and results no space is left: runs fail and say so, the worker lives on."""
+    """The workers' disk is full: runs fail with that message, and the worker continues."""
     with attempt(running) as on, _small_disk() as disk:
         on.installation.start_worker(TMPDIR=str(disk))
         first = on.submit(1)
@@ -175,7 +175,7 @@ def _fill(ballast: Path) -> None:
 
 
 def clock_jumped(running: Topology, long: bool) -> Row:
-    """One worker's clock is an hour ahead; it must not take the other's runs for abandoned."""
+    """One worker's clock is an hour ahead; it must not consider the other's runs abandoned."""
     program = shutil.which("faketime")
     if program is None:
         unavailable("faketime is not installed (scripts/install-test-services installs it)")
@@ -190,7 +190,7 @@ def clock_jumped(running: Topology, long: bool) -> Row:
 
 
 def delivered_twice(running: Topology, long: bool) -> Row:
-    """Every message comes three times."""
+    """Every message is delivered three times."""
     with attempt(running) as on:
         runs = on.submit(6)
         for _ in range(2):
@@ -207,7 +207,7 @@ FAULTS: tuple[Callable[[Topology, bool], Row], ...] = (
 
 
 def main(long: bool) -> int:
-    """Print the table; the exit status says whether every fault was harmless."""
+    """Print the table; exit with 0 if every fault was harmless."""
     rows = []
     sys.stdout.write(f"{HEAD}\n")
     with tempfile.TemporaryDirectory(prefix="queuecast-faults-") as folder, topology(Path(folder)) as running:

@@ -1,4 +1,4 @@
-"""Steps of journeys about forecasts, among them one that catches a worker in mid-forecast."""
+"""Steps of tests about forecasts, including a kill of a worker during a forecast."""
 
 import hashlib
 import os
@@ -16,20 +16,20 @@ from tests import factories
 
 PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
 ATTEMPTS = 10
-"""To catch a worker in a moment that is over soon."""
+"""Attempts to kill a worker at a short-lived moment."""
 JOBS = 1500
 OPTIONS = {"horizon_seconds": 15_000.0, "period_seconds": 1.0, "rest": "waits"}
 
 
 def forecast_queued() -> str:
-    """Queue a forecast that takes a child process a while, always of the same input; return its id."""
+    """Queue a forecast that takes a child process a while, always with the same input; return its id."""
     return str(_submitted().pk)
 
 
 def forecast_killed(group: str) -> tuple[str, float]:
-    """Kill the worker's process group once a forecast's state is kept; return its id and that state's second.
+    """Kill the worker's process group once a forecast's state is stored; return its id and that second.
 
-    A worker can be through before this process looks again: then it gets the next forecast.
+    A worker may finish before this process checks again; then it gets the next forecast.
     """
     for _ in range(ATTEMPTS):
         forecast = _submitted()
@@ -46,7 +46,7 @@ def forecast_killed(group: str) -> tuple[str, float]:
 
 
 def forecast_over(forecast_id: str) -> dict[str, Any]:
-    """Wait until a forecast is over; return how it ended, with a hash of all that is kept of it."""
+    """Wait until a forecast is over; return its outcome, with a hash of everything that is stored."""
     for _ in _until_late():
         try:
             forecast = Forecast.objects.get(pk=forecast_id)
@@ -71,7 +71,7 @@ def _submitted() -> Forecast:
 
 
 def _kept(forecast: Forecast) -> bool:
-    """Is a state kept? On a busy machine the first one is that of the beginning, which does not count."""
+    """Return whether a state is stored, other than one of the beginning, as on a busy machine."""
     state = frozen_state(forecast)
     return state is not None and state["end"] > 0.0
 

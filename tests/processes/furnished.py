@@ -21,12 +21,12 @@ FRESH = re.compile(r'csrf[^>]*value="[^"]+"|"X-CSRFToken": "[^"]+"|[^<>]* ago|ju
 SAME = [
     *("/runs/{run}/" + part for part in ("", "queues/waits/", "jobs/default/wait/")),
     *("/api/v1/runs/{run}/" + part for part in ("queues/", "jobs/", "decisions/?page_size=1000")),
-    # Not for how long a victim ran: the first releases did not keep that.
+    # Without the run time of victims, which the first releases did not store.
     "/api/v1/runs/{run}/victims/?fields=order,pod,job,queue,node,for_pod,for_job,for_queue,action,reason,state",
     *("/api/v1/runs/{run}/" + part for part in ("result/", "input/", "explain/steps/1/")),
     *("/api/v1/scenarios/{scenario}/" + part for part in ("queues/", "diff/", "workloads/", "conf/")),
 ]
-"""What says the same after an upgrade."""
+"""Addresses with the same response after an upgrade."""
 THERE = [
     "/", "/import/", "/imports/{import}/", "/status/", "/account/", "/account/security/",
     "/runs/{run}/victims/{victim}/", "/runs/{run}/share/", "/compare/?runs={run},{other}",
@@ -36,11 +36,11 @@ THERE = [
     *("/api/v1/" + part for part in ("workspaces/", "runs/", "snapshots/", "tokens/", "status/")),
     "/api/v1/workspaces/{workspace}/changes/",
 ]  # fmt: skip
-"""What answers after an upgrade; it shows times, or what there was none of."""
+"""Addresses that respond after an upgrade with other content, such as times or new objects."""
 
 
 def furnish() -> dict[str, str]:
-    """Make something of each kind; return what the addresses name."""
+    """Create an object of each kind; return the names used in the addresses."""
     factories.user("admin", role=Role.ADMIN)
     run = factories.run()
     finish(run, simulate_document(manifests.resolve(run.input.document())))
@@ -60,7 +60,7 @@ def furnish() -> dict[str, str]:
 
 
 def answers(named: dict[str, str]) -> dict[str, Any]:
-    """Return what pages and API say, as an admin; everything has to answer."""
+    """Return the responses of pages and API to an admin; every address must respond."""
     Membership.objects.filter(user__username="admin").update(role=Role.ADMIN)
     browser = Client(headers={"host": "localhost"})
     browser.force_login(User.objects.get(username="admin"))
@@ -68,5 +68,5 @@ def answers(named: dict[str, str]) -> dict[str, Any]:
     failed = {address: answer.status_code for address, answer in said.items() if answer.status_code != 200}
     assert not failed, failed
     texts = {address: FRESH.sub("", b"".join(said[address]).decode()) for address in SAME}
-    # PostgreSQL keeps the members of a JSON object in an order of its own.
+    # PostgreSQL stores the members of a JSON object in its own order.
     return {address: json.loads(text) if "/api/" in address else text for address, text in texts.items()}

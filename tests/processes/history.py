@@ -1,7 +1,7 @@
 """Rows in every table of an old database: ``python -m tests.processes.history BACKUP`` upgrades one.
 
-It begins without tables. Whenever a migration has made some, they are filled: with the rows of a backup of
-today, as far as there is a place for them, else with one row in which no column is left empty.
+The database begins without tables. After each migration, new tables are filled with the rows of a current
+backup, as far as they fit, otherwise with one row in which no column is empty.
 """
 
 import base64
@@ -27,7 +27,7 @@ from django.utils import timezone  # noqa: E402
 
 STEPS = ("seq", "cycle", "action", "op", "job", "pod", "node", "reason", "for_pod", "state")
 BY_RUN = ("queueoutcome", "joboutcome", "victim", "trace")
-"""What belonged to a run before outcomes had rows of their own."""
+"""Tables that belonged to a run before outcomes had their own rows."""
 APPS = ("planner", "knox")
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -35,7 +35,7 @@ Row = dict[str, str]
 
 
 def past_rows(backup: Path) -> Rows:
-    """Return the rows of a backup by kind, as the first releases would have had them."""
+    """Return the rows of a backup by kind, in the form of the first releases."""
     rows: Rows = defaultdict(list)
     for line in gzip.decompress(backup.read_bytes()).decode().splitlines()[1:-1]:
         one = json.loads(line)
@@ -54,7 +54,7 @@ def past_rows(backup: Path) -> Rows:
 
 
 def migrate_and_fill(rows: Rows) -> dict[str, list[Row]]:
-    """Apply every migration and fill what it makes; return the rows as they were kept first, by table."""
+    """Apply every migration and fill its new tables; return the rows as first stored, by table."""
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     tokens = executor.loader.graph.leaf_nodes("knox")
@@ -76,7 +76,7 @@ def migrate_and_fill(rows: Rows) -> dict[str, list[Row]]:
 
 
 def in_order(apps: Any, filled: set[str]) -> Iterator[type[models.Model]]:
-    """Yield the models that are not filled yet, each behind those that it refers to."""
+    """Yield the models that are not filled yet, each after the models that it refers to."""
     left = [model for model in apps.get_models() if model._meta.app_label in APPS]
     left = [model for model in left if model._meta.label_lower not in filled]
     while left:
@@ -94,7 +94,7 @@ def needs(model: type[models.Model]) -> list[Any]:
 
 
 def fill(model: type[models.Model], rows: list[dict[str, Any]]) -> None:
-    """Keep rows in a table as it was then; one of our own when there are none."""
+    """Store rows in a table as it was then, or one generated row if there are none."""
     key = model._meta.pk
     if model._default_manager.exists():
         return  # its migration filled it from other tables
@@ -103,7 +103,7 @@ def fill(model: type[models.Model], rows: list[dict[str, Any]]) -> None:
         if not rows and isinstance(key, models.AutoField):
             del values[key.attname]
         made = model._default_manager.bulk_create([model(**values)])[0]
-        # What the model sets by itself when a row is made.
+        # Fields that the model sets itself when a row is created.
         model._default_manager.filter(pk=made.pk).update(
             **{name: value for name, value in values.items() if name != key.attname}
         )
@@ -114,7 +114,7 @@ def fill(model: type[models.Model], rows: list[dict[str, Any]]) -> None:
 
 
 def value_of(field: Any, row: dict[str, Any]) -> Any:
-    """Return what a column holds: the row's value, else one that is not empty."""
+    """Return a column's value: the row's, otherwise one that is not empty."""
     if field.name in row:
         return (field.target_field if field.is_relation else field).to_python(row[field.name])
     if field.is_relation:
@@ -135,7 +135,7 @@ def value_of(field: Any, row: dict[str, Any]) -> Any:
 
 
 def stored(table: str) -> list[Row]:
-    """Return every row of a table, as texts."""
+    """Return every row of a table, as strings."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # noqa: S608 - own tables
         columns = [column[0] for column in cursor.description]
@@ -147,7 +147,7 @@ def _text(value: Any) -> str:
 
 
 def changed(before: list[Row], after: list[Row]) -> dict[str, list[Row]]:
-    """Return by column the rows in which it says something else now; under "" those that are gone."""
+    """Return the changed rows by column, and the deleted rows under ""."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in before:
         same = [{name for name in row if name in now and now[name] == row[name]} for now in after]
@@ -159,7 +159,7 @@ def changed(before: list[Row], after: list[Row]) -> dict[str, list[Row]]:
 
 
 def report(backup: Path) -> dict[str, Any]:
-    """Upgrade a database from its beginning; return what changed of the rows, and the tables without rows."""
+    """Upgrade a database from its beginning; return the changed rows, and the tables without rows."""
     kept = migrate_and_fill(past_rows(backup))
     connection.check_constraints()
     tables = connection.introspection.table_names()

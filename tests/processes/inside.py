@@ -1,4 +1,4 @@
-"""Access to what only processes of an installation reach: its children, accounts and tables."""
+"""Access to an installation's internals: its child processes, accounts and tables."""
 
 import os
 import secrets
@@ -26,14 +26,14 @@ from planner.scenarios.services.scenarios import scenario_create
 from tests import factories
 
 CYCLES = 50
-"""So many runs of one scenario differ by their cycles."""
+"""The number of runs of one scenario that differ by their cycles."""
 
 
 def simulation_killed() -> bool:
-    """Kill the simulation of a run that lost none before, as the system does; was there one within seconds?
+    """Kill the simulation of a run without earlier losses; return whether there was one within seconds.
 
-    Only of a worker that does one thing at a time. The child is stopped first, so that it is still the same
-    run's when it dies.
+    Only for a worker with a concurrency of one. The child is stopped first, so that it still belongs to the
+    same run when it dies.
     """
     for _ in range(50):
         for run in Run.objects.filter(state=Run.State.RUNNING, kills=0):
@@ -48,7 +48,7 @@ def simulation_killed() -> bool:
 
 
 def _works_on(run: Run) -> bool:
-    """Is this attempt all that the run's worker is at?"""
+    """Return whether the run's worker works only on this attempt."""
     at_work = Run.objects.filter(state=Run.State.RUNNING, worker=run.worker)
     return list(at_work.values_list("pk", "attempt", "kills")) == [(run.pk, run.attempt, 0)]
 
@@ -58,7 +58,7 @@ def _children(process: Path) -> list[int]:
 
 
 def small(count: str) -> list[str]:
-    """Queue `count` runs on a few nodes, no two of the same input; return their ids."""
+    """Queue `count` runs on a few nodes with distinct inputs; return their ids."""
     snapshot, planner = factories.snapshot(), factories.user()
     scenarios = [
         scenario_create(snapshot=snapshot, name=f"what if {number}", owner=planner)
@@ -84,14 +84,14 @@ def cluster() -> dict[str, Any]:
 
 
 def database_mb() -> float:
-    """Return how large the database is, which is PostgreSQL."""
+    """Return the size of the PostgreSQL database."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         return float(cursor.fetchone()[0]) / 2**20
 
 
 def newcomer(username: str) -> str:
-    """Make an account with a workspace of its own, in which is the sample; return its password."""
+    """Create an account with its own workspace and the sample; return its password."""
     password = secrets.token_urlsafe(12)
     user = User.objects.create_superuser(username, password=password).acting(Role.ADMIN)
     sample_load(workspace=workspace_create(name=f"of {username}", user=user).workspace)
@@ -104,7 +104,7 @@ def token(username: str) -> str:
 
 
 def careful_account(username: str, password: str) -> None:
-    """Make an account whose second factor is on."""
+    """Create an account with a second factor."""
     user = User.objects.create_user(username, password=password)
     second_factor_begin(user=user)
     secret = pending_secret(user)
@@ -113,7 +113,7 @@ def careful_account(username: str, password: str) -> None:
 
 
 def queued_rebase(scenario: str, snapshot: str) -> str:
-    """Let a worker rebase as it does for large snapshots; return the rebase's id."""
+    """Queue a rebase for a worker, as for large snapshots; return its id."""
     of = Scenario.objects.get(pk=scenario)
     rebase = rebase_create(
         scenario=of,
@@ -136,5 +136,5 @@ def origin(run_id: str) -> tuple[str, str]:
 
 
 def rendered(template: str) -> str:
-    """Return a page that needs no context, as the server writes it."""
+    """Return a page that needs no context, as the server renders it."""
     return render_to_string(template)

@@ -16,7 +16,7 @@ from tests.kept import DATABASE, empty_database, static_files
 ROOT = Path(__file__).parents[2]
 
 PRELOADED = multiprocessing.get_context("forkserver")
-"""Forks drivers from a process that has imported what reads no settings, which takes most of a start."""
+"""Forks drivers from a process that has already imported the modules that read no settings."""
 PRELOADED.set_forkserver_preload([
     "celery.app.amqp", "django.contrib.admin.utils", "django.forms", "django.template.loader", "django.test",
     "jsonschema", "manifests", "planning.bundle", "planning.experiments.outcomes", "planning.fitting",
@@ -25,7 +25,7 @@ PRELOADED.set_forkserver_preload([
 ])  # fmt: skip
 
 PATIENCE = 120.0
-"""For how many seconds a step may wait, unless an installation is told otherwise."""
+"""The default timeout of a step in seconds."""
 
 SHORT = {
     "QUEUECAST_LEASE_SECONDS": "3",
@@ -57,12 +57,12 @@ class Worker:
         return [int(pid) for path in children for pid in path.read_text().split()]
 
     def kill(self) -> None:
-        """Kill it as the system would: nothing of it gets to say goodbye."""
+        """Kill it as the system would, without any cleanup."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.end()
 
     def stop(self) -> None:
-        """Ask it to go."""
+        """Ask it to stop."""
         self.process.terminate()
         self.end()
 
@@ -75,12 +75,12 @@ class Worker:
             self._log.close()
 
     def ended_by_itself(self) -> bool:
-        """Return whether it is gone, though nobody asked it to go."""
+        """Return whether it ended without being asked to stop."""
         return self.process.poll() is not None and not self._log.closed
 
 
 class Driver:
-    """A process beside the installation that takes one step of a journey after the other."""
+    """A process beside the installation that runs the steps of a test."""
 
     def __init__(self, installation: "Installation") -> None:
         self._patience = installation.patience
@@ -91,7 +91,7 @@ class Driver:
         theirs.close()
 
     def answer(self, step: str, *arguments: Any) -> Any:
-        """Return what a step of `tests.processes.driver` answers."""
+        """Return the answer of a step of `tests.processes.driver`."""
         self._steps.send(json.dumps([step, *arguments]))
         if not self._steps.poll(self._patience):
             self._process.kill()
@@ -101,7 +101,7 @@ class Driver:
         return answer["answer"]
 
     def end(self) -> None:
-        """Let it go: nothing more is asked."""
+        """End it."""
         self._steps.close()
         self._process.join(PATIENCE)
         self._process.kill()
@@ -110,7 +110,7 @@ class Driver:
 
 
 def _drive(environment: dict[str, str], steps: Connection) -> None:
-    """Be a driver in this environment: no module that was imported before has looked at another."""
+    """Run a driver in this environment; no module imported before has read another one."""
     os.environ.clear()
     os.environ.update(environment)
     from tests.processes import driver
@@ -119,23 +119,23 @@ def _drive(environment: dict[str, str], steps: Connection) -> None:
 
 
 class Installation:
-    """One installation; `variables` say which database and broker it uses.
+    """One installation; `variables` select its database and broker.
 
     Parameters
     ----------
     folder : Path
-        Where it keeps what it writes; made when it is missing.
+        Where it stores its files; created if missing.
     variables : dict
-        Its environment, where it differs from the defaults.
+        Its environment variables that differ from the defaults.
     rhythm : dict, optional
-        How often workers look around: unless told otherwise so often that nothing waits for one that died.
+        The intervals of the workers; short by default, so that tests do not wait for dead workers.
     has_tables : bool, optional
-        Whether the database that `variables` name has its tables already.
+        Whether the database named in `variables` already has its tables.
 
     Attributes
     ----------
     patience : float
-        For how many seconds a step may wait; read when the first one is asked for.
+        The timeout of a step in seconds; read at the first step.
 
     """
 
@@ -166,31 +166,31 @@ class Installation:
             self.manage("migrate", "--verbosity", "0")
 
     def collect_static(self) -> None:
-        """Have the static files, as `manage.py collectstatic` leaves them."""
+        """Provide the static files, as from `manage.py collectstatic`."""
         shutil.copytree(static_files(), self.folder / "static", dirs_exist_ok=True)
 
     def manage(self, *arguments: str) -> str:
-        """Return what a command of manage.py prints."""
+        """Return the output of a command of manage.py."""
         return self._python(str(ROOT / "manage.py"), *arguments)
 
     def complaint(self, *arguments: str) -> str:
-        """Return what a command of manage.py says when it refuses."""
+        """Return the error output of a failing command of manage.py."""
         done = self._call(str(ROOT / "manage.py"), *arguments)
         assert done.returncode == 1, done.stdout
         return done.stderr
 
     def drive(self, step: str, *arguments: Any) -> Any:
-        """Return what a step of `tests.processes.driver` answers."""
+        """Return the answer of a step of `tests.processes.driver`."""
         if self._driver is None:
             self._driver = Driver(self)
         return self._driver.answer(step, *arguments)
 
     def module(self, name: str, *arguments: str) -> str:
-        """Return what a module prints that runs by itself."""
+        """Return the output of a module run as a program."""
         return self._python("-m", name, *arguments)
 
     def claims(self, number: int) -> dict[str, Any]:
-        """Return what a worker claims that does nothing but claim, see `tests.processes.driver`."""
+        """Return the claims of a worker that only claims, see `tests.processes.driver`."""
         worker = Driver(self)
         answer: dict[str, Any] = worker.answer("claimed", str(number))
         worker.end()
@@ -201,7 +201,7 @@ class Installation:
         return self._workers[-1]
 
     def close(self) -> None:
-        """Kill the workers that are left, and let the driver go."""
+        """Kill the remaining workers, and end the driver."""
         ended = [worker for worker in self._workers if worker.ended_by_itself()]
         for worker in ended:
             worker.end()

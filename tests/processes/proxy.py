@@ -13,13 +13,13 @@ CONFIGURATION = ROOT / "deployment" / "nginx.conf"
 
 
 def nginx_program() -> str | None:
-    """Return the program, if this machine has it."""
+    """Return the program's path, if it is installed."""
     return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 
 
 @contextmanager
 def nginx(program: str, folder: Path, web_port: int) -> Iterator[int]:
-    """Run the shipped configuration with other addresses and folders; yield the port that it listens on."""
+    """Run the shipped configuration with other addresses and folders; yield its port."""
     port = services.free_port()
     folder.mkdir(exist_ok=True)
     folder.chmod(0o777)

@@ -1,4 +1,4 @@
-"""A private PostgreSQL and Redis, each in a folder of its own on a free port."""
+"""A private PostgreSQL and Redis, each in its own folder on a free port."""
 
 import os
 import pwd
@@ -23,18 +23,18 @@ def free_port() -> int:
 
 
 def redis_server() -> str | None:
-    """Return the program, if this machine has it."""
+    """Return the program's path, if it is installed."""
     return shutil.which("redis-server")
 
 
 def postgresql_programs() -> Path | None:
-    """Return the folder with initdb and pg_ctl, if this machine has them; Debian keeps them off the PATH."""
+    """Return the folder of initdb and pg_ctl, if installed; on Debian it is not in PATH."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return next((folder for folder in folders if (folder / "initdb").exists()), None)
 
 
 class Redis:
-    """A Redis that keeps nothing; it may die and come back empty."""
+    """A Redis without persistence; it may be killed and restarted empty."""
 
     def __init__(self, program: str, *options: str) -> None:
         self._program = program
@@ -68,13 +68,13 @@ class Redis:
         self._server.wait()
 
     def used_mb(self) -> float:
-        """Return how much memory its data take."""
+        """Return the memory used by its data."""
         with redis_client.from_url(self.url) as client:
             return float(client.info("memory")["used_memory"]) / 2**20
 
 
 class PostgreSQL:
-    """A PostgreSQL with one database, which has tables and no rows; as root it runs under its own user."""
+    """A PostgreSQL with one database with empty tables; started by root, it runs as its own user."""
 
     def __init__(self, programs: Path, folder: Path) -> None:
         self._programs, self._folder = programs, folder
@@ -84,7 +84,7 @@ class PostgreSQL:
         self.url = self._address("queuecast")
 
     def fill(self) -> None:
-        """Make the database and its tables."""
+        """Create the database and its tables."""
         self._call("initdb", "-D", self._data, "-A", "trust", "-U", "queuecast", "-E", "UTF8", "--no-sync")
         self.start()
         self.create_database("queuecast", template="template1")
@@ -93,11 +93,11 @@ class PostgreSQL:
         self._call("pg_ctl", "-D", self._data, "-m", "fast", "stop")
 
     def copy(self, data: Path) -> None:
-        """Begin with what another one has stored."""
+        """Start from a copy of another instance's data."""
         subprocess.run(["cp", "-a", data, self._data], check=True)
 
     def create_database(self, name: str, *, template: str = "queuecast") -> str:
-        """Make a database that is a copy of another one; return its address."""
+        """Create a copy of another database; return its address."""
         server = ("-h", "127.0.0.1", "-p", str(self._port), "-U", "queuecast")
         self._call("createdb", *server, "-T", template, name)
         return self._address(name)
@@ -123,7 +123,7 @@ class PostgreSQL:
 
 @contextmanager
 def redis(program: str, *options: str) -> Iterator[Redis]:
-    """Run a Redis of our own."""
+    """Run a private Redis."""
     server = Redis(program, *options)
     try:
         yield server
@@ -133,7 +133,7 @@ def redis(program: str, *options: str) -> Iterator[Redis]:
 
 @contextmanager
 def postgresql(programs: Path) -> Iterator[PostgreSQL]:
-    """Run a PostgreSQL of our own."""
+    """Run a private PostgreSQL."""
     with tempfile.TemporaryDirectory(prefix="queuecast-postgresql-", dir="/tmp") as folder:
         server = PostgreSQL(programs, Path(folder))
         server.copy(_stored(programs))
@@ -145,7 +145,7 @@ def postgresql(programs: Path) -> Iterator[PostgreSQL]:
 
 
 def _stored(programs: Path) -> Path:
-    """Return what a PostgreSQL stores whose database has tables and no rows."""
+    """Return the data folder of a PostgreSQL with empty tables."""
 
     def make(folder: Path) -> Path:
         with tempfile.TemporaryDirectory(prefix="queuecast-postgresql-", dir="/tmp") as place:
@@ -158,7 +158,7 @@ def _stored(programs: Path) -> Path:
 
 
 def _own_user(folder: Path) -> str | None:
-    """Give the folder to the user under which PostgreSQL runs; None when that is who we are."""
+    """Give the folder to the user that runs PostgreSQL; return None if that is the current user."""
     if os.geteuid() != 0:
         return None
     account = pwd.getpwnam("postgres")
@@ -167,7 +167,7 @@ def _own_user(folder: Path) -> str | None:
 
 
 def wait_for_port(port: int) -> None:
-    """Return when something listens there."""
+    """Wait until something listens on the port."""
     until = time.monotonic() + 10
     while True:
         try:

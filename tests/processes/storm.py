@@ -1,4 +1,4 @@
-"""Runs while random parts of the production setup are killed repeatedly.
+"""Runs while random parts of the production setup are repeatedly killed.
 
 ``python -m tests.processes.storm [runs] [pause]`` prints the row of the table in docs/faults.md.
 """
@@ -19,23 +19,23 @@ from tests.processes.topology import Topology, topology
 
 WORKERS = 3
 VARIABLES = {
-    # The storm is none of a run's own doing.
+    # The kills are not caused by the runs themselves.
     "QUEUECAST_MAX_LOSSES": "50",
     "QUEUECAST_BACK_OFF_SECONDS": "0.1",
-    # So that a worker's only child is that of its only run.
+    # So that a worker's only child belongs to its only run.
     "QUEUECAST_CONCURRENCY": "1",
 }
 PARTS = ("worker", "simulation", "Redis", "PostgreSQL")
 WEIGHTS = (5, 4, 1, 1)
 RUNS = 1000
 PAUSE = 3.0
-"""Seconds between two kills. A machine on which workers take longer to start needs longer ones."""
+"""Seconds between two kills. A machine with slower worker starts needs longer pauses."""
 AWAY = 1.0
-"""For how many seconds broker and database stay away."""
+"""The downtime of broker and database in seconds."""
 
 
 def random_kills(running: Topology, long: bool) -> Row:
-    """Every few seconds a random part dies; in the short form each part dies once."""
+    """A random part is killed every few seconds; in the short form each part once."""
     if long:
         return storm(running, RUNS, PAUSE)
     with attempt(running) as on:
@@ -44,7 +44,7 @@ def random_kills(running: Topology, long: bool) -> Row:
 
 
 def storm(running: Topology, count: int, pause: float) -> Row:
-    """Submit so many runs and kill random parts until all are over."""
+    """Submit `count` runs and kill random parts until all are over."""
     with attempt(running) as on:
         runs = on.installation.drive("small", str(count))
         return _reckoned(_Kills(on, pause=pause), on, runs, f"a random part killed -9 every {pause:g} s")
@@ -63,9 +63,9 @@ def _reckoned(kills: "_Kills", on: Attempt, runs: list[str], fault: str) -> Row:
 
 
 class _Kills(threading.Thread):
-    """Kills random parts and replaces them until told to stop; without a pause, each part once.
+    """Kills random parts and replaces them until stopped; without a pause, each part once.
 
-    Its dice never change.
+    Its random sequence is fixed.
     """
 
     def __init__(self, on: Attempt, *, pause: float | None) -> None:
@@ -90,7 +90,7 @@ class _Kills(threading.Thread):
 
     def _parts(self) -> Iterator[str]:
         if self._pause is None:
-            # The simulation first, while there is one.
+            # The simulation first, while one is running.
             while not (self.killed["simulation"] or self._over.is_set()):
                 yield "simulation"
             yield from ("PostgreSQL", "Redis", "worker")
@@ -99,7 +99,7 @@ class _Kills(threading.Thread):
             yield self._dice.choices(PARTS, WEIGHTS)[0]
 
     def _kill(self, part: str, driver: Driver) -> int:
-        """Kill a part and bring it back; return how many died."""
+        """Kill a part and restart it; return the number of killed processes."""
         match part:
             case "worker":
                 place = self._dice.randrange(WORKERS)
@@ -119,7 +119,7 @@ class _Kills(threading.Thread):
 
 
 def main(count: int, pause: float) -> int:
-    """Print the row; the exit status says whether the storm was harmless."""
+    """Print the row; exit with 0 if the storm was harmless."""
     with tempfile.TemporaryDirectory(prefix="queuecast-storm-") as folder, topology(Path(folder)) as running:
         running.installation.patience = 3600.0
         row = storm(running, count, pause)

@@ -48,7 +48,7 @@ def test_restored_backup_shows_the_same_content_on_another_database(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.jsonl.gz", "old"], (
         "nothing is left over"
     )
-    # A database without tables: `restore` makes them.
+    # A database without tables; `restore` creates them.
     new = Installation(tmp_path / "new", of_new, has_tables=True)
     try:
         new.collect_static()
@@ -56,7 +56,7 @@ def test_restored_backup_shows_the_same_content_on_another_database(
         assert "Restored 1 accounts" in new.manage("restore", str(file))
         assert new.drive("result", run) == content
         assert new.drive("pages", run) == shown
-        # New rows get numbers of their own after those that were restored.
+        # New rows get ids after the restored ones.
         new.drive("submit", "1", "1")
         assert "is not empty" in new.complaint("restore", str(file))
     finally:

@@ -69,7 +69,7 @@ def test_upload_of_a_killed_web_process_is_removed(tmp_path: Path) -> None:
             waited(lambda: not file.parent.exists())
         with urlopen(server.ready) as answer:  # noqa: S310 - our own address
             assert answer.status == 200
-        # A server that is killed as a whole leaves its folders to the next one.
+        # The next server removes the folders of a server that was killed as a whole.
         left = list((tmp_path / "uploads").iterdir())
         server.kill()
         assert all(path.exists() for path in left)

@@ -25,7 +25,7 @@ print(factories.token(factories.user("sender")))
 
 
 def in_redis(url: str) -> Iterator[tuple[str, bytes]]:
-    """Yield every key of every database of a Redis with what it holds."""
+    """Yield every key of every database of a Redis with its value."""
     with redis.Redis.from_url(url) as server:
         count = int(server.config_get("databases")["databases"])
     for number in range(count):
@@ -48,7 +48,7 @@ def test_planted_secret_is_in_no_file_response_log_or_store(tmp_path: Path, data
     if program is None:
         unavailable("Redis is not installed (scripts/install-test-services installs it)")
     assert program is not None
-    # Small values are stored as they are, so that a search in the bytes finds them.
+    # Small values are stored uncompressed, so that a search in the bytes finds them.
     with services.redis(program, "--rdbcompression", "no") as store:
         variables = {"REDIS_URL": store.url, "DATABASE_URL": databases(), "QUEUECAST_LOG_LEVEL": "DEBUG"}
         installed = Installation(tmp_path / "var", variables, has_tables=True)

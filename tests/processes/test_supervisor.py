@@ -38,7 +38,7 @@ Start = Callable[..., "Supervised"]
 
 
 class Supervised:
-    """A supervisor in a process of its own."""
+    """A supervisor in its own process."""
 
     def __init__(self, *codes: str) -> None:
         self.process = subprocess.Popen(

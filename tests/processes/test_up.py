@@ -25,7 +25,7 @@ PATIENCE = 90.0
 
 
 class Up:
-    """`manage.py up` in a session of its own, its output in a file."""
+    """`manage.py up` in its own session, with its output in a file."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.port = port

@@ -53,7 +53,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return databases(template="template1")
 
 
-# A released migration stays as it is; with every change test_upgrade takes accounts through all of them.
+# Released migrations do not change; test_upgrade runs accounts through all of them.
 @pytest.mark.long
 def test_upgraded_database_keeps_its_accounts(tmp_path: Path, address: str) -> None:
     installed = Installation(tmp_path / "var", {"DATABASE_URL": address}, has_tables=True)

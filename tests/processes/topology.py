@@ -1,6 +1,6 @@
 """The production setup on this machine: PostgreSQL, Redis, gunicorn and workers, which tests may kill.
 
-``make topology`` starts it for a look, until Ctrl-C: ``python -m tests.processes.topology [workers]``.
+``make topology`` runs it until Ctrl-C: ``python -m tests.processes.topology [workers]``.
 """
 
 import os
@@ -52,7 +52,7 @@ class Web:
             time.sleep(0.1)
 
     def kill(self) -> None:
-        """Kill it in the middle of whatever it does."""
+        """Kill it immediately."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -64,7 +64,7 @@ class Web:
 
 
 class Topology:
-    """All of it, in a folder of its own."""
+    """The whole setup, in its own folder."""
 
     def __init__(self, stack: ExitStack, folder: Path, **variables: str) -> None:
         redis, programs = services.redis_server(), services.postgresql_programs()
@@ -91,7 +91,7 @@ class Topology:
 
 @contextmanager
 def topology(folder: Path, **variables: str) -> Iterator[Topology]:
-    """Start database and broker; web and workers as they are asked for."""
+    """Start database and broker; start web and workers on request."""
     with ExitStack() as stack:
         yield Topology(stack, folder, **variables)
 

@@ -36,7 +36,7 @@ REPLAYS = (small_replay, crowded_replay, storm_replay, calm_replay, clocked_repl
 
 
 def groups(options: argparse.Namespace) -> Iterator[tuple[str, Iterable[Entry]]]:
-    """Yield what is compared, each with its name."""
+    """Yield the compared items, each with its name."""
     if options.varied or options.changed:
         yield "varied", (answered(varied(number)) for number in range(options.varied))
         changed = (mutated(number, FAMILIES) for number in range(options.changed))

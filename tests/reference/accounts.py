@@ -1,4 +1,4 @@
-"""What a queue has allocated, requests, has reserved and can reach.
+"""Allocated, requested, reserved and reachable amounts of a queue.
 
 ``spec/proportion.md`` 1.
 """
@@ -19,7 +19,7 @@ INFINITE = 1.7976931348623157e308
 
 
 class Account:
-    """What proportion knows of one queue that has jobs."""
+    """Plugin proportion's attributes of a queue with jobs."""
 
     def __init__(self, session: Session, queue: Queue, guaranteed: Vector) -> None:
         self.queue = queue
@@ -38,7 +38,7 @@ class Account:
         self.allocated, self.request, self.elastic, self.inqueue = (vector(None) for _ in range(4))
 
     def count(self, job: Job) -> None:
-        """Add what a job holds and wants. Section 1.2."""
+        """Add a job's allocated and requested amounts. Section 1.2."""
         allocated = job.allocated()
         waiting = total(task.request for task in job.tasks if task.status == "Pending")
         self.allocated = added(self.allocated, allocated)

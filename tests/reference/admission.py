@@ -43,12 +43,12 @@ def classes_of(document: Object) -> dict[str, Object]:
 
 
 def is_defaulted(document: Object) -> bool:
-    """Tell whether admission fills in defaults."""
+    """Return whether admission sets defaults."""
     return document.get("admission_defaults", True) is True
 
 
 def queues_of(document: Object) -> list[Object]:
-    """Return the queues, with those that the scheduler adds."""
+    """Return the queues, including those added by the scheduler."""
     queues = list(items(document, "queues"))
     names = {queue["metadata"]["name"] for queue in queues}
     if document.get("default_queues", True):

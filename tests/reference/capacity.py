@@ -1,4 +1,4 @@
-"""Plugin capacity, with queues side by side or in a tree: ``spec/capacity.md`` 2 to 6."""
+"""Plugin capacity, for flat queues or a tree: ``spec/capacity.md`` 2 to 6."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Capacity(Plugin):
     # the tree
 
     def link(self) -> bool:
-        """Link every queue with its ancestors, up to the first one that lacks one; later ones are unknown."""
+        """Link every queue with its ancestors, up to the first missing parent; later queues are unknown."""
         queues, linked = self.session.cluster.queues, dict[str, Record]()
         known, self.records = self.records, linked
         for name in known:
@@ -82,7 +82,7 @@ class Capacity(Plugin):
         return True
 
     def add_up(self) -> bool:
-        """Add up what jobs hold and want, in their queue and above it, up to one in an inner queue."""
+        """Add up the jobs' amounts in their queues and ancestors, up to the first job in an inner queue."""
         for record in self.records.values():
             record.clear()
         for job in self.session.cluster.jobs.values():
@@ -152,7 +152,7 @@ class Capacity(Plugin):
         mine = self.records[preemptor.name]
         return common_level(self.records[right.name], mine) - common_level(self.records[left.name], mine)
 
-    # what a queue may take
+    # limits of a queue
 
     def allocatable(self, queue: Queue, task: Task) -> bool:
         return queue.is_open and self.is_leaf(queue.name) and self.has_room(queue, task, [])
@@ -199,7 +199,7 @@ class Capacity(Plugin):
             record.inqueue = added(record.inqueue, job.without_gated(job.min_resources))
         return PERMIT
 
-    # who is evicted
+    # evictions
 
     def reclaimable(self, task: Task, candidates: list[Task]) -> list[Task]:
         mine = self.records.get(task.job.queue)
@@ -240,7 +240,7 @@ class Capacity(Plugin):
 
     @staticmethod
     def may_lose(theirs: Record, held: Vector, victim: Task) -> bool:
-        """Tell whether a queue that holds so much may lose a task. Section 6.4, steps c to f."""
+        """Return whether a queue with these amounts may lose a task. Section 6.4, steps c to f."""
         kept = fits(theirs.guarantee, sub(held, victim.request))
         return kept and has_too_much(theirs, held, victim.request)
 

@@ -35,7 +35,7 @@ class Queue:
 
 
 class Node:
-    """A node with the tasks on it, each with the status that the node knows of."""
+    """A node with its tasks, each with its status on the node."""
 
     def __init__(self, node: Object) -> None:
         metadata, status = node["metadata"], node.get("status") or {}
@@ -55,7 +55,7 @@ class Node:
         self.ports: set[tuple[Any, ...]] = set()
 
     def future(self) -> Vector:
-        """Return what will be idle once what is leaving has left."""
+        """Return the future idle amounts, after releasing pods are gone."""
         return minus(added(self.idle, self.releasing), self.pipelined)
 
     def add(self, task: Task) -> None:
@@ -69,7 +69,7 @@ class Node:
             self.releasing = added(self.releasing, task.request)
 
     def remove(self, task: Task) -> None:
-        """Take a task from the node, as the node knows it."""
+        """Remove a task with its status on the node."""
         _, status = self.tasks.pop(task.key)
         if status == "Pipelined":
             self.pipelined = sub(self.pipelined, task.request)
@@ -79,12 +79,12 @@ class Node:
             self.releasing = sub(self.releasing, task.request)
 
     def show(self, task: Task) -> None:
-        """Let Kubernetes' filters and scores see a pod."""
+        """Make a pod visible to Kubernetes' filters and scores."""
         self.seen.append(task)
         self.ports |= {*task.ports}
 
     def hide(self, task: Task) -> None:
-        """Hide it; a port that another pod uses, too, becomes free."""
+        """Hide it; a port becomes free even if another pod uses it."""
         if task in self.seen:
             self.seen.remove(task)
             self.ports -= {*task.ports}
@@ -133,7 +133,7 @@ class Cluster:
         for job in self.jobs.values():
             job.tasks.sort(key=lambda task: task.uid)
         self.total = total(node.allocatable for node in self.nodes.values())
-        # Kubernetes lists the nodes whose pods have affinities once, when the session opens.
+        # Kubernetes lists the nodes with pods with affinities once, when the session opens.
         self.with_anti = [
             node
             for node in self.nodes.values()
@@ -143,7 +143,7 @@ class Cluster:
 
 
 def has_affinity(task: Task) -> bool:
-    """Tell whether a pod says anything about other pods."""
+    """Return whether a pod has affinity or anti-affinity to other pods."""
     return task.affinity is not None or task.anti_affinity is not None
 
 
@@ -157,5 +157,5 @@ def clock(document: Object) -> float:
 
 
 def fits_future(task: Task, node: Node) -> bool:
-    """Tell whether a task fits what will be idle."""
+    """Return whether a task fits the future idle amounts."""
     return fits(task.request, node.future())

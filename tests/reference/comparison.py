@@ -24,7 +24,7 @@ def entries(path: Path) -> Iterator[Any]:
 
 
 def decided(document: Object, count: int | None = None) -> list[Object]:
-    """Return what the reference decides in every session, and what becomes of tasks, PodGroups and nodes."""
+    """Return the reference's decisions in every session, and the resulting tasks, PodGroups and nodes."""
     return [_of_session(session) for session in cycles(document, count)]
 
 
@@ -42,7 +42,7 @@ def _of_session(session: Session) -> Object:
 
 
 def outcome(result: Object) -> list[Object]:
-    """Return the same of a result, ours or a recorded one."""
+    """Return the same for a result, ours or a recorded one."""
     return [_of_cycle(cycle) for cycle in result["cycles"]]
 
 
@@ -64,17 +64,17 @@ def _of_cycle(cycle: Object) -> Object:
 
 
 def facts_of(decision: Object) -> Object:
-    """Return what two answers have to say alike of a decision; what is empty is left out."""
+    """Return the facts of a decision that must be equal; empty ones are left out."""
     return {key: decision[key] for key in KEYS if decision.get(key)}
 
 
 def _amounts(vector: Object | None) -> dict[str, float]:
-    """Return what is there; an absent amount is one of zero."""
+    """Return the non-zero amounts."""
     return {name: round(amount, 6) for name, amount in (vector or {}).items() if abs(amount) > 1e-6}
 
 
 def difference(ours: list[Object], theirs: list[Object]) -> str | None:
-    """Return the first difference of two answers."""
+    """Return the first difference of two results."""
     if len(ours) != len(theirs):
         return f"{len(ours)} and {len(theirs)} sessions"
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True), 1):

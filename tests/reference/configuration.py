@@ -49,7 +49,7 @@ def accepted(conf: Any) -> Mapping[str, Any]:
 
 
 def as_bool(value: Any, default: bool) -> bool:
-    """Return a boolean argument: one that says so, or a text that does."""
+    """Return a boolean argument, given as a boolean or a string."""
     if isinstance(value, bool):
         return value
     return value in TRUE if isinstance(value, str) and value in (*TRUE, *FALSE) else default

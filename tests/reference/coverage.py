@@ -9,16 +9,16 @@ from tests.reference.admission import conf_of, items, queues_of
 
 Object = Mapping[str, Any]
 
-# Plugins of Volcano whose rules are not written here; a name that Volcano does not know it ignores, too.
+# Plugins of Volcano whose rules are not implemented here; Volcano ignores unknown names.
 UNCOVERED_PLUGINS = {
     *("deviceshare", "extender", "network-topology-aware", "numa-aware", "rescheduling", "task-topology"),
 }
-# Parts of a scenario that change what its sessions see, and are not written here.
+# Parts of a scenario that affect its sessions and are not implemented here.
 UNCOVERED_PARTS = (
     *("jobs", "services", "release", "volcano_version", "controllers", "replay", "hypernodes", "sharding"),
     *("resourceclaims", "persistentvolumeclaims"),
 )
-# What is written of replays, and of their events.
+# The implemented parts of replays and of their events.
 COVERED_OF_REPLAYS = {
     *("period_seconds", "horizon_seconds", "start_delay_seconds", "termination_seconds", "evicted", "events"),
 }
@@ -26,7 +26,7 @@ COVERED_VERBS = ("create", "replace", "delete", "drain")
 
 
 def left_out(document: Object) -> str | None:
-    """Return why a scenario is not covered, None when it is."""
+    """Return why a scenario is not covered, None if it is."""
     return next(reasons(document), None)
 
 
@@ -74,7 +74,7 @@ def _of_tree(document: Object) -> Iterator[str]:
 
 
 def left_out_of_replays(document: Object) -> str | None:
-    """Return why a replay is not covered, None when it is."""
+    """Return why a replay is not covered, None if it is."""
     return next(reasons_of_replay(document), None)
 
 

@@ -87,7 +87,7 @@ def _requeued(pod: Object, now: str, number: int) -> Object:
 
 
 def returned_pod(pod: Object, uid: str, now: str) -> Object:
-    """Return a pod that is created again: pending, under another uid."""
+    """Return a recreated pod: pending, with another uid."""
     metadata = {k: value for k, value in pod["metadata"].items() if k not in ("deletionTimestamp", CLOCK)}
     metadata |= {"uid": uid, "creationTimestamp": now}
     spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}

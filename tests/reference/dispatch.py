@@ -35,13 +35,13 @@ SWITCHES = {
 
 
 class Dispatch:
-    """Questions to all plugins, tier by tier."""
+    """Calls of all plugins, tier by tier."""
 
     tiers: list[list[tuple[Any, Mapping[str, Any]]]]
     instances: list[tuple[str, Any]]
 
     def ask(self, point: str) -> list[list[Callable[..., Any]]]:
-        """Return who answers a point, tier by tier."""
+        """Return the plugins registered at a point, tier by tier."""
         switch = SWITCHES.get(point, "")
         return [
             [
@@ -57,7 +57,7 @@ class Dispatch:
         return [answer for tier in self.ask(point) for answer in tier]
 
     def movers(self) -> list[Callable[..., Any]]:
-        """Return who wants to know of pods that are thought away."""
+        """Return the plugins that follow simulated removals of pods."""
         return [
             plugin.simulate_move
             for tier in self.tiers
@@ -117,7 +117,7 @@ class Dispatch:
         return []
 
     def fire(self, event: str, task: Task) -> bool:
-        """Tell the plugins what happened; returns whether one reports an error."""
+        """Fire an event handler of all plugins; return whether one reports an error."""
         handlers = [getattr(plugin, event) for _, plugin in self.instances if hasattr(plugin, event)]
         errors = [handler(task) for handler in handlers]
         return any(error is not None for error in errors)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Place:
-    """A node of the tree: a leaf for every job, an inner one for every part of a queue's path."""
+    """A node of the tree: a leaf for every job, an inner node for every part of a queue's path."""
 
     def __init__(self, weight: float) -> None:
         self.weight, self.children = weight, {}
@@ -74,7 +74,7 @@ class Drf(Plugin):
         leaf.job = job
 
     def measure(self, held: Mapping[str, Vector] | None = None) -> None:
-        """Compute the whole tree, for what jobs hold or would hold."""
+        """Compute the whole tree for the jobs' current or assumed allocations."""
         if self.tree:
             held = self.held if held is None else held
             whole, used = self.session.cluster.total, total(held.values())

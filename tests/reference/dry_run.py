@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Trial:
-    """A node, what predicates found and what queues hold, from which victims are thought away."""
+    """A dry run on a node: copies of the predicates' and queues' state without simulated victims."""
 
     def __init__(self, session: Session, queue: Queue, task: Task, node: Node) -> None:
         self.session, self.queue, self.task, self.node = session, queue, task, node
@@ -29,7 +29,7 @@ class Trial:
         self.away: list[Task] = []
 
     def move(self, victim: Task, *, away: bool) -> bool:
-        """Think a victim away or back; returns whether every plugin can follow."""
+        """Simulate removing or restoring a victim; return whether every plugin supports that."""
         if away:
             self.available = added(self.available, victim.request)
             self.away.append(victim)
@@ -61,7 +61,7 @@ def by_dry_run(
     nodes: list[Node],
     possible: dict[str, list[Task]],
 ) -> bool:
-    """Pipeline a task where it costs least; returns whether that was possible."""
+    """Pipeline a task to the least costly node; return whether that was possible."""
     wanted = max(
         len(nodes) * session.argument("minCandidateNodesPercentage", 10) // 100,
         session.argument("minCandidateNodesAbsolute", 1),
@@ -90,7 +90,7 @@ def by_dry_run(
 def victims_of_trial(
     session: Session, queue: Queue, task: Task, node: Node, victims: list[Task]
 ) -> list[Task]:
-    """Return the victims that a task needs on a node, after the better ones are let stay."""
+    """Return the victims that a task needs on a node, after reprieving the better ones."""
     trial = Trial(session, queue, task, node)
     heap, potential = session.losing_order(victims, task), []
     while heap:

@@ -73,7 +73,7 @@ class Sla(Plugin):
     KEYS = ("volcano.sh/sla-waiting-time", "sla-waiting-time")
 
     def waits(self, job: Job) -> float | None:
-        """Return how long a job may wait at most."""
+        """Return the maximum waiting time of a job."""
         texts = [*(job.notes.get(key) for key in self.KEYS), self.arguments.get("sla-waiting-time")]
         times = [duration(text) for text in texts]
         return next((time for time in times if time is not None and time > 0), None)

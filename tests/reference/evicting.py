@@ -79,7 +79,7 @@ def attempt(
 
 
 def may_preempt_again(session: Session, task: Task) -> bool:
-    """Tell whether a nominated task may preempt: not while its node takes it or empties for it. Step P0."""
+    """Return whether a nominated task may preempt: not while its node fits it or releases pods. Step P0."""
     if not task.nominated:
         return True
     node = session.cluster.nodes.get(task.nominated)
@@ -100,7 +100,7 @@ def _is_preempted(task: Task) -> bool:
 
 
 def victims_on(session: Session, task: Task, node: Node, *, inside: bool) -> list[Task]:
-    """Return whom the plugins give for a task on a node, of its own job or of the others of its queue."""
+    """Return the victims for a task on a node, of its own job or of the other jobs of its queue."""
     candidates = [
         victim
         for victim in node.in_order()
@@ -115,7 +115,7 @@ def victims_on(session: Session, task: Task, node: Node, *, inside: bool) -> lis
 
 
 def suffices(task: Task, available: Vector, victims: list[Task]) -> bool:
-    """Tell whether a task fits once some victims are gone."""
+    """Return whether a task fits after some victims are gone."""
     for victim in victims:
         available = added(available, victim.request)
     return fits(task.request, available)
@@ -127,7 +127,7 @@ def resolvable_nodes(session: Session, task: Task) -> list[Node]:
 
 
 def starving_jobs(session: Session) -> tuple[Heap[Queue], dict[str, Heap[Job]]]:
-    """Return the queues that have any enqueued job, and the jobs of each that starve."""
+    """Return the queues with enqueued jobs, and the starving jobs of each."""
     queues, jobs = Heap(session.queue_before), dict[str, Heap[Job]]()
     for job in session.cluster.jobs.values():
         if job.is_pending or not session.valid(job):
@@ -196,7 +196,7 @@ def reclaim_for(session: Session, task: Task, statement: Statement) -> None:
 
 
 def shuffle(session: Session) -> None:
-    """Evict whom plugins want to move. Section 8."""
+    """Evict the pods that plugins select. Section 8."""
     running = [
         task for job in session.cluster.jobs.values() for task in job.tasks if task.status == "Running"
     ]

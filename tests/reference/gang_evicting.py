@@ -17,7 +17,7 @@ from tests.reference.statement import Statement
 
 
 class Bundle(NamedTuple):
-    """Tasks of one job that go together; a whole one breaks the job's gang."""
+    """Tasks of one job that are evicted together; a whole bundle breaks the job's gang."""
 
     tasks: list[Task]
     whole: bool
@@ -36,7 +36,7 @@ def gangreclaim(session: Session) -> None:
 
 
 def preempts(_session: Session, job: Job, victim: Task) -> bool:
-    """Tell whether a job may look at a victim of its own queue."""
+    """Return whether a job may consider a victim of its own queue."""
     other = victim.job
     return (
         victim.status in ("Bound", "Running")
@@ -47,7 +47,7 @@ def preempts(_session: Session, job: Job, victim: Task) -> bool:
 
 
 def reclaims(session: Session, job: Job, victim: Task) -> bool:
-    """Tell whether a job may look at a victim of another queue."""
+    """Return whether a job may consider a victim of another queue."""
     other = victim.job
     return (
         victim.status == "Running"
@@ -83,7 +83,7 @@ def make_room(
     statement: Statement,
     may_look_at: Callable[[Session, Job, Task], bool],
 ) -> None:
-    """Evict bundle after bundle until the tasks find their nodes."""
+    """Evict bundle after bundle until the tasks fit."""
     demand, nodes = total(task.request for task in tasks), list(session.cluster.nodes.values())
     available = total(added(node.idle, node.releasing) for node in nodes)
     victims: list[Task] = []
@@ -97,7 +97,7 @@ def make_room(
 def carry_out(
     session: Session, queue: Queue, job: Job, tasks: list[Task], victims: list[Task], statement: Statement
 ) -> bool:
-    """Evict victims and pipeline tasks; when one finds no node, take all back."""
+    """Evict victims and pipeline tasks; discard everything if one fits no node."""
     mine, cache = Statement(session), session.new_cache()
     for victim in victims:
         mine.evict(victim, None)
@@ -128,7 +128,7 @@ def bundles_for(
     nodes: list[Node],
     may_look_at: Callable[[Session, Job, Task], bool],
 ) -> list[Bundle]:
-    """Return what may be evicted, the cheapest first."""
+    """Return the evictable bundles, the cheapest first."""
     grouped: dict[str, list[Task]] = {}
     for node in nodes:
         for victim in node.in_order():
@@ -153,7 +153,7 @@ def bundles_for(
 
 
 def split(tasks: list[Task]) -> list[Bundle]:
-    """Return the tasks that a job can lose and keep its gang, and the others."""
+    """Return the tasks that a job can lose without breaking its gang, and the others."""
     job = tasks[0].job
     ordered = sorted(tasks, key=lambda task: (task.priority, task.uid))
     surplus = job.count(*READY) - job.min_available
@@ -175,7 +175,7 @@ def split(tasks: list[Task]) -> list[Bundle]:
 
 
 def in_order(session: Session, bundles: list[Bundle], task: Task, demand: Vector) -> list[Bundle]:
-    """Return bundles, the first to be evicted first."""
+    """Return the bundles in order of eviction."""
     preemptor = session.cluster.queues[task.job.queue]
 
     def compare(left: Bundle, right: Bundle) -> int:
@@ -194,7 +194,7 @@ def in_order(session: Session, bundles: list[Bundle], task: Task, demand: Vector
 
 
 def gain(bundle: Bundle, demand: Vector) -> float:
-    """Return what a bundle frees of the demand for what its job loses; a safe one loses nothing."""
+    """Return the part of the demand that a bundle frees per cost; a safe bundle costs nothing."""
     if not bundle.whole:
         return float("inf")
     freed = total(task.request for task in bundle.tasks)

@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 class Heap(Generic[Item]):
-    """The classical binary heap, which is not put in order again when what it compares changes."""
+    """The classical binary heap, which is not resorted when its keys change."""
 
     def __init__(self, less: Callable[[Item, Item], bool], items: Iterable[Item] = ()) -> None:
         self.less, self.items = less, []

@@ -36,11 +36,11 @@ class Job:
         self.fit_errors: dict[str, dict[str, list[int]]] = {}
 
     def count(self, *statuses: str) -> int:
-        """Return how many tasks have one of some statuses."""
+        """Return the number of tasks with one of some statuses."""
         return sum(task.status in statuses for task in self.tasks)
 
     def pending(self) -> list[Task]:
-        """Return the pending tasks that no gate holds back, by uid."""
+        """Return the pending tasks without scheduling gates, by uid."""
         return [task for task in self.tasks if task.status == "Pending" and not task.gated]
 
     def waiting_best_effort(self) -> int:
@@ -49,19 +49,19 @@ class Job:
 
     @property
     def is_pending(self) -> bool:
-        """Tell whether the job has not been enqueued."""
+        """Return whether the job has not been enqueued."""
         return self.phase in ("", "Pending")
 
     def is_ready(self) -> bool:
-        """Tell whether the minimum is placed."""
+        """Return whether the minimum is placed."""
         return self.count(*READY) + self.waiting_best_effort() >= self.min_available
 
     def is_pipelined(self) -> bool:
-        """Tell whether the minimum is placed or pipelined."""
+        """Return whether the minimum is placed or pipelined."""
         return self.count("Pipelined", *READY) + self.waiting_best_effort() >= self.min_available
 
     def roles_have(self, statuses: tuple[str, ...], *, best_effort: bool = False) -> bool:
-        """Tell whether every role has its minimum; true when the roles' minimums exceed the job's."""
+        """Return whether every role has its minimum; true if the roles' minimums exceed the job's."""
         if self.min_available < sum(self.minimums.values()):
             return True
         return all(
@@ -69,7 +69,7 @@ class Job:
         )
 
     def of_role(self, role: str, statuses: tuple[str, ...], best_effort: bool) -> int:
-        """Return how many tasks of a role have one of some statuses."""
+        """Return the number of tasks of a role with one of some statuses."""
         return sum(
             task.status in statuses or (best_effort and task.status == "Pending" and task.best_effort)
             for task in self.tasks
@@ -77,7 +77,7 @@ class Job:
         )
 
     def allocated(self) -> Vector:
-        """Return what the allocated tasks request."""
+        """Return the requests of the allocated tasks."""
         return total(task.request for task in self.tasks if task.status in ALLOCATED)
 
     def without_gated(self, amounts: Vector) -> Vector:
@@ -99,5 +99,5 @@ class Job:
         return result
 
     def elastic(self) -> Vector:
-        """Return what is allocated above the minimum."""
+        """Return the allocated amount above the minimum."""
         return exceeded(self.allocated(), self.min_resources or vector(None))

@@ -15,7 +15,7 @@ Counts = Counter[tuple[str, str]]
 
 
 def own_term_matches(cluster: Cluster, owner: Task, term: Term, other: Task) -> bool:
-    """Tell whether a term of a pod that is being placed matches another pod."""
+    """Return whether a term of a pod that is being placed matches another pod."""
     selector = term.get("namespaceSelector")
     names = {*_namespaces(owner, term)}
     if selector:
@@ -24,7 +24,7 @@ def own_term_matches(cluster: Cluster, owner: Task, term: Term, other: Task) -> 
 
 
 def term_matches(cluster: Cluster, owner: Task, term: Term, other: Task) -> bool:
-    """Tell whether a term of a pod that is on a node matches the pod that is being placed."""
+    """Return whether a term of a pod that is on a node matches the pod that is being placed."""
     labels = cluster.namespaces.get(other.namespace, {})
     return _matches({*_namespaces(owner, term)}, term.get("namespaceSelector"), labels, term, other)
 
@@ -42,7 +42,7 @@ def _matches(
 
 
 class Neighbours:
-    """Pods that a pod needs or avoids, and pods that avoid it, counted by topology."""
+    """Counts by topology domain of the pods that match a pod's affinities, and of pods that avoid it."""
 
     def __init__(self, cluster: Cluster, task: Task) -> None:
         self.task = task
@@ -60,7 +60,7 @@ class Neighbours:
         self.says_nothing = not (self.repelling or self.needed or self.avoided)
 
     def count(self, cluster: Cluster, pod: Task, node: Node, amount: int) -> None:
-        """Count a pod on a node for what this one needs and avoids."""
+        """Count a pod on a node for this pod's affinities."""
         if self.needed and all(own_term_matches(cluster, self.task, term, pod) for term in self.needed):
             for term in self.needed:
                 _count(self.near, term, node, amount)
@@ -69,7 +69,7 @@ class Neighbours:
                 _count(self.far, term, node, amount)
 
     def move(self, cluster: Cluster, pod: Task, node: Node, amount: int) -> None:
-        """Count a pod that is thought away from a node or back to it."""
+        """Count a simulated removal or restoration of a pod."""
         self.count(cluster, pod, node, amount)
         for term in pod.required(pod.anti_affinity):
             if term_matches(cluster, pod, term, self.task):
@@ -100,7 +100,7 @@ def _count(counts: Counts, term: Term, node: Node, amount: int = 1) -> None:
 
 
 def constraints_of(task: Task, action: str) -> list[Term]:
-    """Return a pod's constraints of one kind, their selectors with the keys of labels that must match."""
+    """Return a pod's constraints of one kind, with matchLabelKeys added to their selectors."""
     return [
         {**entry, "labelSelector": _with_keys(task, entry)}
         for entry in task.spread
@@ -118,7 +118,7 @@ def _with_keys(task: Task, constraint: Term) -> Term | None:
 
 
 def matching_pods(task: Task, constraint: Term, node: Node) -> int:
-    """Return how many pods of a node a constraint counts; an empty selector counts none."""
+    """Return the number of a node's pods that a constraint counts; an empty selector counts none."""
     selector = constraint["labelSelector"]
     if selector is None or not requirements_of(selector):
         return 0
@@ -129,7 +129,7 @@ def matching_pods(task: Task, constraint: Term, node: Node) -> int:
 
 
 def takes_part(task: Task, constraint: Term, node: Node) -> bool:
-    """Tell whether a constraint looks at a node."""
+    """Return whether a constraint includes a node."""
     honors_affinity = (constraint.get("nodeAffinityPolicy") or "Honor") == "Honor"
     honors_taints = (constraint.get("nodeTaintsPolicy") or "Ignore") == "Honor"
     return (not honors_affinity or accepts_node(task, node)) and (
@@ -138,7 +138,7 @@ def takes_part(task: Task, constraint: Term, node: Node) -> bool:
 
 
 class Spread:
-    """How many matching pods the domains of hard constraints have."""
+    """Counts of matching pods in the domains of hard constraints."""
 
     def __init__(self, cluster: Cluster, task: Task) -> None:
         self.task, self.constraints = task, constraints_of(task, "DoNotSchedule")

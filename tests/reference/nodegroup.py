@@ -16,7 +16,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 class NodeGroup(Plugin):
     def affinity_of(self, task: Task) -> Mapping[str, Any] | None:
-        """Return what the queue says, or the nearest ancestor that says something."""
+        """Return the affinity of the queue, or of its nearest ancestor with one."""
         queues = self.session.cluster.queues
         queue, seen = queues[task.job.queue], set()
         inherits = self.session.entries["nodegroup"].get("enableHierarchy") is True

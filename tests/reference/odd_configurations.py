@@ -42,7 +42,7 @@ ARGUMENTS: dict[str, tuple[Object, ...]] = {
 
 
 def odd_configuration(random: Random) -> Object:
-    """Return a configuration; actions after a gang's evictions, which are not covered, it has none."""
+    """Return a configuration without actions after a gang's evictions, which are not covered."""
     gangs = random.random() < 0.35
     actions = random.sample(ACTIONS[:2], 2) if gangs else random.sample(ACTIONS[:4], random.randint(2, 4))
     actions += random.sample(ACTIONS[4:], 1) if gangs else []

@@ -99,7 +99,7 @@ def turn(session: Session, queue: Queue, job: Job, tasks: Heap[Task]) -> Stateme
 def nodes_for(
     session: Session, task: Task, cache: dict[str, dict[str, list[int]]] | None
 ) -> tuple[list[Node], dict[str, list[int]]]:
-    """Return the nodes that take a task: the nominated one if it does. Section 2.4, steps 5 to 7."""
+    """Return the nodes that fit a task, only the nominated one if it fits. Section 2.4, steps 5 to 7."""
     nodes = list(session.cluster.nodes.values())
     if not session.look_first(task):
         return [], {node.name: [1] for node in nodes}

@@ -66,7 +66,7 @@ class Task:
         self.nominated: str = self.pod_status.get("nominatedNodeName") or ""
         self.status = status_of(pod, self.node)
         self.job: Job | None = None
-        # What the session adds: whether predicates looked at it, what they found, which of them are skipped.
+        # Set by the session: whether predicates saw it, their results, and which filters are skipped.
         self.looked_at = False
         self.found: dict[str, Any] = {}
         self.skipped: set[str] = set()
@@ -77,7 +77,7 @@ class Task:
         pod_level = (spec.get("resources") or {}).get("requests") or {}
         self.request = added(vector(pod_request(spec, {}, pod_level)), {"pods": 1.0})
         self.best_effort = is_empty(self.request)
-        # As Kubernetes' scores see it: while it is being placed, and once it is on a node.
+        # The amounts used by Kubernetes' scores: while the pod is pending, and once it is on a node.
         self.whole, self.near = vector(pod_request(spec, {}, {})), vector(pod_request(spec, NON_ZERO, {}))
         known = pod_request(spec, {}, pod_level)
         missing = {name: amount for name, amount in NON_ZERO.items() if not pod_level or name not in known}
@@ -86,11 +86,11 @@ class Task:
 
     @property
     def is_on_a_node(self) -> bool:
-        """Tell whether the pod counts on its node."""
+        """Return whether the pod counts on its node."""
         return bool(self.node) and self.status not in ("Succeeded", "Failed")
 
     def required(self, terms: Object | None) -> list[Object]:
-        """Return the terms of an affinity that must hold."""
+        """Return the required terms of an affinity."""
         return (terms or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or []
 
     def preferred(self, terms: Object | None) -> list[Object]:

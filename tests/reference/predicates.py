@@ -47,7 +47,7 @@ class Predicates(Plugin):
 
     @staticmethod
     def store(task: Task, name: str, found: Neighbours) -> None:
-        """Keep what was found; a filter that was skipped once is skipped for the whole session."""
+        """Store the result; a filter that was skipped once is skipped for the whole session."""
         if found.says_nothing:
             task.skipped.add(name)
         else:
@@ -72,7 +72,7 @@ class Predicates(Plugin):
         return codes
 
     def stable(self, task: Task, node: Node) -> list[int]:
-        """Return the codes of the filters that ask nothing of other pods. Section 5.4 has their memory."""
+        """Return the codes of the filters that do not depend on other pods. Section 5.4 has their cache."""
         memory = (node.name, task.notes.get(TEMPLATE, ""))
         if not (self.flag("predicate.CacheEnable", False) and TEMPLATE in task.notes):
             return [] if self.takes(task, node) else [3]
@@ -98,7 +98,7 @@ class Predicates(Plugin):
         if task.node:
             self.session.cluster.nodes[task.node].hide(task)
 
-    # what topology-aware preemption asks, section 8
+    # topology-aware preemption, section 8
 
     def simulate_move(self, found: dict[str, Any], task: Task, pod: Task, node: Node, amount: int) -> bool:
         if self.has("PodAffinity") and "PodAffinity" not in task.skipped:

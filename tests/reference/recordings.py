@@ -26,12 +26,12 @@ def recordings() -> dict[str, Path]:
 
 
 def answered(document: Mapping[str, Any]) -> Entry:
-    """Return a scenario with the core's result, as a recording has one."""
+    """Return a scenario with the core's result, in the form of a recording."""
     return {"scenario": document, "result": simulate_document(document, Options(explain=False))}
 
 
 def agrees(entry: Entry) -> str | None:
-    """Return the first difference from a result, recorded or the core's; an error is one of both or none."""
+    """Return the first difference from a result, recorded or the core's; both or none must be an error."""
     error = entry["result"].get("error")
     try:
         ours = decided(entry["scenario"])

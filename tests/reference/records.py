@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Record(Account):
-    """What capacity knows of one queue."""
+    """Plugin capacity's attributes of a queue."""
 
     def __init__(self, session: Session, queue: Queue, guaranteed: Vector) -> None:
         super().__init__(session, queue, guaranteed)

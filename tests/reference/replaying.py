@@ -1,7 +1,7 @@
 """A plain replay: sessions of the reference over simulated time, by the contract ``spec/replay.md``.
 
-Every session reads all objects. Only those are left out of which the contract says
-that they change nothing.
+Every session reads all objects. Only sessions are skipped that change nothing according to
+the contract.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RECORDED = ("enqueue", "bind", "evict")
 
 
 class Replaying(World):
-    """A replay that is run to its end."""
+    """A complete replay."""
 
     def __init__(self, document: Object) -> None:
         super().__init__(document)
@@ -33,7 +33,7 @@ class Replaying(World):
         self.sessions, self.end = 0, 0.0
 
     def scenario(self, time: float) -> dict[str, Any]:
-        """Return what the scheduler sees."""
+        """Return the scheduler's view as a scenario."""
         return {
             **self.document,
             "now": self.stamp(time),
@@ -44,7 +44,7 @@ class Replaying(World):
         }
 
     def follow(self, session: Session, time: float) -> bool:
-        """Do what a session decided; returns whether it changed anything."""
+        """Apply a session's decisions; return whether they changed anything."""
         made = [one for one in session.decisions if one["state"] == "committed" and one["op"] in RECORDED]
         before = {key: (group.get("status") or {}).get("phase") for key, group in self.groups.items()}
         nominations = self._nominations()
@@ -111,15 +111,15 @@ class Replaying(World):
 
 
 def reads_clock(document: Object) -> bool:
-    """Return whether a plugin compares with the time: then equal objects may be decided differently later."""
+    """Return whether a plugin reads the clock; then equal objects may be decided differently later."""
     tiers = conf_of(document)["tiers"]
     return any(entry["name"] in CLOCKED for tier in tiers for entry in tier.get("plugins") or ())
 
 
 def replay_agrees(entry: Object) -> str | None:
-    """Return the first difference from a result, recorded or the core's, None when they are equal.
+    """Return the first difference from a result, recorded or the core's, None if they are equal.
 
-    Rows of queues are not compared; with a plugin that reads the clock, neither is when the replay ends.
+    Rows of queues are not compared, nor the end of a replay with a plugin that reads the clock.
     """
     document, result = entry["scenario"], entry["result"]
     mine = Replaying(document).run()
@@ -138,7 +138,7 @@ def replay_agrees(entry: Object) -> str | None:
 
 
 def _alike(mine: Object | None, theirs: Object) -> bool:
-    """Return whether two say the same of a job; seconds may differ by a millionth."""
+    """Return whether two entries of a job are equal; seconds may differ by a millionth."""
     if mine is None or {*mine} != {*theirs}:
         return False
     return all(

@@ -22,7 +22,7 @@ LARGEST = Fraction(2**63 - 1)  # of a Kubernetes quantity
 
 
 class UnreadableError(Exception):
-    """A quantity that Kubernetes does not read."""
+    """A quantity that Kubernetes cannot parse."""
 
 
 class Panic(Exception):
@@ -30,7 +30,7 @@ class Panic(Exception):
 
 
 def quantity(text: Any) -> Fraction:
-    """Return what a Kubernetes quantity says."""
+    """Return the value of a Kubernetes quantity."""
     if isinstance(text, (int, Fraction)):
         return Fraction(text)
     found = QUANTITY.fullmatch(str(text))
@@ -42,7 +42,7 @@ def quantity(text: Any) -> Fraction:
 
 
 def vector(amounts: Mapping[str, Any] | None) -> Vector:
-    """Return a resource list in the scheduler's units; names that it does not know are left out."""
+    """Return a resource list in the scheduler's units; unknown names are left out."""
     read = {"cpu": 0.0, "memory": 0.0}
     for name, text in (amounts or {}).items():
         if name in ("memory", "pods"):
@@ -53,7 +53,7 @@ def vector(amounts: Mapping[str, Any] | None) -> Vector:
 
 
 def is_scalar(name: str) -> bool:
-    """Tell whether a name is one of a scalar resource."""
+    """Return whether a name is a scalar resource."""
     if name.startswith("count/"):
         return False
     extended = "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
@@ -74,7 +74,7 @@ def total(vectors: Iterable[Mapping[str, float]]) -> Vector:
 
 
 def minus(left: Mapping[str, float], right: Mapping[str, float]) -> Vector:
-    """Return a difference that may be negative; without any scalar on the left there is none in it."""
+    """Return a difference that may be negative; it has no scalars if the left side has none."""
     names = {**left, **right} if {*left} - {*BASIC} else BASIC
     return {name: left.get(name, 0.0) - right.get(name, 0.0) for name in names}
 
@@ -87,7 +87,7 @@ def sub(left: Mapping[str, float], right: Mapping[str, float]) -> Vector:
 
 
 def fits(left: Mapping[str, float], right: Mapping[str, float]) -> bool:
-    """Tell whether every dimension of `left` is at most that of `right`, absent: 0."""
+    """Return whether every dimension of `left` is at most that of `right`, absent: 0."""
     return all(
         amount < right.get(name, 0.0) or abs(amount - right.get(name, 0.0)) < EPSILON
         for name, amount in left.items()
@@ -95,29 +95,29 @@ def fits(left: Mapping[str, float], right: Mapping[str, float]) -> bool:
 
 
 def within(left: Mapping[str, float], right: Mapping[str, float], request: Mapping[str, float]) -> bool:
-    """Tell whether no requested dimension but `pods` exceeds `right`, strictly."""
+    """Return whether no requested dimension but `pods` exceeds `right`, strictly."""
     names = [name for name, amount in request.items() if amount > 0 and name != "pods"]
     return all(left.get(name, 0.0) <= right.get(name, 0.0) for name in names)
 
 
 def exceeded(left: Mapping[str, float], right: Mapping[str, float]) -> Vector:
-    """Return by how much `left` is above `right`; scalars that are not above are left out."""
+    """Return the excess of `left` over `right`; scalars without excess are left out."""
     parts = {name: left.get(name, 0.0) - right.get(name, 0.0) for name in {**left, **right}}
     return vector(None) | {name: part for name, part in parts.items() if part > 0}
 
 
 def at_most(left: Mapping[str, float], right: Mapping[str, float], absent: float) -> Vector:
-    """Return the smaller of each dimension of `left`; `absent` stands for a scalar that `right` lacks."""
+    """Return the minimum of each dimension of `left`; `absent` is the value of scalars that `right` lacks."""
     return {name: min(amount, right.get(name, absent)) for name, amount in left.items()}
 
 
 def at_least(left: Mapping[str, float], right: Mapping[str, float]) -> Vector:
-    """Return the larger of each dimension."""
+    """Return the maximum of each dimension."""
     return {name: max(left.get(name, 0.0), right.get(name, 0.0)) for name in {**left, **right}}
 
 
 def is_empty(amounts: Mapping[str, float]) -> bool:
-    """Tell whether nothing but pods is left."""
+    """Return whether all amounts but pods are zero."""
     return all(amount < EPSILON for name, amount in amounts.items() if name != "pods")
 
 
@@ -128,7 +128,7 @@ def names_of(amounts: Mapping[str, float]) -> list[str]:
 
 
 def requests_of(container: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Fraction]:
-    """Return what a container requests, else a default."""
+    """Return a container's requests, or defaults."""
     said = (container.get("resources") or {}).get("requests") or {}
     return {name: quantity(text) for name, text in {**defaults, **said}.items()}
 
@@ -136,7 +136,7 @@ def requests_of(container: Mapping[str, Any], defaults: Mapping[str, Any]) -> di
 def pod_request(
     spec: Mapping[str, Any], defaults: Mapping[str, Any], pod_level: Mapping[str, Any]
 ) -> dict[str, Fraction]:
-    """Return what a pod requests, or its containers or most demanding init container do; and overhead."""
+    """Return a pod's requests: its own, or the maximum of containers and init containers; plus overhead."""
     result = _sum(requests_of(container, defaults) for container in spec.get("containers") or ())
     sidecars: dict[str, Fraction] = {}
     most: dict[str, Fraction] = {}

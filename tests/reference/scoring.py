@@ -52,7 +52,7 @@ class Binpack(Plugin):
 
 
 class NodeOrder(Plugin):
-    """Every part gives whole numbers of 0 to 100, or None when it has nothing to say."""
+    """Every score is a whole number from 0 to 100, or None if it does not apply."""
 
     def batch_node_order(self, task: Task, nodes: list[Node]) -> list[float] | None:
         parts = {

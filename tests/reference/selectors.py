@@ -38,7 +38,7 @@ def check(key: str, operator: str, values: list[str], operators: tuple[str, ...]
 
 
 def holds(key: str, operator: str, values: list[str], labels: Labels) -> bool:
-    """Tell whether a valid requirement holds."""
+    """Return whether a valid requirement holds."""
     value = labels.get(key)
     if operator in ("Exists", "DoesNotExist"):
         return (value is None) is (operator == "DoesNotExist")
@@ -50,7 +50,7 @@ def holds(key: str, operator: str, values: list[str], labels: Labels) -> bool:
 
 
 def requirements_of(selector: Mapping[str, Any]) -> list[tuple[str, str, list[str]]]:
-    """Return what a label selector requires."""
+    """Return the requirements of a label selector."""
     found = [(key, "In", [value]) for key, value in (selector.get("matchLabels") or {}).items()]
     for entry in selector.get("matchExpressions") or ():
         found.append((entry["key"], entry["operator"], list(entry.get("values") or ())))
@@ -60,7 +60,7 @@ def requirements_of(selector: Mapping[str, Any]) -> list[tuple[str, str, list[st
 
 
 def selects(selector: Mapping[str, Any] | None, labels: Labels) -> bool:
-    """Tell whether a label selector accepts labels: an absent one nothing, an empty one everything."""
+    """Return whether a label selector accepts labels: an absent one nothing, an empty one everything."""
     if selector is None:
         return False
     return all(holds(*requirement, labels) for requirement in requirements_of(selector))
@@ -70,7 +70,7 @@ def selects(selector: Mapping[str, Any] | None, labels: Labels) -> bool:
 
 
 def term_accepts(term: Mapping[str, Any], node: Node) -> bool:
-    """Tell whether a valid term of a node affinity accepts a node."""
+    """Return whether a valid term of a node affinity accepts a node."""
     expressions, fields = term.get("matchExpressions") or [], term.get("matchFields") or []
     if not expressions and not fields:
         return False
@@ -89,13 +89,13 @@ def term_accepts(term: Mapping[str, Any], node: Node) -> bool:
 
 
 def required_terms(task: Task) -> list[Mapping[str, Any]] | None:
-    """Return the terms of which a node must match one, None without a required affinity."""
+    """Return the terms of which a node must match at least one, None without a required affinity."""
     required = task.node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
     return None if required is None else required.get("nodeSelectorTerms") or []
 
 
 def accepts_node(task: Task, node: Node) -> bool:
-    """Tell whether a pod's node selector and required node affinity accept a node."""
+    """Return whether a pod's node selector and required node affinity accept a node."""
     selector, terms = task.spec.get("nodeSelector") or {}, required_terms(task)
     if any(node.labels.get(key) != value for key, value in selector.items()):
         return False
@@ -110,7 +110,7 @@ def _accepts(term: Mapping[str, Any], node: Node) -> bool:
 
 
 def names_no_node(task: Task) -> bool:
-    """Tell whether every required term names nodes, and together they name none."""
+    """Return whether every required term names nodes, and no node matches them."""
     terms, named = required_terms(task) or [], set[str]()
     for term in terms:
         lists = [
@@ -128,7 +128,7 @@ def names_no_node(task: Task) -> bool:
 
 
 def tolerates(task: Task, taint: Mapping[str, Any]) -> bool:
-    """Tell whether a pod tolerates a taint. ``spec/predicates.md`` 6.4."""
+    """Return whether a pod tolerates a taint. ``spec/predicates.md`` 6.4."""
     return any(_tolerates(entry, taint) for entry in task.spec.get("tolerations") or ())
 
 
@@ -143,6 +143,6 @@ def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
 
 
 def tolerates_hard(task: Task, node: Node) -> bool:
-    """Tell whether a pod tolerates all taints of a node that keep pods away."""
+    """Return whether a pod tolerates all NoSchedule and NoExecute taints of a node."""
     hard = [taint for taint in node.taints if taint.get("effect") in ("NoSchedule", "NoExecute")]
     return all(tolerates(task, taint) for taint in hard)

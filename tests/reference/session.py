@@ -1,6 +1,6 @@
 """The state of a session, and its calls to plugins, by ``spec/session.md``.
 
-No cache, no bound, no array: every question is asked anew.
+No cache, no bounds, no arrays: every result is computed anew.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Session(Dispatch):
         tiers = [tier.get("plugins") or [] for tier in conf["tiers"]]
         named = [entry for tier in tiers for entry in tier if entry["name"] in PLUGINS]
         self.entries = {entry["name"]: entry for entry in reversed(named)}
-        # A plugin that is named twice is opened twice, and the later one answers both times.
+        # A plugin that is listed twice is opened twice, and the later instance answers both calls.
         self.instances = [
             (entry["name"], PLUGINS[entry["name"]](self, entry.get("arguments") or {})) for entry in named
         ]
@@ -52,7 +52,7 @@ class Session(Dispatch):
         self.action = ""
 
     def argument(self, name: str, default: Any) -> Any:
-        """Return an argument of the action that runs, if it is of the default's type."""
+        """Return an argument of the running action, if it has the default's type."""
         value = self.action_arguments.get(self.action, {}).get(name, default)
         return as_bool(value, default) if isinstance(default, bool) else as_int(value, default)
 
@@ -97,7 +97,7 @@ class Session(Dispatch):
         return not self.task_before(left, right)
 
     def loses_first(self, left: Job, right: Job, preemptor: Queue) -> int:
-        """Compare two jobs by who loses first: a queue's, else a job's."""
+        """Compare two jobs by eviction order: by queue, then by job."""
         if self.action == "gangpreempt":
             return 0 if left is right else (1 if self.job_before(left, right) else -1)
         mine, theirs = self.cluster.queues[left.queue], self.cluster.queues[right.queue]
@@ -114,7 +114,7 @@ class Session(Dispatch):
     # state
 
     def move(self, task: Task, status: str) -> None:
-        """Give a task another status, in its job and on its node."""
+        """Change a task's status, in its job and on its node."""
         node = self.cluster.nodes[task.node]
         if task.key in node.tasks:
             node.remove(task)
@@ -122,7 +122,7 @@ class Session(Dispatch):
         node.add(task)
 
     def take_back(self, task: Task) -> None:
-        """Undo an eviction, which leaves the task running, or a placement."""
+        """Undo a placement, or an eviction, which leaves the task running."""
         if task.status == "Releasing":
             self.move(task, "Running")
             self.fire("allocate", task)
@@ -139,7 +139,7 @@ class Session(Dispatch):
         return decision
 
     def bind(self, task: Task) -> bool:
-        """Hand a task to the binder."""
+        """Pass a task to the binder."""
         if not fits(task.request, self.cache_idle[task.node]):
             return False
         self.cache_idle[task.node] = {
@@ -158,13 +158,13 @@ class Session(Dispatch):
         return []
 
     def look_first(self, task: Task) -> bool:
-        """Ask the plugins before the nodes; returns whether none reports an error."""
+        """Call the pre-predicates; return whether none reports an error."""
         return not any(answer(task) for answer in self.every("pre_predicate"))
 
     def passing(
         self, task: Task, nodes: Iterable[Node], cache: Cache | None, *, room: bool, lenient: bool
     ) -> tuple[list[Node], dict[str, list[int]]]:
-        """Return the nodes that take a task, and the codes with which the others refuse it."""
+        """Return the nodes that accept a task, and the rejection codes of the others."""
         group = f"{task.job.key}/{task.role}" if task.role and cache is not None else ""
         known = dict(cache.get(group, {})) if cache is not None and group else {}
         found, errors = [], {}
@@ -179,18 +179,18 @@ class Session(Dispatch):
         return found, errors
 
     def refusal(self, task: Task, node: Node, *, room: bool, lenient: bool) -> list[int]:
-        """Return the codes with which a node refuses a task; a lenient action minds no plugin's code 2."""
+        """Return the rejection codes of a node for a task; a lenient action ignores a plugin's code 2."""
         if room and not fits_future(task, node):
             return [2]
         codes = self.predicate(task, node)
         return codes if not lenient or {*codes} - {2} else []
 
     def new_cache(self) -> Cache | None:
-        """Return what remembers errors of nodes, unless the action switches it off."""
+        """Return a cache of node errors, unless the action disables it."""
         return {} if self.argument("predicateErrorCacheEnable", True) else None
 
     def scores(self, task: Task, nodes: list[Node]) -> list[float] | None:
-        """Return the scores of nodes, None when a batch fails. ``spec/scoring.md`` 1.3 and 1.4."""
+        """Return the scores of nodes, None if a batch fails. ``spec/scoring.md`` 1.3 and 1.4."""
         own = [self._own_score(task, node) for node in nodes]
         batches = [answer(task, nodes) for answer in self.every("batch_node_order")]
         if None in batches:
@@ -208,7 +208,7 @@ class Session(Dispatch):
         return None if scores is None else nodes[scores.index(max(scores))]
 
     def choice(self, task: Task, nodes: list[Node]) -> Node | None:
-        """Return the best of the nodes that have room now, else of those that will have."""
+        """Return the best node that fits now, otherwise the best that fits in the future."""
         idle = [node for node in nodes if fits(task.request, node.idle)]
         later = [node for node in nodes if node not in idle and fits_future(task, node)]
         return self.best(task, idle) or self.best(task, later)
@@ -216,7 +216,7 @@ class Session(Dispatch):
     # close
 
     def phase_after(self, job: Job) -> str:
-        """Return the phase that is written when the session closes."""
+        """Return the phase written when the session closes."""
         has_gang = any(name == "gang" for name, _ in self.instances)
         if job.count("Running") and has_gang and not job.is_ready():
             return "Unknown"
@@ -227,7 +227,7 @@ class Session(Dispatch):
         return "Inqueue" if job.phase == "Inqueue" else "Pending"
 
     def close(self) -> None:
-        """Add up what every queue and its ancestors have allocated, which follows the parents blindly."""
+        """Add up the allocated amounts of every queue and its ancestors, following parents without checks."""
         queues = self.cluster.queues
         for job in self.cluster.jobs.values():
             if "root" not in queues or not job.count(*ALLOCATED):

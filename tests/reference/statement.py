@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Statement:
-    """Operations that can be taken back."""
+    """Operations that can be discarded."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.log = session, []

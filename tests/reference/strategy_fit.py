@@ -94,7 +94,7 @@ class ResourceStrategyFit(Plugin):
 
 
 def _weights(part: dict[str, Any], key: str, endings: list[str]) -> list[dict[str, int]]:
-    """Return the weights of the listed resources, one map for each ending of their keys."""
+    """Return the weights of the listed resources, one map for each suffix of their keys."""
     listed = [name.strip() for name in str(part.get("resources") or "").split(",") if name.strip()]
     given = part.get(key) or {}
     return [

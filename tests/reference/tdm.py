@@ -81,7 +81,7 @@ class Tdm(Plugin):
         return victims
 
     def movable(self, zone: str) -> list[Task]:
-        """Return who runs on the nodes of a zone and may be evicted."""
+        """Return the evictable tasks on the nodes of a zone."""
         nodes = [node for node in self.session.cluster.nodes.values() if node.labels.get(ZONE) == zone]
         tasks = [task for node in nodes for task in node.in_order() if task.job is not None]
         return [task for task in tasks if task.preemptable and task.status == "Running"]
@@ -97,7 +97,7 @@ class Tdm(Plugin):
 
 
 def may_be_revoked(task: Task) -> bool:
-    """Tell whether a pod allows to run on revocable nodes."""
+    """Return whether a pod may run on revocable nodes."""
     if ZONE in task.notes:
         return task.notes[ZONE] == "*"
     return task.notes.get(PREEMPTABLE) in TRUE

@@ -1,4 +1,4 @@
-"""What is due in a plain replay, and what is kept of pods and jobs beside their objects.
+"""The due events of a plain replay, and the state of pods and jobs beside their objects.
 
 By ``spec/replay.md``.
 """
@@ -14,18 +14,18 @@ FINISH, GONE, START, EVENT = range(4)
 
 @dataclass
 class Run:
-    """What a pod's object does not say of its runs.
+    """The state of a pod's runs beside its object.
 
     Attributes
     ----------
     uid : str
         The first one.
     left : float or None
-        Seconds that it still has to run, None: it never ends.
+        Remaining run time in seconds; None if it never ends.
     returns : int
-        How often it has come back.
+        How often the pod was recreated.
     since : float or None
-        When its run began.
+        The start of its current run.
 
     """
 
@@ -38,7 +38,7 @@ class Run:
 
 @dataclass
 class Story:
-    """What is reported of a job."""
+    """The reported facts of a job."""
 
     queue: str
     submitted: float | None
@@ -50,7 +50,7 @@ class Story:
 
 
 class Due:
-    """What happens next, in the order of time, kind, and key or number."""
+    """The due events, ordered by time, kind, and key or number."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Any]] = []
@@ -61,16 +61,16 @@ class Due:
         heapq.heappush(self._heap, (time, EVENT, number))
 
     def plan(self, key: str, kind: int, time: float) -> None:
-        """Plan what happens to a pod; it takes the place of what was planned before."""
+        """Plan an event of a pod, replacing the earlier one."""
         self._planned[key] = time, kind
         heapq.heappush(self._heap, (time, kind, key))
 
     def cancel(self, key: str) -> None:
-        """Plan nothing for a pod."""
+        """Cancel the planned event of a pod."""
         self._planned.pop(key, None)
 
     def next_time(self) -> float | None:
-        """Return when something happens next."""
+        """Return the time of the next event."""
         while self._heap and not self._is_planned(*self._heap[0]):
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
@@ -79,7 +79,7 @@ class Due:
         return kind == EVENT or self._planned.get(key) == (time, kind)
 
     def pop(self) -> tuple[int, Any]:
-        """Take the next one: its kind, and the key of a pod or the number of an event."""
+        """Remove the next event; return its kind, and the key of a pod or the number of an event."""
         _, kind, key = heapq.heappop(self._heap)
         self.cancel(key)
         return kind, key

@@ -13,7 +13,7 @@ WHOLE = re.compile(rf"([+-]?)((?:{PIECE.pattern})+)")
 
 
 def duration(text: Any) -> float | None:
-    """Return a duration in seconds, None for a text that is none."""
+    """Return a duration in seconds, None if it is not valid."""
     if text == "0":
         return 0.0
     found = WHOLE.fullmatch(text) if isinstance(text, str) else None

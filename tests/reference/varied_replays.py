@@ -1,4 +1,4 @@
-"""Replays of small clusters of full variety: half of what waits arrives later, nodes leave, queues change."""
+"""Replays of small clusters of full variety: half of the waiting jobs arrive later, and objects change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ARRIVES_UNTIL, HORIZON = 40, 80
 
 
 def varied_replay(number: int) -> Object:
-    """Return a replay document, the same for the same number."""
+    """Return a replay document, deterministic by number."""
     random = Random(f"replay {number}")
     document = deepcopy(dict(varied(number)))
     for key in ("cycles", "termination_cycles", "evicted"):
@@ -36,7 +36,7 @@ def varied_replay(number: int) -> Object:
 
 
 def _arrivals(random: Random, document: Object) -> Iterator[Object]:
-    """Take half of the waiting PodGroups out of a cluster, and yield the events that bring them."""
+    """Remove half of the waiting PodGroups from a cluster, and yield the events of their arrival."""
     for group in list(document["podgroups"]):
         members = [pod for pod in document["pods"] if group_of(pod) == key_of(group)]
         if random.random() < 0.75:
@@ -53,7 +53,7 @@ def _arrivals(random: Random, document: Object) -> Iterator[Object]:
 
 
 def _changes(random: Random, document: Object) -> Iterator[Object]:
-    """Yield what happens to nodes and queues."""
+    """Yield the events of nodes and queues."""
     if random.random() < 0.3:
         name = random.choice(document["nodes"])["metadata"]["name"]
         yield {"at": random.randint(0, HORIZON), random.choice(("delete", "drain")): {"nodes": [name]}}

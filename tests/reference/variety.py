@@ -1,7 +1,7 @@
-"""Small clusters that use every rule of the reference engine; a number gives always the same one.
+"""Small clusters that use every rule of the reference engine, deterministic by number.
 
 Nodes with labels, taints, zones and groups; queues in trees, closed, guaranteed, not reclaimable; gangs of
-unlike pods that run, leave, wait, are gated, critical, cooling down, near others or spread.
+different pods that run, terminate, wait, are gated, critical, cooling down, near others or spread.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _queues(random: Random) -> list[Object]:
 
 
 def _place(random: Random, room: dict[str, Vector], request: Object) -> str | None:
-    """Return a node that has room for a request, and take it; now and then one that has none."""
+    """Return a node with room for a request, and reserve it; occasionally a node without room."""
     wanted = {**vector(amounts(**request)), "pods": 1.0}
     names = [name for name in room if random.random() < 0.02 or fits(wanted, room[name])]
     if not names:

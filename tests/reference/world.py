@@ -1,7 +1,7 @@
-"""The objects of a plain replay, and what happens to them between sessions. ``spec/replay.md``.
+"""The objects of a plain replay, and their changes between sessions. ``spec/replay.md``.
 
-Everything is an object of the scenario; nothing but the times of runs is kept beside them. Jobs with a
-controller, owners, checkpoints, image pulls, lost nodes and closed queues are not written here.
+Everything is an object of the scenario; only the times of runs are kept beside them. Jobs with a
+controller, owners, checkpoints, image pulls, lost nodes and closed queues are not implemented here.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ TERMINATION = 30
 
 
 class World:
-    """What there is, what is due, and what becomes of each job.
+    """The objects, the due events, and the story of each job.
 
     Attributes
     ----------
     stories : dict
         By the namespace/name of the PodGroup.
     returning : dict
-        The pods that terminate before a job that is restarted whole comes back, by the same key.
+        The terminating pods of a job that is restarted as a whole, by the same key.
 
     """
 
@@ -105,10 +105,10 @@ class World:
         """Return the timestamp of a time."""
         return moment(floor(self.begin + time))
 
-    # what is due
+    # due events
 
     def advance(self, until: float) -> None:
-        """Let everything happen that is due."""
+        """Process all due events."""
         while (time := self.due.next_time()) is not None and time <= until:
             kind, key = self.due.pop()
             if kind == FINISH:
@@ -162,7 +162,7 @@ class World:
         return sorted([key for key in on_it if self._phase(key) in ("Pending", "Running")])
 
     def _delete(self, key: str, time: float) -> None:
-        """Let a pod terminate that has not been deleted before."""
+        """Delete a pod that has not been deleted before."""
         if not self._leaves(key):
             pod = self.pods[key]
             deleted = {**pod["metadata"], "deletionTimestamp": self.stamp(time)}
@@ -246,7 +246,7 @@ class World:
         self.pods[key] = returned_pod(pod, f"{run.uid}-re{run.returns}", self.stamp(time))
 
     def _leave(self, key: str, time: float, pod: Object) -> None:
-        """Let a pod terminate; `pod` is what the eviction or the deletion wrote."""
+        """Start the termination of a pod; `pod` is the object written by the eviction or the deletion."""
         self._stop(key, time)
         self.pods[key] = pod
         self.due.plan(key, GONE, time + self._termination(pod))
@@ -258,7 +258,7 @@ class World:
         return TERMINATION if given is None else float(given)
 
     def restart(self, group: str, time: float) -> None:
-        """Let the rest of a job terminate, and come back with all that has succeeded."""
+        """Restart a job: remaining pods terminate, then all pods are recreated, including succeeded ones."""
         for key in self._members(group):
             phase = self._phase(key)
             if phase == "Succeeded" and self.runs[key].since is not None:
@@ -272,12 +272,12 @@ class World:
     # decisions
 
     def evict(self, key: str, time: float) -> None:
-        """Let a pod terminate that a session evicted."""
+        """Start the termination of a pod evicted by a session."""
         self.stories[self.runs[key].group].evictions += 1
         self._leave(key, time, evicted_pod(self.pods[key], self.stamp(time)))
 
     def bind(self, key: str, node: str, time: float) -> None:
-        """Put a pod on a node; it runs at once, or after the start delay."""
+        """Bind a pod to a node; it runs immediately, or after the start delay."""
         delay = self.plan.get("start_delay_seconds", 0)
         self.pods[key] = bound_pod(self.pods[key], node, self.stamp(time))
         if delay:

@@ -1,6 +1,6 @@
-"""Situations from issues of Volcano's users, as small scenarios, and the answers to them.
+"""Situations from Volcano's issues, as small scenarios, and the answers to them.
 
-Each situation is told by its issue and keeps its proportions; numbers that an issue leaves out are ours.
+Each situation keeps the proportions described in its issue; numbers that an issue leaves out are ours.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from scheduler_core import Prepared, explain, prepare
 from scheduler_core.explain.wording import quantities
 from tests.builders import Object, Plugin, conf, node, pod, podgroup, pods, priority_class, queue, scenario
 
-Told = Iterator[str]
+Sentences = Iterator[str]
 HIERARCHY: Plugin = ("capacity", {"enableHierarchy": True})
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A situation and what is said about it.
+    """A situation and its explanation.
 
     Attributes
     ----------
     issue : int
-        Of volcano-sh/volcano.
+        Number of the issue in volcano-sh/volcano.
     question : str
-        What the reporter wants to know.
+        The reporter's question.
     situation : callable
-        Makes the scenario; its docstring says what is the case.
+        Builds the scenario; its docstring describes the situation.
     say : callable
-        ``say(run)``: the sentences that answer.
+        ``say(run)``: the sentences of the answer.
 
     """
 
     issue: int
     question: str
     situation: Callable[[], Object]
-    say: Callable[[Run], Told]
+    say: Callable[[Run], Sentences]
 
 
 class Run:
-    """A situation that was simulated."""
+    """A simulated situation."""
 
     def __init__(self, document: Object) -> None:
         self.document = document
@@ -50,7 +50,7 @@ class Run:
         assert "error" not in self.result, self.result["error"]
 
     def job(self, name: str, **options: Any) -> str:
-        """Return where a job stands."""
+        """Return the state of a job in one sentence."""
         sentence: str = explain.job_story(self.document, self.result, name, **options)["reason"]["sentence"]
         return sentence
 
@@ -59,7 +59,7 @@ class Run:
         return explain.victim_story(self.document, self.result, pod)
 
     def evicted(self) -> list[str]:
-        """Return everybody who was evicted, in order."""
+        """Return all evicted pods, in order."""
         return [
             step["pod"]
             for cycle in self.result["cycles"]
@@ -67,32 +67,32 @@ class Run:
             if step["op"] == "evict" and step["state"] == "committed"
         ]
 
-    def failed_checks(self, job: str, action: str) -> Told:
-        """Yield what kept an action from helping a job."""
+    def failed_checks(self, job: str, action: str) -> Sentences:
+        """Yield the failed checks of an action for a job."""
         (told,) = explain.reclaim_checklist(self.document, self.result, job)
         for entry in told["actions"]:
             if entry["action"] == action:
                 yield from (check["reason"]["sentence"] for check in entry["checks"] if not check["passed"])
 
-    def unblocking(self, job: str, *names: str) -> Told:
-        """Yield what of some kinds would let a job run."""
+    def unblocking(self, job: str, *names: str) -> Sentences:
+        """Yield the proposed changes of some kinds for a job."""
         told = explain.unblocking(self.document, job, self.prepared.simulate)
         yield from (change["reason"]["sentence"] for change in told["changes"] if change["id"] in names)
 
     def deserved(self, name: str) -> str:
-        """Return how a queue came to what it deserves."""
+        """Return how a queue's deserved amount is derived."""
         sentence: str = explain.derivation(self.document, self.result, name)["summary"]["sentence"]
         return sentence
 
     def holds(self, name: str) -> str:
-        """Return what a queue holds at the end, next to what it deserves."""
+        """Return a queue's final allocated and deserved amounts."""
         told = explain.queue_story(self.document, self.result, name)["at_end"]
         return (
             f"Queue {name} holds {quantities(told['allocated'])} and deserves {quantities(told['deserved'])}."
         )
 
-    def flow(self, cycle: int | None = None) -> Told:
-        """Yield what went from queue to queue."""
+    def flow(self, cycle: int | None = None) -> Sentences:
+        """Yield the flow of resources between queues."""
         links = explain.flow(self.document, self.result, cycle=cycle)
         yield from (link["reason"]["sentence"] for link in links)
 
@@ -130,7 +130,7 @@ def quota_in_the_second_tier() -> Object:
     )
 
 
-def say_tiers(run: Run) -> Told:
+def say_tiers(run: Run) -> Sentences:
     victim = run.evicted()[0]
     story = run.victim(victim)
     yield story["reason"]["sentence"]
@@ -156,13 +156,13 @@ def last_member_stays() -> Object:
     )
 
 
-def say_last_member(run: Run) -> Told:
+def say_last_member(run: Run) -> Sentences:
     yield f"{len(run.evicted())} of 4 pods were evicted."
     yield run.job("high")
     yield from run.failed_checks("high", "reclaim")
 
 
-# Let in or not
+# Enqueue
 
 
 def full_tree_with_enqueue() -> Object:
@@ -189,7 +189,7 @@ def full_tree_with_enqueue() -> Object:
     )
 
 
-def say_enqueue(run: Run) -> Told:
+def say_enqueue(run: Run) -> Sentences:
     yield run.job("new")
     yield from run.failed_checks("new", "reclaim")
     yield from run.unblocking("new", "unblock.actions")
@@ -221,7 +221,7 @@ def guarantee_lent_out() -> Object:
     )
 
 
-def say_guarantee(run: Run) -> Told:
+def say_guarantee(run: Run) -> Sentences:
     yield run.job("claim")
     yield from run.unblocking("claim", "unblock.actions")
 
@@ -251,7 +251,7 @@ def siblings_and_enqueue() -> Object:
     )
 
 
-def say_siblings(run: Run) -> Told:
+def say_siblings(run: Run) -> Sentences:
     yield run.job("modest")
     yield from run.failed_checks("modest", "reclaim")
     yield from run.unblocking("modest", "unblock.actions")
@@ -284,7 +284,7 @@ def total_and_node() -> Object:
     )
 
 
-def say_total(run: Run) -> Told:
+def say_total(run: Run) -> Sentences:
     yield run.job("high")
     yield from run.unblocking("high", "unblock.actions", "unblock.nodes")
 
@@ -303,7 +303,7 @@ def room_in_pieces() -> Object:
     )
 
 
-def say_pieces(run: Run) -> Told:
+def say_pieces(run: Run) -> Sentences:
     yield run.job("j11")
     yield from run.unblocking("j11", "unblock.nodes")
 
@@ -337,7 +337,7 @@ def room_after_an_eviction() -> Object:
     )
 
 
-def say_after_eviction(run: Run) -> Told:
+def say_after_eviction(run: Run) -> Sentences:
     yield f"{', '.join(run.evicted())} was evicted."
     for cycle in (1, 2):
         yield f"Cycle {cycle}: {run.job('small-x', cycle=cycle)}"
@@ -360,7 +360,7 @@ def gangs_that_need_everybody() -> Object:
     )
 
 
-def say_gangs(run: Run) -> Told:
+def say_gangs(run: Run) -> Sentences:
     yield run.job("due")
     yield from run.failed_checks("due", "reclaim")
 
@@ -384,7 +384,7 @@ def tiny_deserved() -> Object:
     )
 
 
-def say_tiny(run: Run) -> Told:
+def say_tiny(run: Run) -> Sentences:
     yield run.job("third")
     yield from run.failed_checks("third", "reclaim")
     yield from run.failed_checks("third", "preempt")
@@ -405,7 +405,7 @@ def for_ever_and_ever() -> Object:
     )
 
 
-def say_for_ever(run: Run) -> Told:
+def say_for_ever(run: Run) -> Sentences:
     yield from run.flow()
     yield run.job("jd")
     yield from run.failed_checks("jd", "reclaim")
@@ -432,7 +432,7 @@ def evicted_and_bound_again() -> Object:
     )
 
 
-def say_again_and_again(run: Run) -> Told:
+def say_again_and_again(run: Run) -> Sentences:
     (loop,) = explain.searched(run.document, run.result, run.prepared.simulate)
     yield loop["reason"]["sentence"]
     yield from (entry["sentence"] for entry in loop["why"])
@@ -463,7 +463,7 @@ def guarantee_below_the_job() -> Object:
     )
 
 
-def say_below(run: Run) -> Told:
+def say_below(run: Run) -> Sentences:
     yield run.job("job-3")
     yield run.deserved("queue-3")
     yield from run.unblocking("job-3", "unblock.nodes", "unblock.capability")
@@ -480,7 +480,7 @@ def share_below_the_gang() -> Object:
     )
 
 
-def say_share(run: Run) -> Told:
+def say_share(run: Run) -> Sentences:
     for name in ("jb", "jc"):
         yield run.job(name)
     yield run.deserved("b")
@@ -507,7 +507,7 @@ def full_queue() -> Object:
     )
 
 
-def say_full(run: Run) -> Told:
+def say_full(run: Run) -> Sentences:
     yield run.job("new")
     yield from run.failed_checks("new", "preempt")
     yield from run.unblocking("new", "unblock.capability", "unblock.actions")
@@ -534,7 +534,7 @@ def gang_in_the_first_tier() -> Object:
     )
 
 
-def say_first_tier(run: Run) -> Told:
+def say_first_tier(run: Run) -> Sentences:
     yield run.job("high")
     yield from run.failed_checks("high", "preempt")
     yield from run.unblocking("high", "unblock.tiers")
@@ -559,7 +559,7 @@ def promised_places() -> Object:
     )
 
 
-def say_promised(run: Run) -> Told:
+def say_promised(run: Run) -> Sentences:
     yield run.job("first")
     yield run.job("second")
 
@@ -578,7 +578,7 @@ def the_large_one_last() -> Object:
     )
 
 
-def say_large(run: Run) -> Told:
+def say_large(run: Run) -> Sentences:
     yield run.job("j")
     yield from run.unblocking("j", "unblock.nodes", "unblock.members")
 
@@ -614,7 +614,7 @@ def one_per_node() -> Object:
     )
 
 
-def say_one_per_node(run: Run) -> Told:
+def say_one_per_node(run: Run) -> Sentences:
     yield run.job("one")
     yield run.job("two")
     yield from run.unblocking("two", "unblock.nodes")
@@ -642,7 +642,7 @@ def gang_after_an_outage() -> Object:
     )
 
 
-def say_outage(run: Run) -> Told:
+def say_outage(run: Run) -> Sentences:
     yield run.job("fresh")
     yield run.job("hurt")
     yield from run.unblocking("hurt", "unblock.priority", "unblock.nodes")

@@ -56,7 +56,7 @@ TAINT = {"key": "pool", "value": "batch", "effect": "NoSchedule"}
 TOLERATION = {"key": "pool", "operator": "Exists"}
 QUEUE_PLUGINS = ("proportion", "capacity")
 
-# What the extender needs is not in a scenario: somebody who answers over HTTP.
+# The extender needs an HTTP server, which is not part of a scenario.
 PLUGINS = tuple(sorted({*OPENERS} - {"extender", *QUEUE_PLUGINS}))
 SWITCHES = (
     "enableJobOrder",
@@ -76,7 +76,7 @@ SWITCHES = (
 
 
 def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Return a strategy that is often silent."""
+    """Return a strategy that often draws nothing."""
     return st.one_of(st.none(), st.none(), strategy)
 
 
@@ -103,7 +103,7 @@ def node_lists(draw: Draw) -> list[Object]:
 
 @st.composite
 def queue_lists(draw: Draw, *, tree: bool) -> list[Object]:
-    """Return one to four queues; in a tree each hangs below an earlier one or root."""
+    """Return one to four queues; in a tree each has an earlier queue or root as its parent."""
     queues: list[Object] = []
     for number in range(draw(st.integers(1, 4))):
         parents = ["root", *(entry["metadata"]["name"] for entry in queues)]
@@ -130,7 +130,7 @@ def queue_lists(draw: Draw, *, tree: bool) -> list[Object]:
 
 
 def leaves(queues: Sequence[Object]) -> list[str]:
-    """Return the queues that are nobody's parent."""
+    """Return the queues without children."""
     parents = {entry["spec"].get("parent") for entry in queues}
     return [entry["metadata"]["name"] for entry in queues if entry["metadata"]["name"] not in parents]
 
@@ -142,7 +142,7 @@ def leaves(queues: Sequence[Object]) -> list[str]:
 def gangs(
     draw: Draw, number: int, queues: Sequence[str], free: list[dict[str, float]]
 ) -> tuple[Object, list[Object]]:
-    """Return a PodGroup and its pods; those that run take from what is free on their node."""
+    """Return a PodGroup and its pods; running pods use free resources of their node."""
     name = f"g{number}"
     count = draw(st.integers(1, 4))
     namespace = draw(st.sampled_from(["default"] * 5 + ["s0", "kube-system"]))
@@ -187,7 +187,7 @@ def gangs(
 
 
 def _take(free: list[dict[str, float]], request: Mapping[str, Any]) -> str | None:
-    """Return the first node that has room for a request, and take it."""
+    """Return the first node with room for a request, and reserve it."""
     wanted = {
         "cpu": MILLI["cpu"].get(request.get("cpu"), 0),
         "memory": MILLI["memory"].get(request.get("memory"), 0),
@@ -226,8 +226,8 @@ def configurations(
 ) -> Object:
     """Return a configuration that Volcano accepts: one to three tiers, some switches off, most actions.
 
-    `enqueue` goes first, for after evictions it may crash (see test_counterexamples); `shuffle`, which leaves
-    nothing to preempt, goes last.
+    `enqueue` comes first, as it may crash after evictions (see test_counterexamples); `shuffle`, which leaves
+    nothing to preempt, comes last.
     """
     order = sorted(
         draw(st.permutations(actions)), key=lambda action: (action != "enqueue", action == "shuffle")
@@ -267,7 +267,7 @@ def clusters(
     tree: bool | None = None,
     cycles: int = 1,
 ) -> Object:
-    """Return a scenario: up to eight gangs, the first of them mostly running, and pods of nobody.
+    """Return a scenario: up to eight gangs, the first ones mostly running, and pods without a PodGroup.
 
     Parameters
     ----------
@@ -300,5 +300,5 @@ def clusters(
 
 
 def renamed(text: bytes) -> bytes:
-    """Return a document or a result with every name of ours changed and every order of names kept."""
+    """Return a document or a result with all generated names changed and their order kept."""
     return re.sub(rb"\b([nqgcso]\d)(?=[\"/\-\\ ,.>:])", rb"\1x", text)

@@ -1,4 +1,4 @@
-"""Replays, made from a seed, with pods whose places depend on other pods."""
+"""Replays generated from a seed, with pods whose placement depends on other pods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEPENDENT_CONFS = (
 
 
 def dependent_replay(seed: object) -> Object:
-    """Return a document with a replay of some minutes: most pods spread, attract or repel, or use a port."""
+    """Return a replay of a few minutes: most pods have spread or affinity constraints, or use a host port."""
     dice = Dice(f"dependent {seed}")
     document = small_replay(seed, jobs=30)
     document["scheduler_conf"] = dice.one_of(DEPENDENT_CONFS)
@@ -48,7 +48,7 @@ def dependent_replay(seed: object) -> Object:
 
 
 def _parts(dice: Dice) -> tuple[Object, Object]:
-    """Return labels of pods of a kind, and what their specification says about others."""
+    """Return the labels of a kind of pods, and the parts of their spec about other pods."""
     return {APP: dice.one_of(APPS)}, dice.one_of([_spread, _required, _preferred])(dice)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduler_core import explain
 from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
-from tests.scheduler_core.answers import HIERARCHY, Answer, Run, Told, running
+from tests.scheduler_core.answers import HIERARCHY, Answer, Run, Sentences, running
 
 CLASSES = [priority_class("low", 1), priority_class("high", 1_000_000)]
 STOCK = (["priority", "gang", "conformance"], ["overcommit", "drf", "predicates", "proportion", "nodeorder"])
@@ -12,14 +12,14 @@ HIGH: Object = {"priorityClassName": "high"}
 
 
 def in_tree(run: Run, name: str) -> str:
-    """Return where a queue is in the tree of hierarchical drf."""
+    """Return a queue's position in the tree of hierarchical drf."""
     told = explain.derivation(run.document, run.result, name)["tree_summary"]
     sentence: str = told["sentence"]
     return sentence
 
 
-def checks(run: Run, job: str, action: str, *names: str) -> Told:
-    """Yield what some checks of an action say of a job."""
+def checks(run: Run, job: str, action: str, *names: str) -> Sentences:
+    """Yield the sentences of some checks of an action for a job."""
     (told,) = explain.reclaim_checklist(run.document, run.result, job)
     for entry in told["actions"]:
         if entry["action"] == action:
@@ -27,7 +27,7 @@ def checks(run: Run, job: str, action: str, *names: str) -> Told:
 
 
 def passed_over(run: Run, victim: str) -> str:
-    """Return which votes on a victim did not count."""
+    """Return the votes on a victim that did not count."""
     sentence: str = run.victim(victim)["passed_over"]["sentence"]
     return sentence
 
@@ -54,7 +54,7 @@ def single_pod_gangs() -> Object:
     )
 
 
-def say_single(run: Run) -> Told:
+def say_single(run: Run) -> Sentences:
     victim = run.evicted()[0]
     yield run.victim(victim)["reason"]["sentence"]
     yield passed_over(run, victim)
@@ -90,7 +90,7 @@ def a_gang_in_the_way() -> Object:
     )
 
 
-def say_gang_in_the_way(run: Run) -> Told:
+def say_gang_in_the_way(run: Run) -> Sentences:
     yield run.job("high")
     yield from checks(run, "high", "preempt", "check.enqueued", "check.votes", "check.gang")
     yield from run.unblocking("high", "unblock.actions")
@@ -129,7 +129,7 @@ def two_weighted_branches() -> Object:
     )
 
 
-def say_branches(run: Run) -> Told:
+def say_branches(run: Run) -> Sentences:
     yield from run.flow()
     for victim in run.evicted():
         yield run.victim(victim)["reason"]["sentence"]
@@ -176,7 +176,7 @@ def a_branch_with_a_little_queue() -> Object:
     )
 
 
-def say_little(run: Run) -> Told:
+def say_little(run: Run) -> Sentences:
     yield from run.flow()
     victim = run.victim(run.evicted()[0])
     yield victim["reason"]["sentence"]
@@ -203,7 +203,7 @@ def a_full_laptop() -> Object:
     )
 
 
-def say_laptop(run: Run) -> Told:
+def say_laptop(run: Run) -> Sentences:
     yield run.job("high")
     yield from checks(run, "high", "preempt", "check.enqueued", "check.votes")
     yield from run.unblocking("high", "unblock.actions")
@@ -233,7 +233,7 @@ def two_queue_plugins() -> Object:
     )
 
 
-def say_both(run: Run) -> Told:
+def say_both(run: Run) -> Sentences:
     yield run.job("new")
     yield from checks(run, "new", "preempt", "check.candidates")
     yield from checks(run, "new", "reclaim", "check.may-evict", "check.votes")
@@ -270,7 +270,7 @@ def borrowed_between_projects() -> Object:
     )
 
 
-def say_projects(run: Run) -> Told:
+def say_projects(run: Run) -> Sentences:
     yield from run.flow()
     yield run.victim(run.evicted()[0])["reason"]["sentence"]
     yield run.holds("project1")

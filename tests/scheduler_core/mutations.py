@@ -1,4 +1,4 @@
-"""Recorded scenarios with odd changes; a number gives always the same one."""
+"""Recorded scenarios with random mutations, deterministic by number."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ Mutation = Callable[[Random, Object], None]
 
 @cache
 def recorded(family: str) -> list[bytes]:
-    """Return the scenarios of a family, as texts."""
+    """Return the scenarios of a family as JSON strings."""
     with gzip.open(CASES / f"{family}.jsonl.gz") as lines:
         return list(lines)
 
 
 def mutated(number: int, families: Sequence[str] = FAMILIES) -> Object:
-    """Return an odd scenario of one of some families."""
+    """Return a mutated scenario of one of the given families."""
     random = Random(number)
     family = random.choice(families)
     scenario: Object = json.loads(random.choice(recorded(family)))["scenario"]
@@ -91,19 +91,19 @@ def _amounts(random: Random) -> dict[str, str]:
 
 
 def actions(random: Random, scenario: Object) -> None:
-    """Put actions in an odd order, some of them twice."""
+    """Shuffle the actions, and repeat some of them."""
     chosen = random.choices(ACTIONS, k=random.randint(1, 8))
     _conf(random, scenario)["actions"] = ", ".join(chosen)
 
 
 def switches(random: Random, scenario: Object) -> None:
-    """Turn a plugin's switch."""
+    """Toggle a plugin's switch."""
     plugin = _plugin(random, scenario)
     plugin[random.choice(SWITCHES)] = random.random() < 0.5
 
 
 def plugins(random: Random, scenario: Object) -> None:
-    """Make new tiers."""
+    """Replace the tiers."""
     names = random.sample(PLUGINS, random.randint(0, 8))
     cut = random.randint(0, len(names))
     tiers = [[{"name": name} for name in part] for part in (names[:cut], names[cut:])]
@@ -111,13 +111,13 @@ def plugins(random: Random, scenario: Object) -> None:
 
 
 def parents(random: Random, scenario: Object) -> None:
-    """Give a queue another parent: none, one that is not there, itself or any other."""
+    """Change a queue's parent to none, a missing queue, itself or any other."""
     names = [queue["metadata"]["name"] for queue in scenario.get("queues") or []]
     _spec(random, scenario, "queues")["parent"] = random.choice(["", "nowhere", "root", *names])
 
 
 def queue_limits(random: Random, scenario: Object) -> None:
-    """Give a queue odd amounts."""
+    """Give a queue unusual amounts."""
     field, amounts = random.choice(("capability", "deserved", "guarantee")), _amounts(random)
     if random.random() < 0.3 and amounts:
         amounts[next(iter(amounts))] = "-1"
@@ -125,7 +125,7 @@ def queue_limits(random: Random, scenario: Object) -> None:
 
 
 def queue_state(random: Random, scenario: Object) -> None:
-    """Change what else a queue says."""
+    """Change other fields of a queue."""
     spec = _spec(random, scenario, "queues")
     spec["weight"] = random.choice((0, 1, 2**31 - 1))
     spec["reclaimable"] = random.random() < 0.5
@@ -144,7 +144,7 @@ def queue_gone(random: Random, scenario: Object) -> None:
 
 
 def groups(random: Random, scenario: Object) -> None:
-    """Change what a PodGroup asks for."""
+    """Change the requirements of a PodGroup."""
     spec = _spec(random, scenario, "podgroups")
     spec["minMember"] = random.choice((0, 1, 2, 5, 2**31 - 1))
     if random.random() < 0.5:
@@ -157,7 +157,7 @@ def groups(random: Random, scenario: Object) -> None:
 
 
 def phases(random: Random, scenario: Object) -> None:
-    """Change how far a PodGroup is."""
+    """Change the phase of a PodGroup."""
     group = _any(random, scenario, "podgroups")
     if group is not None:
         phase = random.choice(("", "Pending", "Inqueue", "Running", "Unknown", "Completed"))
@@ -165,14 +165,14 @@ def phases(random: Random, scenario: Object) -> None:
 
 
 def requests(random: Random, scenario: Object) -> None:
-    """Change what a pod asks for."""
+    """Change the requests of a pod."""
     spec = _spec(random, scenario, "pods")
     for container in spec.get("containers") or []:
         container["resources"] = {"requests": _amounts(random)}
 
 
 def places(random: Random, scenario: Object) -> None:
-    """Put a pod on another node, or on none."""
+    """Move a pod to another node, or to none."""
     pod = _any(random, scenario, "pods")
     if pod is None:
         return
@@ -186,7 +186,7 @@ def places(random: Random, scenario: Object) -> None:
 
 
 def pod_facts(random: Random, scenario: Object) -> None:
-    """Change whose a pod is, and how important."""
+    """Change a pod's PodGroup and priority."""
     pod = _any(random, scenario, "pods")
     if pod is None:
         return
@@ -206,7 +206,7 @@ def pod_facts(random: Random, scenario: Object) -> None:
 
 
 def nodes(random: Random, scenario: Object) -> None:
-    """Remove a node, or change what it offers."""
+    """Remove a node, or change its allocatable."""
     node = _any(random, scenario, "nodes")
     if node is None:
         return
@@ -231,7 +231,7 @@ def settings(random: Random, scenario: Object) -> None:
 
 
 def arguments(random: Random, scenario: Object) -> None:
-    """Give a plugin or an action odd arguments."""
+    """Give a plugin or an action unusual arguments."""
     plugin = _plugin(random, scenario)
     plugin["arguments"] = {
         random.choice(("binpack.weight", "overcommit-factor", "ancestorReclaimLevel", "sla-waiting-time")): (
@@ -243,7 +243,7 @@ def arguments(random: Random, scenario: Object) -> None:
 
 
 def twins(random: Random, scenario: Object) -> None:
-    """Add a pod that another one is like."""
+    """Add a copy of a pod."""
     pod = _any(random, scenario, "pods")
     if pod is not None:
         twin: Any = json.loads(json.dumps(pod))

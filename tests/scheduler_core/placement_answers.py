@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_core import explain, simulate_document
 from scheduler_core.lint import review
 from tests.builders import GPU, Object, Plugin, conf, node, podgroup, pods, queue, scenario
-from tests.scheduler_core.answers import HIERARCHY, Answer, Run, Told, running
+from tests.scheduler_core.answers import HIERARCHY, Answer, Run, Sentences, running
 
 CARDS: Plugin = (
     "binpack",
@@ -14,7 +14,7 @@ CARDS: Plugin = (
 
 
 def _placed(document: Object, plugin: Plugin, name: str) -> str:
-    """Return where the waiting pod goes when this plugin, so called, rates the nodes."""
+    """Return the node of the waiting pod if this plugin scores the nodes."""
     changed = {**document, "scheduler_conf": conf("allocate", ["gang"], ["predicates", plugin])}
     told = explain.pod_story(changed, simulate_document(changed), "default/new-0")
     return f"With {name}: {told['reason']['sentence']}"
@@ -34,7 +34,7 @@ def cards_that_binpack_ignores() -> Object:
     )
 
 
-def say_ignored(run: Run) -> Told:
+def say_ignored(run: Run) -> Sentences:
     yield _placed(run.document, "binpack", "plugin binpack")
     yield _placed(run.document, CARDS, f"binpack.resources: {GPU}")
 
@@ -49,7 +49,7 @@ def jobs_on_few_nodes() -> Object:
     )
 
 
-def say_few(run: Run) -> Told:
+def say_few(run: Run) -> Sentences:
     yield _placed(run.document, "binpack", "plugin binpack")
     yield _placed(run.document, "nodeorder", "plugin nodeorder")
 
@@ -66,7 +66,7 @@ def a_root_as_large_as_numbers_go() -> Object:
     )
 
 
-def say_root(run: Run) -> Told:
+def say_root(run: Run) -> Sentences:
     found = [problem for problem in review(run.document) if problem.path.startswith("queues")]
     errors = [problem for problem in found if problem.severity == "error"]
     yield f"Findings of lint: {len(found)}, errors among them: {len(errors)}."

@@ -1,4 +1,4 @@
-"""Helpers that ask filters and scores about one pending pod."""
+"""Helpers that evaluate filters and scores for one pending pod."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def opened(
     there: Sequence[Object] = (),
     **fields: Any,
 ) -> Session:
-    """Return a session with pods there and pods to come; all of them belong to one PodGroup."""
+    """Return a session with existing and pending pods, all of one PodGroup."""
     return session_of(
         scenario(
             nodes=nodes,
@@ -33,14 +33,14 @@ def opened(
 
 
 def coming(name: str = "new", **facts: Any) -> Object:
-    """Return a pending pod; facts that no builder knows are parts of its specification."""
+    """Return a pending pod; facts unknown to the builder become parts of its spec."""
     known = {"labels", "annotations", "cpu", "memory", "gpu", "namespace", "priority"}
     spec = {fact: value for fact, value in facts.items() if fact not in known}
     return pod(name, group="group", spec=spec, **{fact: facts[fact] for fact in facts if fact in known})
 
 
 def answers(session: Session, name: str = "new", *, looked_at: bool = True) -> dict[str, str]:
-    """Return the codes with which each node refuses a pod, in order, after the pre-predicates unless told."""
+    """Return each node's rejection codes for a pod, in order, by default after the pre-predicates."""
     task = task_of(session, f"default-{name}")
     if looked_at:
         session.pre_predicate(task)
@@ -52,12 +52,12 @@ def answers(session: Session, name: str = "new", *, looked_at: bool = True) -> d
 
 
 def passing(session: Session, name: str = "new") -> list[str]:
-    """Return the nodes that let a pod in."""
+    """Return the nodes that accept a pod."""
     return [node for node, codes in answers(session, name).items() if codes == FITS]
 
 
 def reasons(session: Session, node: str, name: str = "new") -> list[str]:
-    """Return why a node refuses a pod."""
+    """Return a node's reasons to reject a pod."""
     task = task_of(session, f"default-{name}")
     session.pre_predicate(task)
     number = session.placement.predicate_on(task, session.nodes.index[node])
@@ -67,7 +67,7 @@ def reasons(session: Session, node: str, name: str = "new") -> list[str]:
 def scores(
     session: Session, name: str = "new", *, batch: bool = True, per_node: bool = True
 ) -> dict[str, float]:
-    """Return the total score of each node, all of them being candidates."""
+    """Return the total score of each node, with all nodes as candidates."""
     task = task_of(session, f"default-{name}")
     total = [0.0] * len(session.nodes)
     for point, asked in ((Point.NODE_ORDER, per_node), (Point.BATCH_NODE_ORDER, batch)):

@@ -1,4 +1,4 @@
-"""The contract of plugins: answers do not depend on caching, nor on asking one by one or together.
+"""The contract of plugins: answers depend neither on caching nor on single or batch calls.
 
 For the author of a plugin::
 
@@ -7,7 +7,7 @@ For the author of a plugin::
     def test_my_plugin_keeps_the_contract(data: st.DataObject) -> None:
         assert_keeps_contract(data, "my-plugin", [{}, {"my-plugin.weight": 3}])
 
-The first difference fails with the plugin, the point, the task and the node.
+The first difference fails with plugin, point, task and node.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def assert_keeps_contract(
 ) -> None:
     """Check a plugin in a generated cluster, after each of some generated placements and evictions.
 
-    `opener` opens a plugin that is not among those of the core; `extender` answers the calls of an extender.
+    `opener` opens a plugin that is not part of the core; `extender` answers the calls of an extender.
     """
     companions = [name for name in COMPANIONS if name != plugin]
     entry = plugin, {"arguments": dict(data.draw(st.sampled_from(list(arguments))))}
@@ -81,7 +81,7 @@ def assert_keeps_contract(
         contract.check()
 
 
-# what plugins read of objects, and `clusters` leaves out
+# object fields that plugins read and `clusters` leaves out
 
 PREFERENCE = {"weight": 3, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}
 SPREAD = {
@@ -120,7 +120,7 @@ IMAGES = [{"names": ["busybox:latest"], "sizeBytes": 900 * 2**20}]
 
 
 def vary(data: st.DataObject, document: Object) -> None:
-    """Give some nodes, queues and pods of a scenario what only few plugins read."""
+    """Add fields that only few plugins read to some nodes, queues and pods of a scenario."""
     often = st.sampled_from([False, True])
     if data.draw(often):
         for node in document["nodes"]:
@@ -147,7 +147,7 @@ def _beyond(
     candidates: Sequence[TaskInfo],
     accepted: list[TaskInfo] | None,
 ) -> list[str]:
-    """Return the candidates whose answer is not what a bound says: exactly, or of shapes at most."""
+    """Return the candidates whose answers violate a bound, whether exact or an upper limit by shape."""
     if accepted is None:
         return ["an abstention"]
     if isinstance(bound, StaticBound):
@@ -177,7 +177,7 @@ def _names(tasks: set[TaskInfo]) -> list[str]:
 
 
 class Kept(NamedTuple):
-    """An answer about one node, and how many changes of nodes there were before."""
+    """An answer about one node, and the number of node changes before it."""
 
     changes: int
     answer: float
@@ -185,7 +185,7 @@ class Kept(NamedTuple):
 
 
 class Forms(NamedTuple):
-    """What a plugin answers to several classes, asked for when the session opened."""
+    """A plugin's batch answers to several classes, requested when the session opened."""
 
     tasks: list[TaskInfo]
     answers: ClassAnswers
@@ -193,7 +193,7 @@ class Forms(NamedTuple):
 
 
 class Contract:
-    """Asks one plugin everything after each change of a session, and compares with what it said before."""
+    """Calls a plugin's functions after each change of a session, and compares with earlier answers."""
 
     def __init__(self, session: Session, plugin: str) -> None:
         self.session = session
@@ -227,7 +227,7 @@ class Contract:
         return [task for job in jobs for task in job.by_status[TaskStatus.PENDING].values()]
 
     def check(self) -> None:
-        """Check every form of every answer, as the session is now."""
+        """Check every form of every answer for the session's current state."""
         for task in self._pending():
             try:
                 self.session.pre_predicate(task)
@@ -278,7 +278,7 @@ class Contract:
             self.kept[point, number, node] = Kept(len(self.session.nodes.changes), answer, task.key)
 
     def _check_placement(self, task: TaskInfo) -> None:
-        """Check that what is kept of all predicates together is what they answer afresh."""
+        """Check that the cached result of all predicates equals a new call."""
         placement = self.session.placement
         passing, errors = placement.examine(
             task, resources=False, lenient=False, cache=ErrorCache(enabled=False)
@@ -301,7 +301,7 @@ class Contract:
         return answers
 
     def _last_change(self, node: int) -> int:
-        """Return how many changes there were when a node changed last."""
+        """Return the number of changes at a node's last change."""
         entries = self.session.nodes.changes.entries
         return next((at for at in range(len(entries), 0, -1) if entries[at - 1] == node), 0)
 
@@ -387,7 +387,7 @@ class Contract:
             self._check_bounds(task)
 
     def _check_bounds(self, task: TaskInfo) -> None:
-        """Check what plugins say at once of many tasks against their answers on each node."""
+        """Check the batch answers for many tasks against the answers for each node."""
         session, queue = self.session, task.job.queue
         for point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
             for added in session.registry.of_kind(point, EvictableFn):
@@ -425,5 +425,5 @@ class Contract:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether answers are equal bit by bit; NaN equals itself."""
+    """Return whether answers are equal bit by bit; NaN equals itself."""
     return bool(np.array_equal(np.asarray(one, dtype=float), np.asarray(other, dtype=float), equal_nan=True))

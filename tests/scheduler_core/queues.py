@@ -1,4 +1,4 @@
-"""Helpers that ask a session about its queues."""
+"""Helpers that query the queues of a session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GI = 2**30
 
 
 def reported(session: Session) -> dict[str, Object]:
-    """Return what the queue plugin shows of each queue now."""
+    """Return the queue plugin's current report of each queue."""
     shown: dict[str, Any] = {}
     for report in session.registry.reports:
         shown.update(plain(report()))
@@ -25,7 +25,7 @@ def reported(session: Session) -> dict[str, Object]:
 
 
 def derivation(session: Session, queue: str) -> list[Any]:
-    """Return the recorded steps in which a plugin came to what a queue deserves."""
+    """Return the recorded steps of the derivation of a queue's deserved amount."""
     assert isinstance(session.observer, Recorder)
     return session.observer.deserved[queue]
 
@@ -41,28 +41,28 @@ def names(tasks: list[TaskInfo]) -> list[str]:
 
 
 def reclaimed(session: Session, reclaimer: str, *groups: str) -> list[str]:
-    """Return which running pods of the groups plugins let a pending pod evict, in order."""
+    """Return the running pods of the groups that plugins permit a pending pod to evict, in order."""
     candidates = [task for group in groups for task in tasks_of(session, group, running=True)]
     verdict = select_victims(session, Point.RECLAIMABLE, task_of(session, f"default-{reclaimer}"), candidates)
     return names(verdict.victims)
 
 
 def is_preemptive(session: Session, pod: str) -> bool:
-    """Tell whether the queue of a pending pod may evict for it."""
+    """Return whether the queue of a pending pod may evict for it."""
     task = task_of(session, f"default-{pod}")
     assert task.job is not None
     return session.preemptive(session.queues[task.job.queue], [task]) is None
 
 
 def is_allocatable(session: Session, pod: str) -> bool:
-    """Tell whether the queue of a pending pod may take it."""
+    """Return whether the queue of a pending pod may allocate it."""
     task = task_of(session, f"default-{pod}")
     assert task.job is not None
     return session.allocatable(session.queues[task.job.queue], task) is None
 
 
 def in_order(session: Session, *queues: str) -> list[str]:
-    """Return the queues in the order of being served."""
+    """Return the queues in scheduling order."""
     ordered: list[str] = []
     for name in queues:
         position = 0

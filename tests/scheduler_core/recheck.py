@@ -1,4 +1,4 @@
-"""Statements about waiting jobs, checked by editing the document and by plain arithmetic."""
+"""Checks of explanations of waiting jobs, by editing the document and by plain arithmetic."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ PLACING = ("predicates", "nodegroup", "tdm", "resource-strategy-fit")
 
 
 class Case(NamedTuple):
-    """A scenario with lists that are plain, and the first cycle of its result."""
+    """A scenario with plain lists, and the first cycle of its result."""
 
     document: Object
     cycle: Object
 
     @property
     def pending(self) -> Object:
-        """Return what is known of each waiting job."""
+        """Return the explanation of each waiting job."""
         told: Object = self.cycle["explain"]["pending"]
         return told
 
     def holds_pods(self, job: str) -> bool:
-        """Tell whether pods of a job run: then its minimum decides how much of its queue is elastic."""
+        """Return whether pods of a job run; then its minimum decides how much of its queue is elastic."""
         entry = next(entry for entry in self.cycle["podgroups"] if entry["name"] == job)
         return set(entry["task_status"]) != {"Pending"}
 
     def podgroup(self, job: str) -> Object | None:
-        """Return a job's PodGroup, None when a controller made it."""
+        """Return a job's PodGroup, None if a controller created it."""
         return next((entry for entry in self.document["podgroups"] if key_of(entry) == job), None)
 
     def pods_of(self, job: str) -> list[Object]:
@@ -57,7 +57,7 @@ class Case(NamedTuple):
 
 
 def case_of(document: Object) -> Case | None:
-    """Simulate one cycle of a scenario; None when it cannot be."""
+    """Simulate one cycle of a scenario; return None if that is an error."""
     plain = {**document, **ONCE, **{kind: listed(document, kind) for kind in ("podgroups", "pods", "nodes")}}
     result = simulate_document(plain)
     return None if "error" in result else Case(plain, result["cycles"][0])
@@ -76,7 +76,7 @@ def key_of(entry: Object) -> str:
 
 
 def recheck_enqueue(case: Case) -> Iterator[str]:
-    """Yield what was checked: a minimum of exactly what is left passes the gate, one unit more does not."""
+    """Yield each check: minResources equal to the remaining amount pass, one unit more does not."""
     for job, told in case.pending.items():
         podgroup = case.podgroup(job)
         if told["gate"] != "enqueue" or "short" not in told or podgroup is None or case.holds_pods(job):
@@ -96,7 +96,7 @@ def recheck_enqueue(case: Case) -> Iterator[str]:
 
 
 def _is_refused_again(case: Case, job: str, told: Object, minimum: Mapping[str, int]) -> bool:
-    """Tell whether a job with another minimum is refused by the same plugin and queue for the same."""
+    """Return whether a job with other minResources is refused by the same plugin, queue and resource."""
     podgroups = [
         _with_minimum(entry, minimum) if key_of(entry) == job else entry
         for entry in case.document["podgroups"]
@@ -119,7 +119,7 @@ def _with_minimum(podgroup: Object, minimum: Mapping[str, int]) -> Object:
 
 
 def recheck_closest(case: Case) -> Iterator[str]:
-    """Yield what was checked: the closest node takes the pod once it has room for it."""
+    """Yield each check: the closest node accepts the pod once it has room."""
     for job, told in case.pending.items():
         closest = told.get("closest")
         if closest is None or told["gate"] != "node":
@@ -140,7 +140,7 @@ def recheck_closest(case: Case) -> Iterator[str]:
 
 
 def _looks_at_other_pods(document: Object) -> bool:
-    """Tell whether a filter of any pod compares it with other pods."""
+    """Return whether any pod has a constraint that depends on other pods."""
     for pod in document["pods"]:
         spec = pod["spec"]
         affinity = spec.get("affinity") or {}
@@ -156,7 +156,7 @@ def _looks_at_other_pods(document: Object) -> bool:
 
 
 def _alone_on(case: Case, job: str, pod: str, node: str, named: Iterable[str]) -> Object:
-    """Return a scenario in which a pod is all that waits, for the only node, with very much room on it."""
+    """Return a scenario with one waiting pod and one node with a huge amount of room."""
     podgroup = deepcopy(case.podgroup(job))
     assert podgroup is not None, job
     podgroup["spec"].update(minMember=1, minTaskMember={}, minResources=None)
@@ -183,7 +183,7 @@ def _alone_on(case: Case, job: str, pod: str, node: str, named: Iterable[str]) -
 
 
 def _enlarged(node: Object, named: Iterable[str]) -> Object:
-    """Return a node with very much of everything that it has, and of some more."""
+    """Return a node with huge amounts of all its resources, and of some others."""
     status = node.get("status") or {}
     names = {*(status.get("allocatable") or {}), *named, "cpu", "memory", "pods"}
     amounts = {name: LARGE if name in COUNTED else f"{LARGE}Gi" for name in sorted(names)}
@@ -194,7 +194,7 @@ def _enlarged(node: Object, named: Iterable[str]) -> Object:
 
 
 def recheck_gangs(case: Case) -> Iterator[str]:
-    """Yield what was checked: members, roles and gated pods, counted in the document."""
+    """Yield each check: members, roles and gated pods, counted in the document."""
     for job, told in case.pending.items():
         podgroup, pods = case.podgroup(job), case.pods_of(job)
         lost = any(step["op"] == "evict" and step["job"] == job for step in case.cycle["decisions"])
@@ -245,7 +245,7 @@ def _is_pending(pod: Object) -> bool:
 
 
 def recheck_checklists(case: Case) -> Iterator[str]:
-    """Yield what was checked: a list without an eviction has a line that says no, and concludes with it."""
+    """Yield each check: a checklist without an eviction has a failed check, and concludes with it."""
     result = {"actions": parse_conf(case.document.get("scheduler_conf")).actions, "cycles": [case.cycle]}
     for entry in explain.reclaim_checklist(case.document, result):
         for told in entry["actions"]:
@@ -256,18 +256,18 @@ def recheck_checklists(case: Case) -> Iterator[str]:
 
 
 def _was_helped(case: Case, action: str, job: str) -> bool:
-    """Tell whether an action found places for pods of a job, with evictions or without."""
+    """Return whether an action placed pods of a job, with or without evictions."""
     return any(
         (step["action"], step["op"], step["job"]) == (action, "pipeline", job)
         for step in case.cycle["decisions"]
     )
 
 
-# what queues deserve
+# deserved amounts
 
 
 def recheck_rounds(case: Case) -> Iterator[str]:
-    """Yield what was checked: every round of proportion, divided again with plain numbers."""
+    """Yield each check: every round of proportion, recomputed with plain numbers."""
     moment = case.cycle["at_open"]
     told = case.cycle["explain"]["deserved"]
     queues = moment.get("queues") or ()
@@ -288,7 +288,7 @@ def recheck_rounds(case: Case) -> Iterator[str]:
 
 
 def divided(total: Amounts, queues: Sequence[Object]) -> list[dict[str, dict[str, float]]]:
-    """Return, round by round, what each queue that takes part deserves after it."""
+    """Return the deserved amount of each participating queue after each round."""
     names = sorted({*total, *(name for queue in queues for name in (*queue["request"], *queue["guarantee"]))})
     remaining = {name: float(total.get(name, 0.0)) for name in names}
     deserved = {queue["name"]: dict.fromkeys(names, 0.0) for queue in queues}
@@ -337,6 +337,6 @@ def _alike(told: Amounts, mine: Amounts) -> bool:
 
 
 def all_checks(case: Case) -> Counter[str]:
-    """Check everything that is said of the waiting jobs of a case; return how often what was checked."""
+    """Check every explanation of the waiting jobs of a case; return the number of checks by kind."""
     checks = (recheck_enqueue, recheck_closest, recheck_gangs, recheck_rounds)
     return Counter(what for check in checks for what in check(case))

@@ -1,6 +1,6 @@
-"""Who may be evicted, counted again in the plainest way from a scenario and the decisions of its first cycle.
+"""A plain recount of eviction candidates and victims, from a scenario and the decisions of its first cycle.
 
-No session, no arrays: pods with a status, amounts as dictionaries, and each plugin's rule as its page has it.
+No session, no arrays: pods with a status, amounts as dictionaries, and each plugin's documented rule.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Amounts = dict[str, float]
 
 
 class Unsupported(Exception):
-    """The configuration asks something that is not counted again here."""
+    """The configuration uses something that is not recounted here."""
 
 
 @dataclass
 class Held:
-    """A pod at some moment of the cycle."""
+    """A pod at a moment of the cycle."""
 
     name: str
     job: str
@@ -48,7 +48,7 @@ class Held:
 
     @property
     def preemptable(self) -> bool:
-        """Tell whether it may be evicted at all."""
+        """Return whether it is preemptable."""
         metadata = self.pod["metadata"]
         told = (metadata.get("annotations") or {}).get("volcano.sh/preemptable")
         if told is None:
@@ -57,25 +57,25 @@ class Held:
 
     @property
     def best_effort(self) -> bool:
-        """Tell whether it requests nothing but its place."""
+        """Return whether it requests nothing but its pod slot."""
         return all(amount < TOLERANCE for name, amount in self.request.items() if name != "pods")
 
 
 class Counted(NamedTuple):
-    """The answer to one search for room.
+    """The result of one victim search.
 
     Attributes
     ----------
     tier : int
-        The tier that decided, 0: none.
+        The deciding tier; 0 if none.
     ballots : list of dict
-        As the explanations have them.
+        In the format of the explanations.
     victims : set of str
-        Who may be evicted.
+        The pods that may be evicted.
     kept_by : dict
-        By pod that stays the (tier, plugin) that keeps it.
+        By spared pod, the (tier, plugin) that refuses it.
     votes : dict
-        By (tier, plugin) whom it accepts.
+        By (tier, plugin), the accepted pods.
 
     """
 
@@ -112,7 +112,7 @@ class Moment:
         return Held(name, job["name"], job["queue"], node, status, request, pod)
 
     def apply(self, decision: Object) -> None:
-        """Take one decision into account."""
+        """Apply one decision."""
         pod = self.pods.get(decision.get("pod", ""))
         status = {
             "bind": "Binding",
@@ -128,7 +128,7 @@ class Moment:
     # sums
 
     def held_by(self, *, job: str = "", queue: str = "") -> Amounts:
-        """Return what the pods of a job, or of a queue, hold or are promised."""
+        """Return the allocated and pipelined amounts of a job's or queue's pods."""
         held: Amounts = {}
         for pod in self.pods.values():
             if pod.status in COUNTED and job in ("", pod.job) and queue in ("", pod.queue):
@@ -143,7 +143,7 @@ class Moment:
         """Return the dominant share of the cluster."""
         return max((held.get(name, 0.0) / amount for name, amount in self.total.items() if amount), default=0)
 
-    # who is asked about
+    # candidates
 
     def candidates(self, action: str, asking: Held, node: str, *, inside: bool) -> list[Held]:
         """Return the candidates on a node by name."""
@@ -169,10 +169,10 @@ class Moment:
 
         return allowed
 
-    # how plugins vote
+    # votes of plugins
 
     def vote(self, option: PluginOption, action: str, asking: Held, candidates: Sequence[Held]) -> set[str]:
-        """Return whom a plugin accepts."""
+        """Return the candidates that a plugin accepts."""
         votes = {
             "gang": self._gang,
             "priority": self._priority,
@@ -244,7 +244,7 @@ class Moment:
                 yield pod
 
     def _in_order_of_loss(self, candidates: Sequence[Held]) -> list[Held]:
-        """Return the candidates as their queues lose them; queues are independent of one another."""
+        """Return the candidates in the eviction order of their queues, which are independent."""
         orders = {
             "priority": lambda job: -self.jobs[job]["priority"],
             "gang": lambda job: self.ready(job) >= self.jobs[job]["minAvailable"],
@@ -266,10 +266,10 @@ class Moment:
 
         return sorted(candidates, key=cmp_to_key(compare))
 
-    # what comes of it
+    # results
 
     def count(self, action: str, asking: Held, candidates: Sequence[Held]) -> Counted:
-        """Return who may be evicted, by the rule of tiers."""
+        """Return the victims by the rule of tiers."""
         switch, voters = VOTERS[action]
         votes: dict[tuple[int, str], set[str]] = {}
         ballots: list[dict[str, Any]] = []
@@ -313,7 +313,7 @@ VOTERS = {
 
 
 def _keeper(ballot: Object, votes: Mapping[tuple[int, str], set[str]], name: str) -> tuple[int, str]:
-    """Return whose answer of a ballot keeps a pod."""
+    """Return the plugin of a ballot that refuses a pod."""
     tier, plugins = ballot["tier"], ballot["plugins"]
     if ballot["outcome"] == "refused":
         return tier, plugins[-1]
@@ -321,12 +321,12 @@ def _keeper(ballot: Object, votes: Mapping[tuple[int, str], set[str]], name: str
 
 
 def holds(amounts: Amounts) -> set[str]:
-    """Return the resources of which there is anything."""
+    """Return the resources with a non-zero amount."""
     return {name for name, amount in amounts.items() if amount >= TOLERANCE}
 
 
 def holds_too_much(held: Amounts, deserved: Amounts, request: Amounts) -> bool:
-    """Tell whether a queue deserves nothing of what a pod requests, or holds more of some of it."""
+    """Return whether a queue deserves none of a pod's requests, or exceeds deserved in one of them."""
     if not holds(deserved) & holds(request):
         return True
     named = {name for name, amount in deserved.items() if amount or name not in ("cpu", "memory")}
@@ -334,14 +334,14 @@ def holds_too_much(held: Amounts, deserved: Amounts, request: Amounts) -> bool:
 
 
 def task_priority(pod: Held) -> int:
-    """Return the priority of a pod among those of its job."""
+    """Return a pod's priority within its job."""
     priority = pod.pod["spec"].get("priority")
     told = (pod.pod["metadata"].get("annotations") or {}).get("volcano.sh/task-priority")
     return int(told) if told is not None else 1 if priority is None else int(priority)
 
 
 def placed_first(left: Held, right: Held, *, by_priority: bool) -> bool:
-    """Tell whether a pod would be placed before another one of its queue."""
+    """Return whether a pod is placed before another one of its queue."""
     if by_priority and task_priority(left) != task_priority(right):
         return task_priority(left) > task_priority(right)
     mine, theirs = (pod_index(pod.name.split("/")[1]) for pod in (left, right))
@@ -357,5 +357,5 @@ def _age(pod: Held) -> tuple[float, str]:
 
 
 def plus(left: Mapping[str, float], right: Mapping[str, float], sign: float = 1.0) -> Amounts:
-    """Return the sum of two amounts, or with sign -1 their difference."""
+    """Return the sum of two amounts, or their difference with sign -1."""
     return {name: left.get(name, 0.0) + sign * right.get(name, 0.0) for name in {**left, **right}}

@@ -1,4 +1,4 @@
-"""Replays, made from a seed: small clusters with work that arrives over some minutes."""
+"""Replays generated from a seed: small clusters with jobs that arrive over a few minutes."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ CLOCKED = (
         ],
     ),
 )
-"""With plugins that read the clock."""
+"""Configurations with plugins that read the clock."""
 EVICTED = ("restart", "resume", "restart-job", "delete")
 
 
 class Dice:
-    """Numbers that depend on nothing but a seed."""
+    """Numbers that depend only on a seed."""
 
     def __init__(self, seed: object) -> None:
         self._seed = seed
@@ -63,12 +63,12 @@ class Dice:
         return int.from_bytes(digest[:8], "big") % limit
 
     def one_of(self, choices: Sequence[Any]) -> Any:
-        """Return one of several things."""
+        """Return one of the choices."""
         return choices[self.below(len(choices))]
 
 
 def small_replay(seed: object, *, jobs: int = 18, **timeline: Any) -> Object:
-    """Return a document with a replay of some minutes on a few nodes."""
+    """Return a replay of a few minutes on a few nodes."""
     dice = Dice(seed)
     names = ["a", "b", "c"][: 2 + dice.below(2)]
     queues = [
@@ -99,7 +99,7 @@ def small_replay(seed: object, *, jobs: int = 18, **timeline: Any) -> Object:
 
 
 def _arrival(dice: Dice, number: int, to: str) -> Object:
-    """Return the event of a job that arrives."""
+    """Return the event of an arriving job."""
     size = 1 + dice.below(3)
     name = f"j{number:02d}"
     group = podgroup(
@@ -118,7 +118,7 @@ def _arrival(dice: Dice, number: int, to: str) -> Object:
 
 
 def crowded_replay(seed: object) -> Object:
-    """Return a document with a replay in which many jobs are equal, and most of them wait."""
+    """Return a replay with many equal jobs, most of which wait."""
     dice = Dice(f"crowd {seed}")
     document = small_replay(seed, jobs=0)
     document["replay"]["events"] = [event for event in document["replay"]["events"] if "delete" not in event]
@@ -131,7 +131,7 @@ def crowded_replay(seed: object) -> Object:
 
 
 def _one_of_many(dice: Dice, number: int, to: str) -> Object:
-    """Return the event of a job like many others: of one pod, or a gang."""
+    """Return the event of one of many equal jobs, of one pod or a gang."""
     size, cpu = dice.one_of([(1, 1), (1, 1), (1, 2), (2, 2), (3, 1)])
     name = f"j{number:02d}"
     group = podgroup(
@@ -150,7 +150,7 @@ def _one_of_many(dice: Dice, number: int, to: str) -> Object:
 
 
 def clocked_replay(seed: object, **timeline: Any) -> Object:
-    """Return a document with a replay whose plugins read the clock."""
+    """Return a replay with plugins that read the clock."""
     document = small_replay(seed, horizon_seconds=420, **timeline)
     dice = Dice(f"clock {seed}")
     for event in document["replay"]["events"]:
@@ -166,7 +166,7 @@ def clocked_replay(seed: object, **timeline: Any) -> Object:
 
 
 def hash_free(seed: object) -> int:
-    """Return a whole number that depends on nothing but a seed."""
+    """Return a whole number that depends only on a seed."""
     return seed if isinstance(seed, int) else int.from_bytes(sha256(str(seed).encode()).digest()[:4], "big")
 
 
@@ -200,7 +200,7 @@ POLICIES: Sequence[Sequence[Object]] = (
 
 
 def job_replay(seed: object, *, jobs: int = 12, **timeline: Any) -> Object:
-    """Return a document with a replay of Jobs with policies, failures, checkpoints and a CronJob."""
+    """Return a replay of Jobs with policies, failures, checkpoints and a CronJob."""
     dice = Dice(f"jobs {seed}")
     names = ["a", "b"]
     queues = [
@@ -279,7 +279,7 @@ OF_A_TREE = conf(
     ["priority", "gang", "conformance"],
     ["predicates", ("capacity", {"enableHierarchy": True}), "nodeorder"],
 )
-"""Queues lie below each other."""
+"""A configuration for queues in a tree."""
 CALM_CONFS = (
     conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity", "binpack"]),
     conf(
@@ -302,7 +302,7 @@ CALM_CONFS = (
 
 
 def calm_replay(seed: object, *, jobs: int = 80) -> Object:
-    """Return a document with a replay of jobs of few kinds, most of which need not wait long."""
+    """Return a replay with few kinds of jobs, most of which wait only briefly."""
     dice = Dice(f"calm {seed}")
     names = ["a", "b", "c"][: 1 + dice.below(3)]
     used = dice.below(len(CALM_CONFS))
@@ -348,14 +348,14 @@ def _queue_of_few(dice: Dice, name: str) -> Object:
 
 
 def _kind(dice: Dice, to: str) -> Object:
-    """Return what the jobs of a kind have in common."""
+    """Return the common parts of the jobs of a kind."""
     size, cpu = dice.one_of([1, 1, 1, 2, 3]), 1 + dice.below(3)
     minimum = {"min_resources": {"cpu": size * cpu, "memory": f"{size}Gi"}} if dice.below(4) else {}
     return {"queue": to, "size": size, "cpu": cpu, "class": dice.one_of(["low", "low", "high"]), **minimum}
 
 
 def _of_kind(dice: Dice, number: int, kind: Object, until: int) -> Object:
-    """Return the event of a job of a kind that arrives."""
+    """Return the event of an arriving job of a kind."""
     name = f"j{number:02d}"
     group = podgroup(
         name,
@@ -386,13 +386,13 @@ STORM_CONFS = (
     OF_A_TREE,
     conf("enqueue, allocate, reclaim", ["priority", "conformance"], ["drf", "predicates", "capacity"]),
 )
-"""With reclaim, once without gang, once with a second allocate."""
+"""Configurations with reclaim, one without gang, one with a second allocate."""
 
 
 def storm_replay(seed: object, *, jobs: int = 60, nodes: int = 4) -> Object:
-    """Return a document with a replay in which queues take back what they deserve again and again.
+    """Return a replay in which queues repeatedly reclaim their deserved amounts.
 
-    Most jobs are one pod, some are gangs or can do with fewer pods; many pods terminate at any time.
+    Most jobs have one pod, some are gangs or elastic; many pods are terminating at any time.
     """
     dice = Dice(f"storm {seed}")
     conf_number = dice.below(len(STORM_CONFS))
@@ -424,7 +424,7 @@ def _part(dice: Dice, nodes: int) -> Object:
 
 
 def _of_storm(dice: Dice, number: int, to: str, until: int) -> Object:
-    """Return the event of a job of one pod, a gang, or a job that can do with fewer pods."""
+    """Return the event of a one-pod job, a gang or an elastic job."""
     size, minimum = dice.one_of([(1, 1), (1, 1), (1, 1), (1, 1), (1, 0), (2, 2), (3, 1)])
     cpu, name = 1 + dice.below(2), f"j{number:02d}"
     group = podgroup(

@@ -1,7 +1,7 @@
 """Properties of every session of real Volcano, whatever its configuration.
 
-The conditions are those of the generated clusters: nodes name `pods` and are not over-committed at first, no
-plugin is named twice, and predicates, where it is named, filters (else it takes every placement back).
+The conditions are those of the generated clusters: nodes list `pods` and are not overcommitted at first, no
+plugin is listed twice, and predicates, if configured, filters (otherwise it undoes every placement).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Amounts = dict[str, float]
 
 
 def assert_sound(document: Object, result: Object) -> None:
-    """Check every cycle of a result against the scenario that it is said to come from."""
+    """Check every cycle of a result against its scenario."""
     assert "error" not in result, result["error"]
     cluster = Cluster(document)
     for cycle in result["cycles"]:
@@ -38,7 +38,7 @@ def assert_sound(document: Object, result: Object) -> None:
 
 
 class Cluster:
-    """What a scenario says of its objects, by name."""
+    """The objects of a scenario, by name."""
 
     def __init__(self, document: Object) -> None:
         admitted = Admission(document).cluster()
@@ -53,7 +53,7 @@ class Cluster:
         }
 
     def assert_conserved(self, cycle: Object) -> None:
-        """Nothing appears or vanishes on a node: idle and used are all it has, used is what its pods hold."""
+        """Amounts on a node are conserved: idle plus used is allocatable, used is the sum of its pods."""
         used, pipelined = defaultdict(Resource), defaultdict(Resource)
         known = set()
         for task in tasks_of(cycle):
@@ -73,11 +73,11 @@ class Cluster:
 
     @staticmethod
     def has_group(pod: Mapping[str, Any]) -> bool:
-        """Tell whether a pod belongs to a PodGroup."""
+        """Return whether a pod belongs to a PodGroup."""
         return "scheduling.k8s.io/group-name" in pod["metadata"].get("annotations", {})
 
     def assert_counted(self, cycle: Object) -> None:
-        """A queue and a job hold what their tasks hold; promised places count while the session lasts."""
+        """A queue and a job hold the sum of their tasks; pipelined tasks count during the session."""
         by_job, by_queue, by_tree, at_close = (defaultdict(Resource) for _ in range(4))
         for group in cycle["podgroups"]:
             for task in group["tasks"]:
@@ -96,10 +96,10 @@ class Cluster:
         for job, told in cycle["at_end"].get("drf_jobs", {}).items():
             assert same(told["allocated"], by_job[job].as_dict()), job
         for queue, told in cycle["queue_status_allocated"].items():
-            assert told_without_zeros(told) == told_without_zeros(quantities(at_close[queue])), queue
+            assert nonzero(told) == nonzero(quantities(at_close[queue])), queue
 
     def line_of(self, name: str, *, twice_root: bool = False) -> list[str]:
-        """Return a queue and all above it."""
+        """Return a queue and its ancestors."""
         line = [name]
         while name != "root":
             name = self.queues[name]["spec"].get("parent") or "root"
@@ -107,7 +107,7 @@ class Cluster:
         return [*line, "root"] if twice_root and line == ["root"] else line
 
     def assert_legal_victims(self, cycle: Object) -> None:
-        """Victims agreed to be evicted: no pod that is not preemptable, no queue that is not reclaimable."""
+        """Victims are legal: only preemptable pods, and only reclaimable queues."""
         queue_of = {task["pod"]: group["queue"] for group in cycle["podgroups"] for task in group["tasks"]}
         for decision in cycle["decisions"]:
             if decision["op"] != "evict" or decision["action"] == "shuffle":
@@ -122,7 +122,7 @@ class Cluster:
 
 
 def assert_states_agree(cycle: Object) -> None:
-    """What was decided is where the tasks stand, and nobody is placed or evicted twice."""
+    """Task statuses match the decisions, and no pod is placed or evicted twice."""
     status = {task["pod"]: task["status"] for task in tasks_of(cycle)}
     final = {("bind", "committed"): "Binding", ("evict", "committed"): "Releasing"}
     times: Counter[tuple[str, str]] = Counter()
@@ -146,10 +146,10 @@ def plus(left: Mapping[str, float], right: Mapping[str, float]) -> Amounts:
 
 
 def same(left: Mapping[str, float], right: Mapping[str, float]) -> bool:
-    """Tell whether two resource maps are equal; an absent amount is one of 0."""
+    """Return whether two resource maps are equal; an absent amount is zero."""
     return all(left.get(name, 0) == pytest.approx(right.get(name, 0), abs=1e-6) for name in {*left, *right})
 
 
-def told_without_zeros(told: Mapping[str, str]) -> dict[str, str]:
-    """Return quantities without those that are nothing."""
+def nonzero(told: Mapping[str, str]) -> dict[str, str]:
+    """Return the non-zero quantities."""
     return {name: text for name, text in told.items() if text != "0"}

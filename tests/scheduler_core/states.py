@@ -1,4 +1,4 @@
-"""The state of a session, everything that operations change, as plain data for comparison."""
+"""The mutable state of a session, as plain data for comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def task_of(session: Session, uid: str) -> TaskInfo:
 
 
 def state_of(session: Session) -> Any:
-    """Return every amount and status that a statement may touch; an absent amount is one of 0."""
+    """Return every amount and status that a statement may change; an absent amount is zero."""
     nodes = session.nodes
     state = {
         **{name: getattr(nodes, name).tolist() for name in ("idle", "used", "releasing", "pipelined")},

@@ -36,37 +36,41 @@ class Case(NamedTuple):
 
 
 CREATE = {
-    "an ordinary queue": Case(queue("a")),
-    "guarantee, deserved and capability in order": Case(
+    "valid queue": Case(queue("a")),
+    "guarantee below deserved below capability": Case(
         queue("a", guarantee={"cpu": 1}, deserved={"cpu": 2}, capability={"cpu": 3})
     ),
-    "all three equal": Case(queue("a", guarantee={"cpu": 1}, deserved={"cpu": 1}, capability={"cpu": 1})),
-    "a negative amount": Case(queue("a", capability={"cpu": -1}), {"queue.negative": "spec.capability.cpu"}),
-    "a negative guarantee": Case(
+    "guarantee, deserved and capability equal": Case(
+        queue("a", guarantee={"cpu": 1}, deserved={"cpu": 1}, capability={"cpu": 1})
+    ),
+    "negative capability": Case(
+        queue("a", capability={"cpu": -1}), {"queue.negative": "spec.capability.cpu"}
+    ),
+    "negative guarantee": Case(
         queue("a", guarantee={"cpu": -1}, deserved={"cpu": 1}),
         {"queue.negative": "spec.guarantee.resource.cpu"},
     ),
     "negative deserved": Case(queue("a", deserved={"cpu": -1}), {"queue.negative": "spec.deserved.cpu"}),
-    "half a service": Case(
+    "fractional services": Case(
         queue("a", capability={"services": "500m"}), {"queue.fraction": "spec.capability.services"}
     ),
-    "half a device that is guaranteed": Case(
+    "fractional device in guarantee": Case(
         queue("a", guarantee={"gpu": "500m"}, deserved={"gpu": 1}),
         {"queue.fraction": f'spec.guarantee.resource["{GPU}"]'},
     ),
-    "half a pod": Case(queue("a", deserved={"pods": "1500m"}), {"queue.fraction": "spec.deserved.pods"}),
-    "half a device": Case(
+    "fractional pods": Case(queue("a", deserved={"pods": "1500m"}), {"queue.fraction": "spec.deserved.pods"}),
+    "fractional device": Case(
         queue("a", capability={"gpu": "500m"}), {"queue.fraction": f'spec.capability["{GPU}"]'}
     ),
-    "half a core": Case(queue("a", capability={"cpu": "500m"})),
-    "half a huge page byte": Case(queue("a", capability={"hugepages-2Mi": "500m"})),
-    "a guarantee without deserved": Case(
+    "fractional cores": Case(queue("a", capability={"cpu": "500m"})),
+    "fractional hugepages byte": Case(queue("a", capability={"hugepages-2Mi": "500m"})),
+    "guarantee without deserved": Case(
         queue("a", guarantee={"cpu": 1}), {"queue.guarantee_without_deserved": "spec.deserved.cpu"}
     ),
-    "a guarantee of nothing without deserved": Case(
+    "zero guarantee without deserved": Case(
         queue("a", guarantee={"cpu": 0}), {"queue.guarantee_without_deserved": "spec.deserved.cpu"}
     ),
-    "a guarantee above deserved": Case(
+    "guarantee above deserved": Case(
         queue("a", guarantee={"cpu": 3}, deserved={"cpu": 2}),
         {"queue.deserved_below_guarantee": "spec.deserved.cpu"},
     ),
@@ -74,85 +78,85 @@ CREATE = {
         queue("a", deserved={"cpu": 3}, capability={"cpu": 2}),
         {"queue.deserved_above_capability": "spec.deserved.cpu"},
     ),
-    "deserved of what capability does not name": Case(queue("a", deserved={"gpu": 3}, capability={"cpu": 2})),
-    "a state that only the controller writes": Case(
-        queue("a", state="Closing"), {"queue.state": "status.state"}
+    "deserved resource that capability does not list": Case(
+        queue("a", deserved={"gpu": 3}, capability={"cpu": 2})
     ),
-    "a state that nobody knows": Case(queue("a", state="Unknown"), {"queue.state": "status.state"}),
-    "a closed queue": Case(queue("a", state="Closed")),
-    "a queue without a state": Case(queue("a", state="")),
-    "as many weights as parts": Case(queue("a", annotations=path("root/a", "1/2"))),
-    "too few weights": Case(
+    "state set only by the controller": Case(queue("a", state="Closing"), {"queue.state": "status.state"}),
+    "unknown state": Case(queue("a", state="Unknown"), {"queue.state": "status.state"}),
+    "closed queue": Case(queue("a", state="Closed")),
+    "no state": Case(queue("a", state="")),
+    "as many hierarchy weights as path parts": Case(queue("a", annotations=path("root/a", "1/2"))),
+    "fewer hierarchy weights than path parts": Case(
         queue("a", annotations=path("root/a", "1")),
         {"queue.path_length": f'metadata.annotations["{WEIGHTS}"]'},
     ),
-    "weights without a path": Case(
+    "hierarchy weights without a path": Case(
         queue("a", annotations={WEIGHTS: "1/2"}), {"queue.path_length": f'metadata.annotations["{WEIGHTS}"]'}
     ),
-    "a path without weights": Case(
+    "hierarchy path without weights": Case(
         queue("a", annotations={PATH: "root/a"}),
         {"queue.path_length": f'metadata.annotations["{WEIGHTS}"]'},
     ),
-    "a path of one part without weights": Case(
+    "one-part hierarchy path without weights": Case(
         queue("a", annotations={PATH: "root"}), {"queue.path_weight": f'metadata.annotations["{WEIGHTS}"]'}
     ),
-    "a weight below 0": Case(
+    "negative hierarchy weight": Case(
         queue("a", annotations=path("root/a", "1/-1")),
         {"queue.path_weight": f'metadata.annotations["{WEIGHTS}"]'},
     ),
-    "a weight that is no number": Case(
+    "hierarchy weight that is not a number": Case(
         queue("a", annotations=path("root/a", "1/x")),
         {"queue.path_weight": f'metadata.annotations["{WEIGHTS}"]'},
     ),
-    "a weight of 0": Case(
+    "hierarchy weight of zero": Case(
         queue("a", annotations=path("root/a", "1/0")),
         {"queue.path_weight": f'metadata.annotations["{WEIGHTS}"]'},
     ),
-    "a weight too large for Go": Case(
+    "hierarchy weight too large for Go": Case(
         queue("a", annotations=path("root/a", "1/1e999")),
         {"queue.path_weight": f'metadata.annotations["{WEIGHTS}"]'},
     ),
-    "a weight that is not a number at all passes": Case(queue("a", annotations=path("root/a", "1/NaN"))),
-    "a path that leads on to another": Case(
+    "hierarchy weight NaN passes": Case(queue("a", annotations=path("root/a", "1/NaN"))),
+    "hierarchy path that is a prefix of another": Case(
         queue("a", annotations=path("root/sci", "1/2")),
         {"queue.path_inner": f'metadata.annotations["{PATH}"]'},
         (queue("b", annotations=path("root/sci/dev", "1/2/3")),),
     ),
-    "a path that leads on to another once root is put before it": Case(
+    "hierarchy path that is a prefix of another once root is prepended": Case(
         queue("a", annotations=path("sci", "2")),
         {"queue.path_inner": f'metadata.annotations["{PATH}"]'},
         (queue("b", annotations=path("root/sci/dev", "1/2/3")),),
     ),
-    "a path that begins with the letters of root gets no root": Case(
+    "hierarchy path starting with the letters of root gets no root": Case(
         queue("a", annotations=path("rootish", "2")),
         {},
         (queue("b", annotations=path("root/rootish/dev", "1/2/3")),),
     ),
-    "the path of another queue passes": Case(
+    "hierarchy path equal to another queue's passes": Case(
         queue("a", annotations=path("root/sci", "1/2")),
         {},
         (queue("b", annotations=path("root/sci", "1/2")),),
     ),
-    "a path that begins like another": Case(
+    "hierarchy path sharing a name prefix with another": Case(
         queue("a", annotations=path("root/sci", "1/2")),
         {},
         (queue("b", annotations=path("root/science", "1/2")),),
     ),
-    "a path below another's end passes": Case(
+    "hierarchy path below another queue's leaf passes": Case(
         queue("a", annotations=path("root/sci/dev", "1/2/3")),
         {},
         (queue("b", annotations=path("root/sci", "1/2")),),
     ),
-    "its own parent": Case(queue("a", parent="a"), {"queue.own_parent": "spec.parent"}),
-    "a parent that is not there": Case(queue("a", parent="gone"), {"queue.parent_missing": "spec.parent"}),
-    "an ancestor that is not there": Case(
+    "queue is its own parent": Case(queue("a", parent="a"), {"queue.own_parent": "spec.parent"}),
+    "missing parent": Case(queue("a", parent="gone"), {"queue.parent_missing": "spec.parent"}),
+    "missing ancestor": Case(
         queue("a", parent="p"), {"queue.parent_missing": "spec.parent"}, (queue("p", parent="gone"),)
     ),
-    "root as the parent": Case(queue("a", parent="root")),
-    "a parent with pods and no child": Case(
+    "parent root": Case(queue("a", parent="root")),
+    "parent with pods and without children": Case(
         queue("a", parent="p"), {"queue.parent_has_pods": "spec.parent"}, (holding(queue("p"), 3),)
     ),
-    "a parent with pods and a child": Case(
+    "parent with pods and a child": Case(
         queue("a", parent="p"), {}, (holding(queue("p"), 3), queue("b", parent="p"))
     ),
     "capability above the parent's": Case(
@@ -160,21 +164,21 @@ CREATE = {
         {"queue.capability_above_ancestor": "spec.capability.cpu"},
         (PARENT,),
     ),
-    "capability above that of the nearest ancestor that has one": Case(
+    "capability above the nearest ancestor with a capability": Case(
         queue("a", parent="m", capability={"cpu": 11}),
         {"queue.capability_above_ancestor": "spec.capability.cpu"},
         (PARENT, queue("m", parent="p")),
     ),
-    "capability of what no ancestor limits": Case(
+    "capability of a resource that no ancestor limits": Case(
         queue("a", parent="p", capability={"memory": "1Ti"}), {}, (PARENT,)
     ),
     "capability above root's": Case(
         queue("a", capability={"cpu": 11}), {}, (queue("root", capability={"cpu": 1}),)
     ),
-    "capability above a parent's of 0, which limits nothing": Case(
+    "capability above a parent's capability of zero, which is no limit": Case(
         queue("a", parent="p", capability={"cpu": 3}), {}, (queue("p", capability={"cpu": 0}),)
     ),
-    "capabilities above the parent's together": Case(
+    "sum of capabilities above the parent's": Case(
         queue("a", parent="p", capability={"cpu": 6}),
         {},
         (PARENT, queue("b", parent="p", capability={"cpu": 6})),
@@ -184,68 +188,68 @@ CREATE = {
         {},
         (queue("root", guarantee={"cpu": 1}, deserved={"cpu": 1}),),
     ),
-    "a guarantee within the parent's": Case(
+    "guarantees within the parent's": Case(
         queue("a", parent="p", guarantee={"cpu": 2}, deserved={"cpu": 2}),
         {},
         (PARENT, queue("b", parent="p", guarantee={"cpu": 2}, deserved={"cpu": 2})),
     ),
-    "guarantees above the parent's together": Case(
+    "sum of guarantees above the parent's": Case(
         queue("a", parent="p", guarantee={"cpu": 3}, deserved={"cpu": 3}),
         {"queue.children_guarantee": "spec.guarantee.resource.cpu"},
         (PARENT, queue("b", parent="p", guarantee={"cpu": 2}, deserved={"cpu": 2})),
     ),
-    "deserved above the parent's together": Case(
+    "sum of deserved above the parent's": Case(
         queue("a", parent="p", deserved={"cpu": 7}),
         {"queue.children_deserved": "spec.deserved.cpu"},
         (PARENT, queue("b", parent="p", deserved={"cpu": 2})),
     ),
-    "deserved below a parent that has none": Case(
+    "deserved under a parent without deserved": Case(
         queue("a", parent="p", deserved={"cpu": 1}),
         {"queue.children_deserved": "spec.deserved.cpu"},
         (queue("p"),),
     ),
-    "a guarantee below a parent that has none": Case(
+    "guarantee under a parent without guarantee": Case(
         queue("a", parent="p", guarantee={"cpu": 1}, deserved={"cpu": 1}),
         {"queue.children_guarantee": "spec.guarantee.resource.cpu"},
         (queue("p", deserved={"cpu": 1}),),
     ),
-    "nothing of what the parent has nothing of": Case(
+    "zero of a resource of which the parent has zero": Case(
         queue("a", parent="p", deserved={"gpu": 0}), {}, (queue("p", deserved={"gpu": 0}),)
     ),
-    "nothing of what the parent does not name": Case(
+    "zero of a resource that the parent does not list": Case(
         queue("a", parent="p", deserved={"gpu": 0}),
         {"queue.children_deserved": f'spec.deserved["{GPU}"]'},
         (queue("p"),),
     ),
-    "children that were there before": Case(
+    "existing child with a larger capability": Case(
         queue("a", capability={"cpu": 1}),
         {"queue.capability_below_descendant": "spec.capability.cpu"},
         (queue("b", parent="a", capability={"cpu": 2}),),
     ),
-    "a grandchild behind a child without a limit": Case(
+    "grandchild with a larger capability below an unlimited child": Case(
         queue("a", capability={"cpu": 1}),
         {"queue.capability_below_descendant": "spec.capability.cpu"},
         (queue("b", parent="a"), queue("c", parent="b", capability={"cpu": 2})),
     ),
-    "a child's limit hides those below it": Case(
+    "only the nearest descendant with a capability is compared": Case(
         queue("a", capability={"cpu": 1}),
         {},
         (queue("b", parent="a", capability={"cpu": 1}), queue("c", parent="b", capability={"cpu": 2})),
     ),
-    "a capability of 0 is not held against the children's": Case(
+    "capability of zero is not compared with the children's": Case(
         queue("a", capability={"cpu": 0}), {}, (queue("b", parent="a", capability={"cpu": 2}),)
     ),
-    "children that are guaranteed more": Case(
+    "children with a larger guarantee": Case(
         queue("a", guarantee={"cpu": 1}, deserved={"cpu": 5}),
         {"queue.children_guarantee": "spec.guarantee.resource.cpu"},
         (queue("b", parent="a", guarantee={"cpu": 2}, deserved={"cpu": 2}),),
     ),
-    "children that deserve more": Case(
+    "children with a larger deserved": Case(
         queue("a", deserved={"cpu": 1}),
         {"queue.children_deserved": "spec.deserved.cpu"},
         (queue("b", parent="a", deserved={"cpu": 2}),),
     ),
-    "everything at once": Case(
+    "several rules at once": Case(
         queue(
             "a",
             parent="gone",
@@ -279,9 +283,9 @@ def chain(length: int) -> list[dict[str, Any]]:
 
 
 DEPTHS = {
-    "the fifth level": (4, 5, True),
-    "the sixth level": (5, 5, False),
-    "a level of its own": (1, 1, False),
+    "fifth level": (4, 5, True),
+    "sixth level": (5, 5, False),
+    "custom depth limit": (1, 1, False),
 }
 
 
@@ -308,58 +312,60 @@ BELOW_NOTHING = queue("a", parent="gone", weight=1)
 
 UPDATE = {
     "a weight": Change(queue("a"), queue("a", weight=2)),
-    "of a queue that is closing": Change(
+    "closing queue": Change(
         queue("a", state="Closing"), queue("a", state="Closing", weight=2), ["queue.state"]
     ),
-    "to a parent with pods": Change(queue("a"), queue("a", parent="p"), ["queue.parent_has_pods"], LOADED),
-    "below a parent with pods, not of the parent": Change(
+    "move to a parent with pods": Change(
+        queue("a"), queue("a", parent="p"), ["queue.parent_has_pods"], LOADED
+    ),
+    "weight below a parent with pods": Change(
         queue("a", parent="p"), queue("a", parent="p", weight=2), [], LOADED
     ),
-    "a weight below a parent that is gone": Change(
+    "weight below a missing parent": Change(
         BELOW_NOTHING, {**BELOW_NOTHING, "spec": {"weight": 2, "parent": "gone"}}
     ),
-    "an amount below a parent that is gone": Change(
+    "capability below a missing parent": Change(
         BELOW_NOTHING, queue("a", parent="gone", capability={"cpu": 1}), ["queue.parent_missing"]
     ),
-    "an amount below its child's": Change(
+    "capability below the child's": Change(
         queue("a", capability={"cpu": 3}),
         queue("a", capability={"cpu": 1}),
         ["queue.capability_below_descendant"],
         (queue("b", parent="a", capability={"cpu": 2}),),
     ),
-    "a weight beside a child that is too large already": Change(
+    "weight of a queue whose child already exceeds it": Change(
         queue("a", capability={"cpu": 1}),
         queue("a", capability={"cpu": 1}, weight=2),
         [],
         (queue("b", parent="a", capability={"cpu": 2}),),
     ),
-    "the same amount written in another way": Change(
+    "same amount in another notation": Change(
         queue("a", capability={"cpu": 1}),
         queue("a", capability={"cpu": "1000m"}),
         [],
         (queue("b", parent="a", capability={"cpu": 2}),),
     ),
-    "the amounts of root": Change(
+    "capability of root": Change(
         queue("root"), queue("root", capability={"cpu": 1}), ["queue.root_protected"]
     ),
-    "what root deserves": Change(queue("root"), queue("root", deserved={"cpu": 1}), ["queue.root_protected"]),
-    "the guarantee of root": Change(
+    "deserved of root": Change(queue("root"), queue("root", deserved={"cpu": 1}), ["queue.root_protected"]),
+    "guarantee of root": Change(
         queue("root", deserved={"cpu": 1}),
         queue("root", deserved={"cpu": 1}, guarantee={"cpu": 1}),
         ["queue.root_protected"],
     ),
-    "a path is left as it is written": Change(
+    "hierarchy path is not changed on update": Change(
         queue("a"),
         queue("a", annotations=path("sci", "2")),
         [],
         (queue("b", annotations=path("root/sci/dev", "1/2/3")),),
     ),
-    "of a queue in a state that nobody knows": Change(
+    "queue in an unknown state": Change(
         queue("a", state="Unknown"), queue("a", state="Unknown", weight=2), ["queue.state"]
     ),
-    "back to open": Change(queue("a", state="Closed"), queue("a")),
-    "the weight of root": Change(queue("root"), queue("root", weight=2)),
-    "to a parent that lies below it": Change(
+    "state removed": Change(queue("a", state="Closed"), queue("a")),
+    "weight of root": Change(queue("root"), queue("root", weight=2)),
+    "move below its own child": Change(
         queue("a", parent="root"), queue("a", parent="b"), [], (queue("b", parent="a"),)
     ),
 }
@@ -377,17 +383,17 @@ def test_root_may_be_changed_if_unprotected() -> None:
 
 
 DELETE = {
-    "a queue with pods": ("p", WebhookOptions(), []),
-    "a queue with pods where that is checked": (
+    "queue with pods": ("p", WebhookOptions(), []),
+    "queue with pods if pods are checked": (
         "p",
         WebhookOptions(checks_pods_on_delete=True),
         ["queue.delete_has_pods"],
     ),
-    "a queue with children": ("q1", WebhookOptions(), ["queue.delete_has_children"]),
-    "a leaf": ("q2", WebhookOptions(), []),
+    "queue with children": ("q1", WebhookOptions(), ["queue.delete_has_children"]),
+    "leaf queue": ("q2", WebhookOptions(), []),
     "root": ("root", WebhookOptions(), ["queue.delete_protected"]),
     "default": ("default", WebhookOptions(), ["queue.delete_protected"]),
-    "a queue that is not there": ("gone", WebhookOptions(), ["queue.unknown"]),
+    "missing queue": ("gone", WebhookOptions(), ["queue.unknown"]),
 }
 
 

@@ -214,16 +214,16 @@ def test_shares_of_ancestors_are_not_updated_by_allocations() -> None:
     assert in_order(session, "a2", "z1") == ["z1", "a2"]
 
 
-# a tree that cannot be used
+# invalid trees
 
 
 BROKEN = {
-    "a job in a queue with children": (
+    "job in a queue with children": (
         [queue("a"), queue("b", parent="a")],
         {"a": pods("job-a", 1, cpu=1), "b": pods("job-b", 1, cpu=1)},
         "job default/job-a is in queue a, which has children",
     ),
-    "a parent that does not exist": (
+    "missing parent": (
         [queue("a"), queue("b", parent="gone")],
         {"a": pods("job-a", 1, cpu=1)},
         "queue b names parent gone, which does not exist",
@@ -263,7 +263,7 @@ def test_allocation_updates_only_the_share_of_the_jobs_own_queue() -> None:
     assert queues["a"]["allocated"]["cpu"] == 3000
 
 
-# agreement
+# equality with flat queues
 
 
 AMOUNT = st.none() | st.integers(1, 12)

@@ -39,21 +39,21 @@ class Case(NamedTuple):
 CASES = {
     "scheduled 10 s ago": Case(50.0, label="60s"),
     "scheduled 100 s ago": Case(0.0, label="60s", conditions=(A_WHILE_AGO,)),
-    "the annotation counts without a label": Case(50.0, annotation="60s"),
-    "a label hides the annotation": Case(0.0, label="1s", annotation="1h"),
-    "even a label that cannot be read": Case(0.0, label="60", annotation="1h"),
-    "hours may have a fraction": Case(5390.0, label="1.5h"),
-    "a negative time protects nobody": Case(0.0, label="-60s"),
-    "the last second is over": Case(0.0, label="10s"),
-    "no time, no protection": Case(0.0),
+    "annotation without a label": Case(50.0, annotation="60s"),
+    "the label overrides the annotation": Case(0.0, label="1s", annotation="1h"),
+    "an unparsable label overrides the annotation, too": Case(0.0, label="60", annotation="1h"),
+    "fractional hours": Case(5390.0, label="1.5h"),
+    "negative cooldown": Case(0.0, label="-60s"),
+    "cooldown just over": Case(0.0, label="10s"),
+    "no cooldown set": Case(0.0),
     "not scheduled yet": Case(0.0, label="60s", conditions=({**TEN_SECONDS_AGO, "status": "False"},)),
-    "no condition at all": Case(0.0, label="60s", conditions=()),
-    "another condition": Case(0.0, label="60s", conditions=({**TEN_SECONDS_AGO, "type": "Ready"},)),
-    "a false one before the true one": Case(
+    "no conditions": Case(0.0, label="60s", conditions=()),
+    "other condition": Case(0.0, label="60s", conditions=({**TEN_SECONDS_AGO, "type": "Ready"},)),
+    "false condition before the true one": Case(
         50.0, label="60s", conditions=({**TEN_SECONDS_AGO, "status": "False"}, TEN_SECONDS_AGO)
     ),
-    "the first true one counts": Case(0.0, label="60s", conditions=(A_WHILE_AGO, TEN_SECONDS_AGO)),
-    "a pod that does not run yet": Case(0.0, label="60s", phase="Pending"),
+    "first true condition counts": Case(0.0, label="60s", conditions=(A_WHILE_AGO, TEN_SECONDS_AGO)),
+    "pod that is not running yet": Case(0.0, label="60s", phase="Pending"),
 }
 
 

@@ -86,7 +86,7 @@ def take(session: Session, step: str, number: int) -> object:
     elif task.status is TaskStatus.PENDING:
         session.pre_predicate(task)
         node_number, errors = session.placement.find(task, ErrorCache(enabled=True))
-        assert node_number == found_plainly(session, task)
+        assert node_number == best_node_without_cache(session, task)
         if node_number is not None and step == "place" and session.nodes.fits_idle(task, node_number):
             Statement(session).allocate(task, node_number)
         elif node_number is not None and step in ("place", "pipeline"):
@@ -95,7 +95,7 @@ def take(session: Session, step: str, number: int) -> object:
     return None
 
 
-def found_plainly(session: Session, task: TaskInfo) -> int | None:
+def best_node_without_cache(session: Session, task: TaskInfo) -> int | None:
     """Return the best node for a task, computed without the cache of its class."""
     nothing = ErrorCache(enabled=False)
     candidates, _ = session.placement.examine(task, resources=True, lenient=False, cache=nothing)

@@ -38,13 +38,13 @@ def candidates(tasks: list[TaskInfo]) -> list[TaskInfo]:
 
 
 CASES = {
-    "an ordinary pod may go": ({}, ["x"]),
-    "a pod of kube-system may not": ({"namespace": "kube-system"}, []),
-    "a namespace that only begins like it is ordinary": ({"namespace": "kube-public"}, ["x"]),
-    "a node-critical class may not": ({"spec": {"priorityClassName": "system-node-critical"}}, []),
-    "a cluster-critical class may not": ({"spec": {"priorityClassName": "system-cluster-critical"}}, []),
-    "a high priority alone protects nobody": ({"priority": 2_000_001_000}, ["x"]),
-    "another class protects nobody": ({"spec": {"priorityClassName": "system"}}, ["x"]),
+    "ordinary pod is evictable": ({}, ["x"]),
+    "pod of kube-system is protected": ({"namespace": "kube-system"}, []),
+    "namespace starting with kube is not protected": ({"namespace": "kube-public"}, ["x"]),
+    "node-critical class is protected": ({"spec": {"priorityClassName": "system-node-critical"}}, []),
+    "cluster-critical class is protected": ({"spec": {"priorityClassName": "system-cluster-critical"}}, []),
+    "high priority value is not protected": ({"priority": 2_000_001_000}, ["x"]),
+    "other priority class is not protected": ({"spec": {"priorityClassName": "system"}}, ["x"]),
 }
 
 
@@ -65,9 +65,9 @@ def test_lower_tier_may_evict_pods_that_conformance_protects() -> None:
 
 
 EMPTY_INTERSECTION = {
-    "the next plugin starts afresh": (["cdp", "conformance", "pdb"], ["a", "b"]),
-    "a plugin that comes first does not": (["pdb", "cdp", "conformance"], []),
-    "two alone leave nobody": (["cdp", "conformance"], []),
+    "third plugin starts over": (["cdp", "conformance", "pdb"], ["a", "b"]),
+    "plugin listed first does not start over": (["pdb", "cdp", "conformance"], []),
+    "two plugins leave no victim": (["cdp", "conformance"], []),
 }
 
 

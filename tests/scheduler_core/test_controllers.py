@@ -39,27 +39,27 @@ GI = 2.0**30
 
 # The worked examples of the job controller: a master of 1 cpu / 1Gi and three workers of 2 cpu / 4Gi.
 MINIMUMS = {
-    "every member counts": (
+    "all members": (
         [task("master", 1, minAvailable=1, **MASTER), task("worker", 3, minAvailable=3, **WORKER, gpu=1)],
         4,
         Resource(7000.0, 13 * GI, {GPU: 3000.0, "pods": 4.0}),
     ),
-    "a smaller gang fills task by task": (
+    "minAvailable below the replicas fills task by task": (
         [task("master", 1, minAvailable=1, **MASTER), task("worker", 3, minAvailable=3, **WORKER, gpu=1)],
         2,
         Resource(3000.0, 5 * GI, {GPU: 1000.0, "pods": 2.0}),
     ),
-    "a larger gang takes the minimums first": (
+    "task minimums are counted first": (
         [task("master", 1, minAvailable=1, **MASTER), task("worker", 3, minAvailable=1, **WORKER)],
         3,
         Resource(5000.0, 9 * GI, {"pods": 3.0}),
     ),
-    "the template's priority class goes first": (
+    "tasks of higher priority class first": (
         [task("master", 1, **MASTER), task("worker", 3, priorityClassName="high", **WORKER)],
         2,
         Resource(4000.0, 8 * GI, {"pods": 2.0}),
     ),
-    "limits alone count for nothing": (
+    "limits without requests are ignored": (
         [task("worker", 3, limits_only=True, cpu=2, memory="1Gi")],
         2,
         Resource(0.0, 0.0, {"pods": 2.0}),

@@ -66,7 +66,7 @@ def test_empty_intersection_breaks_a_gang() -> None:
     )
     third = last_cycle(crowded(["gang", "priority", "conformance"]))
     assert decided(third, "evict") == ["default/small-0"], "the third plugin's candidates become the victims"
-    assert statuses(third, "small") == ["Releasing"], "below its minimum of 1"
+    assert statuses(third, "small") == ["Releasing"], "below its minMember of 1"
 
 
 def test_lower_tier_may_evict_pods_that_a_higher_tier_protects() -> None:
@@ -316,7 +316,9 @@ def test_evictions_before_enqueue_may_crash_the_scheduler() -> None:
     entered = last_cycle({**document, "scheduler_conf": conf("enqueue, reclaim", *tiers)})
     assert len(decided(entered, "evict")) == 2
     crashed = simulate_document({**document, "scheduler_conf": conf("reclaim, enqueue", *tiers)})
-    assert "crash" in crashed["error"], "what is elastic is as old as the session, what is allocated is not"
+    assert "crash" in crashed["error"], (
+        "elastic amounts are those of the session's start, allocated amounts are current"
+    )
 
 
 def test_negative_min_resources_make_an_idle_job_count_as_elastic() -> None:
@@ -365,7 +367,7 @@ def test_backfill_requeues_pipelined_tasks_behind_pending_ones() -> None:
     ], "a name without an index sorts before g-x-2 and after g-x-3, so the order of pushes matters"
 
 
-# the order of the input
+# input order
 
 
 def test_last_of_two_global_default_priority_classes_wins() -> None:

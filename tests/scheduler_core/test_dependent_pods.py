@@ -23,7 +23,7 @@ def opened(document: Object, *, anew: bool = False) -> Replay:
     return Replay(document, Inspection(document), anew=anew)
 
 
-def told(view: K8sNodeSnapshot) -> dict[str, Any]:
+def counts_by_node(view: K8sNodeSnapshot) -> dict[str, Any]:
     """Return all counts per node; a count without pods equals one that was never requested."""
     return {
         "room": view.room_of,
@@ -53,7 +53,7 @@ def test_updated_node_view_equals_a_new_one_in_every_session(seed: int) -> None:
         replay.moment()
         view = replay.simulation.open_session().k8s_nodes
         again = K8sNodeSnapshot(replay.simulation.open_session().snapshot)
-        assert told(view) == told(again)
+        assert counts_by_node(view) == counts_by_node(again)
         assert counts_of(view, view) == counts_of(again, view)
         compared += bool(view.pods._listeners)
     assert compared > 10

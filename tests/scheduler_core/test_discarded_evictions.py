@@ -36,7 +36,7 @@ IN_A_TREE: Sequence[Sequence[Plugin]] = (["gang"], [("drf", {"enableHierarchy": 
 
 
 def cluster(tiers: Sequence[Sequence[Plugin]]) -> Object:
-    """Return two nodes full of one queue's pods; of the others' scalars one of them says nothing."""
+    """Return two nodes full of one queue's pods, one of them without scalar resources."""
     bare = node("n1", cpu=4, memory="8Gi")
     del bare["status"]["allocatable"]["pods"]
     running = [

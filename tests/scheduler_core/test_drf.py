@@ -81,12 +81,12 @@ def test_pods_may_be_the_dominant_resource() -> None:
 
 
 SHARES = {
-    "the largest part": (Resource(1000, 8.0), Share(0.5, "memory")),
-    "equal parts: cpu": (Resource(2000, 8.0), Share(0.5, "cpu")),
+    "largest fraction": (Resource(1000, 8.0), Share(0.5, "memory")),
+    "equal fractions: cpu": (Resource(2000, 8.0), Share(0.5, "cpu")),
     "pods are a resource": (Resource(1000, 0.0, {"pods": 9.0}), Share(0.9, "pods")),
     "equal scalars: by name": (Resource(0.0, 0.0, {"pods": 5.0, "gpu": 500.0}), Share(0.5, "gpu")),
-    "what the cluster lacks does not count": (Resource(0.0, 0.0, {"fpga": 9.0}), Share(0.0, "")),
-    "more than all": (Resource(8000), Share(2.0, "cpu")),
+    "resource the cluster lacks is ignored": (Resource(0.0, 0.0, {"fpga": 9.0}), Share(0.0, "")),
+    "more than the total": (Resource(8000), Share(2.0, "cpu")),
 }
 
 

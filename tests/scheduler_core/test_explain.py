@@ -23,7 +23,7 @@ from tests.builders import GPU, Object, conf, node, session_of
 from tests.scheduler_core.clusters import SEARCH, clusters, configurations
 
 FEW = settings(SEARCH, max_examples=max(SEARCH.max_examples // 2, 1))
-# extended: gang actions take a refused placement back twice, as Volcano does, which no decision shows
+# extended: gang actions undo a rejected placement twice, as Volcano does, which no decision shows
 SINGLE = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
 EVICTING = configurations(actions=SINGLE)
 

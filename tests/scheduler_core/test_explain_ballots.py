@@ -212,7 +212,7 @@ def test_checklist_explains_reclaim_and_preempt_separately() -> None:
     assert "reclaim may not evict for job default/new: " in sentence
 
 
-# how many, and how much
+# numbers and amounts
 
 
 def looping() -> Object:
@@ -335,7 +335,7 @@ def test_pods_evicted_by_shuffle_have_no_preemptor() -> None:
     )
 
 
-# releases that do not roll evictions back
+# releases without rollback of evictions
 
 
 def on_two_nodes(release: str) -> Object:

@@ -28,7 +28,7 @@ def borrowed(**changes: Any) -> Object:
     return scenario(**parts)
 
 
-def told(document: Object, action: str = "reclaim") -> Object:
+def checklist_of(document: Object, action: str = "reclaim") -> Object:
     result = simulate_document(document)
     (entry,) = explain.reclaim_checklist(document, result, "new")
     return next(listed for listed in entry["actions"] if listed["action"] == action)
@@ -39,13 +39,13 @@ def sentence(listed: Object, name: str) -> str:
 
 
 def test_unobstructed_reclaim_evicts_and_passes_every_check() -> None:
-    listed = told(borrowed())
+    listed = checklist_of(borrowed())
     assert (listed["evicted"], listed["stopped_at"]) == (2, "")
     assert sentence(listed, "check.fit") == "Evicting 2 pods makes room for 2 pods of the job."
 
 
 def test_unconfigured_action_stops_at_check_action() -> None:
-    assert told(borrowed(), "preempt")["stopped_at"] == "check.action"
+    assert checklist_of(borrowed(), "preempt")["stopped_at"] == "check.action"
 
 
 def test_job_that_was_not_enqueued_stops_at_check_enqueued() -> None:
@@ -57,7 +57,7 @@ def test_job_that_was_not_enqueued_stops_at_check_enqueued() -> None:
         ],
         conf=conf("enqueue, reclaim", ["gang"], ["predicates", "capacity"]),
     )
-    assert told(document)["stopped_at"] == "check.enqueued"
+    assert checklist_of(document)["stopped_at"] == "check.enqueued"
 
 
 def test_job_with_min_member_placed_stops_at_check_starving() -> None:
@@ -69,7 +69,7 @@ def test_job_with_min_member_placed_stops_at_check_starving() -> None:
             *pods("new", 1, first=1, cpu=1),
         ],
     )
-    assert told(document)["stopped_at"] == "check.starving"
+    assert checklist_of(document)["stopped_at"] == "check.starving"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_job_with_min_member_placed_stops_at_check_starving() -> None:
     ],
 )
 def test_queue_or_pod_that_may_not_evict_stops_at_check_may_evict(changes: Object, text: str) -> None:
-    listed = told(borrowed(**changes))
+    listed = checklist_of(borrowed(**changes))
     assert listed["stopped_at"] == "check.may-evict"
     assert sentence(listed, "check.may-evict") == text
 
@@ -119,7 +119,7 @@ def test_queue_or_pod_that_may_not_evict_stops_at_check_may_evict(changes: Objec
     ],
 )
 def test_missing_candidates_stop_at_check_candidates(changes: Object, text: str) -> None:
-    listed = told(borrowed(**changes))
+    listed = checklist_of(borrowed(**changes))
     assert listed["stopped_at"] == "check.candidates"
     assert text in sentence(listed, "check.candidates")
 
@@ -132,7 +132,7 @@ def test_votes_that_refuse_every_candidate_stop_at_check_votes() -> None:
         ],
         conf=conf("allocate, reclaim", ["gang", "capacity"], ["predicates"]),
     )
-    listed = told(document)
+    listed = checklist_of(document)
     assert listed["stopped_at"] == "check.votes"
     assert sentence(listed, "check.votes") == (
         "None of the 4 candidates may be evicted: gang refuses 4 (minMember would no longer be met)."
@@ -147,7 +147,7 @@ def test_room_for_only_part_of_the_gang_stops_at_check_gang() -> None:
         queues=[queue("a", deserved={"cpu": 4}), queue("b")],
         conf=conf("allocate, reclaim", ["gang", "capacity"], ["predicates"]),
     )
-    listed = told(document)
+    listed = checklist_of(document)
     assert listed["stopped_at"] == "check.gang"
     assert "Evictions make room for 3 of the 4 pods that the job still needs to run together" in sentence(
         listed, "check.fit"
@@ -160,7 +160,7 @@ def test_node_that_evictions_cannot_free_enough_stops_at_check_fit() -> None:
         podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("new", queue="a")],
         pods=[*pods("old", 4, node="n1", cpu=1), *pods("new", 1, cpu=1, memory="20Gi")],
     )
-    listed = told(document)
+    listed = checklist_of(document)
     assert listed["stopped_at"] == "check.fit"
     assert "n1 comes closest and lacks 4 GiB memory" in sentence(listed, "check.fit")
 
@@ -180,7 +180,7 @@ def test_full_queue_is_named_as_the_obstacle_to_preemption() -> None:
         priorityclasses=[priority_class("high", 1000)],
         conf=conf("allocate, preempt", ["priority"], ["predicates", "capacity"]),
     )
-    listed = told(document, "preempt")
+    listed = checklist_of(document, "preempt")
     assert "but queue q may hold no more cpu" in sentence(listed, "check.fit")
 
 
@@ -208,7 +208,7 @@ def test_job_that_evicted_pods_passes_every_check(document: Object) -> None:
                 assert listed["stopped_at"] == "", listed
 
 
-# whose turn it is, and whole gangs
+# turns and whole gangs
 
 
 def late() -> Object:
@@ -226,7 +226,7 @@ def late() -> Object:
 
 
 def test_job_served_too_late_stops_at_check_turn() -> None:
-    listed = told(late())
+    listed = checklist_of(late())
     assert (listed["evicted"], listed["stopped_at"]) == (0, "check.turn")
     assert listed["conclusion"]["sentence"] == (
         "1 other job had its turn before, and reclaim evicted 1 pod for it; in the first turn reclaim would "
@@ -246,7 +246,7 @@ def test_job_that_is_not_enqueued_is_checked_with_its_whole_gang() -> None:
         pods=[*pods("old", 8, node="n1", cpu=1), *pods("new", 8, cpu=1)],
         conf=conf("enqueue, allocate, reclaim", ["gang", "conformance"], ["predicates", "capacity"]),
     )
-    listed = told(document)
+    listed = checklist_of(document)
     assert listed["stopped_at"] == "check.enqueued"
     assert sentence(listed, "check.fit") == (
         "Evictions make room for 4 of the 8 pods that the job still needs to run together; pod default/new-4 "
@@ -264,7 +264,7 @@ def test_checklist_says_if_evictions_would_help_a_job_that_is_not_enqueued() -> 
         conf=conf("enqueue, reclaim", ["gang", "conformance"], ["predicates", "capacity", "overcommit"]),
         nodes=[node("n1", cpu=4, memory="16Gi")],
     )
-    listed = told(document)
+    listed = checklist_of(document)
     assert listed["stopped_at"] == "check.enqueued"
     assert sentence(listed, "check.fit") == "Evicting 2 pods makes room for 2 pods of the job."
 

@@ -43,7 +43,7 @@ def written(folder: Path, document: Object) -> str:
     return str(file)
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["explain", *arguments]) == 0
     return capsys.readouterr().out
 
@@ -51,7 +51,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_job_output_shows_gate_victims_and_preempt_checklist(
     path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = told(capsys, path, "--job", "high")
+    text = output_of(capsys, path, "--job", "high")
     assert text.startswith("Job default/high of queue q\n")
     assert re.search(r"^Why it waits: .* \(plugin proportion\)$", text, re.MULTILINE)
     assert (
@@ -73,14 +73,14 @@ def test_notes_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_victim_output_shows_every_vote(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = told(capsys, path, "--pod", "low-0")
+    text = output_of(capsys, path, "--pod", "low-0")
     assert "tier 1: permit: priority: job priority is lower than the preemptor's" in text
     assert "tier 1: permit: gang: the job keeps its minMember without it (ready 4, minAvailable 3)" in text
     assert "default/low-3: gang: minMember would no longer be met" in text
 
 
 def test_queue_and_node_output(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = told(capsys, path, "--queue", "q", "--node", "n1")
+    text = output_of(capsys, path, "--queue", "q", "--node", "n1")
     assert "Queue q deserves 4 CPU: weight 1 of 1, in" in text
     assert "Node n1 has 16 GiB memory idle and 1 CPU being released" in text
 
@@ -88,18 +88,18 @@ def test_queue_and_node_output(path: str, capsys: pytest.CaptureFixture[str]) ->
 def test_output_without_a_name_covers_every_waiting_job(
     path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = told(capsys, path)
+    text = output_of(capsys, path)
     assert "Job default/high of queue q" in text
     assert "Job default/low" not in text
 
 
 def test_unblock_option_on_a_satisfied_job(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = told(capsys, path, "--job", "default/high", "--unblock")
+    text = output_of(capsys, path, "--job", "default/high", "--unblock")
     assert "Job default/high has, or is pipelined to, what it needs." in text
 
 
 def test_missing_queue_is_reported_as_the_gate(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = told(capsys, path, "--job", "lost")
+    text = output_of(capsys, path, "--job", "lost")
     assert (
         "Job default/lost names queue nowhere, which does not exist: the scheduler ignores the job." in text
     )

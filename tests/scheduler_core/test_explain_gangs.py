@@ -40,7 +40,7 @@ def full(
     return scenario(**parts)
 
 
-def told(document: Object, action: str) -> Object:
+def checklist_of(document: Object, action: str) -> Object:
     result = simulate_document(document)
     (entry,) = explain.reclaim_checklist(document, result, "new")
     listed: Object = next(listed for listed in entry["actions"] if listed["action"] == action)
@@ -53,7 +53,7 @@ def sentence(listed: Object, name: str) -> str:
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_unobstructed_gang_action_evicts_and_passes_every_check(action: str) -> None:
-    listed = told(full(action), action)
+    listed = checklist_of(full(action), action)
     assert (listed["evicted"], listed["stopped_at"]) == (3, "")
     assert sentence(listed, "check.fit") == "Evicting 3 pods makes room for 2 pods of the job."
 
@@ -71,14 +71,14 @@ def test_job_that_was_not_enqueued_stops_at_check_enqueued(action: str) -> None:
     document["podgroups"][2]["spec"]["minResources"] = {"cpu": "9"}
     document["scheduler_conf"] = conf(f"enqueue, {action}", [*TIER, "capacity"])
     document["queues"][-2]["spec"]["capability"] = {"cpu": "1"}
-    assert told(document, action)["stopped_at"] == "check.enqueued"
+    assert checklist_of(document, action)["stopped_at"] == "check.enqueued"
 
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_job_with_min_member_zero_stops_at_check_starving(action: str) -> None:
     document = full(action)
     document["podgroups"][2]["spec"]["minMember"] = 0
-    assert told(document, action)["stopped_at"] == "check.starving"
+    assert checklist_of(document, action)["stopped_at"] == "check.starving"
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -86,7 +86,7 @@ def test_job_with_only_best_effort_pods_stops_at_check_may_evict(action: str) ->
     document = full(action)
     for entry in document["pods"][4:]:
         entry["spec"]["containers"][0]["resources"] = {}
-    listed = told(document, action)
+    listed = checklist_of(document, action)
     assert listed["stopped_at"] == "check.may-evict"
     assert "none that requests anything is pending without a scheduling gate" in sentence(
         listed, "check.may-evict"
@@ -95,7 +95,9 @@ def test_job_with_only_best_effort_pods_stops_at_check_may_evict(action: str) ->
 
 def test_queue_that_may_not_reclaim_stops_at_check_may_evict() -> None:
     queues = [queue("a", deserved={"cpu": 1}), queue("b")]
-    listed = told(full("gangreclaim", tiers=(TIER, ["proportion"]), queues=queues, waiting=4), "gangreclaim")
+    listed = checklist_of(
+        full("gangreclaim", tiers=(TIER, ["proportion"]), queues=queues, waiting=4), "gangreclaim"
+    )
     assert listed["stopped_at"] == "check.may-evict"
     assert sentence(listed, "check.may-evict").startswith("Queue a may not reclaim: ")
 
@@ -130,7 +132,7 @@ def test_missing_candidates_stop_at_check_candidates(why: str, case: Any) -> Non
     action, change = case
     document = full(action)
     change(document)
-    listed = told(document, action)
+    listed = checklist_of(document, action)
     assert listed["stopped_at"] == "check.candidates"
     assert sentence(listed, "check.candidates") == f"No candidates on any node: 4 {why}."
 
@@ -140,7 +142,7 @@ def test_votes_that_refuse_every_candidate_stop_at_check_votes(action: str) -> N
     document = full(action, tiers=(["gang", "conformance"],))
     for entry in document["pods"][:4]:
         entry["spec"]["priorityClassName"] = "system-node-critical"
-    listed = told(document, action)
+    listed = checklist_of(document, action)
     assert listed["stopped_at"] == "check.votes"
     assert sentence(listed, "check.votes") == (
         "None of the 4 candidates may be evicted: conformance refuses 4 "
@@ -150,7 +152,7 @@ def test_votes_that_refuse_every_candidate_stop_at_check_votes(action: str) -> N
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_allow_whole_bundle_off_stops_at_check_gang(action: str) -> None:
-    listed = told(full(action, arguments={"allowWholeBundle": False}), action)
+    listed = checklist_of(full(action, arguments={"allowWholeBundle": False}), action)
     assert listed["stopped_at"] == "check.gang"
     assert sentence(listed, "check.gang") == (
         "3 pods of 2 jobs stay, or the gang would fall below minMember, and allowWholeBundle is off, so that "
@@ -163,7 +165,7 @@ def test_allow_whole_bundle_off_stops_at_check_gang(action: str) -> None:
 def test_gang_with_one_protected_pod_is_not_broken(action: str) -> None:
     document = full(action, waiting=3)
     document["pods"][3]["spec"]["priorityClassName"] = "system-node-critical"
-    listed = told(document, action)
+    listed = checklist_of(document, action)
     assert listed["stopped_at"] == "check.gang"
     assert sentence(listed, "check.gang") == (
         "1 pod of 1 job stays, or the gang would fall below minMember, and not all of its pods may be "
@@ -173,7 +175,7 @@ def test_gang_with_one_protected_pod_is_not_broken(action: str) -> None:
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_insufficient_total_resources_stop_at_check_fit(action: str) -> None:
-    listed = told(full(action, waiting=5), action)
+    listed = checklist_of(full(action, waiting=5), action)
     assert listed["stopped_at"] == "check.fit"
     assert sentence(listed, "check.fit") == "Even then all nodes together lack 1 CPU."
     check = next(check for check in listed["checks"] if check["id"] == "check.fit")
@@ -184,7 +186,7 @@ def test_insufficient_total_resources_stop_at_check_fit(action: str) -> None:
 def test_fragmented_resources_stop_at_check_fit(action: str) -> None:
     document = full(action, waiting=1)
     document["pods"][4] = pods("new", 1, cpu=3, memory="1Gi")[0]
-    listed = told(document, action)
+    listed = checklist_of(document, action)
     assert listed["stopped_at"] == "check.fit"
     assert sentence(listed, "check.fit").endswith("not each of them finds a node with room for it.")
 
@@ -194,12 +196,12 @@ def test_full_queue_is_named_as_the_obstacle_to_gangpreempt() -> None:
     document["podgroups"][1]["spec"]["queue"] = "b"
     document["queues"][-2]["spec"]["capability"] = {"cpu": "1"}
     document["pods"][4] = pods("new", 1, cpu=2, memory="1Gi")[0]
-    listed = told(document, "gangpreempt")
+    listed = checklist_of(document, "gangpreempt")
     assert listed["stopped_at"] == "check.fit"
     assert "but queue a may hold no more cpu" in sentence(listed, "check.fit")
 
 
-# who was spared
+# spared pods
 
 
 def test_victim_story_lists_spared_pods_on_the_gangs_nodes() -> None:
@@ -215,7 +217,7 @@ def test_victim_story_lists_spared_pods_on_the_gangs_nodes() -> None:
     assert told["spared"][0]["reason"]["id"] == "vote.conformance.refuse"
 
 
-# how few would have been enough
+# smallest victim sets
 
 
 @pytest.mark.parametrize("action", ACTIONS)

@@ -90,27 +90,27 @@ def milli(quantity: str) -> int:
 ASKED = {"cpu": 6, "memory": "1Gi"}
 NO_FACTOR = ("overcommit", {"arguments": {"overcommit-factor": 1.0}})
 GATES = {
-    "the cluster has let in enough": Gate(
+    "overcommit limit reached": Gate(
         "gate.enqueue",
         waiting(["gang"], [NO_FACTOR], nodes=[node("n1", cpu=4, memory="64Gi")], **new(min_resources=ASKED)),
         on_node,
     ),
-    "the queue has let in enough, by capacity": Gate(
+    "queue's enqueue limit reached, capacity": Gate(
         "gate.enqueue",
         waiting(["gang"], ["capacity"], **limited(cpu=4, memory="64Gi"), **new(min_resources=ASKED)),
         in_queue("capability"),
     ),
-    "the queue has let in enough, by proportion": Gate(
+    "queue's enqueue limit reached, proportion": Gate(
         "gate.enqueue",
         waiting(["gang"], ["proportion"], **limited(cpu=4, memory="64Gi"), **new(min_resources=ASKED)),
         in_queue("capability"),
     ),
-    "the queue holds enough, by capacity": Gate(
+    "queue is full, capacity": Gate(
         "gate.queue",
         waiting(["gang"], ["capacity"], **limited(cpu=5, memory="64Gi")),
         in_queue("capability"),
     ),
-    "the queue holds enough, by proportion": Gate(
+    "queue is full, proportion": Gate(
         "gate.queue",
         waiting(["gang"], ["proportion"], **limited(cpu=5, memory="64Gi")),
         in_queue("capability"),
@@ -120,15 +120,15 @@ GATES = {
         waiting(["gang"], ["predicates"], nodes=[node("n1", cpu=5, memory="64Gi")]),
         on_node,
     ),
-    "the gang lacks pods": Gate(
+    "gang has too few pods": Gate(
         "gate.gang", waiting(["gang"], podgroups=[podgroup("j", queue="q", min_member=5)]), members
     ),
-    "the queue may not reclaim, by proportion": Gate(
+    "queue may not reclaim, proportion": Gate(
         "gate.reclaim",
         waiting(["gang"], ["proportion"], actions="reclaim", **limited(cpu=1, memory="64Gi")),
         in_queue("capability"),
     ),
-    "the queue may not reclaim, by capacity": Gate(
+    "queue may not reclaim, capacity": Gate(
         "gate.reclaim",
         waiting(
             ["gang"],
@@ -161,29 +161,27 @@ GATES = {
     "the queue is closed": Gate(
         "gate.closed", waiting(["gang"], ["proportion"], queues=[queue("q", state="Closed")], **new())
     ),
-    "its controller has not created its pods": Gate(
+    "controller has not created the pods": Gate(
         "gate.no-pods", waiting(["gang"], podgroups=[podgroup("j", queue="q", min_member=3)], pods=[])
     ),
-    "somebody else holds the pods back": Gate(
+    "foreign scheduling gate": Gate(
         "gate.scheduling-gate",
         waiting(["gang"], pods=pods("j", 3, cpu=2, spec={"schedulingGates": [{"name": "quota"}]})),
     ),
     "the queue does not exist": Gate(
         "gate.unknown-queue", waiting(["gang"], podgroups=[podgroup("j", queue="nowhere", min_member=3)])
     ),
-    "no action places anything": Gate("gate.no-action", waiting(["gang"], actions="enqueue")),
-    "a plugin refuses the place that was found": Gate(
+    "no placing action": Gate("gate.no-action", waiting(["gang"], actions="enqueue")),
+    "event handler rejects the placement": Gate(
         "gate.refused", waiting(["gang"], [("predicates", {"enablePredicate": False})])
     ),
-    "it was enqueued when allocate had run": Gate(
-        "gate.turn", waiting(["gang"], actions="allocate, enqueue", **new())
-    ),
+    "enqueued after allocate ran": Gate("gate.turn", waiting(["gang"], actions="allocate, enqueue", **new())),
 }
 
 
 @pytest.mark.parametrize("gate", GATES.values(), ids=GATES.keys())
 def test_each_gate_is_reported(gate: Gate) -> None:
-    assert stands_before(gate.document) == gate.reason
+    assert gate_of(gate.document) == gate.reason
 
 
 def test_situations_cover_every_gate_of_the_vocabulary() -> None:
@@ -197,14 +195,14 @@ COUNTED = {name: (gate, gate.grant) for name, gate in GATES.items() if gate.gran
 def test_missing_amount_at_a_gate_is_exact(gate: Gate, grant: Grant) -> None:
     missing = missing_at(gate)
     assert missing > 0
-    assert stands_before(grant(gate.document, missing - 1)) == gate.reason
+    assert gate_of(grant(gate.document, missing - 1)) == gate.reason
     after = simulate_document(grant(gate.document, missing))
     reached = explain.job_story(gate.document, after, "j")["pending"]
     before = explain.job_story(gate.document, simulate_document(gate.document), "j")["pending"]
     assert reached is None or (reached["reason"]["id"], reached["pod"]) != (gate.reason, before["pod"])
 
 
-def stands_before(document: Object) -> str:
+def gate_of(document: Object) -> str:
     """Return the gate at which job `j` waits."""
     told = explain.job_story(document, simulate_document(document), "j")
     reason: str = told["pending"]["reason"]["id"] if "pending" in told else told["reason"]["id"]

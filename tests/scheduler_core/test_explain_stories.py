@@ -159,18 +159,18 @@ def step(
 
 
 STANDS = {
-    "it waits for its job": (
+    "pending with a reason": (
         PodOutcome("Pending", "", "Queue a may hold no more cpu."),
         [step("evict")],
         "Pod default/p-0 waits: queue a may hold no more cpu.",
     ),
-    "it waits and nobody kept why": (PodOutcome("Pending", "", ""), [], "Pod default/p-0 waits."),
-    "nothing was decided": (
+    "pending without a reason": (PodOutcome("Pending", "", ""), [], "Pod default/p-0 waits."),
+    "no decision": (
         PodOutcome("Running", "n1", ""),
         [],
         "Nothing was decided about pod default/p-0, which is on node n1.",
     ),
-    "others go for it in the same cycle": (
+    "pipelined after evictions in the same cycle": (
         PodOutcome("Pipelined", "n1", ""),
         [
             step("evict", pod="default/q-0", **{"for": "default/p-0"}),
@@ -179,27 +179,27 @@ STANDS = {
         ],
         "Pod default/p-0 is pipelined to node n1: it starts there once default/q-1 is gone.",
     ),
-    "what is leaving anyway gives it room": (
+    "pipelined without evictions": (
         PodOutcome("Pipelined", "n1", ""),
         [step("pipeline")],
         "Pod default/p-0 is pipelined to node n1: it starts there once it has room.",
     ),
-    "it was placed": (
+    "bound": (
         PodOutcome("Running", "n1", ""),
         [step("bind")],
         "Pod default/p-0 was bound to node n1 by preempt.",
     ),
-    "its gang stayed incomplete": (
+    "allocated but not committed": (
         PodOutcome("Allocated", "n1", ""),
         [step("allocate", state="kept")],
         "Pod default/p-0 was assigned to node n1 by preempt, but that was not carried out.",
     ),
-    "the gang it had to go for stayed incomplete": (
+    "eviction not committed": (
         PodOutcome("Running", "n1", ""),
         [step("evict", state="kept", **{"for": "default/q-0"})],
         "Pod default/p-0 on node n1 was selected by preempt for default/q-0, but was not evicted.",
     ),
-    "it is evicted again and again": (
+    "evicted repeatedly": (
         None,
         [
             step("evict", **{"for": "default/q-0"}),
@@ -208,12 +208,12 @@ STANDS = {
         ],
         "Pod default/p-0 was evicted from node n1 by preempt for default/q-0, the last of 2 evictions.",
     ),
-    "it is gone": (
+    "deleted": (
         None,
         [step("evict", **{"for": "default/q-0"})],
         "Pod default/p-0 was evicted from node n1 by preempt for default/q-0.",
     ),
-    "it is of no job": (
+    "pod without a job": (
         None,
         [],
         "Pod default/p-0 belongs to no job, so nothing is decided about it.",

@@ -18,7 +18,7 @@ def story(document: Object, job: str = "j", **options: Any) -> Object:
     return explain.job_story(document, result, job, **options)
 
 
-def said(document: Object, job: str = "j") -> str:
+def sentence_of(document: Object, job: str = "j") -> str:
     return str(story(document, job)["reason"]["sentence"])
 
 
@@ -40,7 +40,7 @@ def alone(pods: list[Object], *tiers: Any, actions: str = "enqueue, allocate", *
 
 def test_gated_pod_is_named_with_the_outcome_of_the_others() -> None:
     document = alone([*pods("j", 3, cpu=1), *pods("j", 1, first=3, cpu=1, **WAIT)])
-    assert said(document) == (
+    assert sentence_of(document) == (
         '1 of the 4 pods it needs (j-3) has scheduling gate "wait"; the other 3 were tried and undone.'
     )
 
@@ -50,7 +50,7 @@ def test_gated_pod_of_a_running_job_is_named() -> None:
         [*pods("j", 2, cpu=1), *pods("j", 1, first=2, cpu=1, **WAIT)],
         podgroups=[podgroup("j", queue="q", min_member=2)],
     )
-    assert said(document) == (
+    assert sentence_of(document) == (
         "Job default/j runs with 2 of its 3 pods (it needs 2); 1 pod waits: "
         '1 of the 3 pods (j-2) has scheduling gate "wait".'
     )
@@ -58,7 +58,8 @@ def test_gated_pod_of_a_running_job_is_named() -> None:
 
 def test_job_with_all_pods_gated() -> None:
     assert (
-        said(alone(pods("j", 2, cpu=1, **WAIT))) == 'All 2 pods of job default/j have scheduling gate "wait".'
+        sentence_of(alone(pods("j", 2, cpu=1, **WAIT)))
+        == 'All 2 pods of job default/j have scheduling gate "wait".'
     )
 
 
@@ -77,7 +78,9 @@ def test_role_with_too_few_pods_is_named() -> None:
 
 def test_gang_with_fewer_pods_than_min_member_cannot_start() -> None:
     document = alone(pods("j", 2, cpu=1), podgroups=[podgroup("j", queue="q", min_member=5)])
-    assert said(document) == "Job default/j cannot start: minMember is 5, and it has 2 pods that can run."
+    assert (
+        sentence_of(document) == "Job default/j cannot start: minMember is 5, and it has 2 pods that can run."
+    )
 
 
 # actions
@@ -101,11 +104,11 @@ def test_gang_with_fewer_pods_than_min_member_cannot_start() -> None:
 )
 def test_missing_or_late_action_is_the_cause(actions: str, phase: str, sentence: str) -> None:
     document = alone(pods("j", 1, cpu=1), actions=actions, podgroups=[podgroup("j", queue="q", phase=phase)])
-    assert said(document).startswith(sentence)
+    assert sentence_of(document).startswith(sentence)
 
 
 def test_pods_without_requests_need_backfill() -> None:
-    assert said(alone(pods("j", 1))) == (
+    assert sentence_of(alone(pods("j", 1))) == (
         "Action backfill is not configured, and no other action places pods without requests (default/j-0)."
     )
 
@@ -146,7 +149,7 @@ def reserved(**changes: Any) -> Object:
 
 def test_jobs_that_hold_a_queues_reservations_are_named() -> None:
     document = reserved()
-    assert said(document) == (
+    assert sentence_of(document) == (
         "Job default/j was not enqueued: queue q may hold 100 CPU: 10 CPU in use, 70 CPU reserved for "
         "default/big, which was enqueued and fits no node, 20 CPU left; its minResources are 30 CPU."
     )
@@ -161,7 +164,7 @@ def test_jobs_that_hold_a_queues_reservations_are_named() -> None:
 def test_jobs_that_hold_the_clusters_reservations_are_named() -> None:
     factor = ("overcommit", {"arguments": {"overcommit-factor": 1.0}})
     document = reserved(conf=conf("enqueue, allocate", ["gang"], ["predicates", factor]))
-    assert said(document) == (
+    assert sentence_of(document) == (
         "Job default/j was not enqueued: the overcommit limit of 100 CPU (all of the cluster) leaves room "
         "for 20 CPU (10 CPU in use, 70 CPU reserved for default/big, which was enqueued and fits no node); "
         "its minResources are 30 CPU."
@@ -172,7 +175,7 @@ def test_reservations_above_the_overcommit_limit_are_reported() -> None:
     factor = ("overcommit", {"arguments": {"overcommit-factor": 1.0}})
     document = reserved(conf=conf("enqueue, allocate", ["gang"], ["predicates", factor]))
     document["podgroups"][0]["spec"]["minResources"] = {"cpu": "95"}
-    assert said(document) == (
+    assert sentence_of(document) == (
         "Job default/j was not enqueued: what is in use and reserved exceeds the overcommit limit of 100 CPU "
         "(all of the cluster) by 5 CPU (10 CPU in use, 95 CPU reserved for default/big, which was enqueued "
         "and fits no node); its minResources are 30 CPU."
@@ -182,7 +185,7 @@ def test_reservations_above_the_overcommit_limit_are_reported() -> None:
 def test_min_resources_that_no_node_offers_are_named() -> None:
     document = reserved()
     document["podgroups"][2]["spec"]["minResources"] = {"nvidia.com/gpu": "1"}
-    assert said(document) == (
+    assert sentence_of(document) == (
         "Job default/j was not enqueued: no node offers nvidia.com/gpu; its minResources are 1 "
         "nvidia.com/gpu."
     )
@@ -199,7 +202,7 @@ def test_jobs_that_hold_an_ancestor_queues_reservations_are_named() -> None:
         conf=conf("enqueue, allocate", ["gang"], ["predicates", ("capacity", {"enableHierarchy": True})]),
     )
     document["podgroups"][0]["spec"]["queue"] = "r"
-    assert said(document) == (
+    assert sentence_of(document) == (
         "Job default/j was not enqueued: queue p may hold 90 CPU: 10 CPU in use, 70 CPU reserved for "
         "default/big, which was enqueued and fits no node, 10 CPU left; its minResources are 30 CPU."
     )
@@ -210,7 +213,7 @@ def test_jobs_that_hold_an_ancestor_queues_reservations_are_named() -> None:
 
 def test_pod_larger_than_every_node_names_the_largest_and_closest_node() -> None:
     document = alone(pods("j", 1, cpu=70), nodes=[node("n1", cpu=50), node("n2", cpu=40)])
-    assert said(document).endswith(
+    assert sentence_of(document).endswith(
         "no node that admits it is large enough even when empty: it requests 70 CPU, the largest has 50 CPU; "
         "the closest is n1, which lacks 20 CPU."
     )
@@ -229,7 +232,7 @@ def test_resources_that_no_node_offers_together_are_named() -> None:
     )
     assert (
         "no node that admits it is large enough even when empty: none has 8 CPU, 32 GiB memory together"
-        in (said(document))
+        in (sentence_of(document))
     )
 
 
@@ -243,7 +246,7 @@ TAINT = {"key": "pool", "value": "batch", "effect": "NoSchedule"}
         (node("n0", cpu=8, taints=[TAINT]), {}),
         (node("n0", cpu=8, labels={"zone": "b"}), {"nodeSelector": {"zone": "a"}}),
     ],
-    ids=["cordoned", "tainted", "excluded by a selector"],
+    ids=["cordoned", "tainted", "excluded by a node selector"],
 )
 def test_closest_node_is_one_that_admits_the_pod(nearer: Object, spec: Object) -> None:
     farther = node("n1", cpu=2, labels={"zone": "a"})

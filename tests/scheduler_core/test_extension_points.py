@@ -54,13 +54,13 @@ class Ballot:
 
 
 BALLOTS = {
-    "nobody registered: passed": Ballot([{"x": None}], want=True),
+    "no plugin registered: passed": Ballot([{"x": None}], want=True),
     "all abstain: passed": Ballot([{"x": ABSTAIN}, {"y": ABSTAIN}], want=True),
     "one rejection in a tier decides": Ballot([{"x": PERMIT, "y": REJECT}], want=False),
     "a rejection of the first tier decides": Ballot([{"x": REJECT}, {"y": PERMIT}], want=False),
-    "a permit hides the rejections of lower tiers": Ballot([{"x": PERMIT}, {"y": REJECT}], want=True),
-    "an abstention asks the next tier": Ballot([{"x": ABSTAIN}, {"y": REJECT}], want=False),
-    "abstentions beside a permit change nothing": Ballot(
+    "permit overrides rejections of lower tiers": Ballot([{"x": PERMIT}, {"y": REJECT}], want=True),
+    "abstention moves to the next tier": Ballot([{"x": ABSTAIN}, {"y": REJECT}], want=False),
+    "abstentions beside a permit are ignored": Ballot(
         [{"x": ABSTAIN, "y": PERMIT}, {"z": REJECT}], want=True
     ),
 }
@@ -94,7 +94,7 @@ def test_rejection_ends_the_vote_and_names_its_plugin() -> None:
     assert asked == ["x", "y"]
 
 
-# yes or no
+# boolean answers
 
 
 @dataclass
@@ -104,10 +104,10 @@ class YesNo:
 
 
 STARVING = {
-    "nobody registered: never starving": YesNo([{"x": None}, {"y": None}], want=False),
-    "all of the first tier that answers must agree": YesNo([{"x": True, "y": False}], want=False),
-    "lower tiers are not asked": YesNo([{"x": True}, {"y": False}], want=True),
-    "a tier without answers is passed over": YesNo([{"x": None}, {"y": True}], want=True),
+    "no plugin registered: not starving": YesNo([{"x": None}, {"y": None}], want=False),
+    "all plugins of the first answering tier must agree": YesNo([{"x": True, "y": False}], want=False),
+    "lower tiers are not called": YesNo([{"x": True}, {"y": False}], want=True),
+    "tier without answers is skipped": YesNo([{"x": None}, {"y": True}], want=True),
 }
 
 
@@ -118,8 +118,8 @@ def test_job_starving_combines_answers_over_tiers(case: YesNo) -> None:
 
 
 READY = {
-    "nobody registered: ready": YesNo([{"x": None}], want=True),
-    "one refusal in any tier is enough": YesNo([{"x": True}, {"y": False}], want=False),
+    "no plugin registered: ready": YesNo([{"x": None}], want=True),
+    "one refusal in any tier decides": YesNo([{"x": True}, {"y": False}], want=False),
     "all agree": YesNo([{"x": True}, {"y": True}], want=True),
 }
 
@@ -141,8 +141,8 @@ def test_allocatable_and_preemptive_require_every_plugin(point: Point, case: Yes
 
 
 OVERUSED = {
-    "nobody registered: not overused": YesNo([{"x": None}], want=False),
-    "one plugin of any tier is enough": YesNo([{"x": False}, {"y": True}], want=True),
+    "no plugin registered: not overused": YesNo([{"x": None}], want=False),
+    "one plugin of any tier decides": YesNo([{"x": False}, {"y": True}], want=True),
 }
 
 
@@ -195,20 +195,18 @@ class Hunt:
 
 
 HUNTS = {
-    "nobody registered: no victims": Hunt([{"x": None}], want=[], tier=0),
+    "no plugin registered: no victims": Hunt([{"x": None}], want=[], tier=0),
     "plugins of a tier must agree": Hunt([{"x": [0, 1], "y": [1, 2]}], want=[1]),
-    "the order is that of the plugin that named them first": Hunt([{"x": [2, 0], "y": [0, 2]}], want=[2, 0]),
-    "lower tiers are not asked once a tier has victims": Hunt([{"x": [0, 1]}, {"y": []}], want=[0, 1]),
-    "a refusal of everybody ends the tier and asks the next": Hunt(
+    "victims keep the order of the first plugin": Hunt([{"x": [2, 0], "y": [0, 2]}], want=[2, 0]),
+    "tiers below one with victims are not called": Hunt([{"x": [0, 1]}, {"y": []}], want=[0, 1]),
+    "plugin without victims ends the tier": Hunt(
         [{"x": [0, 1], "y": [], "z": [2]}, {"w": [1]}], want=[1], tier=2
     ),
-    "an empty intersection starts afresh with the next plugin": Hunt(
-        [{"x": [0], "y": [1], "z": [2]}], want=[2]
-    ),
-    "an empty intersection at the end of a tier asks the next": Hunt(
+    "empty intersection starts over with the next plugin": Hunt([{"x": [0], "y": [1], "z": [2]}], want=[2]),
+    "empty intersection at the end of a tier moves to the next": Hunt(
         [{"x": [0], "y": [1]}, {"z": [2]}], want=[2], tier=2
     ),
-    "when every tier refuses there are no victims": Hunt([{"x": []}, {"y": []}], want=[], tier=0),
+    "no victims if every tier refuses": Hunt([{"x": []}, {"y": []}], want=[], tier=0),
 }
 
 
@@ -303,7 +301,7 @@ def test_first_plugin_that_rejects_a_node_gives_the_status() -> None:
     assert nodes.tolist() == [2]
     assert errors.reasons() == {"first": 1, "second": 1}
     nodes, _ = session.placement.examine(task, resources=True, lenient=True, cache=ErrorCache(enabled=True))
-    assert nodes.tolist() == [0, 2], "evictions may cure the first refusal, not the second"
+    assert nodes.tolist() == [0, 2], "evictions may resolve the first rejection, but not the second"
 
 
 def test_scores_are_summed_and_ties_go_to_the_first_node_by_name() -> None:

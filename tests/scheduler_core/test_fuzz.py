@@ -47,7 +47,7 @@ def test_every_waiting_job_of_a_mutated_scenario_is_explained(number: int) -> No
     if "error" in result:
         return
     for cycle, other in zip(result["cycles"], plain["cycles"], strict=True):
-        assert cycle["decisions"] == other["decisions"], "explanations change nothing"
+        assert cycle["decisions"] == other["decisions"], "explanations do not change decisions"
     list(text.lines(text.Selection(), prepared.document, result, prepared.simulate))
 
 

@@ -40,15 +40,15 @@ class Case(NamedTuple):
 CASES = {
     "above its minimum": Case(2, 4, safe=["g-0", "g-1"], rest=["g-2", "g-3"]),
     "at its minimum": Case(3, 3, safe=[], rest=["g-0", "g-1", "g-2"]),
-    "below its minimum there is nothing to lose": Case(5, 3, safe=["g-0", "g-1", "g-2"], rest=[]),
+    "below its minimum nothing is safe": Case(5, 3, safe=["g-0", "g-1", "g-2"], rest=[]),
     "without a minimum": Case(0, 2, safe=["g-0", "g-1"], rest=[]),
-    "the less important ones are the safe ones": Case(
+    "pods of lower priority are safe": Case(
         2, 3, safe=["g-2"], rest=["g-1", "g-0"], priorities={0: 9, 1: 8, 2: 1}
     ),
     "a role at its minimum is not safe": Case(
         2, 4, safe=["g-1", "g-2"], rest=["g-0", "g-3"], roles={"ps": 1}, role_of={0: "ps"}
     ),
-    "roles above the job's minimum do not bind": Case(
+    "role minimums above the job's minimum are ignored": Case(
         1, 2, safe=["g-0"], rest=["g-1"], roles={"ps": 1, "w": 5}, role_of={0: "ps"}
     ),
 }
@@ -96,7 +96,7 @@ def names(found: list[Bundle]) -> list[tuple[str, bool, int]]:
 def test_safe_bundles_come_first_then_bundles_by_return_on_cost() -> None:
     need = Resource(2000.0, 0.0, {"pods": 2.0})
     found = in_order_of_loss(bundles(a=(4, 4), b=(2, 2), c=(2, 3)), need, lambda _left, _right: False)
-    # c can lose one pod; b gives all that is needed for its two pods; c's rest gives it for three; a for four
+    # c can lose one pod; b frees the demand with its two pods, the rest of c at a cost of three, a of four
     assert names(found) == [("c", True, 1), ("b", False, 2), ("c", False, 2), ("a", False, 4)]
     assert [round(bundle.return_on(need), 2) for bundle in found[1:]] == [1.0, 0.67, 0.5]
 
@@ -143,7 +143,7 @@ def test_gang_of_one_evicts_a_safe_pod(action: str) -> None:
 @pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
 def test_gang_is_pipelined_as_a_whole_after_evictions(action: str) -> None:
     cycle = last_cycle(evicting(action))
-    # the safe pod alone is not enough; the job whose loss pays most goes whole
+    # the safe pod alone is not enough; the job with the best return on its cost is evicted as a whole
     assert decided(cycle, "evict") == ["default/elastic-0", "default/whole-0", "default/whole-1"]
     assert decided(cycle, "pipeline") == ["default/gang-0", "default/gang-1"]
     assert {d["state"] for d in cycle["decisions"]} == {"committed"}
@@ -167,10 +167,10 @@ def test_gang_that_cannot_be_placed_evicts_nothing(action: str) -> None:
 
 
 FLAGS = {
-    "its podgroup says no": ({"volcano.sh/preemptable": "false"}, False),
-    "its podgroup says yes": ({"volcano.sh/preemptable": "true"}, True),
-    "its podgroup says nothing": ({}, True),
-    "what it says cannot be read": ({"volcano.sh/preemptable": "maybe"}, False),
+    "annotation false": ({"volcano.sh/preemptable": "false"}, False),
+    "annotation true": ({"volcano.sh/preemptable": "true"}, True),
+    "no annotation": ({}, True),
+    "unparsable annotation": ({"volcano.sh/preemptable": "maybe"}, False),
 }
 
 

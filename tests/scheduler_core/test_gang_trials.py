@@ -85,7 +85,7 @@ def selected_zone(dice: Random) -> Object:
     return {"nodeSelector": {"zone": dice.choice("abc")}} if dice.random() < 0.3 else {}
 
 
-def acted(document: Object, *, afresh: bool) -> Session:
+def session_after_actions(document: Object, *, afresh: bool) -> Session:
     """Return a session after its actions; `afresh` adds a plugin that must handle each eviction."""
     session = session_of(document)
     if afresh:
@@ -113,7 +113,9 @@ def everything(session: Session) -> Any:
 @pytest.mark.parametrize("seed", range(150))
 def test_incremental_trials_leave_the_same_state_as_independent_ones(seed: int) -> None:
     document = crowded(seed)
-    assert everything(acted(document, afresh=False)) == everything(acted(document, afresh=True))
+    assert everything(session_after_actions(document, afresh=False)) == everything(
+        session_after_actions(document, afresh=True)
+    )
 
 
 def too_large(count: int) -> Object:
@@ -157,7 +159,7 @@ def test_failed_trials_leave_no_decisions_and_do_not_grow_the_logs(afresh: bool)
     assert max(entries for *_, entries in kept) < 4_500
 
 
-def heard(document: Object, **forms: Any) -> Counter[str]:
+def eviction_counts(document: Object, **forms: Any) -> Counter[str]:
     """Return how often each pod was evicted, counted by a plugin's event handler."""
     session, counts = session_of(document), Counter[str]()
 
@@ -171,5 +173,7 @@ def heard(document: Object, **forms: Any) -> Counter[str]:
 
 def test_eviction_events_fire_once_per_gang_or_per_trial_as_plugins_require() -> None:
     document = too_large(10)
-    assert set(heard(document, on_discard=leave_nothing).values()) == {2}, "two gangs cannot be placed"
-    assert max(heard(document).values()) == 2 * 17, "17 of 20 trials evict enough to be run"
+    assert set(eviction_counts(document, on_discard=leave_nothing).values()) == {2}, (
+        "two gangs cannot be placed"
+    )
+    assert max(eviction_counts(document).values()) == 2 * 17, "17 of 20 trials evict enough to be run"

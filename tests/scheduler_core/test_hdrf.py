@@ -259,11 +259,11 @@ class Start:
 
 
 STARTS = {
-    "nothing runs yet": Start(0, 20, release=(5, 5)),
-    "it has all cores and wants no more": Start(10),
-    "it has all cores and wants more": Start(10, 10),
-    "it has half of the cores and wants no more": Start(5, release=(6, 4), design=(6, 4)),
-    "it waits for more than is left": Start(9, 5, size=2),
+    "nothing running": Start(0, 20, release=(5, 5)),
+    "all cores allocated, no more requested": Start(10),
+    "all cores allocated, more requested": Start(10, 10),
+    "half of the cores allocated, no more requested": Start(5, release=(6, 4), design=(6, 4)),
+    "waiting for more than is left": Start(9, 5, size=2),
 }
 
 
@@ -406,7 +406,9 @@ def test_plugin_page_shows_the_results_of_the_counterexamples() -> None:
     got = [
         [
             ratio(turns(complementary(design=design)), "pg1", "pg21", "pg22"),
-            ratio(turns(starving(STARTS["it has all cores and wants no more"], design=design)), "j1", "j22"),
+            ratio(
+                turns(starving(STARTS["all cores allocated, no more requested"], design=design)), "j1", "j22"
+            ),
             ratio(blocked(design=design), "pg32", "pg4"),
         ]
         for design in (False, True)
@@ -428,7 +430,7 @@ RECLAIMS = {
 
 @pytest.mark.parametrize(("weight", "min_member", "want"), RECLAIMS.values(), ids=RECLAIMS.keys())
 def test_reclaim_stops_one_task_before_equal_shares(weight: int, min_member: int, want: int) -> None:
-    # a minimum of 0: with 1, gang would keep the last pod by name, and pod 8 would go first
+    # minMember 0, because with 1 gang would keep the last pod by name, and pod 8 would be evicted first
     cycle = last_cycle(
         scenario(
             nodes=[node("n0", cpu=10, memory="10G")],
@@ -463,7 +465,7 @@ def test_explanation_lists_the_nodes_of_the_queues_path() -> None:
     assert [entry["share_per_weight"] for entry in levels] == [0.5, 0.25, 0.125]
 
 
-# the tree is brought up to date in parts
+# incremental updates of the tree
 
 
 STEPS = st.lists(

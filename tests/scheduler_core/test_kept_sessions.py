@@ -16,7 +16,7 @@ SIZE = Size(nodes=50, pods=250, queues=8, levels=2, pending=24)
 VARIANTS = 12
 FIRST, SECOND = CONF["tiers"]
 OF_QUEUES: dict[str, list[Object]] = {
-    "a tree of queues": [{"name": "capacity", "enableHierarchy": True}],
+    "tree of queues": [{"name": "capacity", "enableHierarchy": True}],
     "quotas": [{"name": "capacity"}],
     "weights": [{"name": "proportion"}],
 }
@@ -47,14 +47,14 @@ def edited(document: Object, dice: Random) -> Object:
     return {"queues": queues}
 
 
-class Told(NamedTuple):
+class VariantCounts(NamedTuple):
     """How many variants reused a session, and how many of them had evictions."""
 
     kept: int
     evicted: int
 
 
-def told_of_variants(plugins: list[Object], dice: Random, *, reasons: bool) -> Told:
+def compare_variants(plugins: list[Object], dice: Random, *, reasons: bool) -> VariantCounts:
     """Compare the bytes of successive variants over one state with those of runs from scratch."""
     second = [plugin for plugin in SECOND["plugins"] if plugin["name"] != "capacity"]
     tiers = [FIRST, {"plugins": [*second, *plugins]}]
@@ -70,16 +70,16 @@ def told_of_variants(plugins: list[Object], dice: Random, *, reasons: bool) -> T
         assert told == encode(simulate_document({**document, **changes}, replace(options, explain=explain)))
         kept += before is not None and reuse._session is before
         evicted += b'"op":"evict"' in told
-    return Told(kept, evicted)
+    return VariantCounts(kept, evicted)
 
 
 @pytest.mark.parametrize("plugins", OF_QUEUES)
-@pytest.mark.parametrize("reasons", [True, False], ids=["with reasons", "without"])
+@pytest.mark.parametrize("reasons", [True, False], ids=["with reasons", "without reasons"])
 def test_reused_session_gives_the_same_bytes_as_a_run_from_scratch(plugins: str, reasons: bool) -> None:
-    told = told_of_variants(OF_QUEUES[plugins], Random(plugins), reasons=reasons)
+    told = compare_variants(OF_QUEUES[plugins], Random(plugins), reasons=reasons)
     assert told.kept >= VARIANTS // 2
     assert told.evicted >= VARIANTS // 4
 
 
 def test_session_with_a_plugin_listed_twice_is_not_reused() -> None:
-    assert told_of_variants(TWICE, Random(3), reasons=True).kept == 0
+    assert compare_variants(TWICE, Random(3), reasons=True).kept == 0

@@ -77,11 +77,11 @@ def test_lines_kept_across_sessions_equal_new_lines(document: Object) -> None:
         session = replay.simulation.open_session()
         if "lines" in session.__dict__:
             seen += 1
-            assert told(session.lines) == told(Lines(session.jobs, session.orders.job_key))
+            assert content_of(session.lines) == content_of(Lines(session.jobs, session.orders.job_key))
     assert seen > 10
 
 
-def told(lines: Lines) -> tuple[object, ...]:
+def content_of(lines: Lines) -> tuple[object, ...]:
     return keys_of(lines.pending), keys_of(lines.enqueued), sorted(lines.single)
 
 

@@ -46,61 +46,61 @@ def tiers(actions: str, *tiers: str) -> str:
 
 
 WRITTEN = {
-    "an action that is none": (BASE.replace("backfill", "backfil"), "conf.unknown_action", "actions"),
-    "a value of a wrong type": (BASE + "  - name: drf\n    enableJobOrder: 'yes'\n", "conf.rejected", ""),
-    "a key that is none": (BASE + "action: allocate\n", "conf.unknown_key", "action"),
-    "a key of a plugin that is none": (
+    "unknown action": (BASE.replace("backfill", "backfil"), "conf.unknown_action", "actions"),
+    "value of the wrong type": (BASE + "  - name: drf\n    enableJobOrder: 'yes'\n", "conf.rejected", ""),
+    "unknown key": (BASE + "action: allocate\n", "conf.unknown_key", "action"),
+    "unknown key of a plugin": (
         BASE + "    colour: red\n",
         "conf.unknown_key",
         "tiers[0].plugins[1].colour",
     ),
-    "a tier without plugins": (BASE + "- plugins: []\n", "conf.empty_tier", "tiers[1]"),
-    "a plugin that is none": (
+    "tier without plugins": (BASE + "- plugins: []\n", "conf.empty_tier", "tiers[1]"),
+    "unknown plugin": (
         BASE + "  - name: proprotion\n",
         "conf.unknown_plugin",
         "tiers[0].plugins[2].name",
     ),
-    "a plugin that is not modelled": (
+    "plugin that is not modelled": (
         BASE + "  - name: usage\n",
         "conf.not_modelled",
         "tiers[0].plugins[2].name",
     ),
-    "a switch that is spelled otherwise": (
+    "misspelt switch": (
         BASE + "  - name: drf\n    enabledPreemptable: false\n",
         "conf.switch_spelling",
         "tiers[0].plugins[2].enabledPreemptable",
     ),
-    "an argument beside arguments": (
+    "argument outside arguments": (
         BASE + "  - name: overcommit\n    overcommit-factor: 1.5\n",
         "conf.argument_misplaced",
         "tiers[0].plugins[2].overcommit-factor",
     ),
-    "an argument that is none": (
+    "unknown argument": (
         BASE + "  - name: overcommit\n    arguments: {overcomit-factor: 1.5}\n",
         "conf.unknown_argument",
         "tiers[0].plugins[2].arguments.overcomit-factor",
     ),
-    "an argument of a wrong type": (
+    "argument of the wrong type": (
         BASE + "  - name: binpack\n    arguments: {binpack.weight: '10'}\n",
         "conf.argument_type",
         'tiers[0].plugins[2].arguments["binpack.weight"]',
     ),
-    "a factor below 1": (
+    "factor below one": (
         BASE + "  - name: overcommit\n    arguments: {overcommit-factor: 0.5}\n",
         "conf.argument_value",
         "tiers[0].plugins[2].arguments.overcommit-factor",
     ),
-    "an argument of former versions": (
+    "argument of older releases": (
         BASE + "    arguments: {predicate.GPUSharingEnable: true}\n",
         "conf.argument_retired",
         'tiers[0].plugins[1].arguments["predicate.GPUSharingEnable"]',
     ),
-    "a hierarchy that nothing reads": (
+    "hierarchy that no plugin reads": (
         BASE + "  - name: proportion\n    enableHierarchy: true\n",
         "conf.switch_idle",
         "tiers[0].plugins[2].enableHierarchy",
     ),
-    "arguments of an action twice": (
+    "duplicate arguments of an action": (
         BASE + "configurations:\n- name: allocate\n- name: allocate\n",
         "conf.action_twice",
         "configurations[1]",
@@ -110,12 +110,12 @@ WRITTEN = {
         "conf.unknown_action_arguments",
         "configurations[0]",
     ),
-    "arguments of an action that does not run": (
+    "arguments of an action that is not configured": (
         BASE + "configurations:\n- name: preempt\n",
         "conf.action_idle",
         "configurations[0]",
     ),
-    "a plugin twice": (tiers("allocate", "gang gang"), "conf.plugin_twice", "tiers"),
+    "duplicate plugin": (tiers("allocate", "gang gang"), "conf.plugin_twice", "tiers"),
     "no plugin": ("actions: allocate", "conf.no_plugin", "tiers"),
     "without predicates": (tiers("allocate", "gang"), "conf.no_predicates", "tiers"),
     "without gang": (tiers("allocate", "drf"), "conf.no_gang", "tiers"),
@@ -131,28 +131,32 @@ WRITTEN = {
         "conf.two_trees",
         "tiers",
     ),
-    "reclaim asks the quota plugin too late": (
+    "quota plugin below the deciding tier of reclaim": (
         tiers("reclaim, allocate", "gang conformance", "predicates proportion"),
         "conf.reclaim_bypasses_quota",
         "tiers[1]",
     ),
     "reclaim without a quota plugin": (tiers("reclaim", "gang"), "conf.reclaim_unlimited", "actions"),
-    "nobody names victims": (tiers("preempt", "predicates"), "conf.no_victims", "actions"),
-    "nobody starves": (tiers("preempt", "conformance"), "conf.nobody_starves", "actions"),
-    "gang keeps others from starving": (
+    "no plugin chooses victims": (tiers("preempt", "predicates"), "conf.no_victims", "actions"),
+    "no plugin votes on starving": (tiers("preempt", "conformance"), "conf.nobody_starves", "actions"),
+    "gang overrides votes on starving": (
         tiers("preempt", "priority gang"),
         "conf.gang_never_starves",
         "tiers[0]",
     ),
-    "gang's veto does not hold": (tiers("preempt", "gang", "drf"), "conf.gang_passed_over", "tiers[0]"),
-    "a third opinion": (tiers("preempt", "gang conformance drf"), "conf.third_opinion", "tiers[0]"),
-    "nobody is asked who enters": (tiers("allocate", "overcommit"), "conf.no_enqueue", "actions"),
-    "votes that are never heard": (
+    "gang's refusal is overridden": (tiers("preempt", "gang", "drf"), "conf.gang_passed_over", "tiers[0]"),
+    "third plugin overrides an empty intersection": (
+        tiers("preempt", "gang conformance drf"),
+        "conf.third_opinion",
+        "tiers[0]",
+    ),
+    "no plugin votes on enqueue": (tiers("allocate", "overcommit"), "conf.no_enqueue", "actions"),
+    "votes hidden by a higher tier": (
         tiers("enqueue, allocate", "overcommit", "proportion"),
         "conf.votes_hidden",
         "tiers[1]",
     ),
-    "a quota plugin books too early": (
+    "quota plugin reserves too early": (
         tiers("enqueue, allocate", "proportion overcommit"),
         "conf.booked_early",
         "tiers[0]",
@@ -160,8 +164,12 @@ WRITTEN = {
     "enqueue after allocate": (tiers("allocate, enqueue", "gang"), "conf.enqueue_late", "actions"),
     "no allocate": (tiers("enqueue", "gang"), "conf.no_allocate", "actions"),
     "no backfill": (tiers("enqueue, allocate", "gang"), "conf.no_backfill", "actions"),
-    "an action twice": (tiers("allocate, allocate", "gang"), "conf.action_repeated", "actions"),
-    "shuffle with nobody to move": (tiers("shuffle", "gang"), "conf.shuffle_idle", "actions"),
+    "duplicate action": (tiers("allocate, allocate", "gang"), "conf.action_repeated", "actions"),
+    "shuffle without a plugin that selects victims": (
+        tiers("shuffle", "gang"),
+        "conf.shuffle_idle",
+        "actions",
+    ),
 }
 
 
@@ -365,12 +373,12 @@ def test_linting_takes_time_proportional_to_the_number_of_plugins(name: str) -> 
 
 
 LATER = {
-    "an action of a later release": (
+    "action of a later release": (
         "actions: allocate, gangpreempt\ntiers:\n- plugins:\n  - name: gang\n",
         "conf.unknown_action",
         "actions",
     ),
-    "an argument of a later release": (
+    "argument of a later release": (
         BASE + "  - name: capacity\n    arguments: {ancestorReclaimLevel: 2}\n",
         "conf.argument_of_later_release",
         "tiers[0].plugins[2].arguments.ancestorReclaimLevel",
@@ -388,7 +396,7 @@ def test_feature_of_a_later_release_is_reported_for_an_older_one(text: str, rule
 
 
 def test_plan_is_reviewed_for_its_stated_release() -> None:
-    document = scenario(conf=manifests.parse_conf(LATER["an action of a later release"][0]))
+    document = scenario(conf=manifests.parse_conf(LATER["action of a later release"][0]))
     rules_of = [
         {found.rule for found in review({**document, "release": release})}
         for release in ("v1.14.0", "v1.15.1")

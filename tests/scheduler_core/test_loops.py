@@ -89,7 +89,7 @@ def test_job_story_agrees_with_the_loop() -> None:
         assert before != "job.loop", "a story of an earlier cycle does not know the loop yet"
         prepared = prepare(document)
         told = explain.unblocking(document, "default/job3", prepared.simulate)
-        assert told["waits"], "a place that is lost again is no answer"
+        assert told["waits"], "a placement that is lost again is no solution"
         assert told["changes"]
 
 

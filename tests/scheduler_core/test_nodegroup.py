@@ -63,7 +63,7 @@ def opened(name: str, *, arguments: Object, hierarchy: bool) -> Session:
     )
 
 
-def told(session: Session) -> str:
+def statuses_and_scores(session: Session) -> str:
     """Return the filter status and the score of each node."""
     words = []
     for name, score in scores(session).items():
@@ -81,31 +81,31 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "all four lists": ("q1", {}, LIKE_Q1),
     "no affinity": ("q2", {}, NOWHERE + "NOLABEL/0"),
     "no affinity, not strict": ("q2", {"arguments": LOOSE}, NOWHERE + "ok/0"),
-    "an empty affinity": ("q3", {}, NOWHERE + "NOLABEL/0"),
+    "empty affinity": ("q3", {}, NOWHERE + "NOLABEL/0"),
     "inherited from root": ("q2", {"hierarchy": True}, "UNSAT/0 UNSAT/0 UNSAT/0 UNSAT/0 ok/100 NOLABEL/0"),
-    "an empty affinity inherits nothing": ("q3", {"hierarchy": True}, NOWHERE + "NOLABEL/0"),
+    "empty affinity is not inherited over": ("q3", {"hierarchy": True}, NOWHERE + "NOLABEL/0"),
     "inherited from the parent": ("child", {"hierarchy": True}, LIKE_Q1),
     "not inherited without the switch": ("child", {}, NOWHERE + "NOLABEL/0"),
-    "an unknown parent ends the search": ("orphan", {"hierarchy": True}, NOWHERE + "NOLABEL/0"),
+    "missing parent ends the search": ("orphan", {"hierarchy": True}, NOWHERE + "NOLABEL/0"),
     "preferred groups are allowed": ("q4", {}, "ok/50 ok/50 ok/50 UNSAT/0 UNSAT/0 NOLABEL/0"),
-    "preferred in their order": (
+    "preferred groups by order": (
         "q4",
         {"arguments": ORDERED},
         "ok/33.3333 ok/0 ok/16.6667 UNSAT/0 UNSAT/0 NOLABEL/0",
     ),
-    "all four lists, in their order": (
+    "all four lists by order": (
         "q1",
         {"arguments": ORDERED},
         "UNSAT/100 ok/150 ok/25 ok/-1 UNSAT/0 NOLABEL/0",
     ),
     "anti-affinity only": ("q5", {}, "UNSAT/0 ok/-1 UNSAT/0 UNSAT/0 UNSAT/0 NOLABEL/0"),
-    "rules hold for nodes without a label when not strict": ("q1", {"arguments": LOOSE}, LIKE_Q1),
+    "nodes without a label pass if not strict": ("q1", {"arguments": LOOSE}, LIKE_Q1),
 }
 
 
 @pytest.mark.parametrize(("name", "facts", "want"), CASES.values(), ids=CASES.keys())
 def test_filter_and_score_of_each_node(name: str, facts: dict[str, Any], want: str) -> None:
-    assert told(opened(name, **{"arguments": {}, "hierarchy": False, **facts})) == want
+    assert statuses_and_scores(opened(name, **{"arguments": {}, "hierarchy": False, **facts})) == want
 
 
 def test_score_by_preferred_order_is_exact() -> None:

@@ -346,7 +346,7 @@ def test_image_without_a_tag_means_latest() -> None:
     assert table.score(task_of(shape_of, "default-new").shape).tolist() == [99]
 
 
-# together
+# several plugins
 
 THREE = [
     node("a", cpu=8, memory="16Gi", gpu=4, labels={"volcano.sh/nodegroup-name": "g1"}),

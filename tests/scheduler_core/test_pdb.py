@@ -39,23 +39,23 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "one is allowed": Case((budget(1),), ["x-0"]),
-    "none is allowed": Case((budget(0),), []),
-    "all are allowed": Case((budget(3),), ["x-0", "x-1", "x-2"]),
-    "one that is already counted": Case((budget(0, disrupted=["x-1"]),), ["x-1"]),
-    "an empty selector restricts nothing": Case((budget(0, {}),), ["x-0", "x-1", "x-2"]),
-    "an absent selector restricts nothing": Case((budget(0, None),), ["x-0", "x-1", "x-2"]),
-    "a malformed selector restricts nothing": Case(
+    "one disruption allowed": Case((budget(1),), ["x-0"]),
+    "no disruptions allowed": Case((budget(0),), []),
+    "all disruptions allowed": Case((budget(3),), ["x-0", "x-1", "x-2"]),
+    "pod already counted as disrupted": Case((budget(0, disrupted=["x-1"]),), ["x-1"]),
+    "empty selector restricts nothing": Case((budget(0, {}),), ["x-0", "x-1", "x-2"]),
+    "absent selector restricts nothing": Case((budget(0, None),), ["x-0", "x-1", "x-2"]),
+    "malformed selector restricts nothing": Case(
         (budget(0, {"matchExpressions": [{"key": "app", "operator": "Is", "values": ["a"]}]}),),
         ["x-0", "x-1", "x-2"],
     ),
-    "another selector restricts nothing": Case(
+    "non-matching selector restricts nothing": Case(
         (budget(0, {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}),),
         ["x-0", "x-1", "x-2"],
     ),
-    "two overlapping ones": Case((budget(2), budget(1, name="c")), ["x-0"]),
-    "the same labels in another namespace": Case((budget(0, namespace="elsewhere"),), ["x-0", "x-1", "x-2"]),
-    "without a status nothing is allowed": Case((budget(None),), []),
+    "two overlapping budgets": Case((budget(2), budget(1, name="c")), ["x-0"]),
+    "budget of another namespace": Case((budget(0, namespace="elsewhere"),), ["x-0", "x-1", "x-2"]),
+    "no status allows nothing": Case((budget(None),), []),
     "no budget": Case((), ["x-0", "x-1", "x-2"]),
 }
 

@@ -134,25 +134,25 @@ def answers_of(tasks: Sequence[TaskInfo]) -> ClassAnswers:
 
 
 WRONG: dict[str, tuple[Callable[[Session], None], str]] = {
-    "a class key that leaves out the queue": (
+    "class key that ignores the queue": (
         lambda session: session.registry.add_node_order("wrong", by_queue, class_key=shape_only),
         "default/y-0 on n0: 0.0, but 1.0 was kept of default/x-1, which has the same class",
     ),
-    "a score that reads other nodes": (
+    "score that reads other nodes": (
         lambda session: session.registry.add_node_order("wrong", by_use(session), class_key=shape_only),
         "default/x-1 on n1: 2000.0, but 1000.0 was kept of default/y-1",
     ),
-    "a score that depends on which nodes are asked about": (
+    "score that depends on the requested nodes": (
         lambda session: session.registry.add_node_order("wrong", by_rank, class_key=shape_only),
         "about nodes [0 2]: [0. 1.], of [0. 1. 2.]",
     ),
-    "another formula for one node": (
+    "different formula for a single node": (
         lambda session: session.registry.add_node_order(
             "wrong", number_of, class_key=shape_only, score_node=lambda _task: lambda number: number + 1.0
         ),
         "on n0: 1.0 by the form for one node, 0.0",
     ),
-    "another formula for several classes": (
+    "different formula for several classes": (
         lambda session: session.registry.add_node_order(
             "wrong",
             number_of,
@@ -162,15 +162,15 @@ WRONG: dict[str, tuple[Callable[[Session], None], str]] = {
         ),
         "[0. 2. 4.] together, [0. 1. 2.]",
     ),
-    "a predicate that answers yes and no": (
+    "predicate that returns booleans": (
         lambda session: session.registry.add_predicate("wrong", lambda _task, nodes: nodes >= 0),
         "are no numbers of the status table",
     ),
-    "a predicate with one answer for all nodes": (
+    "predicate that returns one status for all nodes": (
         lambda session: session.registry.add_predicate("wrong", lambda _task, _nodes: np.int32(0)),
         "is no array",
     ),
-    "a bound that accepts less than the plugin": (
+    "bound that accepts less than the plugin": (
         lambda session: session.registry.add_evictable(
             Point.RECLAIMABLE,
             "wrong",
@@ -179,7 +179,7 @@ WRONG: dict[str, tuple[Callable[[Session], None], str]] = {
         ),
         "['default/r-0'] against its bound",
     ),
-    "an order of jobs that reads other jobs": (
+    "job order that reads other jobs": (
         lambda session: session.registry.add_job_order(
             "wrong", lambda job: job.key == "default/y" and session.jobs["default/x"].allocated_count > 0
         ),

@@ -41,11 +41,11 @@ TOLERATIONS = {
         "ok 3 ok 3",
     ),
     "no key, Equal v": ([{"operator": "Equal", "value": "v"}], "ok 3 ok 3"),
-    "the taint of cordoned nodes": (
+    "taint of cordoned nodes": (
         [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}],
         "3 3 ok ok",
     ),
-    "an operator that is switched off": ([{"key": "k", "operator": "Gt", "value": "1"}], "3 3 ok 3"),
+    "disabled operator": ([{"key": "k", "operator": "Gt", "value": "1"}], "3 3 ok 3"),
 }
 
 
@@ -84,17 +84,17 @@ AFFINITIES: dict[str, tuple[list[Object], list[str]]] = {
     "a DoesNotExist": ([expression("a", "DoesNotExist")], ["n3"]),
     "num Gt 5: leading zeros are allowed": ([expression("num", "Gt", "5")], ["n2"]),
     "num Lt 7": ([expression("num", "Lt", "7")], ["n1"]),
-    "num Gt -1: no legal value": ([expression("num", "Gt", "-1")], []),
-    "required, but no term": ([], []),
-    "a term without anything matches nothing": ([{}], []),
+    "num Gt -1: illegal value": ([expression("num", "Gt", "-1")], []),
+    "required without terms": ([], []),
+    "empty term matches nothing": ([{}], []),
     "terms are alternatives": ([expression("a", "In", "x"), expression("num", "In", "07")], ["n1", "n2"]),
-    "a malformed term does not hurt the others": (
+    "malformed term does not affect the others": (
         [expression("a", "Near", "x"), expression("a", "In", "y")],
         ["n2"],
     ),
     "In without values is malformed": ([expression("a", "In")], []),
     "Exists with a value is malformed": ([expression("a", "Exists", "x")], []),
-    "a value that no label can have is malformed": ([expression("a", "NotIn", "-x")], []),
+    "illegal label value is malformed": ([expression("a", "NotIn", "-x")], []),
     "by name": ([by_field(("metadata.name", ["n2"]))], ["n2"]),
     "not by name": ([by_field(("metadata.name", ["n2"]), operator="NotIn")], ["n1", "n3"]),
     "two names in one entry are malformed": ([by_field(("metadata.name", ["n1", "n2"]))], []),
@@ -158,21 +158,21 @@ SPREADS: dict[str, tuple[Object, Object, str]] = {
     "zone, skew 1": (spread("zone"), {}, "2 2 ok 3"),
     "hostname, skew 1": (spread(HOSTNAME), {}, "2 ok 2 ok"),
     "hostname, skew 2": (spread(HOSTNAME, 2), {}, "2 ok ok ok"),
-    "a pod that is not of its like": (spread(HOSTNAME), {"labels": {"app": "o"}}, "2 ok ok ok"),
-    "zone, skew 1, three domains wanted": (spread("zone", minDomains=3), {}, "2 2 2 3"),
-    "only the zone selected counts": (spread("zone"), {"nodeSelector": {"zone": "za"}}, "ok ok 3 3"),
+    "pod that does not match its own selector": (spread(HOSTNAME), {"labels": {"app": "o"}}, "2 ok ok ok"),
+    "zone, skew 1, minDomains 3": (spread("zone", minDomains=3), {}, "2 2 2 3"),
+    "only selected zones count": (spread("zone"), {"nodeSelector": {"zone": "za"}}, "ok ok 3 3"),
     "all zones count": (
         spread("zone", nodeAffinityPolicy="Ignore"),
         {"nodeSelector": {"zone": "za"}},
         "2 2 3 3",
     ),
-    "an empty selector counts nobody but the pod itself": (
+    "empty selector counts only the pod itself": (
         spread("zone", labelSelector={}),
         {},
         "ok ok ok 3",
     ),
-    "an absent selector counts nobody": (spread("zone", labelSelector=None), {}, "ok ok ok 3"),
-    "label keys to match narrow the selector": (
+    "absent selector counts no pods": (spread("zone", labelSelector=None), {}, "ok ok ok 3"),
+    "matchLabelKeys narrow the selector": (
         spread("zone", labelSelector={}, matchLabelKeys=["app"]),
         {},
         "2 2 ok 3",
@@ -216,14 +216,14 @@ def anti_affinity(*terms: Object) -> Object:
 
 
 POD_AFFINITIES: dict[str, tuple[Object, str]] = {
-    "near a pod by zone": (affinity(near("w")), "ok ok ok 3"),
-    "near its own like, which is nowhere yet": (affinity(near("o")), "ok ok ok 3"),
-    "near somebody who is nowhere": (affinity(near("nobody")), "3 3 3 3"),
-    "away from a pod by zone": (anti_affinity(near("w")), "2 2 2 ok"),
-    "a selector that is absent selects nobody": (affinity({"topologyKey": "zone"}), "3 3 3 3"),
-    "another namespace has no such pod": (affinity(near("w", namespaces=["other"])), "3 3 3 3"),
+    "affinity to a pod by zone": (affinity(near("w")), "ok ok ok 3"),
+    "affinity to itself without any match yet": (affinity(near("o")), "ok ok ok 3"),
+    "affinity without any match": (affinity(near("nobody")), "3 3 3 3"),
+    "anti-affinity to a pod by zone": (anti_affinity(near("w")), "2 2 2 ok"),
+    "absent selector matches no pods": (affinity({"topologyKey": "zone"}), "3 3 3 3"),
+    "no match in another namespace": (affinity(near("w", namespaces=["other"])), "3 3 3 3"),
     "all namespaces": (affinity(near("w", namespaceSelector={})), "ok ok ok 3"),
-    "a namespace selector that only excludes means all": (
+    "namespace selector with only exclusions matches all": (
         affinity(
             near(
                 "w",
@@ -277,11 +277,11 @@ def on_port(number: int, **fields: Any) -> list[Object]:
 
 
 PORTS: dict[str, tuple[Object, str]] = {
-    "any address, taken on one": ({"number": 80}, "2 ok"),
+    "any address, used on one": ({"number": 80}, "2 ok"),
     "the same address": ({"number": 80, "hostIP": "10.0.0.1"}, "2 ok"),
     "another address": ({"number": 80, "hostIP": "10.0.0.2"}, "ok ok"),
     "another protocol": ({"number": 80, "protocol": "UDP"}, "ok ok"),
-    "one address, taken on all": ({"number": 81, "hostIP": "10.0.0.9"}, "ok 2"),
+    "one address, used on all": ({"number": 81, "hostIP": "10.0.0.9"}, "ok 2"),
 }
 
 
@@ -405,7 +405,7 @@ def test_only_backfill_places_pods_without_pre_predicates() -> None:
     assert decided(cycle, "bind") == ["default/idle-0"]
 
 
-# the cache of refusals per template
+# the cache per template
 
 CACHED = ("predicates", {"arguments": {"predicate.CacheEnable": True}})
 

@@ -51,11 +51,11 @@ def low(name: str, node: str, *, started: str | None = None, **facts: Any) -> di
 
 
 WANTED = {
-    "a tenth of many": (250, {}, 25),
+    "ten percent of many": (250, {}, 25),
     "at least one": (3, {}, 1),
     "at most a hundred": (5000, {}, 100),
-    "never more than there are": (3, {"minCandidateNodesAbsolute": 9}, 3),
-    "all of them": (40, {"minCandidateNodesPercentage": 100}, 40),
+    "at most all nodes": (3, {"minCandidateNodesAbsolute": 9}, 3),
+    "all nodes": (40, {"minCandidateNodesPercentage": 100}, 40),
 }
 
 
@@ -69,26 +69,26 @@ def test_number_of_candidate_nodes_follows_the_arguments(
 ALL = {"minCandidateNodesPercentage": 100}
 
 CHOICES: dict[str, tuple[list[dict[str, Any]], str]] = {
-    "the less important first victim": (
+    "lower priority of the first victim": (
         [low("a", "n0", priority=20, cpu=2), low("b", "n1", priority=10, cpu=2)],
         "n1",
     ),
-    "the smaller sum of priorities": (
+    "smaller sum of priorities": (
         [low("a", "n0", cpu=1), low("b", "n0", cpu=1), low("c", "n1", cpu=2)],
         "n1",
     ),
-    "the later start": (
+    "later start time": (
         [
             low("a", "n0", cpu=2, started="2026-01-01T01:00:00Z"),
             low("b", "n1", cpu=2, started="2026-01-01T02:00:00Z"),
         ],
         "n1",
     ),
-    "a pod that has not started counts as started now": (
+    "pod without a start time counts as started now": (
         [low("a", "n0", cpu=2, started="2026-01-01T01:00:00Z"), low("b", "n1", cpu=2)],
         "n1",
     ),
-    "the first by name": ([low("a", "n0", cpu=2), low("b", "n1", cpu=2)], "n0"),
+    "first by name": ([low("a", "n0", cpu=2), low("b", "n1", cpu=2)], "n0"),
 }
 
 

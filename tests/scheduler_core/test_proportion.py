@@ -220,7 +220,7 @@ def test_last_victim_may_take_its_queue_below_deserved(memory_only: Session) -> 
 VOTES = {
     "above real capability: rejected": ("j3", "enqueue_reject", {"cpu": 4}),
     "exactly real capability: permitted and reserved": ("j4", "enqueue", {"cpu": 3}),
-    "nothing left beside what was reserved: rejected": ("j5", "enqueue_reject", {"cpu": 1}),
+    "nothing left beside reservations: rejected": ("j5", "enqueue_reject", {"cpu": 1}),
     "only requested dimensions are compared": ("j6", "enqueue", {"memory": "1Gi"}),
 }
 

@@ -22,7 +22,7 @@ CASES: dict[str, tuple[Any, set[str]]] = {
         conf("allocate, gangreclaim", [("capacity", HIERARCHY)]),
         {"weight", "affinity", "hierarchy"},
     ),
-    "without a quota plugin hardly anything is read": (
+    "few fields are read without a quota plugin": (
         conf("allocate", ["gang"]),
         set(FIELDS),
     ),
@@ -34,7 +34,7 @@ CASES: dict[str, tuple[Any, set[str]]] = {
         conf("reclaim", [("drf", HIERARCHY)], ["proportion", "nodegroup"]),
         {"deserved", "parent"},
     ),
-    "nodegroup hands affinity down a tree": (
+    "nodegroup inherits affinity in a tree": (
         conf("reclaim", ["capacity", ("nodegroup", HIERARCHY)]),
         {"weight", "hierarchy"},
     ),

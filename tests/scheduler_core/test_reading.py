@@ -34,10 +34,10 @@ RECORDED = "".join(
 ).encode()
 FORMS = {
     "lines": ("some.jsonl", LINES),
-    "lines with blanks between": ("some.jsonl", LINES.replace(b"\n", b"\n\n \n")),
+    "lines separated by blank lines": ("some.jsonl", LINES.replace(b"\n", b"\n\n \n")),
     "recorded lines": ("some.jsonl", RECORDED),
     "packed": ("some.jsonl.gz", gzip.compress(RECORDED)),
-    "packed under a plain name": ("some.jsonl", gzip.compress(LINES)),
+    "packed with a plain file name": ("some.jsonl", gzip.compress(LINES)),
 }
 EXPECTED = b"".join(encode(simulate_document(document, Options(explain=False))) for document in SOME)
 

@@ -109,7 +109,7 @@ def test_class_scores_are_cached_until_the_node_changes() -> None:
         "wish", score, class_key=lambda task: task.job.annotations()[WANTED] if task.job else None
     )
     assert placed(session) == {f"default/g{number}": f"n{3 - number}" for number in range(4)}
-    assert len(asked) == 16, "each class was asked about each node once"
+    assert len(asked) == 16, "each class is scored once per node"
 
 
 def test_preempt_tries_equal_pods_again_if_a_predicate_is_uncached() -> None:
@@ -141,7 +141,7 @@ def test_preempt_tries_equal_pods_again_if_a_predicate_is_uncached() -> None:
     ]
 
 
-# what is refused when it is registered
+# invalid registrations
 
 
 def no_score(_task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -157,37 +157,37 @@ def for_classes(_tasks: object) -> ClassAnswers:
 
 
 REFUSED: dict[str, tuple[Callable[[Registry], Any], str]] = {
-    "a predicate that takes a task only": (
+    "predicate with only a task parameter": (
         lambda registry: registry.add_predicate("wish", lambda task: task),
         "plugin 'wish' at predicate: the function is called with (task, nodes), but takes other arguments",
     ),
-    "a partial function with one argument left": (
+    "partial function with one parameter left": (
         lambda registry: registry.add_node_order("wish", partial(no_score, None)),
         "plugin 'wish' at node_order: the function is called with (task, nodes), but takes other arguments",
     ),
-    "a vote that cannot leave a reason": (
+    "vote without a parameter for reasons": (
         lambda registry: registry.add_job_enqueueable("wish", lambda _job: None),
         "called with (job, why), but takes other arguments",
     ),
-    "a function with an argument that needs a name": (
+    "function with a required keyword parameter": (
         lambda registry: registry.add_job_ready("wish", lambda _job, *, strict: strict),
         "called with (job), but takes other arguments",
     ),
-    "no function at all": (
+    "not a function": (
         lambda registry: registry.add_overused("wish", True),
         "plugin 'wish' at overused: True is not a function that can be called with (queue)",
     ),
-    "a form for one node of answers that are not kept": (
+    "single-node form without caching": (
         lambda registry: registry.add_node_order("wish", no_score, score_node=for_node),
         "plugin 'wish' at node_order: answers can only be kept per class of tasks; add class_key=...",
     ),
-    "a form for several classes without that for one node": (
+    "batch form without a single-node form": (
         lambda registry: registry.add_node_order(
             "wish", no_score, class_key=shape_only, score_classes=for_classes
         ),
         "needs the form for one node, too",
     ),
-    "a form for several classes of answers that are kept for some tasks": (
+    "batch form with partial caching": (
         lambda registry: registry.add_node_order(
             "wish",
             no_score,
@@ -198,15 +198,15 @@ REFUSED: dict[str, tuple[Callable[[Registry], Any], str]] = {
         ),
         "needs static_for_class=...",
     ),
-    "a class key that takes nothing": (
+    "class key without parameters": (
         lambda registry: registry.add_node_order("wish", no_score, class_key=lambda: 1),
         "plugin 'wish' at node_order, class_key: the function is called with (task), but takes other",
     ),
-    "an answer on evictions at a point that is about something else": (
+    "evictable function at another point": (
         lambda registry: registry.add_evictable(Point.OVERUSED, "wish", lambda *_question: None),
         "add_evictable is for Point.PREEMPTABLE and Point.RECLAIMABLE",
     ),
-    "an event handler that takes nothing": (
+    "event handler without parameters": (
         lambda registry: registry.add_event_handler(allocate=print, deallocate=lambda: None),
         "add_event_handler: deallocate: the function is called with (task), but takes other arguments",
     ),
@@ -220,7 +220,7 @@ def test_invalid_registration_is_refused(register: Callable[[Registry], Any], me
     with pytest.raises(RegistrationError) as caught:
         register(session.registry)
     assert message in str(caught.value)
-    assert session.registry.registered_by("wish") == before, "nothing was registered"
+    assert session.registry.registered_by("wish") == before, "nothing is registered"
 
 
 def test_no_function_can_be_added_to_a_point_after_its_first_call() -> None:

@@ -22,12 +22,15 @@ def r(cpu: float = 0, memory: float = 0, **scalars: float) -> Resource:
 
 
 AMOUNTS = {
-    "cpu is milli": ({"cpu": "1500u"}, r(2)),
+    "cpu in millicores": ({"cpu": "1500u"}, r(2)),
     "memory is rounded up": ({"memory": "1.5"}, r(0, 2)),
-    "a gpu is a thousand": ({"nvidia.com/gpu": 2}, Resource(0, 0, {"nvidia.com/gpu": 2000.0})),
+    "gpu in milli units": ({"nvidia.com/gpu": 2}, Resource(0, 0, {"nvidia.com/gpu": 2000.0})),
     "pods are counted": ({"pods": "110"}, r(pods=110)),
-    "hugepages are milli": ({"hugepages-2Mi": "4Mi"}, Resource(0, 0, {"hugepages-2Mi": 4194304000.0})),
-    "storage is milli": ({"ephemeral-storage": "1Ki"}, Resource(0, 0, {"ephemeral-storage": 1024000.0})),
+    "hugepages in milli units": ({"hugepages-2Mi": "4Mi"}, Resource(0, 0, {"hugepages-2Mi": 4194304000.0})),
+    "storage in milli units": (
+        {"ephemeral-storage": "1Ki"},
+        Resource(0, 0, {"ephemeral-storage": 1024000.0}),
+    ),
     "quota names are left out": ({"requests.cpu": "1", "count/pods": "3", "services": "1"}, r()),
     "device classes are scalars": ({"deviceclass/x": 4}, Resource(0, 0, {"deviceclass/x": 4000.0})),
 }

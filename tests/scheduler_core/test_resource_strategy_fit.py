@@ -58,8 +58,8 @@ STRATEGY_TABLES: dict[str, tuple[Object, list[float]]] = {
         {"nvidia.com/*": {"type": "LeastAllocated"}, "nvidia.com/g*": {"type": "MostAllocated"}},
         [500.0, 250.0, 0.0],
     ),
-    "an unknown type spreads": ({GPU: {"type": "Sideways"}}, [500.0, 750.0, 0.0]),
-    "an asterisk elsewhere is dropped, and no default takes its place": (
+    "unknown type spreads": ({GPU: {"type": "Sideways"}}, [500.0, 750.0, 0.0]),
+    "misplaced asterisk is dropped without a default": (
         {"*": {}, "*.com/gpu": {}},
         [0.0, 0.0, 0.0],
     ),
@@ -82,8 +82,8 @@ OWN = {
     "fills": (own("MostAllocated", json.dumps({"cpu": 1})), [500.0, 1000.0, 125.0]),
     "spreads": (own("LeastAllocated", json.dumps({"cpu": 1})), [500.0, 0.0, 875.0]),
     "no weights": (own("MostAllocated", None), [0.0, 0.0, 0.0]),
-    "weights that cannot be read": (own("MostAllocated", "cpu=1"), [0.0, 0.0, 0.0]),
-    "an unknown type": (own("Sideways", json.dumps({"cpu": 1})), [0.0, 0.0, 0.0]),
+    "unparsable weights": (own("MostAllocated", "cpu=1"), [0.0, 0.0, 0.0]),
+    "unknown type": (own("Sideways", json.dumps({"cpu": 1})), [0.0, 0.0, 0.0]),
 }
 
 

@@ -46,13 +46,13 @@ class Case:
 CASES = {
     "exactly the limit": Case({"cpu": "4"}, {"cpu": "4"}, want=True),
     "above the limit": Case({"cpu": "4"}, {"cpu": "4001m"}, want=False),
-    "beside what is used": Case({"cpu": "4"}, {"cpu": "2"}, want=False, used={"cpu": "2500m"}),
-    "an amount that is not limited": Case({"cpu": "4"}, {"memory": "1Ti"}, want=True),
-    "names of the API server count as written": Case(
+    "in addition to the used amount": Case({"cpu": "4"}, {"cpu": "2"}, want=False, used={"cpu": "2500m"}),
+    "unlimited resource": Case({"cpu": "4"}, {"memory": "1Ti"}, want=True),
+    "API server resource names count as written": Case(
         {"requests.cpu": "1"}, {"cpu": "4", "requests.cpu": "2"}, want=False
     ),
-    "counts of objects, too": Case({"count/pods": "2"}, {"count/pods": "3"}, want=False),
-    "used beyond the limit in another resource": Case(
+    "object counts": Case({"count/pods": "2"}, {"count/pods": "3"}, want=False),
+    "other resource already over its limit": Case(
         {"cpu": "1", "memory": "1Gi"}, {"memory": "1Gi"}, want=True, used={"cpu": "2"}
     ),
 }

@@ -160,22 +160,32 @@ def test_plugin_that_is_not_modelled_is_named_in_the_notes(plugin: str, said: st
 
 PATH, WEIGHTS = "volcano.sh/hierarchy", "volcano.sh/hierarchy-weights"
 MUTATED = {
-    "a weight of 0": ({"weight": 0}, {}, {"weight": 1, "reclaimable": True}, {}),
-    "a queue that may not be reclaimed": (
+    "weight zero": ({"weight": 0}, {}, {"weight": 1, "reclaimable": True}, {}),
+    "not reclaimable": (
         {"reclaimable": False},
         {},
         {"weight": 1, "reclaimable": False},
         {},
     ),
-    "a path without root": ({}, {PATH: "a/b", WEIGHTS: "2/3"}, None, {PATH: "root/a/b", WEIGHTS: "1/2/3"}),
-    "a path from root": ({}, {PATH: "root/b", WEIGHTS: "1/3"}, None, {PATH: "root/b", WEIGHTS: "1/3"}),
-    "a path that begins with the letters of root": (
+    "hierarchy path without root": (
+        {},
+        {PATH: "a/b", WEIGHTS: "2/3"},
+        None,
+        {PATH: "root/a/b", WEIGHTS: "1/2/3"},
+    ),
+    "hierarchy path from root": (
+        {},
+        {PATH: "root/b", WEIGHTS: "1/3"},
+        None,
+        {PATH: "root/b", WEIGHTS: "1/3"},
+    ),
+    "hierarchy path starting with the letters of root": (
         {},
         {PATH: "rootish/b", WEIGHTS: "2/3"},
         None,
         {PATH: "rootish/b", WEIGHTS: "2/3"},
     ),
-    "a path without weights": ({}, {PATH: "a/b"}, None, {PATH: "a/b"}),
+    "hierarchy path without weights": ({}, {PATH: "a/b"}, None, {PATH: "a/b"}),
 }
 
 

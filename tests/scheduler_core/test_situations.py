@@ -163,7 +163,7 @@ def test_5_enqueued_job_waits_inqueue_and_its_reservation_counts() -> None:
         )
     )
     waiting = {seen.phase("waits", time) for time in seen.phases if 10 <= time < 3501}
-    assert waiting == {"Inqueue"}, "two cores are free, but not on one node"
+    assert waiting == {"Inqueue"}, "two cores are idle, but not on one node"
     assert seen.phase("late", 3500) == "Pending", "the two cores are reserved"
     assert [(time, key.partition("-")[0]) for time, key in seen.decided("bind") if time > 1] == [
         (3501, "default/waits"),
@@ -242,7 +242,7 @@ def test_8_third_eviction_fails_a_job_that_restarts_on_eviction() -> None:
         for key, group in groups.items()
         if key == "default/victim-default-victim"
     }
-    assert len(created) == 3, "each restart makes a new PodGroup, the third none"
+    assert len(created) == 3, "each restart creates a new PodGroup, except for the third"
 
 
 def test_8_restarted_job_is_served_after_a_job_submitted_before_the_restart() -> None:
@@ -328,13 +328,17 @@ def test_11_completed_workers_complete_a_job_whose_servers_never_end() -> None:
 
 
 ENDINGS = {
-    "two successes are enough": ([task("a", 2, seconds=10), task("b", 2)], {"minSuccess": 2}, "Completed"),
-    "a task with too few successes fails the job": (
+    "minSuccess of two is reached": (
+        [task("a", 2, seconds=10), task("b", 2)],
+        {"minSuccess": 2},
+        "Completed",
+    ),
+    "task below its minimum fails the job": (
         [task("a", 2, seconds=10), task("b", 2, seconds=10, codes="1")],
         {},
         "Failed",
     ),
-    "enough successes without minimums of tasks": (
+    "enough successes without task minimums": (
         [
             task("a", 2, seconds=10),
             task("b", 2, seconds=10, codes="1"),
@@ -350,7 +354,7 @@ ENDINGS = {
 def test_12_final_phase_of_a_job(tasks: list[Object], spec: Object, phase: str) -> None:
     seen = Watched(cluster(submit(0, "j", *tasks, **spec)))
     assert seen.turns("j")[-1][1] == phase
-    assert "j" not in seen.phases[max(seen.phases)], "its PodGroup is deleted at once"
+    assert "j" not in seen.phases[max(seen.phases)], "its PodGroup is deleted immediately"
 
 
 def test_13_pod_pending_policy_aborts_the_job_after_its_timeout() -> None:
@@ -359,7 +363,7 @@ def test_13_pod_pending_policy_aborts_the_job_after_its_timeout() -> None:
     starts = submit(0, "starts", task("w", 1, cpu=4), policies=policies)
     admits = conf("enqueue, allocate", ["gang"], ["predicates"])
     seen = Watched(cluster(starts, waits, horizon=700, conf=admits))
-    assert seen.turns("starts")[-1][1] == "Running", "cancelled when the pod ran"
+    assert seen.turns("starts")[-1][1] == "Running", "the timeout is cancelled once the pod runs"
     assert seen.turns("waits")[-2:] == [(605.05, "Aborting"), (605.05, "Aborted")]
 
 
@@ -371,7 +375,7 @@ def test_14_sla_enqueues_a_job_at_its_deadline() -> None:
     late = submit(0.5, "late", task("w", 1, cpu=20))
     late["create"]["jobs"][0]["metadata"]["annotations"] = {"sla-waiting-time": "10m"}
     seen = Watched(cluster(late, horizon=700, conf=sla))
-    assert seen.life("late")["enqueued"] == 600, "10 minutes after its timestamp, which is whole seconds"
+    assert seen.life("late")["enqueued"] == 600, "10 minutes after its timestamp, which has whole seconds"
 
 
 def test_15_pod_is_evicted_once_its_cooldown_ends() -> None:
@@ -380,7 +384,7 @@ def test_15_pod_is_evicted_once_its_cooldown_ends() -> None:
     victim["create"]["jobs"][0]["metadata"]["annotations"] = {"volcano.sh/cooldown-time": "5m"}
     heir = submit(20, "heir", task("w", 1, cpu=4), queue="b")
     seen = Watched(reclaiming(victim, heir, horizon=400) | {"scheduler_conf": cdp})
-    assert seen.decided("evict")[0] == (301, "default/victim-w-0"), "bound at 1, 300 s long"
+    assert seen.decided("evict")[0] == (301, "default/victim-w-0"), "bound at 1, protected for 300 s"
 
 
 def test_16_tdm_evicts_pods_of_a_zone_a_minute_apart_after_midnight() -> None:
@@ -405,7 +409,7 @@ def test_16_tdm_evicts_pods_of_a_zone_a_minute_apart_after_midnight() -> None:
         for decision in entry["decisions"]
         if decision["op"] == "evict"
     ]
-    assert evicted == [60, 120], "closed from midnight on, one pod a minute"
+    assert evicted == [60, 120], "inactive from midnight on, one pod per minute"
 
 
 # 17 to 20
@@ -453,8 +457,10 @@ def test_19_gang_on_a_lost_node_does_not_recover_while_the_node_object_exists() 
     )
     assert [time for time, _ in healed.decided("bind")] == [1] * 4 + [601] * 2
     life = healed.life("j")
-    assert life["finished"] == 601 + 5000, "the two that are new begin from zero"
-    assert life["lost_seconds"] == 2 * 99 + 2 * 501, "their work, and the time for which the others waited"
+    assert life["finished"] == 601 + 5000, "the two new pods start from zero"
+    assert life["lost_seconds"] == 2 * 99 + 2 * 501, (
+        "their lost work, and the time that the other pods waited"
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))

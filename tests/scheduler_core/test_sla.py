@@ -36,16 +36,16 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "nobody says anything": Case(None, {}),
-    "the argument": Case(600.0, {}, "10m"),
-    "the annotation wins": Case(60.0, {OWN: "1m"}, "10m"),
-    "the short name counts after the long one": Case(60.0, {OWN: "1m", SHORT: "1h"}),
-    "the short name alone": Case(3600.0, {SHORT: "1h"}),
-    "an unreadable one falls back": Case(3600.0, {OWN: "soon", SHORT: "1h"}),
-    "a time of 0 falls back": Case(600.0, {OWN: "0s"}, "10m"),
-    "a negative argument is none": Case(None, {}, "-10m"),
-    "a number is no time": Case(None, {}, 600),
-    "seconds need their unit": Case(None, {OWN: "600"}),
+    "neither annotation nor argument": Case(None, {}),
+    "argument": Case(600.0, {}, "10m"),
+    "annotation overrides the argument": Case(60.0, {OWN: "1m"}, "10m"),
+    "long annotation name overrides the short one": Case(60.0, {OWN: "1m", SHORT: "1h"}),
+    "short annotation name": Case(3600.0, {SHORT: "1h"}),
+    "unparsable annotation falls back": Case(3600.0, {OWN: "soon", SHORT: "1h"}),
+    "zero falls back": Case(600.0, {OWN: "0s"}, "10m"),
+    "negative argument is ignored": Case(None, {}, "-10m"),
+    "number is not a duration": Case(None, {}, 600),
+    "seconds need a unit": Case(None, {OWN: "600"}),
 }
 
 
@@ -112,9 +112,9 @@ def waiting(*tiers: Any, actions: str = "enqueue") -> dict[str, Any]:
 
 
 ENTERING = {
-    "an overdue job enters past a lower tier": ([["sla"], ["overcommit", "proportion"]], "enqueue"),
-    "a rejection of its own tier wins": ([["sla", "overcommit"]], "enqueue_reject"),
-    "a rejection of a tier above wins": ([["overcommit"], ["sla"]], "enqueue_reject"),
+    "lower tier cannot reject an overdue job": ([["sla"], ["overcommit", "proportion"]], "enqueue"),
+    "rejection in the same tier wins": ([["sla", "overcommit"]], "enqueue_reject"),
+    "rejection in a higher tier wins": ([["overcommit"], ["sla"]], "enqueue_reject"),
 }
 
 
@@ -125,8 +125,8 @@ def test_vote_on_enqueuing_an_overdue_job(tiers: list[list[str]], want: str) -> 
 
 
 PIPELINED = {
-    "its own tier first": ([["sla"], ["gang"]], True),
-    "with gang in one tier": ([["gang", "sla"]], False),
+    "sla in a higher tier": ([["sla"], ["gang"]], True),
+    "same tier as gang": ([["gang", "sla"]], False),
 }
 
 

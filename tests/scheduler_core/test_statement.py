@@ -151,7 +151,7 @@ def test_failing_event_handler_rolls_the_operation_back(operation: str) -> None:
     )
     assert not done
     assert told == ["take wait-0", "back wait-0"], (
-        "later handlers are still told, then all of them take it back"
+        "later handlers are still called, then all of them roll back"
     )
     assert state_of(session) == before
     assert statement.operations == []
@@ -180,7 +180,7 @@ def test_node_without_scalars_gains_them_from_released_resources() -> None:
         )
     )
     column = session.nodes.axis.index["pods"]
-    assert session.nodes.idle[0, column] == 0, "subtracted scalars are ignored while none is known"
+    assert session.nodes.idle[0, column] == 0, "subtracted scalars are ignored while the node has none"
     statement = Statement(session)
     statement.evict(task_of(session, "default-run-0"), "test", task_of(session, "default-wait-0"))
     assert np.isclose(session.nodes.idle[0, column], 0)

@@ -38,18 +38,18 @@ def revocable(name: str, **facts: Any) -> dict[str, Any]:
 
 HOURS: dict[str, tuple[str, str, bool]] = {
     "inside": ("10:00-14:00", "12:00:00", True),
-    "the first second": ("10:00-14:00", "10:00:00", True),
-    "the last second": ("10:00-14:00", "14:00:00", True),
-    "a second too late": ("10:00-14:00", "14:00:01", False),
-    "a second too early": ("10:00-14:00", "09:59:59", False),
-    "one digit for the hour": ("9:00-14:00", "09:30:00", True),
+    "first second": ("10:00-14:00", "10:00:00", True),
+    "last second": ("10:00-14:00", "14:00:00", True),
+    "one second too late": ("10:00-14:00", "14:00:01", False),
+    "one second too early": ("10:00-14:00", "09:59:59", False),
+    "one-digit hour": ("9:00-14:00", "09:30:00", True),
     "always": ("00:00-00:00", "17:00:00", True),
     "before midnight": ("23:38-01:38", "23:40:00", True),
-    "after midnight it is over": ("23:38-01:38", "00:38:00", False),
-    "blanks around the whole are cut": (" 10:00-14:00 ", "12:00:00", True),
-    "blanks inside are none": ("10:00 - 14:00", "12:00:00", False),
-    "one minute digit is none": ("10:0-14:00", "12:00:00", False),
-    "hour 24 is none": ("10:00-24:00", "12:00:00", False),
+    "inactive after midnight": ("23:38-01:38", "00:38:00", False),
+    "surrounding blanks are trimmed": (" 10:00-14:00 ", "12:00:00", True),
+    "inner blanks are invalid": ("10:00 - 14:00", "12:00:00", False),
+    "one-digit minute is invalid": ("10:0-14:00", "12:00:00", False),
+    "hour 24 is invalid": ("10:00-24:00", "12:00:00", False),
     "no end": ("10:00", "12:00:00", False),
 }
 
@@ -72,16 +72,16 @@ class Job(NamedTuple):
 
 
 AT_ONCE = {
-    "nothing said": Job(1, 3),
-    "a minimum of 2 of 3": Job(1, 3, minimum="2"),
-    "a maximum of half of 4": Job(2, 4, maximum="50%"),
-    "a minimum that is not met": Job(1, 3, minimum="5"),
-    "a percentage is rounded up": Job(1, 3, minimum="34%"),
-    "a minimum that cannot be read": Job(2, 2, minimum="abc"),
-    "a maximum of 0": Job(0, 3, maximum="0"),
-    "what is missing already counts": Job(1, 3, maximum="2", pending=1, succeeded=1),
-    "the minimum hides the maximum": Job(1, 3, minimum="2", maximum="0"),
-    "an empty minimum says nothing": Job(1, 3, minimum=""),
+    "no annotation": Job(1, 3),
+    "min available 2 of 3": Job(1, 3, minimum="2"),
+    "max unavailable half of 4": Job(2, 4, maximum="50%"),
+    "min available not met": Job(1, 3, minimum="5"),
+    "percentage is rounded up": Job(1, 3, minimum="34%"),
+    "unparsable min available": Job(2, 2, minimum="abc"),
+    "max unavailable zero": Job(0, 3, maximum="0"),
+    "missing pods count as unavailable": Job(1, 3, maximum="2", pending=1, succeeded=1),
+    "min available overrides max unavailable": Job(1, 3, minimum="2", maximum="0"),
+    "empty min available is ignored": Job(1, 3, minimum=""),
 }
 
 
@@ -102,12 +102,12 @@ def test_disruption_budget_limits_evictions_at_once(case: Job) -> None:
 
 
 PLACES = {
-    "a pod that says so takes the revocable node": ({ZONE: "*"}, "10:00-14:00", "n1"),
-    "so does a preemptable one": ({PREEMPTABLE: "true"}, "10:00-14:00", "n1"),
-    "another zone is no permission": ({ZONE: "rz"}, "10:00-14:00", "n0"),
-    "the zone hides the other annotation": ({ZONE: "no", PREEMPTABLE: "true"}, "10:00-14:00", "n0"),
-    "an ordinary pod does not": ({}, "10:00-14:00", "n0"),
-    "out of hours nobody does": ({ZONE: "*"}, "13:00-14:00", "n0"),
+    "pod with a revocable-zone annotation": ({ZONE: "*"}, "10:00-14:00", "n1"),
+    "preemptable pod": ({PREEMPTABLE: "true"}, "10:00-14:00", "n1"),
+    "other zone": ({ZONE: "rz"}, "10:00-14:00", "n0"),
+    "zone annotation overrides preemptable": ({ZONE: "no", PREEMPTABLE: "true"}, "10:00-14:00", "n0"),
+    "ordinary pod": ({}, "10:00-14:00", "n0"),
+    "outside hours": ({ZONE: "*"}, "13:00-14:00", "n0"),
 }
 
 
@@ -129,7 +129,7 @@ REFUSALS = {
         "13:00-14:00",
         "0/1 nodes are unavailable: 1 current time beyond revocable zone rz:13:00-14:00.",
     ),
-    "no permission": (
+    "pod without permission": (
         {},
         "10:00-14:00",
         "0/1 nodes are unavailable: 1 not allow to dispatch to revocable node.",

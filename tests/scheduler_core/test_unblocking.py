@@ -47,7 +47,7 @@ def sentence(offer: Object) -> str:
     return text
 
 
-# true of all clusters
+# properties of generated and golden clusters
 
 
 @FEW
@@ -252,7 +252,7 @@ def test_proposal_for_a_job_without_pods_gets_it_enqueued() -> None:
         "Capability of queue q: 4 CPU instead of 2 CPU: job default/j is then enqueued, and its controller "
         "creates its pods; nothing else changes."
     )
-    assert offers(document, "in") == {}, "it is enqueued already"
+    assert offers(document, "in") == {}, "the job is already enqueued"
 
 
 def test_proposal_makes_another_queue_reclaimable() -> None:

@@ -218,16 +218,16 @@ WHOLE_SCENARIOS: dict[str, tuple[Callable[[], Any], str, str]] = {
         f"two {name} of one name": (lambda name=name: with_twins(name), "name.duplicate", SUBJECTS[name])
         for name in SUBJECTS
     },
-    "no object at all": (list, "form.type", "the scenario"),
-    "a list that is a text": (lambda: with_settings(pods="none"), "form.type", "pods"),
-    "an object that is a number": (lambda: with_settings(nodes=[3]), "form.type", "node number 1"),
-    "an object that is nothing": (lambda: with_settings(nodes=[None]), "form.type", "node number 1"),
-    "a clock that is none": (lambda: with_settings(now="noon"), "time.unreadable", "now"),
+    "not an object": (list, "form.type", "the scenario"),
+    "list given as a string": (lambda: with_settings(pods="none"), "form.type", "pods"),
+    "object given as a number": (lambda: with_settings(nodes=[3]), "form.type", "node number 1"),
+    "null object": (lambda: with_settings(nodes=[None]), "form.type", "node number 1"),
+    "invalid clock": (lambda: with_settings(now="noon"), "time.unreadable", "now"),
     "no cycle": (lambda: with_settings(cycles=0), "number.range", "cycles"),
-    "cycles for ever": (lambda: with_settings(cycles=10**9), "number.range", "cycles"),
-    "a backward clock": (lambda: with_settings(cycle_seconds=-1), "number.range", "cycle_seconds"),
-    "evicted pods that do something else": (lambda: with_settings(evicted="move"), "word.unknown", "evicted"),
-    "scheduler names that are no list": (
+    "too many cycles": (lambda: with_settings(cycles=10**9), "number.range", "cycles"),
+    "negative cycle seconds": (lambda: with_settings(cycle_seconds=-1), "number.range", "cycle_seconds"),
+    "unknown eviction mode": (lambda: with_settings(evicted="move"), "word.unknown", "evicted"),
+    "scheduler names that are not a list": (
         lambda: with_settings(scheduler_names="volcano"),
         "form.type",
         "scheduler_names",
@@ -237,22 +237,22 @@ WHOLE_SCENARIOS: dict[str, tuple[Callable[[], Any], str, str]] = {
         "conf.rejected",
         "dance",
     ),
-    "tiers that are no list": (
+    "tiers that are not a list": (
         lambda: with_settings(scheduler_conf={"actions": "allocate", "tiers": "gang"}),
         "conf.rejected",
         "tiers",
     ),
-    "a job of a billion pods": (
+    "job with a billion pods": (
         lambda: with_value("jobs.0.spec.tasks.0.replicas", 10**9),
         "job.too_many_pods",
         "job default/train",
     ),
-    "two tasks of one name": (
+    "duplicate task name": (
         lambda: with_value("jobs.0.spec.tasks", sound()["jobs"][0]["spec"]["tasks"] * 2),
         "job.task_twice",
         "job default/train: spec.tasks[1].name",
     ),
-    "a pod phase that does not exist": (
+    "unknown pod phase": (
         lambda: with_value("pods.0.status.phase", "Dancing"),
         "word.unknown",
         "pod default/g-0: status.phase",
@@ -269,32 +269,36 @@ def test_invalid_scenario_gives_the_expected_error(build: Callable[[], Any], rul
 
 
 WARNINGS: dict[str, tuple[str, Any, str]] = {
-    "a podgroup without its queue is left out": ("podgroups.0.spec.queue", "gone", "podgroup.queue_missing"),
-    "a pod on no node takes no room": ("pods.1.spec.nodeName", "gone", "pod.node_missing"),
-    "a job in a queue with children is refused": ("jobs.0.spec.queue", "a", "job.not_leaf"),
-    "a queue that the webhook refuses": (
+    "podgroup with a missing queue is ignored": ("podgroups.0.spec.queue", "gone", "podgroup.queue_missing"),
+    "pod on a missing node uses no resources": ("pods.1.spec.nodeName", "gone", "pod.node_missing"),
+    "job in a queue with children is refused": ("jobs.0.spec.queue", "a", "job.not_leaf"),
+    "queue refused by the webhook": (
         "queues.1.spec.capability.cpu",
         "5",
         "queue.capability_above_ancestor",
     ),
-    "a job without its queue is refused": ("jobs.0.spec.queue", "gone", "job.queue_missing"),
-    "a podgroup without its class has the default": (
+    "job with a missing queue is refused": ("jobs.0.spec.queue", "gone", "job.queue_missing"),
+    "podgroup with a missing priority class has the default": (
         "podgroups.0.spec.priorityClassName",
         "gone",
         "class.missing",
     ),
-    "a node without pods takes none": ("nodes.0.status.allocatable", {"cpu": "4"}, "node.no_pods"),
-    "a node without amounts takes nothing": ("nodes.0.status", {}, "node.no_allocatable"),
-    "a limit below 0 is computed with": ("queues.1.spec.capability.cpu", "-1", "quantity.negative"),
-    "a minimum below 0 is computed with": ("podgroups.0.spec.minResources.cpu", "-1", "quantity.negative"),
-    "an amount above 2^63 is cut": ("nodes.0.status.allocatable.cpu", "9999999999999999E", "quantity.huge"),
-    "a minimum above the replicas is refused": ("jobs.0.spec.tasks.0.minAvailable", 5, "job.minimum"),
-    "a plugin that Volcano does not have is ignored": (
+    "node without pod capacity accepts no pods": ("nodes.0.status.allocatable", {"cpu": "4"}, "node.no_pods"),
+    "node without allocatable accepts no pods": ("nodes.0.status", {}, "node.no_allocatable"),
+    "negative limit is used in arithmetic": ("queues.1.spec.capability.cpu", "-1", "quantity.negative"),
+    "negative minimum is used in arithmetic": (
+        "podgroups.0.spec.minResources.cpu",
+        "-1",
+        "quantity.negative",
+    ),
+    "amount above 2^63 is capped": ("nodes.0.status.allocatable.cpu", "9999999999999999E", "quantity.huge"),
+    "minimum above the replicas is refused": ("jobs.0.spec.tasks.0.minAvailable", 5, "job.minimum"),
+    "plugin unknown to Volcano is ignored": (
         "scheduler_conf.tiers.0.plugins.0.name",
         "gagn",
         "conf.unknown_plugin",
     ),
-    "a plugin that is not modelled is named": (
+    "plugin that is not modelled is reported": (
         "scheduler_conf.tiers.0.plugins.0.name",
         "numaaware",
         "conf.not_modelled",
@@ -378,25 +382,25 @@ def test_pod_that_differs_from_checked_ones_is_checked_itself() -> None:
 
 
 UNLIKE = {
-    "a flag for a number": ("spec", "priority", True),
-    "a number for a node": ("spec", "nodeName", 5),
-    "a number for no node": ("spec", "nodeName", 0),
-    "a number among volumes": ("spec", "volumes", [5]),
-    "a text for volumes": ("spec", "volumes", "x"),
-    "a port that is no number": ("spec", "containers", [{"ports": [{"containerPort": True}]}]),
-    "an object for volumes": ("spec", "volumes", {}),
-    "a list for labels": ("metadata", "labels", []),
-    "a text for owners": ("metadata", "ownerReferences", ""),
-    "an object for conditions": ("status", None, {"phase": "Running", "conditions": {}}),
-    "a number for no namespace": ("metadata", "namespace", 0),
-    "a number for a uid": ("metadata", "uid", 7),
-    "a number for a label": ("metadata", "labels", {"a": 1}),
-    "a time that is none": ("metadata", "creationTimestamp", "x"),
-    "an owner that is none": ("metadata", "ownerReferences", [{"uid": 1}]),
-    "an unknown phase": ("status", "phase", "Gone"),
+    "boolean instead of a number": ("spec", "priority", True),
+    "number instead of a node name": ("spec", "nodeName", 5),
+    "zero instead of a node name": ("spec", "nodeName", 0),
+    "number among volumes": ("spec", "volumes", [5]),
+    "string instead of volumes": ("spec", "volumes", "x"),
+    "non-numeric port": ("spec", "containers", [{"ports": [{"containerPort": True}]}]),
+    "object instead of volumes": ("spec", "volumes", {}),
+    "list instead of labels": ("metadata", "labels", []),
+    "string instead of owner references": ("metadata", "ownerReferences", ""),
+    "object instead of conditions": ("status", None, {"phase": "Running", "conditions": {}}),
+    "zero instead of a namespace": ("metadata", "namespace", 0),
+    "number instead of a uid": ("metadata", "uid", 7),
+    "number instead of a label value": ("metadata", "labels", {"a": 1}),
+    "invalid timestamp": ("metadata", "creationTimestamp", "x"),
+    "invalid owner reference": ("metadata", "ownerReferences", [{"uid": 1}]),
+    "unknown phase": ("status", "phase", "Gone"),
     "conditions without a phase": ("status", None, {"conditions": 5}),
-    "a list for a status": ("status", None, []),
-    "a list for a specification": ("spec", None, []),
+    "list instead of a status": ("status", None, []),
+    "list instead of a spec": ("spec", None, []),
 }
 
 

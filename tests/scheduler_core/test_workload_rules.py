@@ -36,31 +36,31 @@ class Case(NamedTuple):
 
 
 JOBS = {
-    "an ordinary job": Case(job(queue="leaf", minAvailable=2)),
-    "without a queue it goes to default": Case(job()),
-    "a queue that is not there": Case(job(queue="gone"), {"job.queue_missing": "spec.queue"}),
-    "a closed queue": Case(job(queue="closed"), {"job.queue_closed": "spec.queue"}),
-    "a closing queue": Case(job(queue="closing"), {"job.queue_closed": "spec.queue"}),
-    "a queue in a state that nobody knows": Case(job(queue="unknown"), {"job.queue_closed": "spec.queue"}),
-    "a queue with children": Case(job(queue="team"), {"job.not_leaf": "spec.queue"}),
+    "valid job": Case(job(queue="leaf", minAvailable=2)),
+    "default queue if none is named": Case(job()),
+    "missing queue": Case(job(queue="gone"), {"job.queue_missing": "spec.queue"}),
+    "closed queue": Case(job(queue="closed"), {"job.queue_closed": "spec.queue"}),
+    "closing queue": Case(job(queue="closing"), {"job.queue_closed": "spec.queue"}),
+    "queue in an unknown state": Case(job(queue="unknown"), {"job.queue_closed": "spec.queue"}),
+    "queue with children": Case(job(queue="team"), {"job.not_leaf": "spec.queue"}),
     "root": Case(job(queue="root"), {"job.not_leaf": "spec.queue"}),
     "no task": Case({"metadata": {"name": "j"}, "spec": {}}, {"job.no_task": "spec.tasks"}),
-    "more than all replicas": Case(job(minAvailable=3), {"job.minimum": "spec.minAvailable"}),
-    "as many as all replicas": Case(job(task("a", 1), task("b", 2), minAvailable=3)),
-    "more of a task than its replicas": Case(
+    "minAvailable above all replicas": Case(job(minAvailable=3), {"job.minimum": "spec.minAvailable"}),
+    "minAvailable equal to all replicas": Case(job(task("a", 1), task("b", 2), minAvailable=3)),
+    "task minimum above its replicas": Case(
         job(task("a", 2, minAvailable=3)), {"job.minimum": "spec.tasks[0].minAvailable"}
     ),
-    "a minimum below 0": Case(job(minAvailable=-1), {"job.negative": "spec.minAvailable"}),
-    "replicas below 0": Case(job(task("a", -1)), {"job.negative": "spec.tasks[0].replicas"}),
-    "retries below 0": Case(job(maxRetry=-1), {"job.negative": "spec.maxRetry"}),
-    "a time to live below 0": Case(
+    "negative minAvailable": Case(job(minAvailable=-1), {"job.negative": "spec.minAvailable"}),
+    "negative replicas": Case(job(task("a", -1)), {"job.negative": "spec.tasks[0].replicas"}),
+    "negative retries": Case(job(maxRetry=-1), {"job.negative": "spec.maxRetry"}),
+    "negative time to live": Case(
         job(ttlSecondsAfterFinished=-1), {"job.negative": "spec.ttlSecondsAfterFinished"}
     ),
-    "a task that waits for another": Case(job(task("a"), task("b", dependsOn={"name": ["a"]}))),
-    "a task that waits for none of the job": Case(
+    "task that depends on another": Case(job(task("a"), task("b", dependsOn={"name": ["a"]}))),
+    "task that depends on an unknown task": Case(
         job(task("a", dependsOn={"name": ["x"]})), {"job.dependency_missing": "spec.tasks[0].dependsOn"}
     ),
-    "two tasks that wait for each other": Case(
+    "tasks that depend on each other": Case(
         job(task("a", dependsOn={"name": ["b"]}), task("b", dependsOn={"name": ["a"]})),
         {"job.dependency_circle": "spec.tasks"},
     ),
@@ -75,14 +75,14 @@ def test_on_create_job_reports_broken_rules_with_their_fields(case: Case) -> Non
 
 
 PODGROUPS = {
-    "an open queue": ("leaf", ""),
-    "a queue with children is not refused": ("team", ""),
+    "open queue": ("leaf", ""),
+    "queue with children is accepted": ("team", ""),
     "nor is root": ("root", ""),
     "no queue": ("", ""),
-    "a queue that is not there": ("gone", "podgroup.queue_missing"),
-    "a closed queue": ("closed", "podgroup.queue_closed"),
-    "a closing queue": ("closing", "podgroup.queue_closed"),
-    "a queue in a state that nobody knows": ("unknown", "podgroup.queue_closed"),
+    "missing queue": ("gone", "podgroup.queue_missing"),
+    "closed queue": ("closed", "podgroup.queue_closed"),
+    "closing queue": ("closing", "podgroup.queue_closed"),
+    "queue in an unknown state": ("unknown", "podgroup.queue_closed"),
 }
 
 

@@ -1,7 +1,7 @@
-"""Proposals that unblock a job, checked on the documents themselves instead of the search.
+"""Checks of proposals that unblock a job, on the documents themselves instead of in the search.
 
-Everything here edits scenarios as a person would, object by object, and reads results as the format says:
-nothing is taken from the code that searches.
+Everything here edits scenarios as a person would, object by object, and reads results in the documented
+format; nothing is shared with the code of the search.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PLACED = ("Allocated", "Binding", "Bound", "Running", "Succeeded")
 HUGE = {"cpu": "100k", "memory": "1Pi", "pods": "10k"}
 
 
-# what a result says
+# reading results
 
 
 def entries(result: Object) -> dict[str, Object]:
@@ -31,13 +31,13 @@ def entries(result: Object) -> dict[str, Object]:
 
 
 def has_minimum(entry: Object) -> bool:
-    """Tell whether a job has as many placed pods as it needs, and the scheduler calls it ready."""
+    """Return whether a job has as many placed pods as it needs, and is ready for the scheduler."""
     placed = sum(task["status"] in PLACED for task in entry["tasks"])
     return bool(entry["session_job_ready"]) and placed >= max(1, entry["minAvailable"])
 
 
 def is_served(result: Object, job: str, before: Object) -> bool:
-    """Tell whether a job has, or is pipelined to, its minimum; if it had that before, all of its pods."""
+    """Return whether a job has, or is pipelined to, its minimum; if it had that before, all its pods."""
     if "error" in result or job not in entries(result):
         return False
     entry = entries(result)[job]
@@ -62,7 +62,7 @@ def evictions(result: Object) -> dict[str, str]:
 
 
 def places(entry: Object) -> dict[str, tuple[bool, str]]:
-    """Return, for each pod of a job that has or is pipelined to a place, whether it has it, and the node."""
+    """Return whether each placed or pipelined pod of a job is placed, and its node."""
     return {
         task["pod"]: (task["status"] in PLACED, task["node"])
         for task in entry["tasks"]
@@ -74,7 +74,7 @@ def places(entry: Object) -> dict[str, tuple[bool, str]]:
 
 
 def edited(document: Object, changes: list[Object]) -> Object:
-    """Return a scenario in which some changes were made by hand."""
+    """Return a scenario with some changes applied by hand."""
     made = deepcopy(document)
     for change in changes:
         if change["kind"] == "conf":
@@ -106,7 +106,7 @@ def edited(document: Object, changes: list[Object]) -> Object:
 
 
 def key_of(kind: str, entry: Object) -> str:
-    """Return how a change names an object."""
+    """Return the key of an object in a change."""
     name: str = entry["metadata"]["name"]
     return name if kind in CLUSTER_WIDE else f"{entry['metadata'].get('namespace') or 'default'}/{name}"
 
@@ -124,7 +124,7 @@ def named(document: Object, kind: str, key: str) -> Object | None:
 
 
 class Simple:
-    """The simple edits that somebody would try by hand for a waiting job.
+    """The simple edits that a person would try for a waiting job.
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ class Simple:
         self.waiting = {task["pod"] for task in self.entry["tasks"] if task["status"] == "Pending"}
 
     def __iter__(self) -> Iterator[tuple[str, Object]]:
-        """Yield each edit by name, with the scenario in which it was made."""
+        """Yield each edit by name, with the edited scenario."""
         for name, edit in self.edits().items():
             made = deepcopy(self.document)
             if edit(made) is not False:
                 yield name, made
 
     def edits(self) -> dict[str, Callable[[Object], Any]]:
-        """Return the edits by name; each returns False where there is nothing to edit."""
+        """Return the edits by name; each returns False if there is nothing to edit."""
         return {
             "queue set to Open": self.opened,
             "scheduling gates removed": lambda made: self.on_pods(made, "schedulingGates"),
@@ -205,7 +205,7 @@ class Simple:
         return bool(closed)
 
     def on_queues(self, made: Object, part: str, queues: list[Object | None] | None) -> Any:
-        """Remove a part of some queues, of all by default."""
+        """Remove a part of the spec of some queues, by default of all."""
         having = [
             q for q in (items(made, "queues") if queues is None else queues) if q and q["spec"].get(part)
         ]
@@ -214,7 +214,7 @@ class Simple:
         return bool(having)
 
     def given(self, made: Object, part: str) -> Any:
-        """Give the queue all there is."""
+        """Give the queue all resources."""
         queue = self.queue(made)
         if queue is None:
             return False
@@ -237,14 +237,14 @@ class Simple:
         return True
 
     def reclaimable(self, made: Object) -> Any:
-        """Let every queue be reclaimed from."""
+        """Make every queue reclaimable."""
         barred = [q for q in items(made, "queues") if q["spec"].get("reclaimable") is False]
         for queue in barred:
             queue["spec"]["reclaimable"] = True
         return bool(barred)
 
     def on_group(self, made: Object, **fields: Any) -> Any:
-        """Set, or with None remove, fields of the PodGroup."""
+        """Set fields of the PodGroup; None removes one."""
         group = named(made, "podgroups", self.job)
         if group is None:
             return False
@@ -261,14 +261,14 @@ class Simple:
         return [pod for pod in items(made, "pods") if key_of("pods", pod) in self.waiting]
 
     def on_pods(self, made: Object, *parts: str) -> Any:
-        """Remove parts of the waiting pods' specifications."""
+        """Remove parts of the waiting pods' specs."""
         removed = [
             pod["spec"].pop(part) for pod in self.pods(made) for part in parts if pod["spec"].get(part)
         ]
         return bool(removed)
 
     def tolerant(self, made: Object) -> Any:
-        """Let the waiting pods tolerate every taint."""
+        """Make the waiting pods tolerate every taint."""
         if not any((node.get("spec") or {}).get("taints") for node in items(made, "nodes")):
             return False
         for pod in self.pods(made):
@@ -276,14 +276,14 @@ class Simple:
         return True
 
     def uncordoned(self, made: Object) -> Any:
-        """Let every node take pods."""
+        """Uncordon every node."""
         cordoned = [n for n in items(made, "nodes") if (n.get("spec") or {}).get("unschedulable")]
         for node in cordoned:
             node["spec"].pop("unschedulable")
         return bool(cordoned)
 
     def smaller(self, made: Object, divisor: int) -> Any:
-        """Divide what the waiting pods request, and with it minResources; whole devices stay whole."""
+        """Divide the requests of the waiting pods and minResources; devices stay whole."""
         for pod in self.pods(made):
             for container in [
                 *(pod["spec"].get("containers") or ()),
@@ -299,7 +299,7 @@ class Simple:
         return True
 
     def larger_node(self, made: Object) -> Any:
-        """Make the first node that takes pods huge."""
+        """Make the first schedulable node huge."""
         node = next((n for n in items(made, "nodes") if not (n.get("spec") or {}).get("unschedulable")), None)
         if node is None:
             return False
@@ -307,7 +307,7 @@ class Simple:
         return True
 
     def enlarge(self, node: Object) -> None:
-        """Make a node huge in all that its cluster and the waiting pods know of."""
+        """Make a node huge in all resources of the cluster and of the waiting pods."""
         scalars = {name for name in self.total if "/" in name}
         more = {**HUGE, **dict.fromkeys(sorted(scalars), "10k")}
         for part in ("allocatable", "capacity"):
@@ -327,7 +327,7 @@ class Simple:
         return True
 
     def more_nodes(self, made: Object) -> Any:
-        """Add another one of each node."""
+        """Add a copy of each node."""
         nodes = items(made, "nodes")
         for node in list(nodes):
             twin = deepcopy(node)
@@ -339,7 +339,7 @@ class Simple:
         return bool(nodes)
 
     def first(self, made: Object) -> Any:
-        """Give job and pods a priority above all others."""
+        """Give the job and its pods the highest priority."""
         group = named(made, "podgroups", self.job)
         if group is None:
             return False
@@ -370,7 +370,7 @@ class Simple:
         return edit
 
     def no_enqueue(self, made: Object) -> Any:
-        """Leave action enqueue out."""
+        """Remove action enqueue."""
         others = [name for name in self.actions if name != "enqueue"]
         if len(others) in (0, len(self.actions)):
             return False
@@ -378,7 +378,7 @@ class Simple:
         return True
 
     def switch(self, plugin: str, switch: str) -> Callable[[Object], Any]:
-        """Return an edit that turns a switch of a plugin off."""
+        """Return an edit that disables a switch of a plugin."""
 
         def edit(made: Object) -> Any:
             found = False
@@ -410,7 +410,7 @@ def divided(amounts: Mapping[str, Any], divisor: int) -> dict[str, str]:
 
 @dataclass
 class Figures:
-    """What a trial counted, and every case that is not as it should be."""
+    """The counts of a trial, and every wrong case."""
 
     counts: Counter[str] = field(default_factory=Counter)
     false: list[str] = field(default_factory=list)
@@ -432,7 +432,7 @@ class Figures:
 
 
 def examine(document: Object, figures: Figures, *, jobs: int, brute: bool = True) -> None:
-    """Search for some waiting jobs of a scenario, and count what is true of the answers."""
+    """Run the search for some waiting jobs of a scenario, and count the correct answers."""
     prepared = prepare(document)
     result = prepared.simulate()
     if "error" in result or not isinstance(document.get("scheduler_conf"), dict):
@@ -498,7 +498,7 @@ def _evictions_match(result: Object, after: Object, offer: Object) -> bool:
 
 
 def _effects_match(result: Object, after: Object, job: str, offer: Object) -> bool:
-    """Tell whether every other job that comes off differently is named, with its numbers."""
+    """Return whether every other job with a different outcome is listed with its numbers."""
     was, now = entries(result), entries(after)
     wanted = {}
     for name in was.keys() & now.keys() - {job}:
@@ -506,7 +506,7 @@ def _effects_match(result: Object, after: Object, job: str, offer: Object) -> bo
         phases = was[name]["phase_after"], now[name]["phase_after"]
         if old != new or phases[0] != phases[1]:
             wanted[name] = (sum(p for p, _ in old.values()), sum(p for p, _ in new.values()))
-    # Nothing but the number of pending pods, the minimum or readiness may be told beyond that.
+    # Beyond that, only the number of pending pods, the minimum or readiness may be reported.
     stated = {e["job"]: (e["placed"]["before"], e["placed"]["after"]) for e in offer["changed"]}
     silent = "nothing else changes" in offer["reason"]["sentence"]
     nobody = not wanted and not offer["evicted"] and not offer["spared"]
@@ -514,7 +514,7 @@ def _effects_match(result: Object, after: Object, job: str, offer: Object) -> bo
 
 
 def _members_match(after: Object, job: str, offer: Object) -> bool:
-    """Tell whether the numbers of the job are right, and never below what it needs."""
+    """Return whether the numbers of the job are correct, and never below its minimum."""
     entry = entries(after)[job]
     placed = sum(task["status"] in PLACED for task in entry["tasks"])
     pipelined = sum(task["status"] == "Pipelined" for task in entry["tasks"])

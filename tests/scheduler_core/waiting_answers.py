@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.builders import Object, conf, node, podgroup, pods, priority_class, queue, scenario
-from tests.scheduler_core.answers import Answer, Run, Told, running
+from tests.scheduler_core.answers import Answer, Run, Sentences, running
 
 
 def reserved_in_the_queue() -> Object:
@@ -20,7 +20,7 @@ def reserved_in_the_queue() -> Object:
     )
 
 
-def say_reserved(run: Run) -> Told:
+def say_reserved(run: Run) -> Sentences:
     yield run.job("small")
     yield run.job("big")
 
@@ -39,7 +39,7 @@ def reserved_in_the_cluster() -> Object:
     )
 
 
-def say_cluster(run: Run) -> Told:
+def say_cluster(run: Run) -> Sentences:
     yield run.job("next")
     yield run.job("first")
 
@@ -58,7 +58,7 @@ def gang_that_cannot_be_completed() -> Object:
     )
 
 
-def say_gang(run: Run) -> Told:
+def say_gang(run: Run) -> Sentences:
     yield run.job("gang")
     yield from run.failed_checks("gang", "reclaim")
 
@@ -74,7 +74,7 @@ def deserved_under_proportion() -> Object:
     )
 
 
-def say_deserved(run: Run) -> Told:
+def say_deserved(run: Run) -> Sentences:
     yield run.job("ja")
     yield run.deserved("a")
 
@@ -97,7 +97,7 @@ def a_queue_full_of_a_gang() -> Object:
     )
 
 
-def say_full_of_a_gang(run: Run) -> Told:
+def say_full_of_a_gang(run: Run) -> Sentences:
     yield run.job("high")
     yield from run.failed_checks("high", "preempt")
 
@@ -113,7 +113,7 @@ def more_cards_than_the_queue_may_hold() -> Object:
     )
 
 
-def say_more_cards(run: Run) -> Told:
+def say_more_cards(run: Run) -> Sentences:
     yield run.job("j")
     yield run.deserved("a")
 
@@ -129,7 +129,7 @@ def larger_than_every_node() -> Object:
     )
 
 
-def say_larger(run: Run) -> Told:
+def say_larger(run: Run) -> Sentences:
     yield run.job("j")
 
 
