@@ -31,6 +31,8 @@ from tests.builders import (
 Draw = st.DrawFn
 
 SEARCH = settings(max_examples=int(os.environ.get("QUEUECAST_EXAMPLES", "20")))
+FEW = settings(SEARCH, max_examples=max(SEARCH.max_examples // 2, 1))
+"""For tests in which one example takes long."""
 
 CLASSES = [priority_class("c0", 10), priority_class("c1", 100), priority_class("c2", 1000)]
 NODE_SIZES = (

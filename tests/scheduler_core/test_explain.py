@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scheduler_core import explain, simulate_document
@@ -20,9 +20,8 @@ from scheduler_core.recording.votes import recorded
 from scheduler_core.resource import PODS, Resource, quantities
 from scheduler_core.victims.selection import select_victims
 from tests.builders import GPU, Object, conf, node, session_of
-from tests.scheduler_core.clusters import SEARCH, clusters, configurations
+from tests.scheduler_core.clusters import FEW, clusters, configurations
 
-FEW = settings(SEARCH, max_examples=max(SEARCH.max_examples // 2, 1))
 # extended: gang actions undo a rejected placement twice, as Volcano does, which no decision shows
 SINGLE = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
 EVICTING = configurations(actions=SINGLE)
@@ -37,7 +36,7 @@ def simulated(document: Object) -> Object:
 # deserved
 
 
-@SEARCH
+@FEW
 @given(document=clusters(cycles=2))
 def test_last_derivation_step_equals_the_deserved_amount(document: Object) -> None:
     result = simulated(document)
@@ -57,7 +56,7 @@ def without_zeros(amounts: Object) -> Object:
 
 
 @pytest.mark.parametrize("point", [Point.PREEMPTABLE, Point.RECLAIMABLE], ids=lambda point: point.label)
-@SEARCH
+@FEW
 @given(document=clusters(EVICTING))
 def test_recorded_votes_reproduce_the_verdict(point: Point, document: Object) -> None:
     simulated(document)
@@ -95,7 +94,7 @@ def outcome_of(votes: dict[str, list[Object]]) -> tuple[int, set[str]]:
     return 0, set()
 
 
-@SEARCH
+@FEW
 @given(document=clusters(EVICTING, cycles=2))
 def test_victim_was_permitted_by_the_deciding_tier(document: Object) -> None:
     result = simulated(document)
@@ -109,7 +108,7 @@ def test_victim_was_permitted_by_the_deciding_tier(document: Object) -> None:
             assert not {entry["pod"] for entry in story["spared"]} & set(story["together"])
 
 
-@SEARCH
+@FEW
 @given(document=clusters(EVICTING))
 def test_smallest_victim_set_is_not_larger_than_the_evicted_set(document: Object) -> None:
     result = simulated(document)
@@ -154,7 +153,7 @@ def test_smallest_set_is_a_lower_bound_above_twenty_distinct_candidates() -> Non
 # the replay
 
 
-@SEARCH
+@FEW
 @given(document=clusters(EVICTING, cycles=2))
 def test_state_at_first_and_last_step_matches_the_cycle(document: Object) -> None:
     result = simulated(document)
@@ -168,7 +167,7 @@ def test_state_at_first_and_last_step_matches_the_cycle(document: Object) -> Non
         assert not differences(last["nodes"], cycle["nodes"])
 
 
-@SEARCH
+@FEW
 @given(document=clusters(EVICTING))
 def test_state_at_step_zero_matches_the_nodes_before_the_cycle(document: Object) -> None:
     idle = simulated({**document, "scheduler_conf": conf("allocate", []), "pods": placed(document)})
@@ -203,7 +202,7 @@ GATED = configurations(
 )
 
 
-@SEARCH
+@FEW
 @given(document=clusters(GATED))
 def test_granting_the_missing_amount_lets_the_job_pass_its_gate(document: Object) -> None:
     """The job gets exactly the missing amount; other waiting jobs, which might take it first, are removed."""

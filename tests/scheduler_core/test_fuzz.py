@@ -12,7 +12,7 @@ from tests.builders import Object
 from tests.scheduler_core.mutations import mutated
 from tests.trials import trials
 
-EVERY_TIME, MANY = 120, 5000
+EVERY_TIME, MANY = 80, 5000
 SLICES = 8
 
 
@@ -37,7 +37,7 @@ def test_core_does_not_fail_on_thousands_of_mutated_scenarios(part: int) -> None
     assert [fault for number in part_of(MANY, part) if (fault := fault_in(number))] == []
 
 
-@pytest.mark.parametrize("number", trials(range(240), always=12))
+@pytest.mark.parametrize("number", trials(range(240), always=6))
 def test_every_waiting_job_of_a_mutated_scenario_is_explained(number: int) -> None:
     scenario = mutated(number)
     prepared = prepare(scenario)

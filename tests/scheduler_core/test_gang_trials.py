@@ -15,6 +15,7 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.victims.index import TaskIndex
 from tests.builders import Object, conf, node, pod, podgroup, priority_class, queue, scenario, session_of
 from tests.scheduler_core.states import state_of
+from tests.trials import trials
 
 TIERS = (
     (["priority", "gang", "conformance"],),
@@ -110,7 +111,7 @@ def everything(session: Session) -> Any:
     )
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", trials(range(150), always=50))
 def test_incremental_trials_leave_the_same_state_as_independent_ones(seed: int) -> None:
     document = crowded(seed)
     assert everything(session_after_actions(document, afresh=False)) == everything(

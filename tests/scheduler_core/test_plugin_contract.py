@@ -22,7 +22,7 @@ from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.plugins.registry import OPENERS
 from tests.builders import conf, node, pod, podgroup, pods, queue, scenario, session_of
-from tests.scheduler_core.clusters import SEARCH
+from tests.scheduler_core.clusters import FEW
 from tests.scheduler_core.plugin_contract import Contract, assert_keeps_contract
 from tests.scheduler_core.states import task_of
 
@@ -64,7 +64,7 @@ ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
 
 
 @pytest.mark.parametrize("plugin", OPENERS)
-@SEARCH
+@FEW
 @given(data=st.data())
 def test_every_plugin_meets_the_contract(plugin: str, data: st.DataObject) -> None:
     assert_keeps_contract(data, plugin, ARGUMENTS.get(plugin, [{}]), extender=answer)

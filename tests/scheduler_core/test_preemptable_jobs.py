@@ -13,6 +13,7 @@ from scheduler_core.victims.preemptable_jobs import PreemptableJobs
 from tests.builders import Object
 from tests.scheduler_core.replays import CONFS, crowded_replay
 from tests.scheduler_core.test_lines import TREE
+from tests.trials import trials
 
 
 def preempting(seed: int) -> Object:
@@ -20,7 +21,7 @@ def preempting(seed: int) -> Object:
     return {**crowded_replay(f"losers {seed}"), "scheduler_conf": chosen}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", trials(range(6), always=3))
 def test_index_kept_across_sessions_equals_a_new_one(seed: int) -> None:
     document = preempting(seed)
     replay, asked = Replay(document, Inspection(document)), 0
@@ -34,7 +35,7 @@ def test_index_kept_across_sessions_equals_a_new_one(seed: int) -> None:
     assert asked > 50
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(range(4), always=2))
 def test_preempt_never_succeeds_for_a_job_without_possible_victims(seed: int) -> None:
     document = preempting(seed)
     replay, hopeless = Replay(document, Inspection(document)), 0

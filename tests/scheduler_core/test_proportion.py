@@ -25,6 +25,7 @@ from tests.builders import (
     scenario,
     session_of,
 )
+from tests.scheduler_core.clusters import SEARCH
 from tests.scheduler_core.pages import table
 from tests.scheduler_core.queues import (
     GI,
@@ -395,7 +396,7 @@ def divisions(draw: st.DrawFn) -> Object:
     }
 
 
-@settings(max_examples=1000)
+@settings(max_examples=10 * SEARCH.max_examples)
 @given(division=divisions())
 def test_final_deserved_equals_the_last_round(division: Object) -> None:
     arrays = {name: part if isinstance(part, bool) else np.array(part) for name, part in division.items()}
@@ -404,7 +405,7 @@ def test_final_deserved_equals_the_last_round(division: Object) -> None:
     assert plain == (rounds[-1].deserved.tolist() if rounds else [])
 
 
-@settings(max_examples=300)
+@settings(max_examples=5 * SEARCH.max_examples)
 @given(division=divisions(), amounts=st.lists(FEW, min_size=1, max_size=4), row=st.integers(0, 3))
 def test_cached_first_turns_do_not_change_final_deserved(
     division: Object, amounts: list[float], row: int

@@ -16,6 +16,7 @@ from scheduler_core.replay.records import LOGGED
 from scheduler_core.validate import Inspection
 from tests.builders import Object, conf, node, pod, podgroup, scenario
 from tests.scheduler_core.replays import small_replay
+from tests.trials import trials
 
 SEEDS = range(8)
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,13 +107,13 @@ def test_document_without_a_timeline_is_refused() -> None:
 # properties
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
 def test_skipping_sessions_does_not_change_the_result(seed: int) -> None:
     document = small_replay(seed)
     assert bytes_of(replay_document(document)) == bytes_of(replay_document(document, skips=False))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(range(4), always=2))
 def test_frozen_replay_resumes_to_the_same_bytes(seed: int) -> None:
     document = small_replay(seed)
     whole = replay_document(document)
@@ -140,7 +141,7 @@ def moments(document: Object) -> Iterator[tuple[Object, list[Object]]]:
         moment = replay.moment()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", trials(range(4), always=2))
 def test_every_moment_decides_the_same_as_a_scenario(seed: int) -> None:
     for moment, decisions in moments(small_replay(seed)):
         cycle = simulate_document(moment, Options(explain=False))["cycles"][0]
@@ -152,7 +153,7 @@ def test_every_moment_decides_the_same_as_a_scenario(seed: int) -> None:
         assert alone == decisions
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
 def test_no_pod_runs_twice_and_work_is_conserved(seed: int) -> None:
     document = small_replay(seed)
     result = replay_document(document)
@@ -183,14 +184,14 @@ def run_time_of(document: Object, key: str) -> float:
     raise AssertionError(key)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
 def test_no_node_is_overcommitted_during_a_replay(seed: int) -> None:
     replay = opened(small_replay(seed))
     for step in replay.steps():
         assert (step.session.nodes.idle >= 0).all()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", trials(range(6), always=3))
 def test_replay_does_not_depend_on_the_order_of_objects(seed: int) -> None:
     document = small_replay(seed)
     turned = {
