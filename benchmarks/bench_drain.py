@@ -27,11 +27,11 @@ def drained(workers: int, runs: int, different: int) -> tuple[float, list[float]
         topology(Path(folder), QUEUECAST_LEASE_SECONDS="30") as running,
     ):
         running.installation.patience = PATIENCE
-        ids = running.installation.drive("repeated", str(runs), str(different))
+        ids = running.installation.drive("queue_repeated", str(runs), str(different))
         began = time.monotonic()
         for _ in range(workers):
             running.installation.start_worker(QUEUECAST_CONCURRENCY="1")
-        told = running.installation.drive("drained", *ids[:1])
+        told = running.installation.drive("await_scenario", *ids[:1])
         return time.monotonic() - began, told["seconds"], told["ends"]
 
 

@@ -54,7 +54,7 @@ class Product:
 
     def newcomer(self, username: str) -> "Product":
         """Return the product for a new account with its own workspace and the sample."""
-        password = self.installation.drive("newcomer", username)
+        password = self.installation.drive("create_account", username)
         return Product(self.address, username, password, self.installation, self.said)
 
     def token(self) -> str:

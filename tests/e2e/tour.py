@@ -284,7 +284,7 @@ class Tour:
         page.goto(f"{account}security/")
         page.get_by_role("button", name="Set up a second factor").click()
         page.get_by_label("Code").wait_for()
-        self._running.installation.drive("careful_account", CAREFUL, PASSWORD)
+        self._running.installation.drive("create_account_with_second_factor", CAREFUL, PASSWORD)
         return {
             "share": share, "shared": shared, "members": members, "invitation": invitation,
             "history": members.replace("/members/", "/history/"),
@@ -303,7 +303,7 @@ class Tour:
     def _rebase(self, scenario: str, snapshot: str) -> str:
         """Return the address of a rebase that a worker has ended."""
         of = scenario.rstrip("/").rpartition("/")[2]
-        rebase = self._running.installation.drive("queued_rebase", of, snapshot)
+        rebase = self._running.installation.drive("queue_rebase", of, snapshot)
         return f"{self._running.address}rebases/{rebase}/"
 
     def _forecasts(self, scenario: str) -> dict[str, str]:

@@ -49,17 +49,17 @@ class Attempt:
 
     def submit(self, count: int) -> list[str]:
         """Submit short runs."""
-        runs: list[str] = self.installation.drive("distinct", str(count), "1")
+        runs: list[str] = self.installation.drive("submit_distinct", str(count), "1")
         return runs
 
     def submit_long(self, count: int, seconds: float = SECONDS) -> list[str]:
         """Submit runs that compute for a few seconds on any machine; return once one is computing."""
-        runs: list[str] = self.installation.drive("struck", str(count), str(seconds))
+        runs: list[str] = self.installation.drive("submit_and_await_progress", str(count), str(seconds))
         return runs
 
     def row(self, fault: str, runs: list[str], remark: str = "") -> Row:
         """Wait until the runs are over, and return their row."""
-        told: dict[str, Any] = self.installation.drive("reckoned", *runs)
+        told: dict[str, Any] = self.installation.drive("count_failures", *runs)
         assert told["unaccounted"] == 0, "a run was tried more or less often than its losses and kills say"
         seconds = time.monotonic() - self.began
         remark = remark or f"{told['losses']} attempts lost, {told['kills']} simulations tried once more"

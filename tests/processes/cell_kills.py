@@ -29,17 +29,17 @@ STILL = 240.0
 CELLS, SHORT_CELLS = 500, 20
 
 
-def cells_struck(running: Topology, long: bool) -> Row:
+def cell_workers_killed(running: Topology, long: bool) -> Row:
     """Random workers are killed while they measure the cells of an experiment."""
     with attempt(running):
-        return struck(running.installation, CELLS if long else SHORT_CELLS)
+        return sweep_with_kills(running.installation, CELLS if long else SHORT_CELLS)
 
 
-def struck(installation: Installation, count: int) -> Row:
+def sweep_with_kills(installation: Installation, count: int) -> Row:
     """Run a sweep of `count` cells, a multiple of five, while random workers are killed and replaced."""
-    began, experiment = time.monotonic(), installation.drive("experiment_begun", str(count))
+    began, experiment = time.monotonic(), installation.drive("begin_experiment", str(count))
     kills = _killed(installation, experiment)
-    told = installation.drive("experiment_reckoned", experiment)
+    told = installation.drive("count_failed_cells", experiment)
     assert told["state"] == "succeeded", told
     assert told["planned"] == count, told
     remark = f"{kills} workers killed; {told['taken_again']} attempts at groups of cells lost"
@@ -53,7 +53,7 @@ def _killed(installation: Installation, experiment: str) -> int:
     dice, kills, measured = random.Random(7), 0, -1
     workers = [installation.start_worker(**VARIABLES) for _ in range(WORKERS)]
     due, until = dice.randint(*FURTHER_CELLS), time.monotonic() + STILL
-    while (at := installation.drive("experiment_at", experiment))["state"] == "running":
+    while (at := installation.drive("experiment_progress", experiment))["state"] == "running":
         if at["measured"] > measured:
             measured, until = at["measured"], time.monotonic() + STILL
         assert time.monotonic() < until, f"nothing was measured for {STILL:.0f} s: {at}, {kills} kills"
@@ -73,7 +73,7 @@ def main(count: int) -> int:
     with tempfile.TemporaryDirectory(prefix="queuecast-cells-") as folder, topology(Path(folder)) as running:
         running.installation.patience = 3600.0
         with attempt(running) as on:
-            row = struck(on.installation, count)
+            row = sweep_with_kills(on.installation, count)
     sys.stdout.write(f"{HEAD}\n{row}\n")
     return 0 if row.is_harmless else 1
 

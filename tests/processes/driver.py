@@ -69,7 +69,7 @@ def _seconds(document: dict[str, Any], cycles: int) -> float:
     return time.process_time() - began
 
 
-def distinct(count: str, cycles: str) -> list[str]:
+def submit_distinct(count: str, cycles: str) -> list[str]:
     """Submit `count` runs of `cycles` cycles with distinct inputs; return their ids."""
     snapshot = factories.snapshot(factories.cluster(nodes=50, waiting=200))
     scenarios = [
@@ -80,14 +80,14 @@ def distinct(count: str, cycles: str) -> list[str]:
     return [str(run_create(scenario=scenario, options=options).pk) for scenario in scenarios]
 
 
-def struck(count: str, seconds: str) -> list[str]:
+def submit_and_await_progress(count: str, seconds: str) -> list[str]:
     """Submit `count` distinct runs of the given processor seconds; return once one is computing."""
-    runs = distinct(count, str(cycles_in(seconds)))
-    computing(runs[0])
+    runs = submit_distinct(count, str(cycles_in(seconds)))
+    await_progress(runs[0])
     return runs
 
 
-def repeated(count: str, different: str) -> list[str]:
+def queue_repeated(count: str, different: str) -> list[str]:
     """Queue `count` runs with `different` distinct inputs; return their ids."""
     scenario = factories.scenario(document=factories.cluster(nodes=50, waiting=200))
     runs = [
@@ -97,7 +97,7 @@ def repeated(count: str, different: str) -> list[str]:
     return [str(run.pk) for run in runs]
 
 
-def drained(run_id: str) -> dict[str, Any]:
+def await_scenario(run_id: str) -> dict[str, Any]:
     """Wait until every run of the same scenario is over; return their states and durations."""
     runs = Run.objects.filter(scenario__runs=run_id).order_by()
     _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=1.0)
@@ -123,14 +123,14 @@ def runs_of(scenario: str) -> list[str]:
     return [str(run) for run in Run.objects.filter(scenario=scenario).values_list("pk", flat=True)]
 
 
-def notified_again(*run_ids: str) -> int:
+def redeliver_messages(*run_ids: str) -> int:
     """Deliver the message of every run again."""
     for _ in run_ids:
         notify_workers()
     return len(run_ids)
 
 
-def killed_while_storing(run_id: str, group: str) -> bool:
+def kill_while_storing(run_id: str, group: str) -> bool:
     """Kill the worker's process group while it stores the run; return whether that succeeded."""
     run = Run.objects.filter(pk=run_id)
     storing, over = run.filter(doing="storing the outcome"), run.filter(state__in=Run.OVER)
@@ -141,7 +141,7 @@ def killed_while_storing(run_id: str, group: str) -> bool:
     return True
 
 
-def killed_while_importing(pods: str, doing: str, group: str) -> str:
+def kill_while_importing(pods: str, doing: str, group: str) -> str:
     """Import clusters of `pods` pods until the worker's process group is killed during the given stage.
 
     A worker may finish before this process checks again; then it gets the next cluster. Return the id of
@@ -167,7 +167,7 @@ def killed_while_importing(pods: str, doing: str, group: str) -> str:
     raise TimeoutError(f"The worker was faster {ATTEMPTS} times.")
 
 
-def import_over(import_id: str) -> dict[str, Any]:
+def await_import(import_id: str) -> dict[str, Any]:
     """Wait until the import is over; return its outcome."""
     asked = _wait(lambda: Import.objects.filter(pk=import_id, state__in=Import.OVER).first())
     return {
@@ -180,14 +180,14 @@ def import_over(import_id: str) -> dict[str, Any]:
     }
 
 
-def ended(*run_ids: str) -> int:
+def await_all(*run_ids: str) -> int:
     """Wait until all runs are over; return their number."""
     runs = Run.objects.filter(pk__in=run_ids)
     _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=0.5)
     return len(run_ids)
 
 
-def reckoned(*run_ids: str) -> dict[str, Any]:
+def count_failures(*run_ids: str) -> dict[str, Any]:
     """Wait until the runs are over; return how many were lost, duplicated or wrong."""
     runs = Run.objects.filter(pk__in=run_ids)
     _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=0.2)
@@ -217,25 +217,25 @@ def _printed(run: Run) -> bytes:
     return encode(simulate_document(manifests.resolve(run.input.document())))
 
 
-def computing(run_id: str) -> str:
+def await_progress(run_id: str) -> str:
     """Wait until the core reports progress; return the worker's name."""
     run = _wait(lambda: Run.objects.filter(pk=run_id, state="running", progress__gt=0).first())
     return str(run.worker)
 
 
-def over(*run_ids: str) -> dict[str, dict[str, Any]]:
+def await_runs(*run_ids: str) -> dict[str, dict[str, Any]]:
     """Wait until the runs are over; return each outcome."""
     runs = Run.objects.filter(pk__in=run_ids)
     _wait(lambda: all(run.is_over for run in runs.all()))
     return {str(run.pk): _ending(run) for run in runs.all()}
 
 
-def killed(run_id: str, kills: str) -> bool:
+def await_kills(run_id: str, kills: str) -> bool:
     """Wait until the run has recorded the given number of killed processes."""
     return bool(_wait(lambda: Run.objects.filter(pk=run_id, kills=kills).exists()))
 
 
-def queued(run_id: str) -> int:
+def await_queued(run_id: str) -> int:
     """Wait until the run is queued again; return its number of lost workers."""
     return int(_wait(lambda: Run.objects.filter(pk=run_id, state="queued").first()).losses)
 
@@ -248,7 +248,7 @@ def cancel(run_id: str) -> float:
     return time.monotonic() - asked
 
 
-def frozen(run_id: str) -> str:
+def frozen_input(run_id: str) -> str:
     return Run.objects.get(pk=run_id).input.content().decode()
 
 
@@ -302,7 +302,7 @@ def _seen(look: Callable[[], Any]) -> Any:
         return None
 
 
-def claimed(worker: str) -> dict[str, Any]:
+def claim_runs(worker: str) -> dict[str, Any]:
     """Claim as a worker until nothing waits; return the claimed runs, and the number of lost claims.
 
     Each claim waits for a full quarter of a second, so that several workers claim simultaneously.
@@ -322,14 +322,15 @@ def claimed(worker: str) -> dict[str, Any]:
 STEPS: dict[str, Callable[..., Any]] = {
     step.__name__: step
     for step in (
-        inside.small, inside.simulation_killed, inside.caller, inside.cluster, inside.database_mb,
-        inside.newcomer, inside.token, inside.careful_account,
-        inside.queued_rebase, inside.origin, inside.rendered,
-        forecasting.forecast_queued, forecasting.forecast_killed, forecasting.forecast_over,
-        experimenting.experiment_begun, experimenting.experiment_at, experimenting.experiment_reckoned,
-        submit, distinct, struck, repeated, drained, admin, script, runs_of, notified_again,
-        killed_while_storing, killed_while_importing, import_over, ended, reckoned, computing, over,
-        killed, queued, cancel, frozen, result, pages, furnish, answers, claimed,
+        inside.queue_small_runs, inside.kill_simulation, inside.caller, inside.cluster, inside.database_mb,
+        inside.create_account, inside.token, inside.create_account_with_second_factor,
+        inside.queue_rebase, inside.origin, inside.rendered,
+        forecasting.queue_forecast, forecasting.kill_during_forecast, forecasting.await_forecast,
+        experimenting.begin_experiment, experimenting.experiment_progress, experimenting.count_failed_cells,
+        submit, submit_distinct, submit_and_await_progress, queue_repeated, redeliver_messages,
+        await_scenario, await_import, await_all, await_progress, await_runs, await_kills, await_queued,
+        kill_while_storing, kill_while_importing, count_failures, claim_runs, cancel,
+        admin, script, runs_of, frozen_input, result, pages, furnish, answers,
     )
 }  # fmt: skip
 

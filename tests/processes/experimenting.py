@@ -10,7 +10,7 @@ from scheduler_core import Options, simulate_document
 from tests import factories
 
 
-def experiment_begun(cells: str) -> str:
+def begin_experiment(cells: str) -> str:
     """Begin a sweep of `cells` cells, a multiple of five; return its id."""
     written = {
         **factories.SWEEP,
@@ -26,13 +26,13 @@ def experiment_begun(cells: str) -> str:
     return str(experiment.pk)
 
 
-def experiment_at(experiment_id: str) -> dict[str, Any]:
+def experiment_progress(experiment_id: str) -> dict[str, Any]:
     """Return the state of an experiment, and how many of its cells are measured."""
     experiment = Experiment.objects.get(pk=experiment_id)
     return {"state": experiment.state, "measured": len(Cells(experiment).entries)}
 
 
-def experiment_reckoned(experiment_id: str) -> dict[str, Any]:
+def count_failed_cells(experiment_id: str) -> dict[str, Any]:
     """Return how many cells were lost, duplicated, or differ from the same run alone.
 
     An unfinished group has lost its unmeasured cells.

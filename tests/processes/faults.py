@@ -23,7 +23,7 @@ from urllib.request import Request, urlopen
 
 from tests.needs import unavailable
 from tests.processes.attempts import HEAD, Row, attempt
-from tests.processes.cell_kills import cells_struck
+from tests.processes.cell_kills import cell_workers_killed
 from tests.processes.installation import PATIENCE
 from tests.processes.storm import random_kills
 from tests.processes.topology import Topology, Web, topology
@@ -54,7 +54,7 @@ def killed_storing(running: Topology, long: bool) -> Row:
         worker = on.installation.start_worker(QUEUECAST_CONCURRENCY="1")
         runs = on.submit_long(1)
         until = time.monotonic() + on.installation.patience
-        while not on.installation.drive("killed_while_storing", runs[-1], str(worker.process.pid)):
+        while not on.installation.drive("kill_while_storing", runs[-1], str(worker.process.pid)):
             assert time.monotonic() < until, "the worker was never caught"
             runs += on.submit_long(1)
         worker.end()
@@ -140,10 +140,10 @@ def disk_full(running: Topology, long: bool) -> Row:
     with attempt(running) as on, _small_disk() as disk:
         on.installation.start_worker(TMPDIR=str(disk))
         first = on.submit(1)
-        on.installation.drive("over", *first)
+        on.installation.drive("await_runs", *first)
         _fill(disk / "ballast")
         full = on.submit(2)
-        told = on.installation.drive("reckoned", *full)
+        told = on.installation.drive("count_failures", *full)
         assert told["lost"] == 2, "the disk was not full"
         assert all("disk is full" in error for error in told["errors"]), told["errors"]
         (disk / "ballast").unlink()
@@ -194,7 +194,7 @@ def delivered_twice(running: Topology, long: bool) -> Row:
     with attempt(running) as on:
         runs = on.submit(6)
         for _ in range(2):
-            on.installation.drive("notified_again", *runs)
+            on.installation.drive("redeliver_messages", *runs)
         for _ in range(2):
             on.installation.start_worker()
         return on.row("every message delivered three times", runs)
@@ -202,7 +202,7 @@ def delivered_twice(running: Topology, long: bool) -> Row:
 
 FAULTS: tuple[Callable[[Topology, bool], Row], ...] = (
     killed_idle, killed_computing, killed_storing, simulation_killed, redis_restarted, database_stopped,
-    web_killed, disk_full, clock_jumped, delivered_twice, cells_struck, random_kills,
+    web_killed, disk_full, clock_jumped, delivered_twice, cell_workers_killed, random_kills,
 )  # fmt: skip
 
 

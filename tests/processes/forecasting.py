@@ -21,12 +21,12 @@ JOBS = 1500
 OPTIONS = {"horizon_seconds": 15_000.0, "period_seconds": 1.0, "rest": "waits"}
 
 
-def forecast_queued() -> str:
+def queue_forecast() -> str:
     """Queue a forecast that takes a child process a while, always with the same input; return its id."""
     return str(_submitted().pk)
 
 
-def forecast_killed(group: str) -> tuple[str, float]:
+def kill_during_forecast(group: str) -> tuple[str, float]:
     """Kill the worker's process group once a forecast's state is stored; return its id and that second.
 
     A worker may finish before this process checks again; then it gets the next forecast.
@@ -45,7 +45,7 @@ def forecast_killed(group: str) -> tuple[str, float]:
     raise TimeoutError(f"The worker was faster {ATTEMPTS} times.")
 
 
-def forecast_over(forecast_id: str) -> dict[str, Any]:
+def await_forecast(forecast_id: str) -> dict[str, Any]:
     """Wait until a forecast is over; return its outcome, with a hash of everything that is stored."""
     for _ in _until_late():
         try:

@@ -29,7 +29,7 @@ CYCLES = 50
 """The number of runs of one scenario that differ by their cycles."""
 
 
-def simulation_killed() -> bool:
+def kill_simulation() -> bool:
     """Kill the simulation of a run without earlier losses; return whether there was one within seconds.
 
     Only for a worker with a concurrency of one. The child is stopped first, so that it still belongs to the
@@ -57,7 +57,7 @@ def _children(process: Path) -> list[int]:
     return [int(pid) for path in process.glob("task/*/children") for pid in path.read_text().split()]
 
 
-def small(count: str) -> list[str]:
+def queue_small_runs(count: str) -> list[str]:
     """Queue `count` runs on a few nodes with distinct inputs; return their ids."""
     snapshot, planner = factories.snapshot(), factories.user()
     scenarios = [
@@ -90,7 +90,7 @@ def database_mb() -> float:
         return float(cursor.fetchone()[0]) / 2**20
 
 
-def newcomer(username: str) -> str:
+def create_account(username: str) -> str:
     """Create an account with its own workspace and the sample; return its password."""
     password = secrets.token_urlsafe(12)
     user = User.objects.create_superuser(username, password=password).acting(Role.ADMIN)
@@ -103,7 +103,7 @@ def token(username: str) -> str:
     return token_create(username=username, scope=Role.EDITOR)
 
 
-def careful_account(username: str, password: str) -> None:
+def create_account_with_second_factor(username: str, password: str) -> None:
     """Create an account with a second factor."""
     user = User.objects.create_user(username, password=password)
     second_factor_begin(user=user)
@@ -112,7 +112,7 @@ def careful_account(username: str, password: str) -> None:
     second_factor_confirm(user=user, code=pyotp.TOTP(secret).now(), address="")
 
 
-def queued_rebase(scenario: str, snapshot: str) -> str:
+def queue_rebase(scenario: str, snapshot: str) -> str:
     """Queue a rebase for a worker, as for large snapshots; return its id."""
     of = Scenario.objects.get(pk=scenario)
     rebase = rebase_create(

@@ -192,7 +192,7 @@ class Installation:
     def claims(self, number: int) -> dict[str, Any]:
         """Return the claims of a worker that only claims, see `tests.processes.driver`."""
         worker = Driver(self)
-        answer: dict[str, Any] = worker.answer("claimed", str(number))
+        answer: dict[str, Any] = worker.answer("claim_runs", str(number))
         worker.end()
         return answer
 

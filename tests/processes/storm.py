@@ -46,14 +46,14 @@ def random_kills(running: Topology, long: bool) -> Row:
 def storm(running: Topology, count: int, pause: float) -> Row:
     """Submit `count` runs and kill random parts until all are over."""
     with attempt(running) as on:
-        runs = on.installation.drive("small", str(count))
+        runs = on.installation.drive("queue_small_runs", str(count))
         return _reckoned(_Kills(on, pause=pause), on, runs, f"a random part killed -9 every {pause:g} s")
 
 
 def _reckoned(kills: "_Kills", on: Attempt, runs: list[str], fault: str) -> Row:
     kills.start()
     try:
-        on.installation.drive("ended", *runs)
+        on.installation.drive("await_all", *runs)
     finally:
         kills.stop()
     row = on.row(fault, runs)
@@ -106,7 +106,7 @@ class _Kills(threading.Thread):
                 self._workers[place].kill()
                 self._workers[place] = self._on.installation.start_worker(**VARIABLES)
             case "simulation":
-                return int(driver.answer("simulation_killed"))
+                return int(driver.answer("kill_simulation"))
             case "Redis":
                 self._on.running.redis.kill()
                 time.sleep(AWAY)

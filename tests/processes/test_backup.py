@@ -38,7 +38,7 @@ def test_restored_backup_shows_the_same_content_on_another_database(
         old.collect_static()
         old.start_worker()
         [run] = old.drive("submit", "1", "1")
-        old.drive("over", run)
+        old.drive("await_runs", run)
         shown, content = old.drive("pages", run), old.drive("result", run)
         said = old.manage("backup", str(file))
         assert said.endswith("verified\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes.cell_kills import CELLS, struck
+from tests.processes.cell_kills import CELLS, sweep_with_kills
 from tests.processes.installation import Installation
 
 
@@ -17,7 +17,7 @@ def test_random_worker_kills_lose_duplicate_or_corrupt_no_cell(tmp_path: Path) -
     installation = Installation(tmp_path, {})
     installation.patience = 1800.0
     try:
-        row = struck(installation, CELLS)
+        row = sweep_with_kills(installation, CELLS)
     finally:
         installation.close()
     assert row.is_harmless, str(row)

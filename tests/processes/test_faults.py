@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.processes.attempts import Row
-from tests.processes.cell_kills import cells_struck
+from tests.processes.cell_kills import cell_workers_killed
 from tests.processes.faults import database_stopped, redis_restarted, web_killed
 from tests.processes.topology import Topology, topology
 
@@ -16,7 +16,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topology]:
         yield running
 
 
-SHORT = (redis_restarted, database_stopped, web_killed, cells_struck)
+SHORT = (redis_restarted, database_stopped, web_killed, cell_workers_killed)
 """One of each part. test_workers kills workers and simulations, too; `make test-long` causes all faults."""
 
 

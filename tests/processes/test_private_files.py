@@ -40,7 +40,7 @@ def test_written_files_are_readable_only_by_their_owner(tmp_path: Path) -> None:
         server = Web(installed, services.free_port())
         installed.start_worker(REDIS_URL="")
         [run] = installed.drive("submit", "1", "1")
-        installed.drive("over", run)
+        installed.drive("await_runs", run)
         installed.manage("backup", str(tmp_path / "var" / "backups" / "one.jsonl.gz"))
         installed.close()
         server.kill()

@@ -87,7 +87,7 @@ def used(installed: Installation, server: Web, token: str) -> list[tuple[str, by
     asked(f"scenarios/{scenario['id']}/preview/")
     run = asked(f"scenarios/{scenario['id']}/runs/", {})
     installed.start_worker()
-    installed.drive("over", run["id"])
+    installed.drive("await_runs", run["id"])
     for part in ("", "input/", "result/", "queues/", "explain/steps/1/"):
         asked(f"runs/{run['id']}/{part}")
     return answers
