@@ -32,6 +32,13 @@ def long_forecast() -> Forecast:
     return factories.forecast(factories.scenario(document=empty), under=factories.workload(MANY), **LONG)
 
 
+def put_back_once_frozen(forecast: Forecast) -> None:
+    """Replay a forecast with frequently saved states until one was saved, and put it back then."""
+    with override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.02):
+        put_back = do_work(forecast, stopping=OnceFrozen(forecast))
+    assert put_back.state == "queued", "it ended before a state was saved"
+
+
 def result_of(forecast: Forecast) -> Any:
     """Return the result of replaying the same input in this process."""
     given = opened(forecast.input.document(), forecast.workload.content().decode(), forecast.options)
@@ -74,13 +81,11 @@ def test_equal_forecasts_give_equal_bytes() -> None:
     ]
 
 
-@override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.02)
 def test_a_requeued_forecast_resumes_with_the_same_result() -> None:
     whole = do_work(long_forecast())
     assert whole.state == "succeeded", whole.error
     forecast = long_forecast()
-    put_back = do_work(forecast, stopping=OnceFrozen(forecast))
-    assert put_back.state == "queued", "it ended before a state was saved"
+    put_back_once_frozen(forecast)
     resumed = do_work(forecast)
     assert resumed.state == "succeeded", resumed.error
     assert resumed.resumed_at is not None
@@ -89,7 +94,6 @@ def test_a_requeued_forecast_resumes_with_the_same_result() -> None:
     assert not resumed.parts.filter(part=ForecastPart.FROZEN).exists()
 
 
-@override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.02)
 def test_a_requeued_forecast_with_drawn_workloads_resumes_with_the_same_result() -> None:
     options = {**LONG, "seeds": 2}
     empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
@@ -97,8 +101,7 @@ def test_a_requeued_forecast_with_drawn_workloads_resumes_with_the_same_result()
     whole = do_work(factories.forecast(scenario, under=trace, **options))
     assert whole.state == "succeeded", whole.error
     forecast = factories.forecast(scenario, under=trace, **options)
-    put_back = do_work(forecast, stopping=OnceFrozen(forecast))
-    assert put_back.state == "queued", "it ended before a state was saved"
+    put_back_once_frozen(forecast)
     resumed = do_work(forecast)
     assert (resumed.state, resumed.summary) == ("succeeded", whole.summary)
     assert drawn_waits(resumed) == drawn_waits(whole)
