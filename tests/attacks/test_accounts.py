@@ -76,12 +76,6 @@ def test_revoking_a_token_revokes_all_its_descendants(admin: User) -> None:
     assert not AuthToken.objects.exists()
 
 
-def test_user_without_a_stated_limit_has_no_role(admin: User) -> None:
-    unlimited = User.objects.get(pk=admin.pk)
-    with pytest.raises(AttributeError):
-        role_of(unlimited, factories.workspace())
-
-
 def test_token_command_creates_an_editor_token_that_expires(
     admin: User, capsys: pytest.CaptureFixture
 ) -> None:

@@ -378,6 +378,20 @@ def test_14_sla_enqueues_a_job_at_its_deadline() -> None:
     assert seen.life("late")["enqueued"] == 600, "10 minutes after its timestamp, which has whole seconds"
 
 
+def test_14_restarting_a_job_starts_its_sla_deadline_again() -> None:
+    sla = conf("enqueue, allocate", ["gang", "sla"], ["overcommit", "predicates", "proportion"])
+    late = submit(0, "late", task("w", 1, cpu=6, seconds=50, codes="1,0"), policies=fails("RestartJob"))
+    rival = submit(20, "rival", task("w", 1, cpu=6, seconds=2000))
+    for event in (late, rival):
+        event["create"]["jobs"][0]["metadata"]["annotations"] = {"sla-waiting-time": "10m"}
+    seen = Watched(cluster(late, rival, horizon=900, conf=sla))
+    assert seen.decided("enqueue") == [
+        (0, "default/late-default-late"),
+        (51, "default/rival-default-rival"),
+        (651, "default/late-default-late"),
+    ], "the PodGroup of the restarted Job was created at 51"
+
+
 def test_15_pod_is_evicted_once_its_cooldown_ends() -> None:
     cdp = conf("enqueue, allocate, reclaim", ["cdp", "predicates", "capacity"], ["gang"])
     victim = submit(0, "victim", task("w", 1, cpu=4))
