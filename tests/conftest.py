@@ -18,8 +18,8 @@ from tests import factories
 from tests.kept import empty_database
 from tests.needs import unavailable
 
-# The same examples every time, however busy the machine is; QUEUECAST_EXAMPLES=1000 searches further, from a
-# new start.
+# The same examples every time, whatever the load; QUEUECAST_EXAMPLES=1000 draws more examples, from a
+# random seed.
 settings.register_profile(
     "queuecast",
     derandomize="QUEUECAST_EXAMPLES" not in os.environ,

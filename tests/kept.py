@@ -20,17 +20,17 @@ LOCKED = ROOT / "requirements" / "dev.txt"
 @cache
 def empty_database() -> Path:
     """Return a SQLite database without rows; migrations take seconds."""
-    return kept("sqlite", tables_version(), lambda folder: _migrated(folder) / DATABASE)
+    return cached("sqlite", tables_version(), lambda folder: _migrated(folder) / DATABASE)
 
 
 @cache
 def static_files() -> Path:
     """Return the folder of the static files as an installation collects them."""
     sources = [LOCKED, ROOT / "config" / "settings.py", *sorted((ROOT / "static").rglob("*.*"))]
-    return kept("static", version_of(sources), lambda folder: _collected(folder) / "static")
+    return cached("static", version_of(sources), lambda folder: _collected(folder) / "static")
 
 
-def kept(kind: str, version: str, make: Callable[[Path], Path]) -> Path:
+def cached(kind: str, version: str, make: Callable[[Path], Path]) -> Path:
     """Return the cached result of `make`; the first process that needs it makes it."""
     KEPT.mkdir(parents=True, exist_ok=True)
     found = KEPT / f"{kind}-{version}"

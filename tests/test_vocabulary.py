@@ -9,13 +9,13 @@ import pytest
 from tests.vocabulary import (
     ROOT,
     Found,
+    banned_phrases,
+    banned_words_in,
     in_document,
     in_module,
     in_script,
     in_template,
     names_in,
-    riddles_in,
-    stumbling,
 )
 
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md")
@@ -61,7 +61,7 @@ def test_no_text_contains_a_banned_phrase(kind: str) -> None:
         f"{name}:{line}: {phrase!r}; better: {better}"
         for name, texts in read(kind)
         for line, text in texts
-        for phrase, better in stumbling(text)
+        for phrase, better in banned_phrases(text)
     ]
     assert found == [], "\n".join(found)
 
@@ -71,14 +71,14 @@ def test_no_name_of_the_core_contains_a_banned_word() -> None:
         f"{_name(path)}:{line}: {name}; better: {better}"
         for path in sorted((ROOT / "scheduler_core").rglob("*.py"))
         for line, name in names_in(path.read_text(encoding="utf-8"))
-        for better in riddles_in(name)
+        for better in banned_words_in(name)
     ]
     assert found == [], "\n".join(found)
 
 
 def test_names_are_checked_word_by_word() -> None:
     module = "class ToldJob:\n    def tell_all(self, initiator): self.mirror_of = retold = 1\n"
-    riddles = [name for _, name in names_in(module) if list(riddles_in(name))]
+    riddles = [name for _, name in names_in(module) if list(banned_words_in(name))]
     assert sorted(riddles) == ["ToldJob", "initiator", "mirror_of", "tell_all"]
 
 
@@ -91,7 +91,7 @@ def test_names_are_checked_word_by_word() -> None:
     ],
 )  # fmt: skip
 def test_phrases_found_in_reviews_are_banned(riddle: str) -> None:
-    assert list(stumbling(riddle))
+    assert list(banned_phrases(riddle))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_phrases_found_in_reviews_are_banned(riddle: str) -> None:
     ],
 )  # fmt: skip
 def test_plain_phrases_are_accepted(plain: str) -> None:
-    assert not list(stumbling(plain))
+    assert not list(banned_phrases(plain))
 
 
 def test_templates_are_checked_without_their_code() -> None:

@@ -123,7 +123,7 @@ def names_in(text: str) -> Iterator[Found]:
             yield node.lineno, node.attr
 
 
-def riddles_in(name: str) -> Iterator[str]:
+def banned_words_in(name: str) -> Iterator[str]:
     """Yield the replacement of each banned word in a name."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     for pattern, better in NAME_PATTERNS.items():
@@ -137,7 +137,7 @@ def _is_shown(node: ast.ClassDef | ast.FunctionDef) -> bool:
     return isinstance(node, ast.ClassDef) or "request" in takes[1:2] or "backend" in takes[:1]
 
 
-def stumbling(text: str) -> Iterator[tuple[str, str]]:
+def banned_phrases(text: str) -> Iterator[tuple[str, str]]:
     """Yield each banned phrase of a text with its replacement."""
     for pattern, better in PATTERNS.items():
         for found in pattern.finditer(text):

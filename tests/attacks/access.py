@@ -107,9 +107,9 @@ class _World:
         finish(run, simulate_document(manifests.resolve(run.input.document())))
         self._bodies = calls.bodies(run)
         self._scenario = calls.edited(run.scenario)
-        self._named = calls.things(run, self._scenario)
-        self._by_route = calls.of_route(run, self._scenario)
-        self._typed = calls.typed(run, self._scenario)
+        self._named = calls.objects(run, self._scenario)
+        self._by_route = calls.route_objects(run, self._scenario)
+        self._typed = calls.form_data(run, self._scenario)
         self._run = run
         self._other = factories.run(self._scenario)
         # A token records its use once a minute, which does not count as a write by the call.
@@ -137,7 +137,7 @@ class _World:
         return getattr(client, route.method)(
             address,
             calls.uploaded(self._bodies[route.method, short]),
-            format=calls.form(short),
+            format=calls.body_format(short),
             headers={"If-Match": str(self._scenario.revision)},
         )
 

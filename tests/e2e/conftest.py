@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
 from tests.needs import unavailable
 
-expect.set_options(timeout=30_000)  # as long as a click waits: a busy machine is slow
+expect.set_options(timeout=30_000)  # like the timeout of a click, for slow machines
 collect_ignore = ["generated_journey.py"]
 """It runs in an environment of its own, see test_generated_client."""
 

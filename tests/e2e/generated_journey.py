@@ -86,7 +86,7 @@ class Journey:
         return _deserved(then) - _deserved(now)
 
     def edited(self, scenario: Scenario) -> Stale:
-        """Change the weight of the queue; return how the same edit is refused when it is stale."""
+        """Change the weight of the queue; return the error code of the same edit when it is stale."""
         queues = scenarios_queues_list.sync(scenario.id, client=self.client)
         assert QUEUE in [queue.name for queue in queues.results]
         edit = {
@@ -99,16 +99,16 @@ class Journey:
         return _is(scenarios_queues_partial_update.sync(scenario.id, QUEUE, **edit), Stale)
 
     def run(self, scenario: UUID) -> Run:
-        """Run a scenario and return the run when it is over."""
+        """Run a scenario and return the finished run."""
         options = {"client": self.client, "body": RunOptionsRequest(cycles=1)}
         return self.over(_is(scenarios_runs_create.sync(scenario, **options), Run))
 
     def over(self, run: Run) -> Run:
-        """Return a run when it is over."""
+        """Return a run once it is finished."""
         return _is(runs_retrieve.sync(run.id, client=self.client, prefer="wait=30"), Run)
 
     def victims(self, run: Run) -> list[str]:
-        """Return the pods that a run evicts; every queue and the story of one can be read, too."""
+        """Return the pods that a run evicts, after reading every queue and the explanation of one."""
         outcomes = runs_queues_list.sync(run.id, client=self.client).results
         assert QUEUE in [outcome.queue for outcome in outcomes]
         _is(runs_explain_queues_retrieve.sync(run.id, QUEUE, client=self.client), QueueStory)
@@ -120,7 +120,7 @@ class Journey:
         return _is(comparisons_retrieve.sync(client=self.client, runs=both), Comparison)
 
     def repeated(self, run: Run) -> bool:
-        """Say whether the bundle of a run, imported again, gives the same result."""
+        """Return whether the bundle of a run, imported again, gives the same result."""
         bundle = _is(runs_bundle_retrieve.sync(run.id, client=self.client), File)
         body = BundleFileRequest(file=File(bundle.payload, "run.zip", "application/zip"))
         imported = _is(bundles_create.sync(client=self.client, body=body), BundleImported)

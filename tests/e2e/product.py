@@ -91,8 +91,8 @@ def product(folder: Path) -> Iterator[Product]:
     try:
         said: list[str] = []
         lines = _lines(up, said)
-        password = _said(lines, r"with the password (\S+) ")
-        address = _said(lines, r"ready at (http://\S+)")
+        password = _wait_for_line(lines, r"with the password (\S+) ")
+        address = _wait_for_line(lines, r"ready at (http://\S+)")
         yield Product(address, ADMIN, password, installation, said)
     finally:
         installation.close()
@@ -166,7 +166,7 @@ def _lines(up: "subprocess.Popen[str]", said: list[str]) -> "Queue[str]":
     return lines
 
 
-def _said(lines: "Queue[str]", pattern: str) -> str:
+def _wait_for_line(lines: "Queue[str]", pattern: str) -> str:
     """Wait for a line that matches; return its group."""
     heard = []
     while True:

@@ -75,7 +75,7 @@ def test_names_are_completed_and_findings_are_marked_at_their_lines(page: Page) 
     editor.press_sequentially("prop")
     offered = page.locator(".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)")
     offered.get_by_role("option", name="proportion").wait_for()
-    page.wait_for_timeout(100)  # the editor takes no choice in the first 75 ms of a list
+    page.wait_for_timeout(100)  # the editor ignores a choice in the first 75 ms of a list
     editor.press("Enter")
     expect(page.locator("#conf-text")).to_have_value(re.compile("- name: proportion$"))
     editor.press_sequentially("al")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 PATIENCE = 120_000
 
 
-def told(running: Product, path: str) -> Any:
+def api_get(running: Product, path: str) -> Any:
     """Return a response of the API."""
     request = Request(  # noqa: S310 - our own address
         f"{running.address}api/v1/{path}", headers={"Authorization": f"Token {running.token()}"}
@@ -36,8 +36,8 @@ def test_a_sweep_from_the_form_to_the_run_of_a_combination(page: Page, running: 
     expect(page.get_by_role("status").first).to_have_text("Succeeded", timeout=PATIENCE)
 
     id_of = re.search(r"/experiments/([0-9a-f-]+)/", page.url)[1]  # type: ignore[index]
-    experiment = told(running, f"experiments/{id_of}/")
-    cells = told(running, f"experiments/{id_of}/cells/?page_size=100")["results"]
+    experiment = api_get(running, f"experiments/{id_of}/")
+    cells = api_get(running, f"experiments/{id_of}/cells/?page_size=100")["results"]
     assert len(cells) == experiment["planned"] == 12
     page.locator("[data-figure=heat] .main-svg").first.wait_for()
     rows = page.get_by_role("region", name="Combinations").locator("tbody tr")
@@ -51,6 +51,6 @@ def test_a_sweep_from_the_form_to_the_run_of_a_combination(page: Page, running: 
     page.wait_for_url("**/runs/*/", timeout=PATIENCE)
     expect(page.get_by_text("Succeeded").first).to_be_attached(timeout=PATIENCE)
     run = re.search(r"/runs/([0-9a-f-]+)/", page.url)[1]  # type: ignore[index]
-    result = told(running, f"runs/{run}/result/")
+    result = api_get(running, f"runs/{run}/result/")
     alone = [float(figure_of(one).of(result)) for one in experiment["figures"]]
     assert alone == list(cells[-1]["figures"].values())

@@ -49,7 +49,7 @@ def test_a_day_is_forecast_changed_compared_and_branched_from(page: Page, philly
     scenario = page.url
     upload_trace(page, philly["trace"])
     first = forecast_a_day(page, scenario)
-    longest = told(page, first, "verdict/")["queues"]
+    longest = api_get(page, first, "verdict/")["queues"]
     worst = max(longest, key=lambda row: row["wait_p95"] or 0.0)
     assert worst["wait_p95"] > 600
 
@@ -62,7 +62,7 @@ def test_a_day_is_forecast_changed_compared_and_branched_from(page: Page, philly
     branch_from_the_worst_moment(page, first, worst)
 
 
-def told(page: Page, forecast: str, what: str) -> Any:
+def api_get(page: Page, forecast: str, what: str) -> Any:
     """Return a response of the API about a forecast, for the logged-in account."""
     home = page.url.partition("/forecasts/")[0].partition("/scenarios/")[0]
     answer = page.request.get(f"{home}/api/v1/forecasts/{forecast}/{what}")
@@ -88,7 +88,7 @@ def forecast_a_day(page: Page, scenario: str) -> str:
     page.get_by_role("heading", name="Verdict").wait_for(timeout=RUN_PATIENCE)
     found = re.search(r"/forecasts/([0-9a-f-]{36})/", page.url)
     assert found, page.url
-    summary = told(page, found[1], "")["summary"]
+    summary = api_get(page, found[1], "")["summary"]
     facts = page.locator("dl.facts").first
     expect(facts.locator("div", has_text="Jobs started").locator("dd")).to_have_text(
         f"{summary['started']:,}"
@@ -103,7 +103,7 @@ def compare(page: Page, scenario: str, first: str, second: str, queue: str) -> N
         page.locator(f'input[value="{forecast}"]').check()
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_role("heading", name="Compare forecasts")).to_be_visible()
-    found = told(page, first, f"comparison/?with={second}")
+    found = api_get(page, first, f"comparison/?with={second}")
     expect(page.get_by_text(found["sentence"])).to_be_visible()
     [row] = [row for row in found["queues"] if row["queue"] == queue]
     assert row["p95"][1] < row["p95"][0]

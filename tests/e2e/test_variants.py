@@ -56,7 +56,7 @@ def script(language: str) -> str:
     return found
 
 
-def ran(command: list[str], folder: Path, variables: dict[str, str]) -> str:
+def run_script(command: list[str], folder: Path, variables: dict[str, str]) -> str:
     done = subprocess.run(
         command, cwd=folder, env=variables,
         capture_output=True, text=True, timeout=240, check=False,
@@ -87,7 +87,7 @@ def queuecast(
 
 
 def test_ten_variants_are_run_with_the_client(running: Product, token: str, cluster: Path) -> None:
-    said = ran(
+    said = run_script(
         [sys.executable, "-c", script("python"), str(cluster)], cluster.parent, environment(running, token)
     )
     assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", said, flags=re.MULTILINE)) == 5
@@ -100,7 +100,7 @@ def test_ten_variants_are_run_with_curl(running: Product, token: str, cluster: P
     if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
         unavailable(f"{', '.join(missing)} not installed")
     command = ["bash", "-euo", "pipefail", "-c", script("sh"), "script", str(cluster)]
-    said = ran(command, cluster.parent, environment(running, token))
+    said = run_script(command, cluster.parent, environment(running, token))
     assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", said, flags=re.MULTILINE)) == 5
     assert '"field":"weight","before":1,"after":2' in said
 

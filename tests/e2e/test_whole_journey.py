@@ -87,13 +87,13 @@ def tab_to(page: Page, wanted: Locator) -> None:
 def build_three_levels_by_keyboard(page: Page) -> None:
     tab_to(page, page.get_by_role("button", name="New queue"))
     page.keyboard.press("Enter")
-    name_it(page, "team")
+    type_name(page, "team")
     page.keyboard.press("Insert")
-    name_it(page, "team-a")
+    type_name(page, "team-a")
     page.keyboard.press("Insert")
-    name_it(page, "day")
+    type_name(page, "day")
     page.keyboard.press("Shift+Insert")
-    name_it(page, "night")
+    type_name(page, "night")
     levels = {
         name: int(line(page, name).get_attribute("aria-level") or 0) for name in ("team", "team-a", "day")
     }
@@ -102,7 +102,7 @@ def build_three_levels_by_keyboard(page: Page) -> None:
     expect(line(page, "night")).to_have_attribute("aria-level", str(top + 2))
 
 
-def name_it(page: Page, name: str) -> None:
+def type_name(page: Page, name: str) -> None:
     expect(page.get_by_label("Name of the new queue")).to_be_focused()
     page.keyboard.type(name)
     page.keyboard.press("Enter")

@@ -21,7 +21,7 @@ def run_id(page: Page) -> str:
     return press_run(page)
 
 
-def explained(running: Product, run_id: str, path: str) -> Any:
+def explanation(running: Product, run_id: str, path: str) -> Any:
     """Return a response of the API."""
     request = Request(  # noqa: S310 - our own address
         f"{running.address}api/v1/runs/{run_id}/explain/{path}",
@@ -37,7 +37,7 @@ def test_a_victim_page_links_to_its_step_of_the_run(page: Page, running: Product
     first.click()
     wait_for_page(page.get_by_role("heading", name=f"Why {pod} was selected"))
     order = re.search(r"/victims/(\d+)/", page.url)[1]  # type: ignore[index]
-    story = explained(running, run_id, f"victims/{order}/")
+    story = explanation(running, run_id, f"victims/{order}/")
     expect(page.locator(".story")).to_contain_text(story["for_pod"])
     votes = page.get_by_role("region", name="Votes on this pod").locator("tbody tr")
     assert votes.locator("th").all_inner_texts() == [vote["plugin"] for vote in story["votes"]]
@@ -65,7 +65,7 @@ def test_steps_are_navigated_by_keyboard(page: Page, running: Product, run_id: s
     page.keyboard.press("ArrowDown")
     wait_for_page(page.get_by_text("action allocate", exact=False).first)
     page.keyboard.press("End")
-    last = explained(running, run_id, "steps/1/")["steps"]
+    last = explanation(running, run_id, "steps/1/")["steps"]
     wait_for_page(step(last))
     page.keyboard.press("ArrowLeft")
     wait_for_page(step(last - 1))

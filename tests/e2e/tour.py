@@ -178,7 +178,7 @@ class Tour:
 
     @contextmanager
     def _tab(self, width: int, theme: str) -> Iterator[Page]:
-        """Return to the tab of such windows: its process is started, and what pages share loaded, once."""
+        """Reuse the tab of this width and theme: its process and the shared assets are loaded once."""
         size = ViewportSize(width=width, height=900)
         if (width, theme) not in self._tabs:
             window = self._browser.new_context(viewport=size, color_scheme=theme)
@@ -257,7 +257,7 @@ class Tour:
         return addresses | self._deletions(home, after, addresses["members"])
 
     def _deletions(self, home: str, run: str, members: str) -> dict[str, str]:
-        """Return the pages that say what would be deleted, and the one that says what is stored."""
+        """Return the pages that confirm a deletion, and the page about storage."""
         snapshot, cluster = self._running.installation.drive("origin", run)
         workspace = members.removesuffix("members/")
         return {
@@ -270,7 +270,7 @@ class Tour:
         }
 
     def _share(self, page: Page, share: str, account: str) -> dict[str, str]:
-        """Make what the pages about sharing and members show: a public link, a token, an invitation."""
+        """Create the objects on the pages about sharing and members: a link, a token, an invitation."""
         page.goto(share)
         page.get_by_role("button", name="Create public link").click()
         shared = page.get_by_role("status").locator("code").inner_text()
@@ -291,7 +291,7 @@ class Tour:
         }  # fmt: skip
 
     def _large_import(self) -> str:
-        """Let a worker read what is large for its blanks; return the address of the import's page."""
+        """Import a file padded with blank lines for a worker; return the address of the import's page."""
         text = json.dumps(sample_document()).encode() + b"\n" * 20_000_000
         file = {"name": "production.json.gz", "mimeType": "application/gzip", "buffer": gzip.compress(text)}
         headers = {"Authorization": f"Token {self._running.token()}", "Prefer": "wait=30"}
@@ -301,7 +301,7 @@ class Tour:
             return f"{self._running.address}imports/{sent.json()['id']}/"
 
     def _rebase(self, scenario: str, snapshot: str) -> str:
-        """Return the address of a rebase that a worker has ended."""
+        """Return the address of a rebase that a worker has finished."""
         of = scenario.rstrip("/").rpartition("/")[2]
         rebase = self._running.installation.drive("queue_rebase", of, snapshot)
         return f"{self._running.address}rebases/{rebase}/"
@@ -348,7 +348,7 @@ class Tour:
         }
 
     def _experiments(self, scenario: str) -> dict[str, str]:
-        """Sweep two settings of the sample, and search for the smallest change after which nothing waits."""
+        """Sweep two settings of the sample, and search for the smallest change after which no pod waits."""
         home, api = self._running.address, f"{self._running.address}api/v1/experiments/"
         headers = {"Authorization": f"Token {self._running.token()}"}
         settings = [
@@ -392,7 +392,7 @@ class Tour:
         }
 
     def _newer_snapshot(self, run: str) -> str:
-        """Import the sample again, with the weight 3 for queue agents; return the snapshot's id."""
+        """Import the sample again, with weight 3 for queue agents; return the snapshot's id."""
         api = f"{self._running.address}api/v1/"
         headers = {"Authorization": f"Token {self._running.token()}"}
         with self._window(1400, "light") as stranger:
@@ -421,11 +421,11 @@ class Tour:
         page.get_by_role("heading", name="Volcano v1.14.4 to v1.15.1").wait_for(timeout=120_000)
 
     def _leads(self, link: Locator) -> str:
-        """Return the whole address of a link."""
+        """Return the absolute address of a link."""
         return self._running.address.rstrip("/") + str(link.get_attribute("href"))
 
     def _run(self, page: Page) -> str:
-        """Run the scenario that is open; return the run's id."""
+        """Run the open scenario; return the run's id."""
         page.get_by_role("button", name="Run this scenario").click()
         page.get_by_role("heading", name="Victims").wait_for(timeout=60_000)
         return page.url.rstrip("/").rpartition("/")[2]

@@ -123,13 +123,13 @@ class ExtenderServer:
 
     @property
     def host(self) -> str:
-        """Return host and port."""
+        """Return the host and the port."""
         address, port = self._server.server_address[:2]
         return f"{address!s}:{port}"
 
     @property
     def prefix(self) -> str:
-        """Return what `extender.urlPrefix` has to be."""
+        """Return the value of `extender.urlPrefix`."""
         return f"http://{self.host}"
 
     def verbs(self) -> list[str]:
@@ -141,7 +141,7 @@ class ExtenderServer:
         return [body for asked, body in self.requests if asked == verb]
 
     def answer(self, verb: str, raw: bytes, headers: Mapping[str, str]) -> Raw:
-        """Return what is answered to a request."""
+        """Return the response to a request."""
         if headers.get("Content-Type") != "application/json":
             self.complaints.append(f"{verb}: the request is not JSON")
         body = json.loads(raw)

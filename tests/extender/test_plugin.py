@@ -48,7 +48,7 @@ def run(document: Document, server: ExtenderServer | None = None) -> Document:
     return result
 
 
-def placing(*tiers: Any, actions: str = "enqueue, allocate", **fields: Any) -> Document:
+def pending_gang(*tiers: Any, actions: str = "enqueue, allocate", **fields: Any) -> Document:
     """Return two free nodes and a pending gang of two."""
     return scenario(
         nodes=[node("n0", cpu=4), node("n1", cpu=4)],
@@ -59,7 +59,7 @@ def placing(*tiers: Any, actions: str = "enqueue, allocate", **fields: Any) -> D
     )
 
 
-def contending(action: str, *tiers: Any) -> Document:
+def contended_node(action: str, *tiers: Any) -> Document:
     """Return a full node and a job that could evict pods from it."""
     victims = "a" if action == "preempt" else "b"
     return scenario(
@@ -79,15 +79,15 @@ def bound_to(result: Document) -> dict[str, str]:
     return {d["pod"]: d["node"] for d in result["cycles"][0]["decisions"] if d["op"] == "bind"}
 
 
-# what is asked
+# calls
 
 
 def test_a_neutral_extender_changes_nothing() -> None:
     base = [["priority", "gang"], ["predicates", "nodeorder"]]
     for document in (
-        lambda *more: placing(*base, *more, cycles=2),
-        lambda *more: contending("preempt", *base, ["conformance"], *more),
-        lambda *more: contending("reclaim", *base, ["conformance"], *more),
+        lambda *more: pending_gang(*base, *more, cycles=2),
+        lambda *more: contended_node("preempt", *base, ["conformance"], *more),
+        lambda *more: contended_node("reclaim", *base, ["conformance"], *more),
     ):
         with ExtenderServer() as server:
             asked = run(document([extender(server.prefix, *REQUEST_KEYS)]), server)
@@ -102,14 +102,14 @@ def test_a_neutral_extender_changes_nothing() -> None:
 
 def test_only_configured_verbs_are_called() -> None:
     with ExtenderServer() as server:
-        run(placing(["gang"], [extender(server.prefix, "predicate")]), server)
+        run(pending_gang(["gang"], [extender(server.prefix, "predicate")]), server)
     assert set(server.verbs()) == {"predicate"}
 
 
 def test_a_verb_is_appended_to_the_prefix_unescaped() -> None:
     with ExtenderServer() as server:
         entry = extender(f"{server.prefix}/base//", predicateVerb="filter/now?x=1")
-        result = run(placing(["gang"], [entry], actions="allocate"), None)
+        result = run(pending_gang(["gang"], [entry], actions="allocate"), None)
         assert f"{server.prefix}/base/filter/now?x=1" in result["error"]
 
 
@@ -124,13 +124,13 @@ def test_plugin_switches_disable_their_verbs() -> None:
     for switch, verb in switches.items():
         with ExtenderServer() as server:
             name, entry = extender(server.prefix, *switches.values())
-            run(placing(["gang"], [(name, {**entry, switch: False})]), server)
+            run(pending_gang(["gang"], [(name, {**entry, switch: False})]), server)
         assert set(server.verbs()) == set(switches.values()) - {verb}
 
 
 def test_a_single_candidate_is_not_scored() -> None:
     with ExtenderServer() as server:
-        document = placing(["gang"], [extender(server.prefix, "prioritize")])
+        document = pending_gang(["gang"], [extender(server.prefix, "prioritize")])
         document["nodes"].pop()
         run(document, server)
     assert server.verbs() == []
@@ -138,7 +138,7 @@ def test_a_single_candidate_is_not_scored() -> None:
 
 def test_preempt_scores_even_a_single_node() -> None:
     with ExtenderServer() as server:
-        run(contending("preempt", ["priority"], [extender(server.prefix, "prioritize")]), server)
+        run(contended_node("preempt", ["priority"], [extender(server.prefix, "prioritize")]), server)
     assert [len(body["nodes"]) for body in server.bodies("prioritize")] == [1]
 
 
@@ -154,7 +154,7 @@ MANAGED = {
 def test_task_verbs_are_called_only_for_tasks_with_managed_resources(
     resources: Document, asked: bool
 ) -> None:
-    document = placing(["gang"])
+    document = pending_gang(["gang"])
     for entry in document["nodes"]:
         entry["status"]["allocatable"]["example.com/dev"] = "4"
     for entry in document["pods"]:
@@ -169,10 +169,10 @@ def test_task_verbs_are_called_only_for_tasks_with_managed_resources(
 
 def test_managed_resources_that_are_not_a_list_crash_volcano() -> None:
     entry = extender("http://x", "predicate", managedResources="nvidia.com/gpu")
-    assert run(placing([entry]))["error"].startswith("Volcano would crash here")
+    assert run(pending_gang([entry]))["error"].startswith("Volcano would crash here")
 
 
-# what the answers do
+# effects of responses
 
 
 def test_a_rejected_node_is_not_chosen() -> None:
@@ -181,26 +181,26 @@ def test_a_rejected_node_is_not_chosen() -> None:
         return {"status": "Too many tasks" if refused else "", "code": 2}
 
     with ExtenderServer(predicate=predicate) as server:
-        result = run(placing(["gang"], [extender(server.prefix, "predicate")]), server)
+        result = run(pending_gang(["gang"], [extender(server.prefix, "predicate")]), server)
     assert bound_to(result) == {"default/a-0": "n1", "default/a-1": "n1"}
 
 
 def test_the_reason_for_a_rejected_node_is_in_the_fit_error() -> None:
     with ExtenderServer(predicate={"status": "Too many tasks", "code": 2}) as server:
-        result = run(placing(["gang"], [extender(server.prefix, "predicate")]), server)
+        result = run(pending_gang(["gang"], [extender(server.prefix, "predicate")]), server)
     (group,) = result["cycles"][0]["podgroups"]
     assert "0/2 nodes are unavailable: 2 Too many tasks." in group["fit_error"]
 
 
 def test_scores_are_added_unscaled() -> None:
     with ExtenderServer(prioritize={"nodeScore": {"n1": 0.5, "stranger": 9}}) as server:
-        result = run(placing(["gang"], [extender(server.prefix, "prioritize")]), server)
+        result = run(pending_gang(["gang"], [extender(server.prefix, "prioritize")]), server)
     assert set(bound_to(result).values()) == {"n1"}
 
 
 def test_no_node_is_chosen_among_several_without_scores() -> None:
     with ExtenderServer(prioritize={}) as server:
-        result = run(placing(["gang"], [extender(server.prefix, "prioritize", ignorable=True)]), server)
+        result = run(pending_gang(["gang"], [extender(server.prefix, "prioritize", ignorable=True)]), server)
     assert bound_to(result) == {}
 
 
@@ -213,7 +213,7 @@ def test_an_extender_selects_the_victims(action: str) -> None:
 
     with ExtenderServer(**{verb: second}) as server:
         tiers = [["priority"] if action == "reclaim" else [("priority", {"enablePreemptable": False})]]
-        result = run(contending(action, *tiers, [extender(server.prefix, verb)]), server)
+        result = run(contended_node(action, *tiers, [extender(server.prefix, verb)]), server)
     assert decided(result["cycles"][0], "evict") == ["default/low-1"]
     (victim,) = result["cycles"][0]["explain"]["victims"]
     assert [vote["verdict"] for vote in victim["votes"] if vote["plugin"] == "extender"] == ["permit"]
@@ -222,14 +222,14 @@ def test_an_extender_selects_the_victims(action: str) -> None:
 def test_an_unknown_victim_is_refused() -> None:
     with ExtenderServer(preemptable={"status": 1, "victims": [{"UID": "nobody"}]}) as server:
         tier = [("priority", {"enablePreemptable": False})]
-        result = run(contending("preempt", tier, [extender(server.prefix, "preemptable")]), server)
+        result = run(contended_node("preempt", tier, [extender(server.prefix, "preemptable")]), server)
     assert decided(result["cycles"][0], "evict") == []
     assert "victim 'nobody' is not a task of the session" in result["error"]
 
 
 def test_an_overused_queue_gets_no_resources() -> None:
     with ExtenderServer(queueOverused={"overused": True}) as server:
-        result = run(placing(["gang"], [extender(server.prefix, "queueOverused")]), server)
+        result = run(pending_gang(["gang"], [extender(server.prefix, "queueOverused")]), server)
     assert bound_to(result) == {}
     assert result["cycles"][0]["explain"]["pending"]["default/a"]["gate"] == "overused"
 
@@ -240,20 +240,20 @@ VOTES = {-1: "enqueue_reject", 0: "enqueue", 1: "enqueue"}
 @pytest.mark.parametrize(("status", "want"), VOTES.items())
 def test_an_extender_votes_on_enqueuing_a_job(status: int, want: str) -> None:
     with ExtenderServer(jobEnqueueable={"status": status}) as server:
-        result = run(placing(["gang"], [extender(server.prefix, "jobEnqueueable")]), server)
+        result = run(pending_gang(["gang"], [extender(server.prefix, "jobEnqueueable")]), server)
     assert decided(result["cycles"][0], want) == ["default/a"]
 
 
 def test_a_job_that_is_not_ready_is_not_bound() -> None:
     with ExtenderServer(jobReady={"status": False}) as server:
-        result = run(placing(["gang"], [extender(server.prefix, "jobReady")]), server)
+        result = run(pending_gang(["gang"], [extender(server.prefix, "jobReady")]), server)
     assert bound_to(result) == {}
 
 
 def test_a_failed_allocation_is_undone() -> None:
     with ExtenderServer(allocateFunc={"errorMessage": "no"}) as server:
         entry = extender(server.prefix, "allocateFunc", "deallocateFunc")
-        result = run(placing(["gang"], [entry]), server)
+        result = run(pending_gang(["gang"], [entry]), server)
     assert bound_to(result) == {}
     assert server.verbs() == ["allocateFunc", "deallocateFunc"] * 2
     asked, undone = server.bodies("allocateFunc")[0]["task"], server.bodies("deallocateFunc")[0]["task"]
@@ -280,7 +280,7 @@ def test_every_failed_response_follows_ignorable(broken: Raw, ignorable: bool) -
     with ExtenderServer(queueOverused=broken) as server:
         timeout = "100ms" if broken.wait else "10s"
         entry = extender(server.prefix, "queueOverused", ignorable=ignorable, httpTimeout=timeout)
-        result = run(placing(["gang"], [entry]), server)
+        result = run(pending_gang(["gang"], [entry]), server)
     assert bool(bound_to(result)) is ignorable
     assert ("error" in result) is not ignorable
     assert any(note.startswith("Extender: ") for note in result["notes"])
@@ -290,7 +290,7 @@ def test_only_the_first_json_value_of_a_large_response_is_read() -> None:
     padded = Raw(b'{"overused":true}' + b" " * (12 * 2**20))
     with ExtenderServer(queueOverused=padded) as server:
         entry = extender(server.prefix, "queueOverused", httpTimeout="10s")
-        assert bound_to(run(placing(["gang"], [entry]), server)) == {}
+        assert bound_to(run(pending_gang(["gang"], [entry]), server)) == {}
 
 
 # Whether the pods are bound when a call of a verb fails: (not ignorable, ignorable).
@@ -311,9 +311,9 @@ WHEN_FAILING: dict[str, tuple[bool, bool]] = {
 @pytest.mark.parametrize("ignorable", [False, True], ids=["not ignorable", "ignorable"])
 def test_a_failed_call_has_the_effect_of_its_verb(verb: str, ignorable: bool) -> None:
     with ExtenderServer(**{verb: Raw(status=503)}) as server:
-        # without gang the extender alone decides whether a job is ready
+        # without gang only the extender decides whether a job is ready
         tiers = [] if verb == "jobReady" else [["gang"]]
-        result = run(placing(*tiers, [extender(server.prefix, verb, ignorable=ignorable)]), server)
+        result = run(pending_gang(*tiers, [extender(server.prefix, verb, ignorable=ignorable)]), server)
     assert bool(bound_to(result)) is WHEN_FAILING[verb][ignorable]
 
 
@@ -323,26 +323,26 @@ def test_a_failed_search_for_victims_ends_the_tier(action: str, ignorable: bool)
     verb = "preemptable" if action == "preempt" else "reclaimable"
     with ExtenderServer(**{verb: Raw(status=503)}) as server:
         tier = [extender(server.prefix, verb, ignorable=ignorable), "conformance"]
-        result = run(contending(action, [("priority", {"enablePreemptable": False})], tier), server)
+        result = run(contended_node(action, [("priority", {"enablePreemptable": False})], tier), server)
     assert decided(result["cycles"][0], "evict") == []
 
 
 def test_a_failed_session_opening_disables_the_other_verbs() -> None:
     with ExtenderServer(onSessionOpen=Raw(status=500)) as server:
-        run(placing(["gang"], [extender(server.prefix, *REQUEST_KEYS)]), server)
+        run(pending_gang(["gang"], [extender(server.prefix, *REQUEST_KEYS)]), server)
     assert server.verbs() == ["onSessionOpen", "onSessionClose"]
 
 
 def test_a_failure_that_is_not_ignorable_fails_the_run_but_keeps_the_result() -> None:
     with ExtenderServer(queueOverused=Raw(status=500)) as server:
-        result = run(placing(["gang"], [extender(server.prefix, "queueOverused")]), server)
+        result = run(pending_gang(["gang"], [extender(server.prefix, "queueOverused")]), server)
         told = f"failed queueOverused with extender at URL {server.prefix}/queueOverused, code 500"
     assert result["error"] == f"extender: queueOverused failed: {told} (extender.ignorable is false)"
     assert result["cycles"]
 
 
 def test_no_extender_is_called_without_a_client() -> None:
-    result = run(placing(["gang"], [extender("http://127.0.0.1:9", "predicate", ignorable=True)]))
+    result = run(pending_gang(["gang"], [extender("http://127.0.0.1:9", "predicate", ignorable=True)]))
     assert bound_to(result) == {"default/a-0": "n0", "default/a-1": "n0"}
     assert any("no extender may be called" in note for note in result["notes"])
 
@@ -392,7 +392,7 @@ def test_a_response_is_interpreted_as_by_the_real_plugin(name: str, verb: str) -
     answer, outcomes = READINGS[name]
     with ExtenderServer(**{verb: lambda _request: answer}) as server:
         tiers = [] if verb == "jobReady" else [["gang"]]
-        result = run(placing(*tiers, [extender(server.prefix, verb)]), server)
+        result = run(pending_gang(*tiers, [extender(server.prefix, verb)]), server)
     assert bool(bound_to(result)) is outcomes[verb]
 
 
@@ -489,7 +489,7 @@ def test_the_session_opening_sends_jobs_nodes_queues_and_quotas() -> None:
         "status": {"hard": {"cpu": 10}, "used": {"cpu": "1000m"}},
     }
     with ExtenderServer() as server:
-        document = placing(["gang"], [extender(server.prefix, "onSessionOpen")], resourcequotas=[quota])
+        document = pending_gang(["gang"], [extender(server.prefix, "onSessionOpen")], resourcequotas=[quota])
         document["nodes"][1] = revocable
         run(document, server)
         (told,) = server.bodies("onSessionOpen")
@@ -505,5 +505,5 @@ def test_the_session_opening_sends_jobs_nodes_queues_and_quotas() -> None:
 
 def test_equal_responses_give_equal_results() -> None:
     with ExtenderServer(prioritize=neutral("prioritize")) as server:
-        document = placing(["gang"], [extender(server.prefix, *REQUEST_KEYS)])
+        document = pending_gang(["gang"], [extender(server.prefix, *REQUEST_KEYS)])
         assert encode(run(document, server)) == encode(run(document, server))

@@ -79,17 +79,17 @@ def _plugin(draw: st.DrawFn, lines: list[Line], indent: str, at: tuple[str | int
             lines += [Line(f"{indent}    {line}", (*at, "arguments", key)) for line in argument.split("\n")]
 
 
-def written(lines: list[Line], end: str, finished: bool) -> str:
+def joined(lines: list[Line], end: str, finished: bool) -> str:
     text = end.join(line.text for line in lines)
     return text + end if finished else text
 
 
-def untouched(lines: list[Line], *ways: tuple[str | int, ...]) -> list[str]:
+def other_lines(lines: list[Line], *ways: tuple[str | int, ...]) -> list[str]:
     """Return the lines that belong to none of these parts."""
     return [line.text for line in lines if not any(line.steps[: len(way)] == way for way in ways)]
 
 
-def stand_in_order(kept: list[str], text: str) -> bool:
+def appear_in_order(kept: list[str], text: str) -> bool:
     lines = iter(text.replace("\r\n", "\n").split("\n"))
     return all(any(line == other for other in lines) for line in kept)
 
@@ -100,7 +100,7 @@ def plugins(structure: Any) -> Iterator[tuple[str | int, ...]]:
             yield "tiers", tier, "plugins", number
 
 
-def done(text: str, operation: Operation) -> str:
+def checked_edit(text: str, operation: Operation) -> str:
     """Edit a text, and check that its value is that of the patched structure."""
     new = edited(text, [operation])
     assert sorted_keys(parse_conf(new)) == sorted_keys(patched(parse_conf(text), operation))
@@ -121,26 +121,26 @@ def sorted_keys(value: Any) -> Any:
 def test_removing_a_part_removes_only_its_own_lines(
     conf: tuple[list[Line], str, bool], data: st.DataObject
 ) -> None:
-    lines, text = conf[0], written(*conf)
+    lines, text = conf[0], joined(*conf)
     structure = parse_conf(text)
     places = [("tiers", number) for number in range(len(structure["tiers"]))]
     steps = data.draw(st.sampled_from([*places, *plugins(structure)]))
-    new = done(text, Operation("remove", pointer(*steps)))
+    new = checked_edit(text, Operation("remove", pointer(*steps)))
     holder = steps[:-1]
-    assert stand_in_order(untouched(lines, steps, (*holder, "key")), new)
+    assert appear_in_order(other_lines(lines, steps, (*holder, "key")), new)
 
 
 @settings(max_examples=60, deadline=None)
 @given(configurations(), st.data())
 def test_moving_a_plugin_keeps_its_lines(conf: tuple[list[Line], str, bool], data: st.DataObject) -> None:
-    lines, text = conf[0], written(*conf)
+    lines, text = conf[0], joined(*conf)
     structure = parse_conf(text)
     source = data.draw(st.sampled_from([*plugins(structure)]))
     tier = data.draw(st.integers(0, len(structure["tiers"]) - 1))
     places = len(structure["tiers"][tier]["plugins"]) - (source[1] == tier)
     target = ("tiers", tier, "plugins", data.draw(st.integers(0, places)))
-    new = done(text, Operation("move", pointer(*target), source=pointer(*source)))
-    assert stand_in_order(untouched(lines, source, (*source[:-1], "key"), (*target[:-1], "key")), new)
+    new = checked_edit(text, Operation("move", pointer(*target), source=pointer(*source)))
+    assert appear_in_order(other_lines(lines, source, (*source[:-1], "key"), (*target[:-1], "key")), new)
     assert {line.text.strip() for line in lines} - {line.strip() for line in new.splitlines()} <= {
         line.text.strip() for line in lines if line.steps[-1:] in (("key",), ("flow",))
     }
@@ -155,13 +155,13 @@ def test_moving_a_plugin_keeps_its_lines(conf: tuple[list[Line], str, bool], dat
 def test_setting_a_value_changes_only_its_own_lines(
     conf: tuple[list[Line], str, bool], data: st.DataObject, value: Any
 ) -> None:
-    lines, text = conf[0], written(*conf)
+    lines, text = conf[0], joined(*conf)
     structure = parse_conf(text)
     at = data.draw(st.sampled_from([*plugins(structure)]))
     entry = structure["tiers"][at[1]]["plugins"][at[3]]
     key = data.draw(st.sampled_from([*entry, "enableNew", "new.one/two~three"]))
-    new = done(text, Operation("add", pointer(*at, key), value))
-    assert stand_in_order(untouched(lines, (*at, key), (*at, "flow")), new)
+    new = checked_edit(text, Operation("add", pointer(*at, key), value))
+    assert appear_in_order(other_lines(lines, (*at, key), (*at, "flow")), new)
 
 
 @settings(max_examples=60, deadline=None)
@@ -169,15 +169,19 @@ def test_setting_a_value_changes_only_its_own_lines(
 def test_adding_a_part_leaves_all_other_lines_unchanged(
     conf: tuple[list[Line], str, bool], data: st.DataObject
 ) -> None:
-    lines, text = conf[0], written(*conf)
+    lines, text = conf[0], joined(*conf)
     structure = parse_conf(text)
     *holder, number = data.draw(st.sampled_from([*plugins(structure)]))
     place = data.draw(st.sampled_from([number, "-"]))
     plugin = {"name": "sla", "arguments": {"sla-waiting-time": "2h"}}
-    assert stand_in_order(untouched(lines), done(text, Operation("add", pointer(*holder, place), plugin)))
+    assert appear_in_order(
+        other_lines(lines), checked_edit(text, Operation("add", pointer(*holder, place), plugin))
+    )
     tier = {"plugins": data.draw(st.sampled_from([[], [plugin]]))}
     at = data.draw(st.integers(0, len(structure["tiers"])))
-    assert stand_in_order(untouched(lines), done(text, Operation("add", pointer("tiers", at), tier)))
+    assert appear_in_order(
+        other_lines(lines), checked_edit(text, Operation("add", pointer("tiers", at), tier))
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -185,9 +189,9 @@ def test_adding_a_part_leaves_all_other_lines_unchanged(
 def test_replacing_the_actions_changes_only_their_line(
     conf: tuple[list[Line], str, bool], actions: str
 ) -> None:
-    lines, text = conf[0], written(*conf)
-    new = done(text, Operation("replace", "/actions", actions))
-    assert stand_in_order(untouched(lines, ("actions",)), new)
+    lines, text = conf[0], joined(*conf)
+    new = checked_edit(text, Operation("replace", "/actions", actions))
+    assert appear_in_order(other_lines(lines, ("actions",)), new)
     assert len(new.split("\n")) == len(text.split("\n"))
 
 
@@ -238,7 +242,7 @@ def test_published_configurations_accept_every_edit(shared: Path) -> None:
         except Unreadable:
             continue
         for steps in plugins({"tiers": structure.get("tiers") or []}):
-            done(text, Operation("remove", pointer(*steps)))
-            done(text, Operation("move", pointer(*steps[:-1], 0), source=pointer(*steps)))
-            done(text, Operation("add", pointer(*steps, "enablePreemptable"), False))
-            done(text, Operation("add", pointer(*steps, "arguments"), {"weight": 1}))
+            checked_edit(text, Operation("remove", pointer(*steps)))
+            checked_edit(text, Operation("move", pointer(*steps[:-1], 0), source=pointer(*steps)))
+            checked_edit(text, Operation("add", pointer(*steps, "enablePreemptable"), False))
+            checked_edit(text, Operation("add", pointer(*steps, "arguments"), {"weight": 1}))

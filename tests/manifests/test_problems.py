@@ -142,7 +142,7 @@ def test_documents_are_named_by_file_and_number() -> None:
     assert [found.document for found in reading.problems if found.rule == "yaml.syntax"] == ["two.yaml#2"]
 
 
-# Bytes that are no text, and texts made to hurt
+# Undecodable bytes, and hostile inputs
 
 
 def test_undecodable_bytes_are_refused_with_their_line() -> None:

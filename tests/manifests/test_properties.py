@@ -94,7 +94,7 @@ def test_every_key_is_found_on_its_line(spec: dict[str, Any]) -> None:
             assert found is not None
             line = found[1]
             assert lines[line - 1].lstrip(" -").lstrip("'\"").startswith(str(steps[-1]))
-            assert line >= seen  # keys stand in the order of the object
+            assert line >= seen  # keys are in the order of the object
             seen = line
 
 

@@ -185,7 +185,7 @@ def test_an_object_in_the_wrong_list_is_reported() -> None:
     assert problem.path == "nodes[0].kind"
 
 
-# What the caller can rely on
+# Guarantees to the caller
 
 
 def test_aliases_in_yaml_become_separate_copies() -> None:

@@ -136,7 +136,7 @@ def test_line_numbers_are_correct_after_ten_megabytes(shared: Path) -> None:
     burst = json.loads(gzip.decompress(packed))
     items = [item for name in ("nodes", "queues", "podgroups", "pods") for item in burst[name]]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=1)
-    # JSON is YAML, too: with a marker in front the YAML reader takes it.
+    # JSON is also YAML: after a document marker the YAML reader reads it.
     for name, written in (("burst.json", text), ("burst.yaml", f"--- # export\n{text}")):
         reading = manifests.read([(name, written.encode())])
         assert reading.problems == []

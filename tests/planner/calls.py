@@ -28,7 +28,7 @@ def edited(scenario: Scenario) -> Scenario:
     return undo(scenario=scenario, expected_revision=scenario.revision)
 
 
-def things(run: Run, scenario: Scenario) -> dict[str, Any]:
+def objects(run: Run, scenario: Scenario) -> dict[str, Any]:
     """Return one object of each kind for the addresses; `scenario` has edits, see `edited`."""
     colleague = factories.user("colleague", role=Role.VIEWER)
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
@@ -140,12 +140,12 @@ def uploaded(body: Any) -> Any:
     return body
 
 
-def form(route: str | None) -> str:
+def body_format(route: str | None) -> str:
     """Return the format of a route's body: only a bundle is sent as multipart."""
     return "multipart" if route == "bundles" else "json"
 
 
-def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
+def form_data(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
     """Return valid form data for each page that changes something."""
     seen = {"revision": str(scenario.revision)}
     newer = factories.snapshot(name=run.scenario.snapshot.name)
@@ -198,8 +198,8 @@ def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def of_route(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
-    """Return the objects in the address of a route where they differ from `things`."""
+def route_objects(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """Return the objects in the address of a route where they differ from `objects`."""
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
     _, invited = invitation_create(workspace=run.workspace, role=Role.VIEWER, user=admin)
     _, link = link_create(run=run, user=admin)

@@ -33,16 +33,16 @@ def _squeezed(html: str) -> str:
     return re.sub(rf" ?(</?(?:{BLOCKS})\b[^>]*>) ?", r"\1", no_edges)
 
 
-def words_of(html: str) -> str:
+def visible_text(html: str) -> str:
     """Return the page without the raw values beside its numbers."""
     return re.sub(r"</?data\b[^>]*>", "", html)
 
 
-def part(browser: Client, address: str, target: str) -> str:
+def fragment(browser: Client, address: str, target: str) -> str:
     """Return the fragment that htmx gets to replace the element `target`."""
-    return text_of(browser.get(address, headers=asking_for(target)))
+    return text_of(browser.get(address, headers=htmx_headers(target)))
 
 
-def asking_for(target: str) -> dict[str, str]:
+def htmx_headers(target: str) -> dict[str, str]:
     """Return the headers that htmx sends."""
     return {"HX-Request": "true", "HX-Target": target}

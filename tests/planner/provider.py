@@ -50,7 +50,7 @@ class Provider:
         }
 
     def authorize(self, asked: dict[str, str]) -> str:
-        """Return where the browser is sent back to."""
+        """Return the callback address of the browser."""
         assert asked["client_id"] == CLIENT_ID
         assert asked["code_challenge_method"] == "S256"
         assert "openid" in asked["scope"].split()
@@ -63,7 +63,7 @@ class Provider:
         return f"{asked['redirect_uri']}?{urlencode(answer)}"
 
     def token(self, sent: dict[str, str], credentials: str) -> dict[str, Any]:
-        """Return the tokens for a code, which counts once and only for whom it was made."""
+        """Return the tokens for a code, which is valid once and only for its client."""
         assert base64.b64decode(credentials.removeprefix("Basic ")).decode() == f"{CLIENT_ID}:{CLIENT_SECRET}"
         asked = self._asked.pop(sent["code"])
         assert sent["redirect_uri"] == asked["redirect_uri"]

@@ -63,14 +63,14 @@ def run_of(scenario: dict, result: dict) -> Run:
 def finish(run: Run, result: dict) -> Run:
     """Store a result as a worker would."""
     rows = rows_of(result, run.input.document())
-    return _kept(run, Simulated(encoded(result), rows, result.get("notes", []), "test", {}, None))
+    return _stored(run, Simulated(encoded(result), rows, result.get("notes", []), "test", {}, None))
 
 
 def executed(run: Run) -> Run:
     """Return a run as a worker finishes it; equal inputs share one child process."""
     simulated = _simulated(run.input.content(), json.dumps(run.question), run.options["explain"])
     assert simulated.error is None, simulated.error
-    _kept(run, simulated)
+    _stored(run, simulated)
     baseline_create(run=run)
     return run
 
@@ -82,7 +82,7 @@ def _simulated(document: bytes, question: str, explain: bool) -> Simulated:
     )
 
 
-def _kept(run: Run, simulated: Simulated) -> Run:
+def _stored(run: Run, simulated: Simulated) -> Run:
     claim = work_claim(kind=Run, id=run.pk, worker="test")
     assert claim is not None
     result = Blob.of(simulated.result)

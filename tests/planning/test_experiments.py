@@ -165,7 +165,7 @@ def every_figure() -> list[Figure]:
     ]
 
 
-def of_one_session(dice: random.Random) -> Grid:
+def single_session_grid(dice: random.Random) -> Grid:
     """Return a grid of weights and one other setting, in a cluster that runs one session."""
     settings = [
         {"queue": "c", "field": "weight", "values": [1, 2, 4, 8, 16, 32]},
@@ -184,7 +184,7 @@ def of_one_session(dice: random.Random) -> Grid:
 @pytest.mark.parametrize("seed", trials(range(12), always=6))
 def test_cells_with_equal_openings_have_the_figures_of_the_same_run_on_its_own(seed: int) -> None:
     """The fast path against the plain one, for every figure and every cell."""
-    on = of_one_session(random.Random(seed))
+    on = single_session_grid(random.Random(seed))
     figures = every_figure()
     for combination in on.product():
         alone = simulate_document(on.changed(combination), Options(explain=False))
@@ -226,7 +226,7 @@ def test_shared_results_differ_only_in_the_weights() -> None:
     """Cells that share a simulation have the same bytes, except for the weights in them."""
     shared = 0
     for seed in range(12):
-        on, known = of_one_session(random.Random(seed)), dict[str, Any]()
+        on, known = single_session_grid(random.Random(seed)), dict[str, Any]()
         for combination in on.product():
             key = on._openings.key(combination, on.parts(combination))
             alone = without_weights(simulate_document(on.changed(combination), Options(explain=False)))

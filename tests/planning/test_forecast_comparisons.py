@@ -19,7 +19,7 @@ from tests.planning.forecasts import forecast
 PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
 
 
-def in_line(run: float, *, count: int = 10, cores: int = 1, to: str = "a", **timeline: Any) -> Any:
+def sequential_jobs(run: float, *, count: int = 10, cores: int = 1, to: str = "a", **timeline: Any) -> Any:
     """Return a document in which jobs of one core arrive together and run one after the other."""
     events = []
     for number in range(count):
@@ -38,7 +38,7 @@ def in_line(run: float, *, count: int = 10, cores: int = 1, to: str = "a", **tim
     )
 
 
-def kept(document: Any) -> Record:
+def replayed(document: Any) -> Record:
     return record_of(document, replay_document(document))
 
 
@@ -64,7 +64,7 @@ def test_a_forecast_compared_with_itself_changes_nothing() -> None:
 
 def test_more_cores_shorten_the_waits_of_the_same_jobs() -> None:
     # ten jobs of 100 s on one core wait 0, 100, … 900 s; on two cores 0, 0, 100, 100, … 400 s
-    found = compared(kept(in_line(100)), kept(in_line(100, cores=2)))
+    found = compared(replayed(sequential_jobs(100)), replayed(sequential_jobs(100, cores=2)))
     (of_queue,) = found.queues
     assert (of_queue.jobs, of_queue.longer) == (10, 0)
     assert of_queue.shorter >= 8
@@ -73,32 +73,32 @@ def test_more_cores_shorten_the_waits_of_the_same_jobs() -> None:
 
 
 def test_a_job_that_never_starts_waits_until_the_end() -> None:
-    found = compared(kept(in_line(100, horizon_seconds=500)), kept(in_line(100)))
+    found = compared(replayed(sequential_jobs(100, horizon_seconds=500)), replayed(sequential_jobs(100)))
     by_job = {pair.job: pair for pair in found.pairs}
     assert not by_job["default/j9"].started_before
     assert by_job["default/j9"].longer == 0
 
 
 def test_jobs_of_only_one_forecast_are_named() -> None:
-    found = compared(kept(in_line(10, count=2)), kept(in_line(10, count=3)))
+    found = compared(replayed(sequential_jobs(10, count=2)), replayed(sequential_jobs(10, count=3)))
     assert (found.only_before, found.only_after) == ((), ("default/j2",))
 
 
 def test_the_sentence_states_the_cost_and_the_benefit() -> None:
-    found = compared(kept(in_line(100)), kept(in_line(100, cores=2)))
+    found = compared(replayed(sequential_jobs(100)), replayed(sequential_jobs(100, cores=2)))
     cheap, dear = (Costs((), nodes, {}, "EUR") for nodes in (10.0, 20.0))
     says = cost_against_benefit(found, cheap, dear)
     assert says.startswith("This change costs 10.00 EUR, saves 41 min")
-    assert cost_against_benefit(compared(kept(in_line(100, cores=2)), kept(in_line(100)))).startswith(
-        "This change adds 41 min"
-    )
+    assert cost_against_benefit(
+        compared(replayed(sequential_jobs(100, cores=2)), replayed(sequential_jobs(100)))
+    ).startswith("This change adds 41 min")
 
 
 # backtest
 
 
 def test_a_forecast_equal_to_reality_has_no_error() -> None:
-    record = kept(in_line(100))
+    record = replayed(sequential_jobs(100))
     found = backtest(record, real_of(record))
     assert found.jobs == 10
     assert found.within == {60.0: 1.0, 600.0: 1.0}
@@ -108,7 +108,7 @@ def test_a_forecast_equal_to_reality_has_no_error() -> None:
 
 def test_differing_run_times_give_the_expected_error() -> None:
     # predicted 100 s each, really 150 s: the start of job k is 50 k s later, that of job 0 is right
-    predicted, real = kept(in_line(100)), kept(in_line(150))
+    predicted, real = replayed(sequential_jobs(100)), replayed(sequential_jobs(150))
     found = backtest(predicted, real_of(real))
     errors = [50 * number for number in range(10)]
     assert found.jobs == 10
@@ -121,7 +121,7 @@ def test_differing_run_times_give_the_expected_error() -> None:
 
 
 def test_the_forecast_diverges_at_the_first_job_that_is_off_by_ten_minutes() -> None:
-    found = backtest(kept(in_line(100)), real_of(kept(in_line(300))))
+    found = backtest(replayed(sequential_jobs(100)), real_of(replayed(sequential_jobs(300))))
     assert found.parts_at is not None
     # job 3 is off by 600 s, job 4 by 800 s
     assert found.parts_at.job == "default/j4"
@@ -129,7 +129,7 @@ def test_the_forecast_diverges_at_the_first_job_that_is_off_by_ten_minutes() -> 
 
 
 def test_jobs_started_in_only_one_of_the_two_count_as_errors() -> None:
-    predicted, real = kept(in_line(100)), kept(in_line(100, horizon_seconds=450))
+    predicted, real = replayed(sequential_jobs(100)), replayed(sequential_jobs(100, horizon_seconds=450))
     found = backtest(predicted, real_of(real))
     assert len(found.only_predicted) == 5
     assert found.within[600.0] == 0.5
@@ -137,15 +137,15 @@ def test_jobs_started_in_only_one_of_the_two_count_as_errors() -> None:
 
 
 def test_real_times_are_read_from_a_later_snapshot() -> None:
-    document = in_line(100)
-    record = kept(document)
+    document = sequential_jobs(100)
+    record = replayed(document)
     replay = Replay(document, Inspection(document))
     for step in replay.steps():
         if step.time >= 350:
             break
     later = replay.moment()
     real = real_jobs(later, document["now"])
-    # the moment is that of the next session: finished jobs are gone, one runs or has just been bound
+    # the moment is the next session: finished jobs are gone, one job runs or has just been bound
     running = [job for job in real.values() if job.started is not None]
     assert 0 < len(real) < 10
     assert len(running) == 1

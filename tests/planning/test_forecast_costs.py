@@ -63,7 +63,7 @@ def test_costs_of_one_hour_equal_a_calculation_by_hand() -> None:
     assert a.borrowed == pytest.approx(2 * second * 1800, rel=2e-3)
     assert b.allocated == pytest.approx(1 * second * 3600, rel=2e-3)
     assert b.lent == pytest.approx(2 * second * 1800, rel=2e-3)
-    # idle: first half hour 3 cores, of which b keeps 1; then 7, of which b keeps 3
+    # idle: 3 cores in the first half hour, 1 of them deserved by b; then 7, 3 of them deserved by b
     assert b.idle == pytest.approx((1 * 1800 + 3 * 1800) * second, rel=2e-3)
     assert nobody.idle == pytest.approx(8.0 - a.charged - b.charged)
     assert a.resource_hours["cpu"] == pytest.approx(2.0, rel=2e-3)

@@ -16,7 +16,7 @@ from planning.forecasts.seeds import (
     seed_rows,
 )
 from planning.forecasts.workload import Fitting, drawn_from
-from tests.planning.test_forecast_comparisons import in_line, kept
+from tests.planning.test_forecast_comparisons import replayed, sequential_jobs
 from traces import Trace, TraceJob
 
 
@@ -42,7 +42,7 @@ def test_an_interval_of_95_percent_contains_the_mean_in_95_of_100_cases() -> Non
 
 def test_the_waits_of_a_workload_equal_those_of_its_table() -> None:
     # ten jobs of 100 s on one core wait 0, 100, … 900 s
-    (row,) = seed_rows(kept(in_line(100)), 3)
+    (row,) = seed_rows(replayed(sequential_jobs(100)), 3)
     assert (row.seed, row.queue, row.jobs) == (3, "a", 10)
     assert (row.mean, row.p50, row.p95) == pytest.approx((450, 400, 900), abs=15)
 
@@ -50,7 +50,11 @@ def test_the_waits_of_a_workload_equal_those_of_its_table() -> None:
 def test_several_seeds_are_compared_in_pairs() -> None:
     runs = {1: 90, 2: 100, 3: 110}
     before, after = (
-        [row for seed, run in runs.items() for row in seed_rows(kept(in_line(run, cores=cores)), seed)]
+        [
+            row
+            for seed, run in runs.items()
+            for row in seed_rows(replayed(sequential_jobs(run, cores=cores)), seed)
+        ]
         for cores in (1, 2)
     )
     (found,) = change_over_seeds(before, after)

@@ -21,22 +21,22 @@ PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates",
 GPU = "nvidia.com/gpu"
 
 
-def free(time: float, name: str, **amounts: float) -> dict[str, Any]:
+def free_row(time: float, name: str, **amounts: float) -> dict[str, Any]:
     """Return a row of the free amounts of a node from a time on, with free pod slots."""
     return {"t": time, "node": name, "free": {**amounts, "pods": 10}}
 
 
-def of_pods(*requests: tuple[int, dict[str, float]]) -> dict[Request, int]:
+def pods_by_request(*requests: tuple[int, dict[str, float]]) -> dict[Request, int]:
     """Return the number of pods by request."""
     return {tuple(sorted({**request, "pods": 1.0}.items())): count for count, request in requests}
 
 
 def test_free_resources_are_fragmented_for_pods_that_do_not_fit_there() -> None:
-    # one pod of 3 cores and three of 1 core: a node with 1 or 2 free cores is too full for a quarter of them
-    kinds = of_pods((1, {"cpu": 3000.0}), (3, {"cpu": 1000.0}))
+    # one pod of 3 cores and three of 1 core: a quarter of them do not fit on a node with 1 or 2 free cores
+    kinds = pods_by_request((1, {"cpu": 3000.0}), (3, {"cpu": 1000.0}))
     rows = [
-        free(0, "a", cpu=4000), free(0, "b", cpu=4000),
-        free(10, "a", cpu=1000), free(20, "b", cpu=2000), free(30, "a", cpu=500),
+        free_row(0, "a", cpu=4000), free_row(0, "b", cpu=4000),
+        free_row(10, "a", cpu=1000), free_row(20, "b", cpu=2000), free_row(30, "a", cpu=500),
     ]  # fmt: skip
     room = rooms_of(rows, kinds)["cpu"]
     assert room.free.pairs() == [(0, 8000), (10, 5000), (20, 3000), (30, 2500)]
@@ -46,8 +46,8 @@ def test_free_resources_are_fragmented_for_pods_that_do_not_fit_there() -> None:
 
 
 def test_only_pods_that_request_a_resource_count_with_their_whole_request() -> None:
-    # a pod of a GPU with 8 cores; free are GPUs on a node with 4 cores, so all of them are fragmented
-    kinds = of_pods((2, {"cpu": 8000.0, GPU: 1000.0}), (2, {"cpu": 1000.0}))
+    # pods of a GPU and 8 cores: GPUs are free only on a node with 4 cores, so all of them are fragmented
+    kinds = pods_by_request((2, {"cpu": 8000.0, GPU: 1000.0}), (2, {"cpu": 1000.0}))
     rows = [{"t": 0, "node": "a", "free": {"cpu": 4000, GPU: 2000, "pods": 10}}]
     found = rooms_of(rows, kinds)
     assert found[GPU].part.at(0) == 1.0
@@ -56,7 +56,7 @@ def test_only_pods_that_request_a_resource_count_with_their_whole_request() -> N
 
 
 def test_a_removed_node_or_one_without_pod_slots_has_no_room() -> None:
-    kinds = of_pods((1, {"cpu": 1000.0}))
+    kinds = pods_by_request((1, {"cpu": 1000.0}))
     rows = [
         {"t": 0, "node": "a", "free": {"cpu": 4000}},
         {"t": 5, "node": "a", "free": {}},
@@ -88,7 +88,7 @@ def two_jobs_of_three_cores() -> Record:
 def test_a_replay_records_the_core_that_the_waiting_job_cannot_use() -> None:
     record = two_jobs_of_three_cores()
     room = record.rooms["cpu"]
-    # each job holds 3 of 4 cores: 1 core is free, and no job of 3 cores fits there
+    # each job uses 3 of 4 cores: 1 core is free, and no job of 3 cores fits there
     assert record.steps("a", "allocated", "cpu").integral(0, 400) == pytest.approx(3000 * 200, rel=0.02)
     assert room.free.integral(0, 400) == pytest.approx(1000 * 200 + 4000 * 200, rel=0.02)
     assert room.fragmented.integral(0, 400) == pytest.approx(1000 * 200, rel=0.02)

@@ -25,7 +25,7 @@ SEEDS = range(12)
 PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
 
 
-def in_line(*runs: float, horizon: float = 1000, **timeline: Any) -> Record:
+def sequential_jobs(*runs: float, horizon: float = 1000, **timeline: Any) -> Record:
     """Return a forecast of jobs of one pod that follow each other on one node."""
     names = [f"j{number}" for number in range(len(runs))]
     document = scenario(
@@ -99,7 +99,7 @@ def test_the_95th_percentile_decides_whether_a_target_is_met() -> None:
 
 
 def test_jobs_submitted_before_the_forecast_do_not_count() -> None:
-    assert waits_of(in_line(10, 10, 10), "a").jobs == 0
+    assert waits_of(sequential_jobs(10, 10, 10), "a").jobs == 0
 
 
 def test_a_target_is_missed_once_a_job_has_waited_that_long() -> None:
@@ -144,7 +144,7 @@ def test_a_repeatedly_evicted_pod_is_a_loop_with_an_interval_and_a_cost() -> Non
     (loop,) = eviction_loops(record)
     assert (loop.pods, loop.interval, loop.evictions) == (("default/big-0",), 31.0, 20)
     assert (loop.queue, loop.by, loop.lasts) == ("q1", "q2", True)
-    # the pod runs for a second in each turn but the first
+    # the pod runs for a second in each turn except the first
     assert loop.lost == 19
     assert loop.lost_per_hour == pytest.approx(19 / 20 / 31 * 3600)
     (finding,) = [one for one in verdict(record, {}) if one.kind == "loop"]
@@ -161,7 +161,7 @@ def test_evictions_at_unequal_intervals_are_no_loop() -> None:
 
 
 def test_a_quiet_forecast_has_only_neutral_findings() -> None:
-    found = verdict(in_line(10, 10), {})
+    found = verdict(sequential_jobs(10, 10), {})
     assert {finding.tone for finding in found} == {"neutral"}
     assert [finding.kind for finding in found] == ["utilisation"]
     assert "% of CPU" in found[0].says

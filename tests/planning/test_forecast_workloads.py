@@ -277,7 +277,7 @@ def test_a_change_after_the_end_is_a_problem() -> None:
     assert [problem.fix for problem in problems] == ["choose a moment within 1 d"]
 
 
-# the whole
+# whole forecasts
 
 
 def test_a_timed_change_of_weight_changes_the_deserved_amounts_of_a_replay() -> None:

@@ -22,7 +22,7 @@ LARGEST = 400_000
 """The maximum length of a recorded scenario and its result, in characters."""
 
 
-def stuck(document: Object) -> dict[str, str]:
+def never_running_jobs(document: Object) -> dict[str, str]:
     """Return the jobs reported as never running, with the reasons."""
     result = simulate_document(document)
     if "error" in result:
@@ -59,7 +59,7 @@ def test_a_job_reported_as_never_running_does_not_run_alone(path: Any) -> None:
         (document["name"], job, why)
         for document in (entry["scenario"] for entry in recorded)
         if not document.get("jobs")
-        for job, why in stuck(document).items()
+        for job, why in never_running_jobs(document).items()
         if runs(alone(document, job), job)
     ]
     assert false == []
@@ -71,7 +71,7 @@ def test_a_job_reported_as_never_running_does_not_run_alone(path: Any) -> None:
         ({"nodeSelector": {"zone": "nowhere"}}, "barred"),
         ({"containers": [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]}, ""),
     ],
-    ids=["no node has the label", "another pod has the port"],
+    ids=["no node has the label", "another pod uses the port"],
 )
 def test_only_refusals_not_caused_by_other_pods_are_permanent(spec: Object, why: str) -> None:
     port = {"containers": [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
@@ -81,7 +81,7 @@ def test_only_refusals_not_caused_by_other_pods_are_permanent(spec: Object, why:
         pods=[*pods("old", 1, node="n1", cpu=1, spec=port), *pods("j", 1, cpu=1, spec=spec)],
         conf=conf("allocate", ["gang"], ["predicates", "proportion"]),
     )
-    assert stuck(document) == ({"default/j": why} if why else {})
+    assert never_running_jobs(document) == ({"default/j": why} if why else {})
 
 
 def test_recorded_scenarios_are_available() -> None:

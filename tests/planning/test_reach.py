@@ -47,7 +47,7 @@ def cluster(dice: random.Random) -> dict[str, Any]:
         nodes=nodes,
         queues=[
             *([queue("top", deserved=listed(cpu=dice.randint(4, 12)))] if parent else []),
-            *(some_queue(name, dice, parent if name != "b" else None) for name in ("a", "b", "c")),
+            *(random_queue(name, dice, parent if name != "b" else None) for name in ("a", "b", "c")),
         ],
         podgroups=groups,
         pods=[*running, *pods("wait", waiting, cpu=dice.choice((1, 2)))],
@@ -55,7 +55,7 @@ def cluster(dice: random.Random) -> dict[str, Any]:
     )
 
 
-def some_queue(name: str, dice: random.Random, parent: str | None) -> dict[str, Any]:
+def random_queue(name: str, dice: random.Random, parent: str | None) -> dict[str, Any]:
     """Return a queue with random amounts."""
     return queue(
         name,
@@ -67,7 +67,7 @@ def some_queue(name: str, dice: random.Random, parent: str | None) -> dict[str, 
     )
 
 
-def tried_all(document: Mapping[str, Any], question: Question, kind: Kind) -> Move | None:
+def exhaustive_search(document: Mapping[str, Any], question: Question, kind: Kind) -> Move | None:
     """Return the first move that reaches the amount, each tried as a separate scenario."""
     reaching = [move for move in kind.moves if reaches({**document, **kind.parts(document, move)}, question)]
     taken = [move for move in reaching if move.count or not refusals(document, [kind.change(document, move)])]
@@ -91,7 +91,7 @@ def reaches(document: Mapping[str, Any], question: Question) -> bool:
     return share is not None and question.is_met_by(share)
 
 
-def some_question(dice: random.Random) -> Question:
+def random_question(dice: random.Random) -> Question:
     """Return a question for more, or less, than the usual figure."""
     figure, name = dice.choice(("deserved", "share", "placed")), dice.choice("ac")
     if figure == "placed":
@@ -111,15 +111,15 @@ SEEDS = (1, 3, 4, 7, 10, 14, 15, 16, 18, 19, 21, 23, 25, 26, 27, 28, 40, 41, 43,
 @pytest.mark.parametrize("seed", trials(SEEDS, always=7))
 def test_the_proposed_change_is_the_smallest_that_reaches_the_amount(seed: int) -> None:
     dice = random.Random(seed)
-    document, question = cluster(dice), some_question(dice)
+    document, question = cluster(dice), random_question(dice)
     answer = reached(document, question)
     assert answer.found
     for found in answer.found:
-        assert found.move == tried_all(document, question, found.kind), found.kind.name
+        assert found.move == exhaustive_search(document, question, found.kind), found.kind.name
         assert found.status == ("found" if found.move else "none")
 
 
-def rejecting(dice: random.Random) -> dict[str, Any]:
+def rejecting_cluster(dice: random.Random) -> dict[str, Any]:
     """Return a cluster whose waiting job has such large minResources that enqueue often rejects it."""
     document = cluster(dice)
     plugins = ["overcommit", "predicates", ("capacity", {"enableHierarchy": dice.random() < 0.5})]
@@ -134,7 +134,10 @@ def test_trials_that_stop_once_enqueue_rejects_the_job_find_the_smallest_change(
     """The plain path simulates each session to its end."""
     seen: Counter[str] = Counter()
     for seed in range(40):
-        document, question = rejecting(random.Random(seed)), Question("placed", 1.0, job="default/wait")
+        document, question = (
+            rejecting_cluster(random.Random(seed)),
+            Question("placed", 1.0, job="default/wait"),
+        )
         [job] = [
             one
             for one in simulate_document(document)["cycles"][0]["podgroups"]
@@ -142,7 +145,10 @@ def test_trials_that_stop_once_enqueue_rejects_the_job_find_the_smallest_change(
         ]
         if job["phase_in_session"] == "Pending":
             for found in reached(document, question).found:
-                assert found.move == tried_all(document, question, found.kind), (seed, found.kind.name)
+                assert found.move == exhaustive_search(document, question, found.kind), (
+                    seed,
+                    found.kind.name,
+                )
                 seen[found.status] += 1
     assert seen["found"] > 10
     assert seen["none"] > 10
@@ -152,7 +158,7 @@ def test_the_generated_clusters_cover_every_kind_and_both_results() -> None:
     seen: dict[str, set[str]] = {}
     for seed in SEEDS:
         dice = random.Random(seed)
-        document, question = cluster(dice), some_question(dice)
+        document, question = cluster(dice), random_question(dice)
         for found in reached(document, question).found:
             seen.setdefault(found.kind.field, set()).add(found.status)
     assert {field for field, answers in seen.items() if "found" in answers} == {
@@ -205,7 +211,7 @@ def test_a_smaller_change_that_the_webhook_rejects_is_skipped_and_named() -> Non
 
 
 def test_an_unreachable_amount_has_its_reason() -> None:
-    document = small()
+    document = small_cluster()
     asked = reached(document, Question("deserved", 3000.0, queue="a", resource="cpu"))
     requests = "queue a requests 2 cores, and only a larger guarantee makes it deserve more."
     assert {found.status for found in asked.found} == {"none"}
@@ -218,7 +224,7 @@ def test_an_unreachable_amount_has_its_reason() -> None:
 
 
 def test_a_job_that_no_change_places_has_the_reason_why_it_waits() -> None:
-    document = small()
+    document = small_cluster()
     document["pods"] += pods("huge", 1, cpu=1, spec={"nodeSelector": {"zone": "none"}})
     document["podgroups"].append(podgroup("huge", queue="a"))
     answer = reached(document, Question("placed", 1.0, job="default/huge"))
@@ -227,7 +233,7 @@ def test_a_job_that_no_change_places_has_the_reason_why_it_waits() -> None:
 
 
 def test_a_figure_that_meets_the_question_needs_no_change() -> None:
-    answer = reached(small(), Question("deserved", 1000.0, queue="a", resource="cpu"))
+    answer = reached(small_cluster(), Question("deserved", 1000.0, queue="a", resource="cpu"))
     assert answer.is_met
     assert answer.found == []
 
@@ -235,7 +241,7 @@ def test_a_figure_that_meets_the_question_needs_no_change() -> None:
 def test_the_answer_is_undecided_when_time_is_up() -> None:
     turns = iter([False, False, True])
     answer = reached(
-        small(), Question("deserved", 8000.0, queue="a", resource="cpu"), is_late=lambda: next(turns)
+        small_cluster(), Question("deserved", 8000.0, queue="a", resource="cpu"), is_late=lambda: next(turns)
     )
     assert sum(found.tried for found in answer.found) == 2
     assert {found.status for found in answer.found} == {"undecided"}
@@ -248,7 +254,7 @@ def test_a_search_over_many_requests_gives_the_answer_of_a_single_one(
     went_on, clock = 0, random.Random(1)
     for seed in SEEDS[::step]:
         dice = random.Random(seed)
-        document, question = cluster(dice), some_question(dice)
+        document, question = cluster(dice), random_question(dice)
         whole = reached(document, question)
         answer = reached(document, question, is_late=lambda: True)
         tried = 1
@@ -263,7 +269,7 @@ def test_a_search_over_many_requests_gives_the_answer_of_a_single_one(
 
 
 def test_added_nodes_count_as_in_the_core() -> None:
-    document, question = small(), Question("deserved", 1e9, queue="a", resource="cpu")
+    document, question = small_cluster(), Question("deserved", 1e9, queue="a", resource="cpu")
     figure = QueueFigure(document, question)
     nodes = next(kind for kind in kinds(document, question, figure) if kind.field == "nodes")
     for move in nodes.moves[:5]:
@@ -281,16 +287,18 @@ UNANSWERED = {
 @pytest.mark.parametrize(("changed", "says"), UNANSWERED.values(), ids=UNANSWERED.keys())
 def test_a_figure_without_a_value_states_the_reason(changed: dict[str, str], says: str) -> None:
     with pytest.raises(Unanswered, match=says):
-        reached(small(), Question(**{"figure": "deserved", "amount": 1.0, "resource": "cpu", **changed}))
+        reached(
+            small_cluster(), Question(**{"figure": "deserved", "amount": 1.0, "resource": "cpu", **changed})
+        )
 
 
 def test_a_job_that_does_not_wait_or_exist_is_reported() -> None:
     for job, says in (("default/one", "No pod of job default/one waits"), ("default/x", "no job")):
         with pytest.raises(Unanswered, match=says):
-            reached(small(), Question("placed", 9.0, job=job))
+            reached(small_cluster(), Question("placed", 9.0, job=job))
 
 
-def small() -> dict[str, Any]:
+def small_cluster() -> dict[str, Any]:
     """Return two queues with equal weights on one node, and a queue without jobs."""
     return scenario(
         nodes=[node("n0", cpu=8, memory="32Gi", pods=110)],
@@ -309,8 +317,8 @@ BAD = {
         {"figure": "deserved", "queue": "a", "resource": "cpu", "at_least": "x"},
         ["at_least"],
     ),
-    "at most of a job": ({"figure": "placed", "job": "a/b", "at_most": "2"}, ["at_most"]),
-    "a job of a queue": (
+    "an upper bound for a job": ({"figure": "placed", "job": "a/b", "at_most": "2"}, ["at_most"]),
+    "a job and a queue": (
         {"figure": "share", "queue": "a", "resource": "cpu", "job": "a/b", "at_least": "1"},
         ["job"],
     ),
@@ -334,8 +342,8 @@ def test_amounts_are_tried_in_round_steps_and_at_the_missing_amount() -> None:
 
 
 def test_repeating_the_question_gives_the_same_answer() -> None:
-    def told(answer: Reached) -> list[tuple[str, Any, int]]:
+    def summary(answer: Reached) -> list[tuple[str, Any, int]]:
         return [(found.kind.name, found.move, found.tried) for found in answer.found]
 
     question = Question("deserved", 8000.0, queue="a", resource="cpu")
-    assert told(reached(small(), question)) == told(reached(small(), question))
+    assert summary(reached(small_cluster(), question)) == summary(reached(small_cluster(), question))

@@ -45,7 +45,7 @@ def furnish() -> dict[str, str]:
     run = factories.run()
     finish(run, simulate_document(manifests.resolve(run.input.document())))
     scenario = calls.edited(run.scenario)
-    calls.things(run, scenario)
+    calls.objects(run, scenario)
     node_create(scenario=scenario, manifest=factories.node("n9"), expected_revision=scenario.revision)
     scenario.refresh_from_db()
     copy_store(scenario=scenario)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import redis as redis_client
 
-from tests.kept import kept, migrate, tables_version
+from tests.kept import cached, migrate, tables_version
 
 
 def free_port() -> int:
@@ -154,7 +154,7 @@ def _stored(programs: Path) -> Path:
             subprocess.run(["cp", "-a", f"{place}/data", folder], check=True)
         return folder / "data"
 
-    return kept("postgresql", f"{programs.parent.name}-{tables_version()}", make)
+    return cached("postgresql", f"{programs.parent.name}-{tables_version()}", make)
 
 
 def _own_user(folder: Path) -> str | None:

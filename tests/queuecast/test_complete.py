@@ -199,7 +199,7 @@ def logged_in(db: None, live_server: LiveServer, tmp_path: Any, monkeypatch: pyt
     )
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+def json_output(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
     capsys.readouterr()
     assert main([*words, "-o", "json"]) == code
     return json.loads(capsys.readouterr().out)
@@ -209,22 +209,22 @@ def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
 def test_the_sample_is_created_once_and_listed_by_its_name(
     logged_in: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    opened = told(capsys, "sample")
-    assert opened["name"] in [one["name"] for one in told(capsys, "scenario", "list")]
-    assert told(capsys, "sample")["id"] == opened["id"]
+    opened = json_output(capsys, "sample")
+    assert opened["name"] in [one["name"] for one in json_output(capsys, "scenario", "list")]
+    assert json_output(capsys, "sample")["id"] == opened["id"]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_members_are_invited_changed_and_removed(logged_in: None, capsys: pytest.CaptureFixture[str]) -> None:
-    link = told(capsys, "invite", "create", "viewer")
+    link = json_output(capsys, "invite", "create", "viewer")
     assert link["address"].startswith("http")
-    told(capsys, "invite", "revoke", link["id"])
+    json_output(capsys, "invite", "revoke", link["id"])
     factories.user("colleague", role=Role.VIEWER)
-    assert told(capsys, "member", "set", "colleague", "editor")["role"] == "editor"
-    told(capsys, "member", "remove", "colleague")
-    assert [one["user"] for one in told(capsys, "member", "list")] == ["admin"]
-    told(capsys, "member", "set", "colleague", "viewer")
-    assert [one["username"] for one in told(capsys, "invite", "list")] == ["colleague"]
+    assert json_output(capsys, "member", "set", "colleague", "editor")["role"] == "editor"
+    json_output(capsys, "member", "remove", "colleague")
+    assert [one["user"] for one in json_output(capsys, "member", "list")] == ["admin"]
+    json_output(capsys, "member", "set", "colleague", "viewer")
+    assert [one["username"] for one in json_output(capsys, "invite", "list")] == ["colleague"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -235,13 +235,13 @@ def test_an_offer_is_accepted_or_declined_by_the_name_of_its_workspace(
     others = workspace_create(name="others", user=boss).workspace
     for role in (Role.VIEWER, Role.EDITOR):
         invitation_offer(workspace=others, username="admin", role=role, user=boss)
-        (offer,) = told(capsys, "offer", "list")
-        told(capsys, "offer", "decline" if role == Role.VIEWER else "accept", "others")
+        (offer,) = json_output(capsys, "offer", "list")
+        json_output(capsys, "offer", "decline" if role == Role.VIEWER else "accept", "others")
     assert (offer["workspace"], offer["role"]) == ("others", "editor")
     assert not Invitation.objects.filter(accepted_by=None).exists()
     assert Membership.objects.get(workspace=others, user__username="admin").role == "editor"
-    assert {one["name"] for one in told(capsys, "workspace", "list")} == {Workspace.DEFAULT, "others"}
-    assert told(capsys, "workspace", "rename", Workspace.DEFAULT, "mine")["name"] == "mine"
+    assert {one["name"] for one in json_output(capsys, "workspace", "list")} == {Workspace.DEFAULT, "others"}
+    assert json_output(capsys, "workspace", "rename", Workspace.DEFAULT, "mine")["name"] == "mine"
     assert main(["member", "list"]) == 2
     assert "Name a workspace: " in capsys.readouterr().err
-    assert told(capsys, "workspace", "create", "new", "--dry-run")["name"] == "new"
+    assert json_output(capsys, "workspace", "create", "new", "--dry-run")["name"] == "new"

@@ -57,13 +57,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+def json_output(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
     capsys.readouterr()
     assert main([*words, "--local", "-o", "json"]) == code
     return json.loads(capsys.readouterr().out)
 
 
-def refused(folder: Path, capsys: pytest.CaptureFixture[str], text: str, command: str = "sweep") -> str:
+def error_output(folder: Path, capsys: pytest.CaptureFixture[str], text: str, command: str = "sweep") -> str:
     (folder / "wrong.yaml").write_text(text)
     capsys.readouterr()
     assert main([command, "wrong.yaml", "--local"]) == 2
@@ -75,7 +75,7 @@ def test_a_sweep_lists_every_combination(
     folder: Path, capsys: pytest.CaptureFixture[str], processes: str
 ) -> None:
     (folder / "sweep.yaml").write_text(SWEEP)
-    said = answer(capsys, "sweep", "sweep.yaml", "--processes", processes, "--to", "cells.csv")
+    said = json_output(capsys, "sweep", "sweep.yaml", "--processes", processes, "--to", "cells.csv")
     assert said["grid_size"] == len(said["cells"]) == 9
     settings = [tuple(cell["settings"].values()) for cell in said["cells"]]
     assert settings == [(weight, nodes) for weight in (1, 2, 4) for nodes in (0, 1, 2)]
@@ -91,7 +91,7 @@ def test_a_cell_equals_the_run_of_the_changed_cluster_on_its_own(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "sweep.yaml").write_text(SWEEP)
-    cell = answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"][4]
+    cell = json_output(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"][4]
     assert cell["settings"] == {"b.weight": 2, "nodes like n0": 1}
     document = json.loads((folder / "cluster.json").read_text())
     document["queues"][1]["spec"]["weight"] = 2
@@ -105,7 +105,7 @@ def test_a_search_finds_and_lists_the_smallest_change(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "search.yaml").write_text(SEARCH)
-    said = answer(capsys, "search", "search.yaml", "--processes", "1")
+    said = json_output(capsys, "search", "search.yaml", "--processes", "1")
     assert said["status"] == "found"
     assert said["smallest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
     assert said["smallest"]["price"] == 3
@@ -118,7 +118,7 @@ def test_a_search_without_a_result_names_the_closest_combination_and_its_misses(
     (folder / "search.yaml").write_text(
         SEARCH.replace("at_most: 0}\n- {figure: ev", "at_most: -1}\n- {figure: ev")
     )
-    said = answer(capsys, "search", "search.yaml", "--processes", "1", code=1)
+    said = json_output(capsys, "search", "search.yaml", "--processes", "1", code=1)
     assert said["status"] == "impossible"
     assert said["tried"] == said["grid_size"] == 9
     assert said["closest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
@@ -132,21 +132,21 @@ def test_a_change_that_the_webhook_rejects_is_not_proposed(
     goal = "{figure: deserved, queue: b, resource: cpu, at_least: '3'}"
     text = f"name: x\nsnapshot: {{files: [cluster.json]}}\nsettings: [{setting}]\ngoals: [{goal}]\n"
     (folder / "search.yaml").write_text(text)
-    said = answer(capsys, "search", "search.yaml", "--processes", "1")
+    said = json_output(capsys, "search", "search.yaml", "--processes", "1")
     assert said["smallest"]["settings"] == {"b.weight": 5}
 
 
 def test_the_scenario_of_a_folder_can_be_swept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer(capsys, "import", "cluster.json", "--name", "prod")
-    answer(capsys, "scenario", "create", "heavier", "--snapshot", "prod")
+    json_output(capsys, "import", "cluster.json", "--name", "prod")
+    json_output(capsys, "scenario", "create", "heavier", "--snapshot", "prod")
     (folder / "sweep.yaml").write_text(
         SWEEP.replace("snapshot: {files: [cluster.json]}", "scenario: heavier")
     )
-    assert len(answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 9
+    assert len(json_output(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 9
 
 
 def test_every_problem_is_reported_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(
+    said = error_output(
         folder,
         capsys,
         SWEEP.replace("queue: b, field: weight", "queue: nobody, field: weight").replace(
@@ -175,17 +175,17 @@ def test_keys_outside_the_schema_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, says: str
 ) -> None:
     assert old in SWEEP
-    assert says in refused(folder, capsys, SWEEP.replace(old, new, 1))
+    assert says in error_output(folder, capsys, SWEEP.replace(old, new, 1))
 
 
 def test_a_grid_beyond_the_limit_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "9 combinations are more than the limit of 3" in refused(folder, capsys, SWEEP + "limit: 3\n")
+    assert "9 combinations are more than the limit of 3" in error_output(folder, capsys, SWEEP + "limit: 3\n")
     (folder / "sweep.yaml").write_text(SWEEP + "limit: 3\nsample: {count: 3, seed: 1}\n")
-    assert len(answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 3
+    assert len(json_output(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 3
 
 
 def test_a_search_needs_goals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "has no goals" in refused(folder, capsys, SWEEP, "search")
+    assert "has no goals" in error_output(folder, capsys, SWEEP, "search")
 
 
 FORECAST = """\
@@ -211,8 +211,8 @@ def test_forecast_cells_are_swept_by_several_processes(
 ) -> None:
     (folder / "trace.csv").write_text(TRACE)
     (folder / "sweep.yaml").write_text(FORECAST + "figures: [{figure: wait_p95, queue: b, better: less}]\n")
-    alone = answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]
-    both = answer(capsys, "sweep", "sweep.yaml", "--processes", "2", "--to", "cells.csv")["cells"]
+    alone = json_output(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]
+    both = json_output(capsys, "sweep", "sweep.yaml", "--processes", "2", "--to", "cells.csv")["cells"]
     assert alone == both
     waits = [cell["figures"]["wait_p95 of b"] for cell in alone]
     assert waits == sorted(waits, reverse=True)
@@ -252,4 +252,4 @@ def test_a_proposal_that_does_not_hold_is_reported_first() -> None:
 
 def test_a_trace_of_a_server_cannot_be_read_locally(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = FORECAST.replace("{file: trace.csv}", "today") + "figures: [{figure: evictions}]\n"
-    assert "trace 'today' is on a server" in refused(folder, capsys, text)
+    assert "trace 'today' is on a server" in error_output(folder, capsys, text)

@@ -56,7 +56,7 @@ def written(folder: Path, experiment: dict[str, Any], **base: Any) -> str:
     return "experiment.yaml"
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+def json_output(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
     capsys.readouterr()
     assert main([*words, "-o", "json"]) == code, capsys.readouterr().err
     return json.loads(capsys.readouterr().out)
@@ -65,8 +65,10 @@ def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
 def test_a_sweep_on_a_server_equals_a_local_one(
     folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    there = told(capsys, "sweep", written(folder, factories.SWEEP, scenario="plan"), "--to", "cells.csv")
-    here = told(capsys, "sweep", "experiment.yaml", "--processes", "1")
+    there = json_output(
+        capsys, "sweep", written(folder, factories.SWEEP, scenario="plan"), "--to", "cells.csv"
+    )
+    here = json_output(capsys, "sweep", "experiment.yaml", "--processes", "1")
     assert [{key: row[key] for key in here["cells"][0]} for row in there["cells"]] == here["cells"]
     assert len((folder / "cells.csv").read_text().splitlines()) == 13
     assert Client().experiment(factories.SWEEP["name"])["id"] == there["experiment"]
@@ -75,13 +77,15 @@ def test_a_sweep_on_a_server_equals_a_local_one(
 def test_a_server_writes_the_cells_as_parquet(
     folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    there = told(capsys, "sweep", written(folder, factories.SWEEP, scenario="plan"), "--to", "cells.parquet")
+    there = json_output(
+        capsys, "sweep", written(folder, factories.SWEEP, scenario="plan"), "--to", "cells.parquet"
+    )
     table = pyarrow.parquet.read_table(folder / "cells.parquet")
     assert table["number"].to_pylist() == [row["number"] for row in there["cells"]]
     assert table["figures.evictions"].to_pylist() == [row["figures"]["evictions"] for row in there["cells"]]
-    told(capsys, "experiments", "cells", there["experiment"], "--to", "again.parquet")
+    json_output(capsys, "experiments", "cells", there["experiment"], "--to", "again.parquet")
     assert (folder / "again.parquet").read_bytes() == (folder / "cells.parquet").read_bytes()
-    told(capsys, "experiments", "cells", there["experiment"], "--to", "again.csv")
+    json_output(capsys, "experiments", "cells", there["experiment"], "--to", "again.csv")
     assert len((folder / "again.csv").read_text().splitlines()) == 13
 
 
@@ -95,8 +99,8 @@ def test_parquet_is_refused_without_a_server(folder: Path, capsys: pytest.Captur
 def test_a_search_on_a_server_equals_a_local_one(
     folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    there = told(capsys, "search", written(folder, factories.SEARCH, scenario="plan"))
-    here = told(capsys, "search", "experiment.yaml", "--processes", "1")
+    there = json_output(capsys, "search", written(folder, factories.SEARCH, scenario="plan"))
+    here = json_output(capsys, "search", "experiment.yaml", "--processes", "1")
     assert (there["status"], there["tried"]) == (here["status"], here["tried"])
     assert there["smallest"]["settings"] == here["smallest"]["settings"]
     opened = Client().experiment_open(there["experiment"], there["smallest"]["number"], "the answer")
@@ -107,7 +111,7 @@ def test_the_files_of_a_cluster_are_imported_first(
     folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = written(folder, factories.SWEEP, snapshot={"files": ["cluster.json"]})
-    assert len(told(capsys, "sweep", name)["cells"]) == 12
+    assert len(json_output(capsys, "sweep", name)["cells"]) == 12
     assert Experiment.objects.get().scenario.snapshot.name == factories.SWEEP["name"]
 
 
@@ -129,10 +133,10 @@ def test_a_server_sweeps_forecasts_under_an_uploaded_trace(
     (folder / "trace.csv").write_text(factories.TRACE)
     forecast = {**factories.FORECAST_SWEEP["forecast"], "trace": {"file": "trace.csv"}}
     name = written(folder, {**factories.FORECAST_SWEEP, "forecast": forecast}, scenario="plan")
-    there = told(capsys, "sweep", name)
-    here = told(capsys, "sweep", name, "--processes", "1")
+    there = json_output(capsys, "sweep", name)
+    here = json_output(capsys, "sweep", name, "--processes", "1")
     assert [{key: row[key] for key in here["cells"][0]} for row in there["cells"]] == here["cells"]
-    begun = told(capsys, "experiments", "forecast", there["experiment"], "0")
+    begun = json_output(capsys, "experiments", "forecast", there["experiment"], "0")
     assert {"forecast", "scenario", "trace"} == set(begun)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from queuecast.__main__ import main
 from tests.builders import conf, node, podgroup, pods, queue, scenario
-from tests.queuecast.test_local import say, told
+from tests.queuecast.test_local import json_output, run_local
 
 CLUSTER: Any = scenario(
     nodes=[node(f"n{number}", cpu=4, memory="16Gi") for number in range(2)],
@@ -39,10 +39,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         ("prices.yaml", "resources: {cpu: 0.04}\ncurrency: EUR\n"),
     ):
         (tmp_path / name).write_text(text)
-    say("import", "cluster.json", "--name", "prod")
-    say("scenario", "create", "plan", "--snapshot", "prod")
-    say("scenario", "branch", "plan", "small")
-    say("queue", "set", "small", "a", "capability.cpu=2")
+    run_local("import", "cluster.json", "--name", "prod")
+    run_local("scenario", "create", "plan", "--snapshot", "prod")
+    run_local("scenario", "branch", "plan", "small")
+    run_local("queue", "set", "small", "a", "capability.cpu=2")
     capsys.readouterr()
     return tmp_path
 
@@ -57,7 +57,7 @@ WORK = ("--trace", "trace.csv", "--horizon", "2h", "--period", "5s", "--rest", "
 
 
 def test_a_forecast_reports_waits_and_costs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (found,) = told(capsys, "forecast", "plan", *WORK, "--target", "a=1m", "--prices", "prices.yaml")
+    (found,) = json_output(capsys, "forecast", "plan", *WORK, "--target", "a=1m", "--prices", "prices.yaml")
     queues = {one["queue"]: one for one in found["queues"]}
     assert (queues["a"]["jobs"], queues["b"]["jobs"]) == (13, 7)
     kinds = {one["kind"] for one in found["verdict"]}
@@ -65,7 +65,7 @@ def test_a_forecast_reports_waits_and_costs(folder: Path, capsys: pytest.Capture
     assert sum(one["allocated"] + one["idle"] for one in found["costs"]["queues"]) == pytest.approx(
         8 * 2 * 0.04
     )
-    say("forecast", "plan", *WORK, "--chargeback", "bill.csv", "--prices", "prices.yaml")
+    run_local("forecast", "plan", *WORK, "--chargeback", "bill.csv", "--prices", "prices.yaml")
     assert "Costs in EUR; the nodes cost 0.64" in capsys.readouterr().out
     rows = list(csv.DictReader(StringIO((folder / "bill.csv").read_text())))
     assert [row["queue"] for row in rows] == ["a", "b", "(no queue)"]
@@ -74,7 +74,7 @@ def test_a_forecast_reports_waits_and_costs(folder: Path, capsys: pytest.Capture
 def test_two_scenarios_are_compared_under_the_same_workload(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, second = told(capsys, "forecast", "plan", "small", *WORK)
+    first, second = json_output(capsys, "forecast", "plan", "small", *WORK)
     assert "compared" not in first
     of_a = next(one for one in second["compared"]["queues"] if one["queue"] == "a")
     assert of_a["longer"] > 0 == of_a["shorter"]
@@ -82,39 +82,39 @@ def test_two_scenarios_are_compared_under_the_same_workload(
 
 
 def test_several_seeds_give_intervals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, second = told(capsys, "forecast", "plan", "small", *WORK, "--seeds", "3")
+    _, second = json_output(capsys, "forecast", "plan", "small", *WORK, "--seeds", "3")
     of_a = next(one for one in second["seeds"] if one["queue"] == "a")
     change = of_a["p95"]["change"]
     assert change["seeds"] == 3
     assert change["low"] <= change["mean"] <= change["high"]
     assert change["mean"] > 0, "a smaller capability makes jobs wait longer"
-    say("forecast", "plan", "small", *WORK, "--seeds", "2")
+    run_local("forecast", "plan", "small", *WORK, "--seeds", "2")
     assert "over 2 drawn workloads, 95 % intervals by Student's t" in capsys.readouterr().out
     for words in (("plan", *WORK, "--seeds", "3"), ("plan", "small", *WORK, "--seeds", "1")):
-        say("forecast", *words, code=2)
+        run_local("forecast", *words, code=2)
 
 
 def test_the_usage_of_the_nodes_is_reported_with_its_fragmentation(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (found,) = told(capsys, "forecast", "plan", *WORK)
+    (found,) = json_output(capsys, "forecast", "plan", *WORK)
     cpu = next(one for one in found["resources"] if one["resource"] == "cpu")
     assert 0 < cpu["allocated"] <= cpu["most_allocated"] <= 1
     # each pod requests one core, and nodes have whole cores: free cores always fit a pod
     assert (cpu["fragmented"], cpu["most_fragmented"]) == (0, 0)
-    say("forecast", "plan", *WORK)
+    run_local("forecast", "plan", *WORK)
     assert "Use of the nodes" in capsys.readouterr().out
 
 
 def test_timed_changes_happen_at_their_times(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (calm,) = told(capsys, "forecast", "plan", *WORK)
-    (drained,) = told(capsys, "forecast", "plan", *WORK, "--changes", "changes.yaml")
+    (calm,) = json_output(capsys, "forecast", "plan", *WORK)
+    (drained,) = json_output(capsys, "forecast", "plan", *WORK, "--changes", "changes.yaml")
     lost = [sum(one["lost_seconds"] for one in found["queues"]) for found in (calm, drained)]
     assert lost[0] == 0 < lost[1]
 
 
 def test_the_same_forecast_gives_the_same_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "forecast", "plan", *WORK) == told(capsys, "forecast", "plan", *WORK)
+    assert json_output(capsys, "forecast", "plan", *WORK) == json_output(capsys, "forecast", "plan", *WORK)
 
 
 @pytest.mark.parametrize(
@@ -135,27 +135,27 @@ def test_the_same_forecast_gives_the_same_output(folder: Path, capsys: pytest.Ca
 def test_every_problem_is_reported_with_its_place(
     folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
 ) -> None:
-    say("forecast", "plan", *words, code=2)
+    run_local("forecast", "plan", *words, code=2)
     assert says in capsys.readouterr().err
 
 
 def test_a_trace_is_shown_and_extended_by_generated_jobs(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen = told(capsys, "trace", "show", "trace.csv")
+    seen = json_output(capsys, "trace", "show", "trace.csv")
     assert (seen["jobs"], seen["span"]) == (20, 570)
     assert seen["sources"] == {"trace": 20}
-    say("trace", "generate", "trace.csv", "--horizon", "1d", "--seed", "3")
+    run_local("trace", "generate", "trace.csv", "--horizon", "1d", "--seed", "3")
     made = capsys.readouterr().out
     (folder / "more.csv").write_text(made)
-    assert told(capsys, "trace", "show", "more.csv")["jobs"] == len(made.splitlines()) - 1 > 20
+    assert json_output(capsys, "trace", "show", "more.csv")["jobs"] == len(made.splitlines()) - 1 > 20
 
 
 def test_a_forecast_is_compared_with_a_later_snapshot(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "later.json").write_text(json.dumps({**CLUSTER, "now": "2026-11-22T13:00:00Z"}))
-    (found,) = told(capsys, "forecast", "plan", *WORK, "--real", "later.json", "--real-until", "1h")
+    (found,) = json_output(capsys, "forecast", "plan", *WORK, "--real", "later.json", "--real-until", "1h")
     assert found["backtest"]["jobs"] == 0
     assert len(found["backtest"]["unknown"]) == 20
 
@@ -175,7 +175,7 @@ def test_real_arrivals_are_forecast_and_compared(folder: Path, capsys: pytest.Ca
             members.append(member)
         groups.append(group)
     (folder / "later.json").write_text(json.dumps({**CLUSTER, "podgroups": groups, "pods": members}))
-    (found,) = told(capsys, "forecast", "plan", "--real", "later.json", "--horizon", "1h")
+    (found,) = json_output(capsys, "forecast", "plan", "--real", "later.json", "--horizon", "1h")
     right = found["backtest"]
     assert (right["jobs"], right["unknown"]) == (2, [])
     assert right["within"] == {"60.0": 0.5, "600.0": 1.0}
@@ -192,9 +192,9 @@ def test_finished_jobs_of_a_snapshot_are_a_trace(folder: Path, capsys: pytest.Ca
         "containerStatuses": [{"name": "main", "state": ended}],
     }
     (folder / "done.json").write_text(json.dumps({**CLUSTER, "podgroups": [group], "pods": [member]}))
-    say("import", "done.json", "--name", "done")
+    run_local("import", "done.json", "--name", "done")
     capsys.readouterr()
-    say("trace", "own", "done")
+    run_local("trace", "own", "done")
     (row,) = csv.DictReader(StringIO(capsys.readouterr().out))
     assert (row["name"], row["queue"], row["run_seconds"], row["cpu"]) == ("default-job", "a", "60", "2")
 
@@ -204,7 +204,7 @@ def clock(seconds: int) -> str:
 
 
 def test_a_forecast_requires_a_workload(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    say("forecast", "plan", code=2)
+    run_local("forecast", "plan", code=2)
     assert "--trace" in capsys.readouterr().err
 
 

@@ -221,7 +221,7 @@ def test_the_json_report_has_the_figures(backend: Path, capsys: pytest.CaptureFi
     assert queue["deserved"]["before"]["cpu"]["unit"] == "millicores"
 
 
-# files and a server refuse alike
+# errors of local files have the shape of the API
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_second_import_keeps_the_snapshot_of_existing_scenarios(
     assert json.loads(capsys.readouterr().out)["snapshot"] == "prod.2"
 
 
-# edits say what they break
+# edits report the problems that they cause
 
 
 def test_an_edit_shows_the_problems_that_it_causes(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:

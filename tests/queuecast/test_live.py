@@ -84,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def serving() -> Iterator[ApiServer]:
+def running_api_server() -> Iterator[ApiServer]:
     """Yield a running API server on loopback."""
     try:
         import kubernetes  # noqa: F401
@@ -101,7 +101,7 @@ def serving() -> Iterator[ApiServer]:
 
 @pytest.fixture
 def server() -> Iterator[ApiServer]:
-    yield from serving()
+    yield from running_api_server()
 
 
 def read(server: ApiServer, folder: Path, *more: str, token: str = TOKEN) -> int:

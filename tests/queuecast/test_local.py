@@ -24,41 +24,41 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.chdir(tmp_path)
     cluster = {**factories.cluster(), "scheduler_conf": factories.CONF}
     (tmp_path / "cluster.json").write_text(json.dumps(cluster))
-    say("import", "cluster.json", "--name", "prod")
-    say("scenario", "create", "base", "--snapshot", "prod")
+    run_local("import", "cluster.json", "--name", "prod")
+    run_local("scenario", "create", "base", "--snapshot", "prod")
     capsys.readouterr()
     return tmp_path
 
 
-def say(*words: str, code: int = 0) -> None:
+def run_local(*words: str, code: int = 0) -> None:
     assert main([*words, "--local"]) == code, words
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+def json_output(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     capsys.readouterr()
-    say(*words, "-o", "json")
+    run_local(*words, "-o", "json")
     return json.loads(capsys.readouterr().out)
 
 
 def test_a_branch_is_changed_run_and_compared(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    say("scenario", "branch", "base", "more")
-    say("queue", "set", "more", "waits", "weight=3", "capability.cpu=4", "guarantee.cpu=1")
-    say("job", "add", "more", "ml/train", "--queue", "waits", "--replicas", "2", "--cpu", "2")
-    assert [(one["name"], one["field"], one["after"]) for one in told(capsys, "scenario", "diff", "more")][
-        :3
-    ] == [
+    run_local("scenario", "branch", "base", "more")
+    run_local("queue", "set", "more", "waits", "weight=3", "capability.cpu=4", "guarantee.cpu=1")
+    run_local("job", "add", "more", "ml/train", "--queue", "waits", "--replicas", "2", "--cpu", "2")
+    assert [
+        (one["name"], one["field"], one["after"]) for one in json_output(capsys, "scenario", "diff", "more")
+    ][:3] == [
         ("waits", "weight", 3),
         ("waits", "capability.cpu", "4"),
         ("waits", "guarantee.resource.cpu", "1"),
     ]
-    assert told(capsys, "scenario", "diff", "base") == []
-    first, second = told(capsys, "run", "base", "more")
+    assert json_output(capsys, "scenario", "diff", "base") == []
+    first, second = json_output(capsys, "run", "base", "more")
     assert [run["state"] for run in (first, second)] == ["succeeded", "succeeded"]
     assert len(second["victims"]) > len(first["victims"])
-    body = told(capsys, "compare", first["id"], second["id"])
+    body = json_output(capsys, "compare", first["id"], second["id"])
     assert body["runs"][1]["victims_new"] == len(second["victims"]) - len(first["victims"])
     assert body["queues"][0]["differs"]
-    say("compare", first["id"], second["id"])
+    run_local("compare", first["id"], second["id"])
     assert "Victims that differ" in capsys.readouterr().out
 
 
@@ -66,26 +66,26 @@ def test_a_change_that_reaches_an_amount_is_found_and_applied(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ("reach", "base", "placed", "--job", "default/wait", "--at-least", "3")
-    found = told(capsys, *asked)
+    found = json_output(capsys, *asked)
     change = next(one for one in found["changes"] if one["status"] == "found")
-    say(*asked, "--use", change["name"])
-    assert told(capsys, *asked)["met"]
-    say(*asked, "--use", "weight:none", code=2)
-    say("reach", "base", "deserved", "--queue", "gone", "--at-least", "3", code=2)
-    say("reach", "base", "deserved", "--queue", "waits", "--at-least", "900", code=1)
+    run_local(*asked, "--use", change["name"])
+    assert json_output(capsys, *asked)["met"]
+    run_local(*asked, "--use", "weight:none", code=2)
+    run_local("reach", "base", "deserved", "--queue", "gone", "--at-least", "3", code=2)
+    run_local("reach", "base", "deserved", "--queue", "waits", "--at-least", "900", code=1)
     capsys.readouterr()
-    say("reach", "base", "share", "--queue", "busy", "--at-most", "1%", code=1)
+    run_local("reach", "base", "share", "--queue", "busy", "--at-most", "1%", code=1)
     out = capsys.readouterr().out
     assert "CHANGE" in out
     assert "none" in out
 
 
 def test_an_exported_change_is_read_back(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    say("queue", "set", "base", "busy", "weight=7")
+    run_local("queue", "set", "base", "busy", "weight=7")
     (backend / "conf.yaml").write_text(factories.CONF.replace("nodeorder", "binpack"))
-    say("conf", "set", "base", "conf.yaml")
+    run_local("conf", "set", "base", "conf.yaml")
     capsys.readouterr()
-    say("scenario", "export", "base")
+    run_local("scenario", "export", "base")
     reading = manifests.read([("export", capsys.readouterr().out.encode())])
     assert [(queue["metadata"]["name"], queue["spec"]["weight"]) for queue in reading.document["queues"]] == [
         ("busy", 7)
@@ -94,7 +94,7 @@ def test_an_exported_change_is_read_back(backend: Path, capsys: pytest.CaptureFi
 
 
 def test_a_run_stores_the_result_of_the_core(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    say("run", "base", "--cycles", "2")
+    run_local("run", "base", "--cycles", "2")
     kept = json.loads((backend / ".queuecast" / "runs" / "1.json").read_text())
     (backend / "input.json").write_text(json.dumps(kept["document"]))
     command = [sys.executable, "-m", "scheduler_core", "simulate", str(backend / "input.json")]
@@ -104,60 +104,62 @@ def test_a_run_stores_the_result_of_the_core(backend: Path, capsys: pytest.Captu
 
 def test_a_configuration_is_patched_line_by_line(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (backend / "conf.yaml").write_text(f"# ours\n{factories.CONF}")
-    say("conf", "set", "base", "conf.yaml")
+    run_local("conf", "set", "base", "conf.yaml")
     actions = manifests.parse_conf(factories.CONF)["actions"]
     (backend / "patch.json").write_text(
         json.dumps([{"op": "replace", "path": "/actions", "value": f"{actions}, shuffle"}])
     )
-    say("conf", "patch", "base", "patch.json")
+    run_local("conf", "patch", "base", "patch.json")
     ((_, after),) = [
-        (one["before"], one["after"]) for one in told(capsys, "scenario", "diff", "base") if not one["field"]
+        (one["before"], one["after"])
+        for one in json_output(capsys, "scenario", "diff", "base")
+        if not one["field"]
     ]
     assert after.startswith("# ours\n")
     assert manifests.parse_conf(after)["actions"] == f"{actions}, shuffle"
     (backend / "patch.json").write_text('[{"op": "remove", "path": "/nowhere"}]')
-    say("conf", "patch", "base", "patch.json", code=2)
+    run_local("conf", "patch", "base", "patch.json", code=2)
     assert "[0]: " in capsys.readouterr().err
 
 
 def test_removing_a_scenario_removes_its_runs(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    say("scenario", "branch", "base", "other")
-    first, second = told(capsys, "run", "base", "other")
-    say("scenario", "remove", "base")
-    assert [one["name"] for one in told(capsys, "scenario", "list")] == ["other"]
-    say("queues", first["id"], code=2)
-    (third,) = told(capsys, "run", "other")
+    run_local("scenario", "branch", "base", "other")
+    first, second = json_output(capsys, "run", "base", "other")
+    run_local("scenario", "remove", "base")
+    assert [one["name"] for one in json_output(capsys, "scenario", "list")] == ["other"]
+    run_local("queues", first["id"], code=2)
+    (third,) = json_output(capsys, "run", "other")
     assert third["id"] not in (first["id"], second["id"])
 
 
 def test_explain_states_why_a_job_waits(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    say("run", "base")
+    run_local("run", "base")
     capsys.readouterr()
-    say("explain", "1", "job", "default/wait")
+    run_local("explain", "1", "job", "default/wait")
     assert "Job default/wait of queue waits" in capsys.readouterr().out
-    assert told(capsys, "explain", "1", "queue", "busy")["queue"] == "busy"
-    say("explain", "1", "job", "default/wiat", code=2)
+    assert json_output(capsys, "explain", "1", "queue", "busy")["queue"] == "busy"
+    run_local("explain", "1", "job", "default/wiat", code=2)
     assert capsys.readouterr().err == "No job 'default/wiat' in the run. Did you mean 'default/wait'?\n"
 
 
 def test_an_added_job_is_explained_by_its_given_name(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    say("job", "add", "base", "ml/big", "--queue", "waits", "--replicas", "2", "--cpu", "1")
-    say("run", "base")
-    story = told(capsys, "explain", "base", "job", "ml/big")
+    run_local("job", "add", "base", "ml/big", "--queue", "waits", "--replicas", "2", "--cpu", "1")
+    run_local("run", "base")
+    story = json_output(capsys, "explain", "base", "job", "ml/big")
     assert (story["job"], story["queue"]) == ("ml/big-ml-big", "waits")
-    steps = told(capsys, "decisions", "base", "--job", "ml/big")
+    steps = json_output(capsys, "decisions", "base", "--job", "ml/big")
     assert steps
     assert {step["job"] for step in steps} == {"ml/big-ml-big"}
-    say("decisions", "base", "--job", "ml/bgi", code=2)
+    run_local("decisions", "base", "--job", "ml/bgi", code=2)
 
 
 def test_a_difference_exits_with_1_on_request(backend: Path) -> None:
-    say("scenario", "diff", "base", "--exit-code")
-    say("queue", "set", "base", "waits", "weight=3")
-    say("scenario", "diff", "base")
-    say("scenario", "diff", "base", "--exit-code", code=1)
+    run_local("scenario", "diff", "base", "--exit-code")
+    run_local("queue", "set", "base", "waits", "weight=3")
+    run_local("scenario", "diff", "base")
+    run_local("scenario", "diff", "base", "--exit-code", code=1)
 
 
 def test_notes_of_a_run_are_printed_on_standard_error(
@@ -166,10 +168,10 @@ def test_notes_of_a_run_are_printed_on_standard_error(
     pod = factories.pod("claimed", "wait")
     pod["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "gpu"}]
     (backend / "claimed.json").write_text(json.dumps(pod))
-    say("job", "add", "base", "--file", "claimed.json")
+    run_local("job", "add", "base", "--file", "claimed.json")
     capsys.readouterr()
     for words in (["run", "base"], ["explain", "1", "job", "default/wait"], ["compare", "1", "1"]):
-        say(*words)
+        run_local(*words)
         told = capsys.readouterr()
         assert "note: Not modelled: resource claims of pod default/claimed. " in told.err, words
         assert "Not modelled" not in told.out
@@ -198,7 +200,7 @@ def test_errors_are_reported_and_nothing_is_changed(
     backend: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
 ) -> None:
     before = (backend / ".queuecast" / "scenarios" / "base.json").read_text()
-    say(*words, code=2)
+    run_local(*words, code=2)
     assert says in capsys.readouterr().err
     assert (backend / ".queuecast" / "scenarios" / "base.json").read_text() == before
 
@@ -208,17 +210,17 @@ def test_lint_exits_with_1_for_files_that_volcano_cannot_read(
 ) -> None:
     (backend / "good.yaml").write_text(factories.CONF)
     (backend / "bad.yaml").write_text("actions: [")
-    say("conf", "lint", "good.yaml")
-    say("conf", "lint", "bad.yaml", code=1)
+    run_local("conf", "lint", "good.yaml")
+    run_local("conf", "lint", "bad.yaml", code=1)
 
 
 def test_output_is_a_table_json_or_yaml(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    say("queue", "list", "base")
+    run_local("queue", "list", "base")
     assert capsys.readouterr().out.splitlines()[0].split() == [
         "QUEUE", "PARENT", "WEIGHT", "RECLAIMABLE", "GUARANTEE", "DESERVED", "CAPABILITY",
     ]  # fmt: skip
-    rows = told(capsys, "queue", "list", "base")
-    say("queue", "list", "base", "-o", "yaml")
+    rows = json_output(capsys, "queue", "list", "base")
+    run_local("queue", "list", "base", "-o", "yaml")
     assert yaml.safe_load(capsys.readouterr().out) == rows
 
 
@@ -260,7 +262,7 @@ def test_manifests_in_files_are_linted_with_line_numbers(
         "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata:\n  name: a\n"
         "spec:\n  deserved: {cpu: 8}\n  capability:\n    cpu: 4\n"
     )
-    say("lint", str(plan), "--output", "json", code=1)
+    run_local("lint", str(plan), "--output", "json", code=1)
     first = json.loads(capsys.readouterr().out)[0]
     assert (first["rule"], first["queue"], first["line"]) == ("queue.deserved_above_capability", "a", 6)
 
@@ -268,10 +270,14 @@ def test_manifests_in_files_are_linted_with_line_numbers(
 def test_import_and_configuration_report_the_findings_of_lint(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rules = {one["rule"] for one in told(capsys, "import", "cluster.json", "--name", "again")["problems"]}
+    rules = {
+        one["rule"] for one in json_output(capsys, "import", "cluster.json", "--name", "again")["problems"]
+    }
     assert "conf.no_backfill" in rules
     (backend / "conf.yaml").write_text(factories.CONF)
-    assert "conf.no_backfill" in {one["rule"] for one in told(capsys, "conf", "set", "base", "conf.yaml")}
+    assert "conf.no_backfill" in {
+        one["rule"] for one in json_output(capsys, "conf", "set", "base", "conf.yaml")
+    }
     (backend / "conf.yaml").write_text("tiers: [\n")
-    say("conf", "set", "base", "conf.yaml", code=2)
+    run_local("conf", "set", "base", "conf.yaml", code=2)
     assert "conf.yaml:2: error: not YAML" in capsys.readouterr().err

@@ -16,7 +16,7 @@ import yaml
 
 from tests import factories
 from tests.needs import unavailable
-from tests.queuecast.test_live import TOKEN, ApiServer, serving
+from tests.queuecast.test_live import TOKEN, ApiServer, running_api_server
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def test_the_gitlab_job_writes_a_report(clone: Path, tools: dict[str, str], numb
 
 @pytest.fixture
 def server() -> Iterator[ApiServer]:
-    yield from serving()
+    yield from running_api_server()
 
 
 def test_the_commands_of_the_readme_list_the_evictions(

@@ -51,13 +51,13 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+def json_output(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
     capsys.readouterr()
     assert main([*words, "--local", "-o", "json"]) == code
     return json.loads(capsys.readouterr().out)
 
 
-def refused(capsys: pytest.CaptureFixture[str], plan: str) -> str:
+def error_output(capsys: pytest.CaptureFixture[str], plan: str) -> str:
     Path("plan.yaml").write_text(plan)
     assert main(["plan", "-f", "plan.yaml", "--local"]) == 2
     return capsys.readouterr().err
@@ -83,14 +83,14 @@ def test_a_plan_shows_its_effects_and_stores_nothing(
 def test_applying_a_plan_twice_changes_nothing_the_second_time(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = told(capsys, "apply", "-f", "plan.yaml")
-    again = told(capsys, "apply", "-f", "plan.yaml")
+    first = json_output(capsys, "apply", "-f", "plan.yaml")
+    again = json_output(capsys, "apply", "-f", "plan.yaml")
     assert (first["status"], again["status"]) == ("created", "unchanged")
     assert first["run"]["id"] == again["run"]["id"]
     assert first["report"] == again["report"]
-    assert [one["name"] for one in told(capsys, "snapshot", "list")] == ["prod"]
+    assert [one["name"] for one in json_output(capsys, "snapshot", "list")] == ["prod"]
     (repository / "plan.yaml").write_text(PLAN.replace("weight: 3", "weight: 5"))
-    third = told(capsys, "apply", "-f", "plan.yaml")
+    third = json_output(capsys, "apply", "-f", "plan.yaml")
     assert (third["status"], third["scenario"]["revision"]) == ("changed", 2)
     assert third["run"]["id"] != first["run"]["id"]
 
@@ -98,11 +98,11 @@ def test_applying_a_plan_twice_changes_nothing_the_second_time(
 def test_diff_exits_with_1_while_the_scenario_differs_from_the_plan(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert told(capsys, "diff", "-f", "plan.yaml", "--exit-code", code=1)
-    told(capsys, "apply", "-f", "plan.yaml", "--no-run")
-    assert told(capsys, "diff", "-f", "plan.yaml", "--exit-code") == []
+    assert json_output(capsys, "diff", "-f", "plan.yaml", "--exit-code", code=1)
+    json_output(capsys, "apply", "-f", "plan.yaml", "--no-run")
+    assert json_output(capsys, "diff", "-f", "plan.yaml", "--exit-code") == []
     assert main(["queue", "set", "more", "busy", "weight=9", "--local"]) == 0
-    (found,) = told(capsys, "diff", "-f", "plan.yaml", "--exit-code", code=1)
+    (found,) = json_output(capsys, "diff", "-f", "plan.yaml", "--exit-code", code=1)
     assert (found["name"], found["field"], found["before"], found["after"]) == ("busy", "spec.weight", 9, 3)
 
 
@@ -131,9 +131,9 @@ def test_applying_an_exported_plan_gives_the_same_scenario(
     written = capsys.readouterr().out
     assert yaml.safe_load(written)["snapshot"] == "prod"
     (repository / "again.yaml").write_text(written)
-    assert told(capsys, "diff", "-f", "again.yaml", "--exit-code") == []
+    assert json_output(capsys, "diff", "-f", "again.yaml", "--exit-code") == []
     (repository / "again.yaml").write_text(written.replace("name: by hand", "name: twin"))
-    told(capsys, "apply", "-f", "again.yaml", "--no-run")
+    json_output(capsys, "apply", "-f", "again.yaml", "--no-run")
     kept = [json.loads((repository / ".queuecast" / "scenarios" / f"{name}.json").read_text())["document"]
             for name in ("by%20hand", "twin")]  # fmt: skip
     assert [one["spec"] for one in kept[0]["queues"]] == [one["spec"] for one in kept[1]["queues"]]
@@ -158,7 +158,7 @@ def test_applying_an_exported_plan_gives_the_same_scenario(
 def test_every_problem_of_a_plan_has_its_line(
     repository: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, line: int, says: str
 ) -> None:
-    said = refused(capsys, PLAN.replace(before, after))
+    said = error_output(capsys, PLAN.replace(before, after))
     assert f"plan.yaml:{line}: error:" in said
     assert says in said
 
@@ -166,7 +166,7 @@ def test_every_problem_of_a_plan_has_its_line(
 def test_all_problems_of_a_plan_are_reported_at_once(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refused(capsys, PLAN.replace("weight: 3", "weight: 0").replace("[n1]", "[n7]"))
+    said = error_output(capsys, PLAN.replace("weight: 3", "weight: 0").replace("[n1]", "[n7]"))
     assert said.startswith("2 problems to fix")
 
 
@@ -174,7 +174,7 @@ def test_a_problem_in_a_file_of_a_plan_has_the_line_of_that_file(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (repository / "queues" / "team.yaml").write_text(QUEUE.replace("parent: root", "capability: {cpu: x}"))
-    assert "queues/team.yaml:4: error:" in refused(capsys, PLAN)
+    assert "queues/team.yaml:4: error:" in error_output(capsys, PLAN)
 
 
 def test_the_change_of_a_plan_is_linted(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

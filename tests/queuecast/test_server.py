@@ -44,21 +44,21 @@ def plan(
     return scenario
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+def json_output(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
     """Return the JSON output of a command."""
-    return json.loads(text(capsys, *words, "-o", "json", code=code))
+    return json.loads(text_output(capsys, *words, "-o", "json", code=code))
 
 
-def text(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+def text_output(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
     """Return the output of a command."""
     capsys.readouterr()
     assert main(words) == code, (words, capsys.readouterr())
     return capsys.readouterr().out
 
 
-def simulated(capsys: pytest.CaptureFixture[str], scenario: str = "plan") -> str:
+def finished_run_id(capsys: pytest.CaptureFixture[str], scenario: str = "plan") -> str:
     """Run a scenario as a worker would; return the run's id."""
-    run = told(capsys, "run", scenario, "--no-wait")[0]["id"]
+    run = json_output(capsys, "run", scenario, "--no-wait")[0]["id"]
     do_all_work()
     return str(run)
 
@@ -69,10 +69,12 @@ def test_a_login_is_readable_only_by_its_user_and_its_token_is_never_shown(
     kept = tmp_path / "config" / "queuecast" / "config.json"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
-    assert told(capsys, "context", "list") == [{"name": "test", "server": live_server.url, "current": True}]
+    assert json_output(capsys, "context", "list") == [
+        {"name": "test", "server": live_server.url, "current": True}
+    ]
     token = json.loads(kept.read_text())["contexts"]["test"]["token"]
-    assert token not in text(capsys, "context", "list", "-o", "yaml")
-    assert [one["name"] for one in told(capsys, "scenario", "list")] == ["plan"]
+    assert token not in text_output(capsys, "context", "list", "-o", "yaml")
+    assert [one["name"] for one in json_output(capsys, "scenario", "list")] == ["plan"]
     assert [one["name"] for one in Client().scenarios()] == ["plan"]
 
     kept.chmod(0o644)
@@ -80,7 +82,7 @@ def test_a_login_is_readable_only_by_its_user_and_its_token_is_never_shown(
     assert main(["scenario", "list"]) == 2
     assert "chmod 600" in capsys.readouterr().err
     kept.chmod(0o600)
-    text(capsys, "context", "remove", "test")
+    text_output(capsys, "context", "remove", "test")
     assert main(["context", "use", "test"]) == 2
     assert main(["scenario", "list", "--context", "test"]) == 2
 
@@ -93,7 +95,7 @@ def test_a_wrong_token_is_not_stored(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
     assert main(["login", live_server.url, "--name", "other"]) == 4
-    assert [one["name"] for one in told(capsys, "context", "list")] == ["test"]
+    assert [one["name"] for one in json_output(capsys, "context", "list")] == ["test"]
 
 
 def test_a_stored_token_is_sent_only_to_its_own_server(
@@ -145,49 +147,53 @@ def test_an_unknown_name_is_reported_with_suggestions_also_as_json(
 def test_every_part_of_a_scenario_is_edited_and_undone(
     plan: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text(capsys, "queue", "add", "plan", "team", "weight=2")
-    text(capsys, "queue", "remove", "plan", "team")
-    nodes = text(capsys, "node", "list", "plan", "-o", "name").split()
-    assert told(capsys, "node", "add", "plan", "--like", nodes[0], "--count", "2")["names"]
-    text(capsys, "node", "add", "plan", "--capacity", "cpu=8", "--capacity", "memory=32Gi", "--prefix", "new")
-    assert told(capsys, "node", "set", "plan", "new-1", "--cordon")["spec"]["unschedulable"] is True
-    assert "unschedulable" not in told(capsys, "node", "set", "plan", "new-1", "--uncordon")["spec"]
+    text_output(capsys, "queue", "add", "plan", "team", "weight=2")
+    text_output(capsys, "queue", "remove", "plan", "team")
+    nodes = text_output(capsys, "node", "list", "plan", "-o", "name").split()
+    assert json_output(capsys, "node", "add", "plan", "--like", nodes[0], "--count", "2")["names"]
+    text_output(
+        capsys, "node", "add", "plan", "--capacity", "cpu=8", "--capacity", "memory=32Gi", "--prefix", "new"
+    )
+    assert json_output(capsys, "node", "set", "plan", "new-1", "--cordon")["spec"]["unschedulable"] is True
+    assert "unschedulable" not in json_output(capsys, "node", "set", "plan", "new-1", "--uncordon")["spec"]
     before = Scenario.objects.get(pk=plan.pk).revision
-    text(capsys, "node", "remove", "plan", f"{nodes[0]}-1", f"{nodes[0]}-2", "new-1")
+    text_output(capsys, "node", "remove", "plan", f"{nodes[0]}-1", f"{nodes[0]}-2", "new-1")
     assert Scenario.objects.get(pk=plan.pk).revision == before + 1, "many nodes in one revision"
-    assert text(capsys, "node", "list", "plan", "-o", "name").split() == nodes
+    assert text_output(capsys, "node", "list", "plan", "-o", "name").split() == nodes
 
-    text(capsys, "job", "add", "plan", "ml/train", "--queue", "busy", "--replicas", "2")
-    assert told(capsys, "job", "set", "plan", "ml/train", "replicas=3", "minMember=1")["replicas"] == 3
-    assert told(capsys, "job", "copy", "plan", "ml/train", "--count", "2")["added"]
-    assert "ml/train" in text(capsys, "job", "list", "plan", "-o", "name").split()
-    text(capsys, "job", "remove", "plan", "ml/train")
-    assert "ml/train" not in text(capsys, "job", "list", "plan", "-o", "name").split()
-    text(capsys, "undo", "plan")
-    assert "ml/train" in text(capsys, "job", "list", "plan", "-o", "name").split()
-    text(capsys, "redo", "plan")
-    text(capsys, "queue", "set", "plan", "busy", "weight=9")
-    text(capsys, "revert", "plan", "queues", "busy", "weight")
-    assert [one["name"] for one in told(capsys, "scenario", "diff", "plan") if one["kind"] == "queues"] == []
-    kinds = {one["way"] for one in told(capsys, "history", "plan")}
+    text_output(capsys, "job", "add", "plan", "ml/train", "--queue", "busy", "--replicas", "2")
+    assert json_output(capsys, "job", "set", "plan", "ml/train", "replicas=3", "minMember=1")["replicas"] == 3
+    assert json_output(capsys, "job", "copy", "plan", "ml/train", "--count", "2")["added"]
+    assert "ml/train" in text_output(capsys, "job", "list", "plan", "-o", "name").split()
+    text_output(capsys, "job", "remove", "plan", "ml/train")
+    assert "ml/train" not in text_output(capsys, "job", "list", "plan", "-o", "name").split()
+    text_output(capsys, "undo", "plan")
+    assert "ml/train" in text_output(capsys, "job", "list", "plan", "-o", "name").split()
+    text_output(capsys, "redo", "plan")
+    text_output(capsys, "queue", "set", "plan", "busy", "weight=9")
+    text_output(capsys, "revert", "plan", "queues", "busy", "weight")
+    assert [
+        one["name"] for one in json_output(capsys, "scenario", "diff", "plan") if one["kind"] == "queues"
+    ] == []
+    kinds = {one["way"] for one in json_output(capsys, "history", "plan")}
     assert {"edit", "undo", "redo"} <= kinds
-    assert told(capsys, "preview", "plan")["queues"]
+    assert json_output(capsys, "preview", "plan")["queues"]
     asked = ("reach", "plan", "deserved", "--queue", "waits", "--at-least", "1")
-    assert told(capsys, *asked)["met"]
-    assert "Nothing needs to change." in text(capsys, *asked)
-    assert told(capsys, "release", "plan", "v1.14.4")["rules_of"] == "v1.14.4"
-    assert told(capsys, "release", "plan", "imported")["release"] == ""
-    assert told(capsys, "scenario", "rename", "plan", "renamed")["name"] == "renamed"
-    assert told(capsys, "scenario", "list", "--query", "[].name") == ["renamed"]
+    assert json_output(capsys, *asked)["met"]
+    assert "Nothing needs to change." in text_output(capsys, *asked)
+    assert json_output(capsys, "release", "plan", "v1.14.4")["rules_of"] == "v1.14.4"
+    assert json_output(capsys, "release", "plan", "imported")["release"] == ""
+    assert json_output(capsys, "scenario", "rename", "plan", "renamed")["name"] == "renamed"
+    assert json_output(capsys, "scenario", "list", "--query", "[].name") == ["renamed"]
 
 
 def test_reach_repeats_the_request_until_every_kind_of_change_is_decided(
     plan: Scenario, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ("reach", "plan", "placed", "--job", "default/wait", "--at-least", "2")
-    whole = told(capsys, *asked)
+    whole = json_output(capsys, *asked)
     monkeypatch.setattr("planner.scenarios.selectors.reach.SECONDS", 0.0)
-    assert told(capsys, *asked) == whole
+    assert json_output(capsys, *asked) == whole
     assert sum(change["tried"] for change in whole["changes"]) > len(whole["changes"])
 
 
@@ -206,52 +212,54 @@ def test_reach_repeats_the_request_until_every_kind_of_change_is_decided(
 def test_a_dry_run_returns_its_result_and_saves_nothing(
     plan: Scenario, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
-    tokens = told(capsys, "token", "list")
+    tokens = json_output(capsys, "token", "list")
     capsys.readouterr()
     assert main([*words, "--dry-run"]) == 0
     assert "note: Nothing was saved." in capsys.readouterr().err
     plan.refresh_from_db()
     assert (plan.revision, plan.name) == (1, "plan")
-    assert told(capsys, "token", "list") == tokens
+    assert json_output(capsys, "token", "list") == tokens
 
 
 def test_a_dry_run_shows_the_problems_that_the_edit_would_cause(
     plan: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    body = told(capsys, "queue", "set", "plan", "busy", "deserved.cpu=9", "capability.cpu=1", "--dry-run")
+    body = json_output(
+        capsys, "queue", "set", "plan", "busy", "deserved.cpu=9", "capability.cpu=1", "--dry-run"
+    )
     assert "queue.deserved_above_capability" in {one["rule"] for one in body["problems"]}
 
 
 def test_a_run_is_awaited_read_shared_and_cancelled(
     plan: Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = simulated(capsys)
-    assert told(capsys, "wait", run, "--for", "succeeded", "--timeout", "5")[0]["state"] == "succeeded"
-    text(capsys, "wait", "plan", "--for", "failed", "--timeout", "1", code=1)
-    assert text(capsys, "runs", "plan", "-o", "name").split() == [run]
-    victims = told(capsys, "victims", "plan")
-    evicted = told(capsys, "decisions", "plan", "--op", "evict")
+    run = finished_run_id(capsys)
+    assert json_output(capsys, "wait", run, "--for", "succeeded", "--timeout", "5")[0]["state"] == "succeeded"
+    text_output(capsys, "wait", "plan", "--for", "failed", "--timeout", "1", code=1)
+    assert text_output(capsys, "runs", "plan", "-o", "name").split() == [run]
+    victims = json_output(capsys, "victims", "plan")
+    evicted = json_output(capsys, "decisions", "plan", "--op", "evict")
     assert [one["pod"] for one in evicted] == [one["pod"] for one in victims]
-    assert len(text(capsys, "victims", "plan", "-o", "csv").splitlines()) == len(victims) + 1
-    assert all(one["pending"] for one in told(capsys, "jobs", "plan", "--query", "[?pending > `0`]"))
-    made = told(capsys, "link", "create", "plan", "--label", "for review")
+    assert len(text_output(capsys, "victims", "plan", "-o", "csv").splitlines()) == len(victims) + 1
+    assert all(one["pending"] for one in json_output(capsys, "jobs", "plan", "--query", "[?pending > `0`]"))
+    made = json_output(capsys, "link", "create", "plan", "--label", "for review")
     assert "/shared/" in made["address"]
-    text(capsys, "link", "revoke", "plan", "for review")
-    assert told(capsys, "link", "list", "plan") == []
+    text_output(capsys, "link", "revoke", "plan", "for review")
+    assert json_output(capsys, "link", "list", "plan") == []
     assert not PublicLink.objects.exists()
-    text(capsys, "bundle", "export", "plan", "--to", "run.zip")
-    again = told(capsys, "bundle", "import", "run.zip")
+    text_output(capsys, "bundle", "export", "plan", "--to", "run.zip")
+    again = json_output(capsys, "bundle", "import", "run.zip")
     assert again["result_sha256"] == Run.objects.get(pk=run).result_id
-    cancelled = told(capsys, "cancel", again["run"]["id"])
+    cancelled = json_output(capsys, "cancel", again["run"]["id"])
     assert cancelled["state"] == "cancelled"
-    text(capsys, "wait", again["run"]["id"], "--for", "succeeded", code=1)
+    text_output(capsys, "wait", again["run"]["id"], "--for", "succeeded", code=1)
 
 
 def test_a_watched_run_shows_its_progress_and_lists_its_victims(
     plan: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stopping = threading.Event()
-    started = told(capsys, "run", "plan", "--no-wait")
+    started = json_output(capsys, "run", "plan", "--no-wait")
     do_all_work(stopping)
     assert started
     assert main(["--local", "import", str(_cluster()), "--name", "prod"]) == 0
@@ -270,16 +278,16 @@ def _cluster() -> Path:
 
 
 def test_every_output_format_shows_the_same_rows(plan: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = told(capsys, "queue", "list", "plan")
+    rows = json_output(capsys, "queue", "list", "plan")
     names = [row["name"] for row in rows]
-    assert yaml.safe_load(text(capsys, "queue", "list", "plan", "-o", "yaml")) == rows
-    assert text(capsys, "queue", "list", "plan", "-o", "name").split() == names
-    csv = text(capsys, "queue", "list", "plan", "-o", "csv").splitlines()
+    assert yaml.safe_load(text_output(capsys, "queue", "list", "plan", "-o", "yaml")) == rows
+    assert text_output(capsys, "queue", "list", "plan", "-o", "name").split() == names
+    csv = text_output(capsys, "queue", "list", "plan", "-o", "csv").splitlines()
     assert csv[0].startswith("QUEUE,PARENT,WEIGHT")
     assert [line.split(",")[0] for line in csv[1:]] == names
-    assert text(capsys, "queue", "list", "plan").splitlines()[0].split()[-1] == "CAPABILITY"
-    assert text(capsys, "queue", "list", "plan", "-o", "wide").splitlines()[0].split()[-1] == "STATE"
-    assert text(capsys, "queue", "list", "plan", "--query", "[].name").split() == names
+    assert text_output(capsys, "queue", "list", "plan").splitlines()[0].split()[-1] == "CAPABILITY"
+    assert text_output(capsys, "queue", "list", "plan", "-o", "wide").splitlines()[0].split()[-1] == "STATE"
+    assert text_output(capsys, "queue", "list", "plan", "--query", "[].name").split() == names
     capsys.readouterr()
     assert main(["queue", "list", "plan", "--query", "[?"]) == 2
     assert "--query" in capsys.readouterr().err
@@ -310,13 +318,13 @@ def test_problems_of_an_edit_are_shown_beside_names_and_csv(
 
 def test_names_are_completed(plan: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
     def offered(*words: str) -> list[str]:
-        return text(capsys, NAMES, *words).split()
+        return text_output(capsys, NAMES, *words).split()
 
     assert offered("scenario", "diff") == ["plan"]
     assert "busy" in offered("queue", "set", "plan")
     assert offered("queue", "set", "plan", "busy") == []
     assert offered("node", "remove", "plan") == sorted(
-        text(capsys, "node", "list", "plan", "-o", "name").split()
+        text_output(capsys, "node", "list", "plan", "-o", "name").split()
     )
     assert offered("context", "use") == ["test"]
     assert offered("queue", "list", "-o", "json") == ["plan"]

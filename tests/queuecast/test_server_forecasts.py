@@ -15,7 +15,7 @@ from planning.forecasts.costs import Prices, costs
 from planning.forecasts.figures import job_rows
 from queuecast.__main__ import main
 from tests import factories
-from tests.queuecast.test_server import plan, text, told
+from tests.queuecast.test_server import json_output, plan, text_output
 from tests.worker import do_all_work
 
 __all__ = ["plan"]
@@ -33,7 +33,7 @@ def today(plan: Scenario) -> WorkloadTrace:
     return WorkloadTrace.objects.get()
 
 
-def worked() -> None:
+def execute_queued_work() -> None:
     """Execute the queued work as a worker would."""
     do_all_work()
 
@@ -42,34 +42,34 @@ def forecast_of(
     capsys: pytest.CaptureFixture[str], *scenarios: str, options: tuple[str, ...] = ()
 ) -> list[str]:
     """Forecast scenarios as a worker would; return the ids."""
-    begun = told(capsys, "forecast", *scenarios, *WORK, *options, "--no-wait")
-    worked()
+    begun = json_output(capsys, "forecast", *scenarios, *WORK, *options, "--no-wait")
+    execute_queued_work()
     return [one["id"] for one in begun]
 
 
 def test_a_trace_is_uploaded_listed_previewed_and_deleted(
     today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert [one["name"] for one in told(capsys, "trace", "list")] == ["today"]
-    assert told(capsys, "trace", "preview", "today")["jobs"] == today.jobs == 4
-    assert "Origin of run times" in text(capsys, "trace", "preview", "today")
+    assert [one["name"] for one in json_output(capsys, "trace", "list")] == ["today"]
+    assert json_output(capsys, "trace", "preview", "today")["jobs"] == today.jobs == 4
+    assert "Origin of run times" in text_output(capsys, "trace", "preview", "today")
     assert main(["trace", "preview", "yesterday"]) == 2
     assert "No trace 'yesterday'." in capsys.readouterr().err
     Path("broken.csv").write_text("name,queue\nj1,a\n")
     assert main(["trace", "upload", "broken.csv"]) == 2
     assert "the format cannot be recognized" in capsys.readouterr().err
-    text(capsys, "trace", "delete", "today")
+    text_output(capsys, "trace", "delete", "today")
     assert not WorkloadTrace.objects.exists()
 
 
 def test_wait_targets_are_set_one_by_one_and_evaluated(
     plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told(capsys, "target", "set", "plan", "waits=10m", "busy=1h")
-    assert told(capsys, "target", "set", "plan", "busy=")["targets"] == {"waits": 600.0}
-    assert told(capsys, "target", "list", "plan")["targets"] == {"waits": 600.0}
+    json_output(capsys, "target", "set", "plan", "waits=10m", "busy=1h")
+    assert json_output(capsys, "target", "set", "plan", "busy=")["targets"] == {"waits": 600.0}
+    assert json_output(capsys, "target", "list", "plan")["targets"] == {"waits": 600.0}
     forecast_of(capsys, "plan")
-    queues = {one["queue"]: one for one in told(capsys, "forecasts", "queues", "plan")}
+    queues = {one["queue"]: one for one in json_output(capsys, "forecasts", "queues", "plan")}
     assert queues["waits"]["target_seconds"] == 600.0
     forecast_of(capsys, "plan", options=("--target", "busy=30s"))
     assert Forecast.objects.latest("created").options["targets"] == {"busy": 30.0}
@@ -82,30 +82,30 @@ def test_a_forecast_is_awaited_and_shows_its_verdict_jobs_and_costs(
     Path("prices.yaml").write_text("resources: {cpu: 0.04}\ncurrency: EUR\n")
     worker = threading.Thread(target=work_until_over)
     worker.start()
-    [found] = told(capsys, "forecast", "plan", *WORK, "--prices", "prices.yaml")
+    [found] = json_output(capsys, "forecast", "plan", *WORK, "--prices", "prices.yaml")
     worker.join()
     record = record_of(Forecast.objects.get())
     kept = costs(record, Prices(resources={"cpu": 0.04}, currency="EUR"))
     assert found["costs"]["nodes"] == pytest.approx(kept.nodes, rel=1e-12)
     assert sum(one["charged"] for one in found["costs"]["queues"]) == pytest.approx(kept.nodes)
     assert {one["kind"] for one in found["verdict"]} >= {"utilisation"}
-    jobs = told(capsys, "forecasts", "jobs", found["id"])
+    jobs = json_output(capsys, "forecasts", "jobs", found["id"])
     assert {one["job"]: one["wait_seconds"] for one in jobs} == {
         row.job: row.wait_seconds for row in job_rows(record)
     }
-    evictions = told(capsys, "forecasts", "evictions", "plan", "--queue", "busy")
+    evictions = json_output(capsys, "forecasts", "evictions", "plan", "--queue", "busy")
     assert len(evictions) == len(record.evictions.times) > 0
-    text(capsys, "forecasts", "cost", "plan", "--prices", "prices.yaml", "--chargeback", "bill.csv")
+    text_output(capsys, "forecasts", "cost", "plan", "--prices", "prices.yaml", "--chargeback", "bill.csv")
     rows = list(csv.DictReader(StringIO(Path("bill.csv").read_text())))
     assert sum(float(row["charged"]) for row in rows) == pytest.approx(kept.nodes)
-    assert "Forecast of plan over 1 h" in text(capsys, "forecasts", "show", "plan")
+    assert "Forecast of plan over 1 h" in text_output(capsys, "forecasts", "show", "plan")
 
 
 def work_until_over() -> None:
     from django.db import connection
 
     while not Forecast.objects.filter(state__in=Forecast.OVER).exists():
-        worked()
+        execute_queued_work()
     connection.close()
 
 
@@ -114,11 +114,11 @@ def test_forecasts_are_compared_and_a_moment_becomes_a_scenario(
 ) -> None:
     scenario_branch(scenario=plan, name="other")
     first, second = forecast_of(capsys, "plan", "other")
-    found = told(capsys, "forecasts", "compare", "plan", "other")
-    assert found == told(capsys, "forecasts", "compare", first, second)
+    found = json_output(capsys, "forecasts", "compare", "plan", "other")
+    assert found == json_output(capsys, "forecasts", "compare", first, second)
     assert found["sentence"] == "This change changes no wait."
-    assert len(told(capsys, "forecasts", "wait", first, second)) == 2
-    made = told(capsys, "forecasts", "moment", "plan", "10m", "--name", "ten minutes in")
+    assert len(json_output(capsys, "forecasts", "wait", first, second)) == 2
+    made = json_output(capsys, "forecasts", "moment", "plan", "10m", "--name", "ten minutes in")
     assert Scenario.objects.get(pk=made["id"]).parent == plan
 
 
@@ -127,13 +127,13 @@ def test_drawn_workloads_give_intervals_on_a_server(
 ) -> None:
     scenario_branch(scenario=plan, name="other")
     first, second = forecast_of(capsys, "plan", "other", options=("--seeds", "3"))
-    found = told(capsys, "forecasts", "compare", first, second)
+    found = json_output(capsys, "forecasts", "compare", first, second)
     assert {one["queue"] for one in found["seeds"]} <= {"busy", "waits"}
     assert found["seeds"][0]["mean"]["change"]["mean"] == 0.0
-    assert "over 3 drawn workloads" in text(capsys, "forecasts", "compare", first, second)
-    shown = told(capsys, "forecasts", "show", first)
+    assert "over 3 drawn workloads" in text_output(capsys, "forecasts", "compare", first, second)
+    shown = json_output(capsys, "forecasts", "show", first)
     assert {one["resource"] for one in shown["resources"]} >= {"cpu", "memory"}
-    assert "Use of the nodes" in text(capsys, "forecasts", "show", first)
+    assert "Use of the nodes" in text_output(capsys, "forecasts", "show", first)
 
 
 def test_options_that_a_server_lacks_are_refused_with_an_alternative(
@@ -149,6 +149,6 @@ def test_options_that_a_server_lacks_are_refused_with_an_alternative(
     ):
         assert main(words) == 2
         assert said in capsys.readouterr().err
-    waiting = told(capsys, "forecast", "plan", *WORK, "--no-wait")[0]["id"]
-    assert told(capsys, "forecasts", "show", waiting, code=1)[0]["state"] == "queued"
-    assert told(capsys, "forecasts", "cancel", waiting)[0]["state"] == "cancelled"
+    waiting = json_output(capsys, "forecast", "plan", *WORK, "--no-wait")[0]["id"]
+    assert json_output(capsys, "forecasts", "show", waiting, code=1)[0]["state"] == "queued"
+    assert json_output(capsys, "forecasts", "cancel", waiting)[0]["state"] == "cancelled"

@@ -21,7 +21,7 @@ UV = str(Path(sys.executable).parent / "uv")
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, built from a copy of the sources: a build leaves files beside them."""
+    """The package, built from a copy of the sources, since a build leaves files among them."""
     source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
     for package in OURS:
         shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))

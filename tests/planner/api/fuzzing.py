@@ -84,9 +84,9 @@ class World:
         finish(run, simulate_document(manifests.resolve(run.input.document())))
         self._bodies = calls.bodies(run)
         self._scenario = calls.edited(run.scenario)
-        self._named = {"number": 1, **calls.things(run, self._scenario)}  # of a cell, a revision
+        self._named = {"number": 1, **calls.objects(run, self._scenario)}  # of a cell, a revision
         offered = {"invitation_id": offer.pk}
-        self._by_route = calls.of_route(run, self._scenario) | dict.fromkeys(
+        self._by_route = calls.route_objects(run, self._scenario) | dict.fromkeys(
             ("api:offer", "api:offer-accept"), offered
         )
         self._queries = queries(run, factories.run(self._scenario), self._named)
@@ -103,7 +103,7 @@ class World:
         return case
 
     def try_out(self, case: Case, trial: Trial) -> None:
-        """Send a request, undo what it did, and note what was wrong with the response."""
+        """Send a request, roll back its changes, and record the findings about the response."""
         sort = case.meta.generation.mode.value if case.meta else "example"
         self._address(case)
         headers = {"Authorization": f"Token {self._token}", "Accept-Encoding": "identity"}
@@ -118,7 +118,7 @@ class World:
             trial.findings.append(f"{sort} {answer.status_code} {what}\n{case.as_curl_command()[:900]}")
 
     def _address(self, case: Case) -> None:
-        """Let whatever is not wrong on purpose name things that exist, at their present revision."""
+        """Let all parts that are not wrong on purpose refer to existing objects at their current revision."""
         if not _is_wrong(case, ParameterLocation.PATH):
             route = self._route(case)
             named = self._named | self._by_route.get(f"api:{route}", {})

@@ -120,21 +120,23 @@ def _things(value: Any) -> list[dict[str, Any]]:
     return [thing for thing in (value if isinstance(value, list) else [value]) if isinstance(thing, dict)]
 
 
-def unlike(told: Any, answered: Any, at: str = "") -> list[str]:
+def differences(told: Any, answered: Any, at: str = "") -> list[str]:
     """Return the places where an example differs from the response in a key, a type or a value's kind."""
     if isinstance(told, dict) and isinstance(answered, dict):
         return [
             place
             for key, value in told.items()
             for place in (
-                unlike(value, answered[key], f"{at}.{key}")
+                differences(value, answered[key], f"{at}.{key}")
                 if key in answered
                 else [f"{at}.{key} is not there"]
             )
         ]
     if isinstance(told, list) and isinstance(answered, list):
         return (
-            [place for value in told for place in unlike(value, answered[0], f"{at}[]")] if answered else []
+            [place for value in told for place in differences(value, answered[0], f"{at}[]")]
+            if answered
+            else []
         )
     same = (
         type(told) is type(answered)
@@ -147,8 +149,8 @@ def unlike(told: Any, answered: Any, at: str = "") -> list[str]:
 @pytest.mark.django_db
 def test_every_documented_body_matches_the_response(api: APIClient) -> None:
     shown = dict(re.findall(r"\n##+ ([^\n]+)\n(?:(?!\n##).)*?\n```json\n(.*?)```", PAGE, flags=re.DOTALL))
-    assert len(shown) == PAGE.count("```json"), "one example a heading"
+    assert len(shown) == PAGE.count("```json"), "each heading has one example"
     answered = bodies(api)
     assert set(shown) == set(answered)
     for heading, text in shown.items():
-        assert unlike(json.loads(text), answered[heading]) == [], heading
+        assert differences(json.loads(text), answered[heading]) == [], heading

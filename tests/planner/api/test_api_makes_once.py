@@ -42,9 +42,9 @@ class World:
         run = executed(factories.run())
         self.sent = calls.bodies(run)
         self.scenario = calls.edited(run.scenario)
-        Client().force_login(admin)  # a session to name
-        self.named = calls.of_route(run, self.scenario)
-        self.things = calls.things(run, self.scenario)
+        Client().force_login(admin)  # creates a session to refer to
+        self.named = calls.route_objects(run, self.scenario)
+        self.things = calls.objects(run, self.scenario)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_a_creating_call_repeated_with_one_key_creates_once(name: str, path: str
     sent, revision = world.sent["post", name], str(world.scenario.revision)
 
     def call(body: Any) -> Any:
-        body, how = calls.uploaded(body), calls.form(name)
+        body, how = calls.uploaded(body), calls.body_format(name)
         return world.caller.post(address, body, format=how, headers={**ONCE, "If-Match": revision})
 
     first, second = call(sent), call(sent)

@@ -39,7 +39,7 @@ def test_every_address_is_in_the_schema(schema: dict[str, Any]) -> None:
 def test_every_list_supports_paging_ordering_and_fields(schema: dict[str, Any]) -> None:
     for path, calls in schema["paths"].items():
         taken = {parameter["name"] for parameter in calls.get("get", {}).get("parameters", ())}
-        if "results" in answered(schema, calls.get("get", {})).get("properties", {}):
+        if "results" in response_schema(schema, calls.get("get", {})).get("properties", {}):
             assert {"page", "page_size", "ordering", "fields"} <= taken, path
 
 
@@ -49,7 +49,7 @@ def test_every_json_read_supports_fields(schema: dict[str, Any]) -> None:
         "/api/v1/scenarios/{scenario_id}/document/", "/api/v1/snapshots/{snapshot_id}/document/",
     }  # fmt: skip
     for path, calls in schema["paths"].items():
-        if answered(schema, calls.get("get", {})) and path not in whole:
+        if response_schema(schema, calls.get("get", {})) and path not in whole:
             assert "fields" in {parameter["name"] for parameter in calls["get"].get("parameters", ())}, path
 
 
@@ -66,7 +66,7 @@ def test_every_scenario_edit_returns_problems_and_notes(schema: dict[str, Any]) 
         (
             "post",
             "/api/v1/scenarios/{scenario_id}/rebase/",
-        ),  # makes another scenario; reading it says what with
+        ),  # creates another scenario, which has its own checks
     }
     edits = {
         (method, path): call["responses"]
@@ -77,11 +77,11 @@ def test_every_scenario_edit_returns_problems_and_notes(schema: dict[str, Any]) 
     assert len(edits) > 15
     for (method, path), responses in edits.items():
         if (method, path) not in others:
-            done = answered(schema, {"responses": {"200": responses.get("201", responses["200"])}})
+            done = response_schema(schema, {"responses": {"200": responses.get("201", responses["200"])}})
             assert {"problems", "notes"} <= set(done["required"]), (method, path)
 
 
-def answered(schema: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
+def response_schema(schema: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a call's JSON response for status 200, empty if there is none."""
     shape = call.get("responses", {}).get("200", {}).get("content", {}).get("application/json", {})
     found: dict[str, Any] = shape.get("schema", {})

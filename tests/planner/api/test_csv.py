@@ -29,13 +29,13 @@ def rows(api: APIClient, address: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.getvalue().decode(), newline="")))
 
 
-def of_run(run: Run, part: str, query: str = "format=csv") -> str:
+def run_url(run: Run, part: str, query: str = "format=csv") -> str:
     return f"/api/v1/runs/{run.pk}/{part}/?{query}"
 
 
 def test_csv_figures_equal_those_of_the_api(api: APIClient, finished_run: Run) -> None:
-    told = api.get(of_run(finished_run, "queues", "")).json()["results"]
-    table = rows(api, of_run(finished_run, "queues"))
+    told = api.get(run_url(finished_run, "queues", "")).json()["results"]
+    table = rows(api, run_url(finished_run, "queues"))
     assert [row["queue"] for row in table] == [row["queue"] for row in told]
     for row, body in zip(table, told, strict=True):
         assert float(row["share (ratio)"] or 0) == (body["share"] or 0)
@@ -46,18 +46,18 @@ def test_csv_figures_equal_those_of_the_api(api: APIClient, finished_run: Run) -
 
 @pytest.mark.parametrize("part", ["jobs", "victims", "decisions"])
 def test_a_csv_table_is_complete_and_in_list_order(api: APIClient, finished_run: Run, part: str) -> None:
-    told = api.get(of_run(finished_run, part, "page_size=1000")).json()["results"]
-    table = rows(api, of_run(finished_run, part, "format=csv&page_size=1"))
+    told = api.get(run_url(finished_run, part, "page_size=1000")).json()["results"]
+    table = rows(api, run_url(finished_run, part, "format=csv&page_size=1"))
     assert told
     names = [name for name, value in told[0].items() if isinstance(value, str)]
     assert [[row[name] for name in names] for row in table] == [[row[name] for name in names] for row in told]
 
 
 def test_a_csv_table_honours_filters_and_fields(api: APIClient, finished_run: Run) -> None:
-    table = rows(api, of_run(finished_run, "jobs", "format=csv&queue=waits&fields=job,queue"))
+    table = rows(api, run_url(finished_run, "jobs", "format=csv&queue=waits&fields=job,queue"))
     assert table == [{"job": "default/wait", "queue": "waits"}]
-    assert api.get(of_run(finished_run, "jobs", "format=csv&fields=jbo")).status_code == 422
-    assert api.get(of_run(finished_run, "jobs", "format=xml")).status_code == 422
+    assert api.get(run_url(finished_run, "jobs", "format=csv&fields=jbo")).status_code == 422
+    assert api.get(run_url(finished_run, "jobs", "format=xml")).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_a_csv_table_honours_filters_and_fields(api: APIClient, finished_run: Ru
 def test_fields_select_row_columns_when_a_table_is_part_of_a_response(
     api: APIClient, finished_run: Run, part: str, query: str, columns: list[str]
 ) -> None:
-    table = rows(api, of_run(finished_run, part, f"format=csv&{query}"))
+    table = rows(api, run_url(finished_run, part, f"format=csv&{query}"))
     assert table
     assert all(list(row) == columns for row in table)
     unknown = query.replace("fields=", "fields=nothing,")
-    assert api.get(of_run(finished_run, part, f"format=csv&{unknown}")).status_code == 422
+    assert api.get(run_url(finished_run, part, f"format=csv&{unknown}")).status_code == 422
 
 
 def test_scenario_tables_export_as_csv(api: APIClient, finished_run: Run) -> None:
@@ -109,7 +109,7 @@ def test_account_tables_leak_no_secrets(api: APIClient, browser: Client, editor:
     lists = ["tokens/", "workspaces/", *(f"{at[1:]}{name}/" for name in TABLES_OF_A_WORKSPACE)]
     assert found == [f"/api/v1/{name}?format=csv" for name in lists]
     for link in found:
-        table = rows(api, link)  # first, because it is an event of the history
+        table = rows(api, link)  # first, because it adds an event to the history
         told = api.get(link.partition("?")[0]).json()["results"]
         names = [name for name, value in told[0].items() if isinstance(value, str)]
         assert [[row[name] for name in names] for row in table] == [
@@ -161,7 +161,7 @@ def test_every_csv_link_on_a_page_returns_a_table(browser: Client, finished_run:
 
 
 def test_an_anonymous_csv_request_returns_401(stranger: APIClient, finished_run: Run) -> None:
-    answer = stranger.get(of_run(finished_run, "queues"))
+    answer = stranger.get(run_url(finished_run, "queues"))
     assert answer.status_code == 401
     assert answer.content.decode().splitlines()[0].startswith("code,message")
 
@@ -169,12 +169,12 @@ def test_an_anonymous_csv_request_returns_401(stranger: APIClient, finished_run:
 def test_a_csv_export_is_recorded_in_the_history_once_an_hour(api: APIClient, finished_run: Run) -> None:
     scenario = finished_run.scenario
     for address in (
-        of_run(finished_run, "victims"), of_run(finished_run, "victims"), "/api/v1/runs/?format=csv",
+        run_url(finished_run, "victims"), run_url(finished_run, "victims"), "/api/v1/runs/?format=csv",
         f"/api/v1/scenarios/{scenario.pk}/diff/?format=csv",
         f"/api/v1/workspaces/{scenario.workspace_id}/members/?format=csv",
     ):  # fmt: skip
         rows(api, address)
-    assert api.get(of_run(finished_run, "victims", "format=csv&nobody=1")).status_code == 422
+    assert api.get(run_url(finished_run, "victims", "format=csv&nobody=1")).status_code == 422
     assert api.get(f"/api/v1/runs/{finished_run.pk}/victims/").status_code == 200
     noted = Event.objects.filter(kind="export").order_by("created")
     assert list(noted.values_list("action", "subject", "actor", "workspace")) == [

@@ -18,7 +18,7 @@ from planner.api.columns import Row
 from planner.api.parquet_files import parquet
 from planner.runs.models import Run
 from tests import factories
-from tests.planner.api.test_csv import of_run, rows
+from tests.planner.api.test_csv import rows, run_url
 from tests.planner.pages import text_of
 
 MEDIA_TYPE = "application/vnd.apache.parquet"
@@ -32,11 +32,11 @@ def content(api: APIClient, address: str) -> bytes:
     return bytes(answer.getvalue())
 
 
-def read(file: bytes) -> Table:
+def read_table(file: bytes) -> Table:
     return pyarrow.parquet.read_table(io.BytesIO(file))
 
 
-def kinds(table: Table) -> dict[str, str]:
+def column_types(table: Table) -> dict[str, str]:
     return {field.name: str(field.type) for field in table.schema}
 
 
@@ -50,8 +50,8 @@ def as_csv(cell: Any) -> str:
 
 @pytest.mark.parametrize("part", ["queues", "jobs", "victims", "decisions", "nodes"])
 def test_a_parquet_table_equals_the_csv_table(api: APIClient, finished_run: Run, part: str) -> None:
-    table = read(content(api, of_run(finished_run, part, "format=parquet")))
-    lines = rows(api, of_run(finished_run, part))
+    table = read_table(content(api, run_url(finished_run, part, "format=parquet")))
+    lines = rows(api, run_url(finished_run, part))
     assert lines
     assert table.column_names == list(lines[0])
     for cells, line in zip(table.to_pylist(), lines, strict=True):
@@ -61,9 +61,9 @@ def test_a_parquet_table_equals_the_csv_table(api: APIClient, finished_run: Run,
 
 
 def test_parquet_figures_equal_those_of_the_api_in_typed_columns(api: APIClient, finished_run: Run) -> None:
-    told = api.get(of_run(finished_run, "queues", "")).json()["results"]
-    table = read(content(api, of_run(finished_run, "queues", "format=parquet")))
-    known = kinds(table)
+    told = api.get(run_url(finished_run, "queues", "")).json()["results"]
+    table = read_table(content(api, run_url(finished_run, "queues", "format=parquet")))
+    known = column_types(table)
     assert known["queue"] == "string"
     assert known["share (ratio)"] == "double"
     assert known["weight"] == "int64"
@@ -76,32 +76,34 @@ def test_parquet_figures_equal_those_of_the_api_in_typed_columns(api: APIClient,
 
 
 def test_equal_rows_give_equal_bytes(api: APIClient, finished_run: Run) -> None:
-    address = of_run(finished_run, "jobs", "format=parquet&ordering=-job")
+    address = run_url(finished_run, "jobs", "format=parquet&ordering=-job")
     assert content(api, address) == content(api, address)
 
 
 def test_a_parquet_table_honours_filters_and_fields(api: APIClient, finished_run: Run) -> None:
-    table = read(content(api, of_run(finished_run, "jobs", "format=parquet&queue=waits&fields=job,queue")))
+    table = read_table(
+        content(api, run_url(finished_run, "jobs", "format=parquet&queue=waits&fields=job,queue"))
+    )
     assert table.to_pylist() == [{"job": "default/wait", "queue": "waits"}]
 
 
 def test_the_accept_header_requests_parquet(api: APIClient, finished_run: Run) -> None:
-    answer: Any = api.get(of_run(finished_run, "jobs", ""), HTTP_ACCEPT=MEDIA_TYPE)
-    assert bytes(answer.getvalue()) == content(api, of_run(finished_run, "jobs", "format=parquet"))
+    answer: Any = api.get(run_url(finished_run, "jobs", ""), HTTP_ACCEPT=MEDIA_TYPE)
+    assert bytes(answer.getvalue()) == content(api, run_url(finished_run, "jobs", "format=parquet"))
 
 
 def test_parquet_errors_are_returned_as_json(api: APIClient, stranger: APIClient, finished_run: Run) -> None:
-    unknown = api.get(of_run(finished_run, "jobs", "format=parquet&fields=jbo"))
+    unknown = api.get(run_url(finished_run, "jobs", "format=parquet&fields=jbo"))
     assert unknown.status_code == 422
     assert unknown.headers["Content-Type"] == "application/json"
     assert unknown.json()["problems"]
-    refused = stranger.get(of_run(finished_run, "queues", "format=parquet"))
+    refused = stranger.get(run_url(finished_run, "queues", "format=parquet"))
     assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
     assert not Event.objects.filter(kind="export").exists()
 
 
 def test_a_parquet_export_is_recorded_in_the_history(api: APIClient, finished_run: Run) -> None:
-    content(api, of_run(finished_run, "victims", "format=parquet"))
+    content(api, run_url(finished_run, "victims", "format=parquet"))
     noted = Event.objects.get(kind="export")
     assert noted.subject == f"run {finished_run.pk}: run-victims as Parquet"
 
@@ -123,9 +125,9 @@ def test_every_csv_link_has_a_parquet_link_beside_it(browser: Client, finished_r
             assert browser.get(link.replace("&amp;", "&")).headers["Content-Type"] == MEDIA_TYPE, link
 
 
-def typed(*values: Any) -> tuple[str, list[Any]]:
+def column_of(*values: Any) -> tuple[str, list[Any]]:
     """Return the type and the cells of a column with these values."""
-    table = read(parquet(lambda: [{"a": value} for value in values]))
+    table = read_table(parquet(lambda: [{"a": value} for value in values]))
     return str(table.schema.field("a").type), table["a"].to_pylist()
 
 
@@ -144,27 +146,30 @@ def typed(*values: Any) -> tuple[str, list[Any]]:
     ],
 )  # fmt: skip
 def test_a_column_has_the_narrowest_type_that_holds_it(values: Any, kind: str, held: list[Any]) -> None:
-    assert typed(*values) == (kind, held)
+    assert column_of(*values) == (kind, held)
 
 
 def test_an_unlimited_amount_is_infinity() -> None:
     amounts = [{"value": value, "unit": "bytes", "unlimited": value is None} for value in (None, 5)]
-    table = read(parquet(lambda: [{"memory": amount} for amount in amounts]))
+    table = read_table(parquet(lambda: [{"memory": amount} for amount in amounts]))
     assert table.to_pydict() == {"memory (bytes)": [float("inf"), 5.0]}
 
 
 def test_a_long_table_is_written_in_groups_of_rows() -> None:
-    table = read(parquet(lambda: ({"number": number} for number in range(25_000))))
+    table = read_table(parquet(lambda: ({"number": number} for number in range(25_000))))
     assert table["number"].to_pylist() == list(range(25_000))
 
 
 def test_an_empty_table_has_no_columns() -> None:
-    assert read(parquet(list)).shape == (0, 0)
+    assert read_table(parquet(list)).shape == (0, 0)
 
 
 def test_values_that_change_while_a_file_is_written_do_not_break_it() -> None:
     readings: Iterator[list[Row]] = iter([[{"a": 1, "b": None}], [{"a": "x", "b": 2, "c": 3}, {"a": 4}]])
-    assert read(parquet(lambda: next(readings))).to_pylist() == [{"a": None, "b": None}, {"a": 4, "b": None}]
+    assert read_table(parquet(lambda: next(readings))).to_pylist() == [
+        {"a": None, "b": None},
+        {"a": 4, "b": None},
+    ]
 
 
 def test_pyarrow_is_imported_only_when_a_file_is_requested() -> None:

@@ -16,7 +16,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def written(file: Path) -> Path:
+def write_backup(file: Path) -> Path:
     """Write a backup of a run into a file, and flush the database."""
     factories.run()
     with gzip.open(file, "wt", encoding="utf-8") as stream:
@@ -25,7 +25,7 @@ def written(file: Path) -> Path:
     return file
 
 
-def rewritten(change: Callable[[list[str]], object]) -> Callable[[bytes], bytes]:
+def with_changed_lines(change: Callable[[list[str]], object]) -> Callable[[bytes], bytes]:
     """Return a function that changes the lines of a backup."""
 
     def changed(content: bytes) -> bytes:
@@ -55,20 +55,20 @@ BROKEN = {
         lambda content: content[:200] + bytes([content[200] ^ 255]) + content[201:],
         "damaged or cut off|is not a backup",
     ),
-    "without its last line": (rewritten(lambda lines: lines.pop()), "is cut off"),
-    "a row less": (rewritten(lambda lines: lines.pop(2)), "does not have the rows"),
-    "a row changed": (rewritten(_renamed), "does not have the rows"),
-    "a row more": (rewritten(lambda lines: lines.append(lines[1])), "goes on after its end"),
-    "of another release": (rewritten(_older), "Restore it with the release that made it"),
-    "another program's": (lambda content: gzip.compress(b"-- PostgreSQL database dump"), "is not a backup"),
-    "another program's JSON": (lambda content: gzip.compress(b'{"kind": "List"}'), "is not a sealed backup"),
-    "no gzip": (lambda content: b"hello", "damaged or cut off"),
+    "without its last line": (with_changed_lines(lambda lines: lines.pop()), "is cut off"),
+    "a missing row": (with_changed_lines(lambda lines: lines.pop(2)), "does not have the rows"),
+    "a changed row": (with_changed_lines(_renamed), "does not have the rows"),
+    "an extra row": (with_changed_lines(lambda lines: lines.append(lines[1])), "goes on after its end"),
+    "of another release": (with_changed_lines(_older), "Restore it with the release that made it"),
+    "a pg_dump": (lambda content: gzip.compress(b"-- PostgreSQL database dump"), "is not a backup"),
+    "other JSON": (lambda content: gzip.compress(b'{"kind": "List"}'), "is not a sealed backup"),
+    "not gzipped": (lambda content: b"hello", "damaged or cut off"),
     "empty": (lambda content: b"", "is not a backup"),
 }  # fmt: skip
 
 
 def test_a_backup_is_restored(tmp_path: Path) -> None:
-    call_command("restore", str(written(tmp_path / "backup.jsonl.gz")))
+    call_command("restore", str(write_backup(tmp_path / "backup.jsonl.gz")))
     assert Snapshot.objects.count() == 1
     assert Workspace.objects.get().name == Workspace.DEFAULT
 
@@ -76,7 +76,7 @@ def test_a_backup_is_restored(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_broken_or_foreign_backup_is_refused_and_nothing_is_stored(tmp_path: Path, how: str) -> None:
     change, reason = BROKEN[how]
-    file = written(tmp_path / "backup.jsonl.gz")
+    file = write_backup(tmp_path / "backup.jsonl.gz")
     file.write_bytes(change(file.read_bytes()))
     with pytest.raises(CommandError, match=reason) as refused:
         call_command("restore", str(file))

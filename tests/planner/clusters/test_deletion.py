@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CONFIRMED = {"confirmation": "a-long-test-password"}
 
 
-def done(scenario: Scenario, count: int = 1) -> list[Run]:
+def finished_runs(scenario: Scenario, count: int = 1) -> list[Run]:
     """Return finished runs of a scenario, all of the same input."""
     runs = [run_create(scenario=scenario) for _ in range(count)]
     do_all_work()
@@ -35,7 +35,7 @@ def done(scenario: Scenario, count: int = 1) -> list[Run]:
 
 
 def test_deleting_a_run_keeps_the_results_it_shares(api: APIClient) -> None:
-    first, second = done(factories.scenario(), 2)
+    first, second = finished_runs(factories.scenario(), 2)
     assert first.outcome_id == second.outcome_id
     shown = api.get(f"/api/v1/runs/{second.pk}/queues/").json()
     assert api.delete(f"/api/v1/runs/{first.pk}/").status_code == 204
@@ -49,9 +49,9 @@ def test_deleting_a_run_keeps_the_results_it_shares(api: APIClient) -> None:
 
 def test_deleting_a_snapshot_lists_and_removes_its_dependents(api: APIClient, browser: Client) -> None:
     scenario = factories.scenario()
-    [run] = done(scenario)
+    [run] = finished_runs(scenario)
     other = scenario_create(snapshot=factories.snapshot(name="another"), name="stays")
-    [kept] = done(other)
+    [kept] = finished_runs(other)
     address = f"/api/v1/snapshots/{scenario.snapshot_id}/"
     assert api.delete(f"{address}?dry_run=1").json() == {"scenarios": 1, "runs": 1}
     page = text_of(browser.get(f"/snapshots/{scenario.snapshot_id}/delete/"))
@@ -110,7 +110,7 @@ def test_an_account_is_deleted_unless_a_workspace_would_lose_its_only_admin(clie
 
 def test_a_dry_run_lists_the_dependents_before_a_cluster_is_deleted(api: APIClient) -> None:
     scenario = factories.scenario()
-    [run] = done(scenario)
+    [run] = finished_runs(scenario)
     [row] = api.get("/api/v1/clusters/").json()["results"]
     address = f"/api/v1/clusters/{row['id']}/"
     assert api.get(address).json() == row
@@ -180,7 +180,7 @@ def test_password_guesses_on_the_account_deletion_page_are_throttled(client: Cli
 
 
 def test_the_run_page_links_to_its_deletion_except_for_viewers(client: Client) -> None:
-    [run] = done(factories.scenario())
+    [run] = finished_runs(factories.scenario())
     for role, leads in ((Role.EDITOR, True), (Role.VIEWER, False)):
         client.force_login(factories.user(role.value, role=role))
         page = text_of(client.get(f"/runs/{run.pk}/"))
@@ -195,7 +195,7 @@ def test_the_oldest_runs_above_the_workspace_quota_are_removed_but_not_the_last(
     for number in range(4):
         scenario.name = f"what if {number}"
         scenario.save(update_fields=["name"])
-        runs += done(scenario)
+        runs += finished_runs(scenario)
     all_of_it = usage(scenario.workspace).runs
     settings.KEEP_RUNS_MB = all_of_it * 0.4 / 1e6
     old_runs_remove(keep=timedelta(days=90))

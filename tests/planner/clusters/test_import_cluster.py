@@ -120,7 +120,7 @@ def test_a_value_that_exceeds_its_column_is_an_error() -> None:
     assert read.has_errors
 
 
-# There and back
+# Round trip
 
 
 def through_the_database(scenario: dict[str, Any]) -> dict[str, Any]:

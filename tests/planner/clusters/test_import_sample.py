@@ -108,7 +108,7 @@ def test_proportion_in_the_first_tier_evicts_only_from_vision() -> None:
     assert victims(mended) == {("vision", GANG): 16, ("vision", "search/reindex"): 4}
 
 
-def looped(conf: str, *, deserved_of_ci: str = "") -> tuple[list[int], list[dict[str, Any]]]:
+def evictions_and_loops(conf: str, *, deserved_of_ci: str = "") -> tuple[list[int], list[dict[str, Any]]]:
     """Return how many pods each of ten cycles evicts, and the eviction loops."""
     document = manifests.resolve({**sample_document(), "scheduler_conf": conf, "cycles": 10})
     for queue in document["queues"]:
@@ -121,14 +121,14 @@ def looped(conf: str, *, deserved_of_ci: str = "") -> tuple[list[int], list[dict
 
 def test_capacity_in_the_second_tier_loops_until_fixed() -> None:
     wrong = SAMPLE_CONF.replace("- name: proportion", "- name: capacity")
-    evicted, (loop,) = looped(wrong)
+    evicted, (loop,) = evictions_and_loops(wrong)
     assert evicted == [5] + [1] * 9
     assert (loop["first_cycle"], loop["period"]) == (4, 2)
     assert {pod["pod"] for pod in loop["pods"]} == {"ci/gpu-tests-worker-2", "ci/gpu-tests-worker-3"}
     assert loop["waiting"] == ["serving/chat-canary"]
-    assert looped(wrong, deserved_of_ci="1") == ([4] + [0] * 9, [])
+    assert evictions_and_loops(wrong, deserved_of_ci="1") == ([4] + [0] * 9, [])
     right = PROPORTION_FIRST.replace("- name: proportion", "- name: capacity")
-    assert looped(right) == ([4] + [0] * 9, [])
+    assert evictions_and_loops(right) == ([4] + [0] * 9, [])
 
 
 def test_a_stored_run_of_the_sample_has_the_documented_figures(transactional_db: None) -> None:

@@ -66,12 +66,12 @@ def scenario_file() -> bytes:
     return json.dumps({**factories.cluster(), "scheduler_conf": factories.CONF}).encode()
 
 
-def sent(*files: tuple[str, bytes]) -> list[SimpleUploadedFile]:
+def uploaded_files(*files: tuple[str, bytes]) -> list[SimpleUploadedFile]:
     return [SimpleUploadedFile(name, content) for name, content in files]
 
 
 def upload(api: APIClient, *files: tuple[str, bytes], query: str = "", **headers: str) -> Any:
-    body = {"name": "large", "files": sent(*files)}
+    body = {"name": "large", "files": uploaded_files(*files)}
     return api.post(SNAPSHOTS + query, body, format="multipart", headers=headers)
 
 
@@ -171,7 +171,7 @@ def test_tidy_removes_the_files_then_the_import_but_not_the_snapshot() -> None:
     assert Snapshot.objects.count() == 1
 
 
-# By script
+# Through the API
 
 
 def test_a_large_upload_returns_an_import_to_follow(api: APIClient) -> None:
@@ -232,7 +232,7 @@ def test_a_queued_import_is_cancelled_at_once(api: APIClient) -> None:
     assert (stopped["state"], stopped["cancel_requested"]) == ("cancelled", True)
 
 
-# By the client
+# On the command line
 
 
 @pytest.fixture
@@ -278,18 +278,20 @@ def test_the_import_command_reports_the_problems_of_a_large_import(
     assert "a.yaml:5: error: queue a: spec.weight is the string 'many'" in told
 
 
-# By page
+# On the page
 
 
-def sent_by_page(browser: Client, *files: tuple[str, bytes]) -> Import:
-    answer = browser.post(reverse("planner:import"), {"name": "", "documents": "", "files": sent(*files)})
+def upload_by_page(browser: Client, *files: tuple[str, bytes]) -> Import:
+    answer = browser.post(
+        reverse("planner:import"), {"name": "", "documents": "", "files": uploaded_files(*files)}
+    )
     made = Import.objects.get()
     assert answer.headers["Location"] == reverse("planner:import-detail", args=[made.pk])
     return made
 
 
 def test_the_import_page_leads_to_a_scenario_or_a_run(browser: Client) -> None:
-    made = sent_by_page(browser, ("big.json", scenario_file()))
+    made = upload_by_page(browser, ("big.json", scenario_file()))
     address = reverse("planner:import-detail", args=[made.pk])
     assert "Waiting for a worker" in text_of(browser.get(address))
     assert "big" in text_of(browser.get(reverse("planner:import")))
@@ -307,7 +309,7 @@ def test_the_import_page_leads_to_a_scenario_or_a_run(browser: Client) -> None:
 
 
 def test_the_import_page_lists_every_problem_with_its_line(browser: Client) -> None:
-    made = do_work(sent_by_page(browser, ("a.yaml", BROKEN)))
+    made = do_work(upload_by_page(browser, ("a.yaml", BROKEN)))
     page = text_of(browser.get(reverse("planner:import-detail", args=[made.pk])))
     assert "2 problems to fix; nothing was saved." in page
     assert "line 4" in page
@@ -315,7 +317,7 @@ def test_the_import_page_lists_every_problem_with_its_line(browser: Client) -> N
 
 
 def test_an_import_poll_returns_204_until_changed_and_shows_a_cancellation(browser: Client) -> None:
-    made = sent_by_page(browser, ("big.json", scenario_file()))
+    made = upload_by_page(browser, ("big.json", scenario_file()))
     address = reverse("planner:import-detail", args=[made.pk])
     part = {"HX-Request": "true", "HX-Target": "import"}
     seen = re.search(r"\?seen=([^\"]+)\"", text_of(browser.get(address, headers=part)))
@@ -327,7 +329,7 @@ def test_an_import_poll_returns_204_until_changed_and_shows_a_cancellation(brows
 
 
 def test_a_viewer_reads_an_import_and_an_outsider_does_not(browser: Client) -> None:
-    made = do_work(sent_by_page(browser, ("big.json", scenario_file())))
+    made = do_work(upload_by_page(browser, ("big.json", scenario_file())))
     address = reverse("planner:import-detail", args=[made.pk])
     begin = reverse("planner:import-begin", args=[made.pk])
     browser.force_login(factories.user("viewer", role=Role.VIEWER))

@@ -19,7 +19,7 @@ LONG_AGO = timedelta(days=100)
 KEEP = timedelta(days=90)
 
 
-def ended(run: Run, *, ago: timedelta) -> Run:
+def finished(run: Run, *, ago: timedelta) -> Run:
     moment = timezone.now() - ago
     Run.objects.filter(pk=run.pk).update(state="succeeded", created=moment, finished=moment)
     Blob.objects.update(created=timezone.now() - timedelta(days=2))
@@ -28,8 +28,8 @@ def ended(run: Run, *, ago: timedelta) -> Run:
 
 def test_old_runs_are_removed_with_their_blobs_and_recent_ones_stay() -> None:
     scenario = factories.scenario()
-    old = ended(factories.run(scenario, cycles=2), ago=LONG_AGO)
-    young = ended(factories.run(scenario, cycles=3), ago=timedelta(days=1))
+    old = finished(factories.run(scenario, cycles=2), ago=LONG_AGO)
+    young = finished(factories.run(scenario, cycles=3), ago=timedelta(days=1))
     assert old_runs_remove(keep=KEEP) == Removed(
         runs=1, forecasts=0, experiments=0, imports=0, blobs=1, keys=0, tokens=0
     )
@@ -39,19 +39,19 @@ def test_old_runs_are_removed_with_their_blobs_and_recent_ones_stay() -> None:
 
 
 def test_the_last_run_and_unfinished_runs_of_a_scenario_are_kept() -> None:
-    alone = ended(factories.run(), ago=LONG_AGO)
+    alone = finished(factories.run(), ago=LONG_AGO)
     scenario = factories.scenario("another")
     waiting = factories.run(scenario)
     Run.objects.filter(pk=waiting.pk).update(created=timezone.now() - 2 * LONG_AGO)
-    last = ended(factories.run(scenario, cycles=2), ago=LONG_AGO)
+    last = finished(factories.run(scenario, cycles=2), ago=LONG_AGO)
     assert old_runs_remove(keep=KEEP).runs == 0
     assert set(Run.objects.all()) == {alone, waiting, last}
 
 
 def test_a_blob_shared_by_two_runs_stays_with_the_second() -> None:
     scenario = factories.scenario()
-    first = ended(factories.run(scenario), ago=LONG_AGO)
-    second = ended(factories.run(scenario), ago=timedelta(days=1))
+    first = finished(factories.run(scenario), ago=LONG_AGO)
+    second = finished(factories.run(scenario), ago=timedelta(days=1))
     assert first.input_id == second.input_id
     assert old_runs_remove(keep=KEEP) == Removed(
         runs=1, forecasts=0, experiments=0, imports=0, blobs=0, keys=0, tokens=0
@@ -86,14 +86,14 @@ def test_many_old_runs_are_removed_in_batches(monkeypatch) -> None:
     monkeypatch.setattr("planner.clusters.services.retention.AT_ONCE", 2)
     scenario = factories.scenario()
     for _ in range(6):
-        ended(factories.run(scenario), ago=LONG_AGO)
+        finished(factories.run(scenario), ago=LONG_AGO)
     assert old_runs_remove(keep=KEEP).runs == 5
 
 
 def test_the_tidy_command_prints_what_it_removed(capsys) -> None:
     scenario = factories.scenario()
     for _ in range(2):
-        ended(factories.run(scenario), ago=LONG_AGO)
+        finished(factories.run(scenario), ago=LONG_AGO)
     call_command("tidy", days=200)
     call_command("tidy", days=90)
     assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()] == [

@@ -29,21 +29,21 @@ def api() -> APIClient:
     return client
 
 
-def begun(api: APIClient, written: Any, status: int = 202, **body: Any) -> Any:
+def created(api: APIClient, written: Any, status: int = 202, **body: Any) -> Any:
     answer = api.post("/api/v1/experiments/", {**written, **body}, format="json")
     assert answer.status_code == status, answer.data
     return answer.data
 
 
-def done(api: APIClient, written: Any, of: Scenario | None = None) -> Any:
-    told = begun(api, written, scenario=str((of or factories.scenario()).pk))
+def finished(api: APIClient, written: Any, of: Scenario | None = None) -> Any:
+    told = created(api, written, scenario=str((of or factories.scenario()).pk))
     experiment_done(Experiment.objects.get(pk=told["id"]))
     return api.get(f"/api/v1/experiments/{told['id']}/").data
 
 
 def test_a_sweep_is_created_by_the_name_of_its_scenario(api: APIClient) -> None:
     scenario = factories.scenario()
-    told = begun(api, factories.SWEEP, scenario=scenario.name)
+    told = created(api, factories.SWEEP, scenario=scenario.name)
     assert (told["state"], told["kind"], told["planned"]) == ("running", "sweep", 12)
     assert (told["scenario"], told["verdict"]) == (scenario.pk, None)
     assert told["progress"]["measured"] == 0
@@ -56,7 +56,7 @@ def test_a_sweep_is_created_by_the_name_of_its_scenario(api: APIClient) -> None:
 
 def test_an_experiment_on_a_snapshot_creates_a_scenario(api: APIClient) -> None:
     snapshot = factories.scenario().snapshot
-    told = begun(api, factories.SWEEP, snapshot=snapshot.name)
+    told = created(api, factories.SWEEP, snapshot=snapshot.name)
     assert Scenario.objects.get(pk=told["scenario"]).name == factories.SWEEP["name"]
 
 
@@ -72,7 +72,7 @@ def test_an_experiment_on_a_snapshot_creates_a_scenario(api: APIClient) -> None:
 )
 def test_an_invalid_experiment_is_refused_with_the_field(api: APIClient, body: Any, path: str | None) -> None:
     factories.scenario()
-    told = begun(api, factories.SWEEP, 422, **body)
+    told = created(api, factories.SWEEP, 422, **body)
     assert path in [problem["path"] for problem in told["problems"]]
 
 
@@ -86,7 +86,7 @@ def test_a_dry_run_validates_and_creates_nothing(api: APIClient) -> None:
 
 
 def test_cells_are_paged_ordered_filtered_and_exported(api: APIClient) -> None:
-    told = done(api, factories.SWEEP)
+    told = finished(api, factories.SWEEP)
     assert (told["state"], told["progress"]["share"]) == ("succeeded", 1.0)
     cells = f"/api/v1/experiments/{told['id']}/cells/"
     page = api.get(cells, {"page_size": 5}).data
@@ -115,7 +115,7 @@ def test_cells_are_paged_ordered_filtered_and_exported(api: APIClient) -> None:
 
 
 def test_a_search_returns_its_verdict(api: APIClient) -> None:
-    verdict = done(api, factories.SEARCH)["verdict"]
+    verdict = finished(api, factories.SEARCH)["verdict"]
     assert verdict["status"] == "found"
     figures = verdict["cell"]["figures"]
     assert figures == {"waiting_pods": 0.0, "evictions": 0.0}
@@ -124,7 +124,7 @@ def test_a_search_returns_its_verdict(api: APIClient) -> None:
 
 def test_a_cell_opens_as_a_scenario_whose_run_has_its_figures(api: APIClient) -> None:
     scenario = factories.scenario()
-    told = done(api, factories.SWEEP, scenario)
+    told = finished(api, factories.SWEEP, scenario)
     queue_update(scenario=scenario, name="busy", patch={"weight": 7}, expected_revision=scenario.revision)
     cells = api.get(f"/api/v1/experiments/{told['id']}/cells/").data["results"]
     for cell in (cells[0], cells[4], cells[-1]):
@@ -140,14 +140,14 @@ def test_a_cell_opens_as_a_scenario_whose_run_has_its_figures(api: APIClient) ->
 
 
 def test_an_unknown_cell_cannot_be_opened(api: APIClient) -> None:
-    told = done(api, factories.SWEEP)
+    told = finished(api, factories.SWEEP)
     answer = api.post(f"/api/v1/experiments/{told['id']}/cells/99/scenario/", {}, format="json")
     assert answer.status_code == 422
     assert answer.data["problems"][0]["path"] == "cell"
 
 
 def test_an_experiment_is_cancelled_and_deleted(api: APIClient) -> None:
-    told = begun(api, factories.SWEEP, scenario=factories.scenario().name)
+    told = created(api, factories.SWEEP, scenario=factories.scenario().name)
     address = f"/api/v1/experiments/{told['id']}/"
     assert api.post(f"{address}cancel/").data["state"] == "cancelled"
     assert api.delete(address).status_code == 204
@@ -155,9 +155,9 @@ def test_an_experiment_is_cancelled_and_deleted(api: APIClient) -> None:
 
 
 def test_a_viewer_reads_but_cannot_create_or_delete_experiments(api: APIClient) -> None:
-    told = done(api, factories.SWEEP)
+    told = finished(api, factories.SWEEP)
     viewer = APIClient()
     viewer.force_authenticate(factories.user("viewer", role=Role.VIEWER))
     assert viewer.get(f"/api/v1/experiments/{told['id']}/cells/").status_code == 200
-    begun(viewer, factories.SWEEP, 403, scenario="what if")
+    created(viewer, factories.SWEEP, 403, scenario="what if")
     assert viewer.delete(f"/api/v1/experiments/{told['id']}/").status_code == 403

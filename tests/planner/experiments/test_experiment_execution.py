@@ -31,7 +31,7 @@ def grid(experiment: Experiment) -> Grid:
     return grid_of(experiment.input.document(), experiment.written)[0]
 
 
-def fresh(experiment: Experiment) -> Experiment:
+def reloaded(experiment: Experiment) -> Experiment:
     return Experiment.objects.get(pk=experiment.pk)
 
 
@@ -39,7 +39,7 @@ def test_every_cell_of_a_sweep_equals_the_same_run_on_its_own() -> None:
     experiment = factories.experiment()
     assert (experiment.state, experiment.planned, experiment.grid_size) == ("running", 12, 12)
     do_all_work()
-    experiment = fresh(experiment)
+    experiment = reloaded(experiment)
     assert (experiment.state, experiment.finished is not None) == ("succeeded", True)
     cells, there = Cells(experiment), grid(experiment)
     assert [row.number for row in cells.rows] == list(range(12))
@@ -53,7 +53,7 @@ def test_every_cell_of_a_sweep_equals_the_same_run_on_its_own() -> None:
 def test_a_search_equals_the_search_in_one_process_and_stops_its_other_groups() -> None:
     experiment = factories.experiment(written=factories.SEARCH)
     do_all_work()
-    experiment = fresh(experiment)
+    experiment = reloaded(experiment)
     there = grid(experiment)
     expected = smallest(there, Definition.of(experiment.written).goals, limit=1000)
     assert expected.cell is not None
@@ -70,7 +70,7 @@ def test_an_impossible_search_reports_the_closest_cell_and_the_missed_goal() -> 
     goal = {"figure": "allocated", "queue": "waits", "resource": "cpu", "at_least": "100"}
     experiment = factories.experiment(written={"name": "too much", "settings": settings, "goals": [goal]})
     do_all_work()
-    verdict = fresh(experiment).verdict
+    verdict = reloaded(experiment).verdict
     assert verdict["status"] == "impossible"
     assert verdict["missed"][0]["goal"] == "allocated cpu of waits at least 100000"
     assert verdict["tried"] == verdict["grid_size"] == 3
@@ -84,14 +84,14 @@ def test_equal_cells_are_measured_once() -> None:
     again = factories.experiment(scenario, {**factories.SWEEP, "settings": weights})
     assert progress_of(again).shared == 2
     do_all_work()
-    assert fresh(again).state == "succeeded"
+    assert reloaded(again).state == "succeeded"
     there = grid(again)
-    for row, combination in zip(Cells(fresh(again)).rows, again_order(again), strict=True):
+    for row, combination in zip(Cells(reloaded(again)).rows, order_of(again), strict=True):
         expected = there.cell(combination, Definition.of(again.written).figures)
         assert list(row.figures.values()) == list(expected.figures)
 
 
-def again_order(experiment: Experiment) -> list[tuple[int, ...]]:
+def order_of(experiment: Experiment) -> list[tuple[int, ...]]:
     return Cells(experiment).order
 
 
@@ -100,7 +100,7 @@ def test_a_repeated_experiment_succeeds_immediately() -> None:
     first = factories.experiment(scenario, factories.SEARCH)
     do_all_work()
     second = factories.experiment(scenario, factories.SEARCH)
-    assert (second.state, second.verdict) == ("succeeded", fresh(first).verdict)
+    assert (second.state, second.verdict) == ("succeeded", reloaded(first).verdict)
 
 
 def test_a_run_is_claimed_before_cells_of_an_older_experiment() -> None:
@@ -143,7 +143,7 @@ def test_a_group_of_a_lost_worker_resumes_after_its_last_measurement() -> None:
     worker_lost("gone")
     ExperimentGroup.objects.update(not_before=None)
     do_all_work()
-    cells = Cells(fresh(experiment))
+    cells = Cells(reloaded(experiment))
     assert (cells.experiment.state, len(cells.rows)) == ("succeeded", 12)
     assert list(cells.rows[0].figures.values()) == [1.0, 2.0, 3.0], "measured cells are kept"
 
@@ -166,15 +166,15 @@ def test_cancelling_an_experiment_keeps_its_measurements() -> None:
     assert (cancelled.state, progress_of(cancelled).measured) == ("cancelled", known)
     assert known > 0
     do_all_work()
-    assert progress_of(fresh(experiment)).measured == known
+    assert progress_of(reloaded(experiment)).measured == known
 
 
 def test_an_experiment_ends_with_the_errors_of_its_failed_groups() -> None:
     experiment = factories.experiment()
     ExperimentGroup.objects.update(state="failed", error="The worker was lost 3 times.")
     experiments_settle()
-    rows = Cells(fresh(experiment)).rows
-    assert fresh(experiment).state == "succeeded"
+    rows = Cells(reloaded(experiment)).rows
+    assert reloaded(experiment).state == "succeeded"
     assert {row.error for row in rows} == {"The worker was lost 3 times."}
 
 

@@ -36,7 +36,7 @@ WEIGHT = ("18:00", "queue", "waits", "weight=5 capability.cpu=8")
 LOST = ("30m", "nodes-lose", "n1", "")
 
 
-def typed(*changes: tuple[str, str, str, str]) -> dict[str, str]:
+def form_data(*changes: tuple[str, str, str, str]) -> dict[str, str]:
     return {"trace": str(factories.workload().pk), "rest": "waits", "horizon_seconds": "1d", **rows(*changes)}
 
 
@@ -47,7 +47,7 @@ def page_of(scenario: Scenario, what: str = "") -> str:
 def test_timed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
     browser: Client, scenario: Scenario
 ) -> None:
-    assert browser.post(page_of(scenario), typed(WEIGHT, ("", "queue", "", ""), LOST)).status_code == 302
+    assert browser.post(page_of(scenario), form_data(WEIGHT, ("", "queue", "", ""), LOST)).status_code == 302
     forecast = Forecast.objects.get()
     assert forecast.options["changes"] == [
         {"at": "18:00", "queue": "waits", "set": {"weight": 5, "capability": {"cpu": "8"}}},
@@ -65,7 +65,7 @@ def test_timed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
 def test_every_invalid_change_and_option_is_reported_with_its_row(
     browser: Client, scenario: Scenario
 ) -> None:
-    wrong = typed(
+    wrong = form_data(
         ("soon", "queue", "waits", "weight=5"),
         ("1h", "queue", "nowhere", "weight=5"),
         ("2h", "add", "no-pool", "2"),
@@ -85,7 +85,7 @@ def test_every_invalid_change_and_option_is_reported_with_its_row(
     errors = [{name: len(found) for name, found in row.errors.items()} for row in rows]
     assert errors == [{"at": 1}, {"subject": 1}, {"subject": 1}, {"at": 1}, {}, {}]
     unread = browser.post(
-        page_of(scenario), typed(("1h", "queue", "waits", "five"), ("1h", "add", "x", "some"))
+        page_of(scenario), form_data(("1h", "queue", "waits", "five"), ("1h", "add", "x", "some"))
     )
     rows = unread.context["timed"].rows
     assert [row.errors.keys() for row in rows[:2]] == [{"value"}, {"value"}]
@@ -99,15 +99,15 @@ def test_change_rows_are_validated_added_and_removed_without_saving(
     browser: Client, scenario: Scenario
 ) -> None:
     check = page_of(scenario, "changes/")
-    whole = browser.post(check, {**typed(WEIGHT, LOST), "remove": "0"}).content.decode()
+    whole = browser.post(check, {**form_data(WEIGHT, LOST), "remove": "0"}).content.decode()
     assert "<h1" in whole
     assert 'value="n1"' in whole
     assert "weight=5 capability.cpu=8" not in whole
     headers = {**HTMX, "HX-Target": "changes"}
-    part = browser.post(check, {**typed(WEIGHT), "add": "1"}, headers=headers).content.decode()
+    part = browser.post(check, {**form_data(WEIGHT), "add": "1"}, headers=headers).content.decode()
     assert len(re.findall(r'id="change-\d+-at"', part)) == 4
     headers = {**HTMX, "HX-Target": "timeline"}
-    line = browser.post(check, typed(WEIGHT, LOST), headers=headers).content.decode()
+    line = browser.post(check, form_data(WEIGHT, LOST), headers=headers).content.decode()
     assert line.lstrip().startswith('<div class="timeline"')
     assert line.count("<circle") == 2
     assert not Forecast.objects.exists()

@@ -16,7 +16,7 @@ from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
 from tests import factories
-from tests.planner.pages import part, text_of, words_of
+from tests.planner.pages import fragment, text_of, visible_text
 from tests.planner.recorded import finish, simulated_run
 
 pytestmark = pytest.mark.django_db
@@ -87,14 +87,14 @@ def address(runs: list[Run], root: str = "/compare/") -> str:
     return f"{root}?runs={','.join(str(run.pk) for run in runs)}"
 
 
-def compared(api: APIClient, runs: list[Run]) -> dict[str, Any]:
+def comparison(api: APIClient, runs: list[Run]) -> dict[str, Any]:
     answer = api.get(address(runs, "/api/v1/comparisons/"))
     assert answer.status_code == 200, answer.content
     return answer.json()
 
 
 def test_differing_settings_are_listed_field_by_field(api: APIClient, pair: list[Run]) -> None:
-    settings = compared(api, pair)["settings"]
+    settings = comparison(api, pair)["settings"]
     assert [(found["kind"], found["name"], found["field"]) for found in settings] == [
         ("options", "", "cycles"),
         ("scheduler_conf", "", ""),
@@ -105,7 +105,7 @@ def test_differing_settings_are_listed_field_by_field(api: APIClient, pair: list
 
 
 def test_victims_are_classified_as_new_gone_or_unchanged(api: APIClient, pair: list[Run]) -> None:
-    body = compared(api, pair)
+    body = comparison(api, pair)
     assert [(row["name"], row["differs"]) for row in body["victims"]] == [
         ("default/run-0", True),
         ("default/run-2", True),
@@ -120,11 +120,11 @@ def test_victims_are_classified_as_new_gone_or_unchanged(api: APIClient, pair: l
 
 
 def test_work_lost_is_counted_in_pod_seconds(api: APIClient, pair: list[Run]) -> None:
-    assert [run["work_lost"] for run in compared(api, pair)["runs"]] == [120.0, 180.0]
+    assert [run["work_lost"] for run in comparison(api, pair)["runs"]] == [120.0, 180.0]
 
 
 def test_differing_queues_jobs_and_placements_are_listed_first(api: APIClient, pair: list[Run]) -> None:
-    body = compared(api, pair)
+    body = comparison(api, pair)
     assert [(row["name"], row["differs"]) for row in body["queues"]] == [("waits", True), ("busy", False)]
     assert [held["share"] for held in body["queues"][0]["runs"]] == [0.5, 0.75]
     assert body["queues"][0]["runs"][0]["deserved"]["cpu"]["unit"] == "millicores"
@@ -142,7 +142,7 @@ def test_a_run_compared_with_an_identical_one_has_no_differences(api: APIClient,
         factories.run(pair[0].scenario, cycles=2),
         json.loads(pair[1].result.content()),  # type: ignore[union-attr]
     )
-    body = compared(api, [pair[1], twin])
+    body = comparison(api, [pair[1], twin])
     assert body["settings"] == []
     assert not any(
         row["differs"] for kind in ("queues", "jobs", "victims", "placements") for row in body[kind]
@@ -153,7 +153,7 @@ def test_a_parent_queue_is_compared_by_the_share_of_its_children(api: APIClient,
     run, again = (simulated_run("capacity_hierarchy", 3) for _ in range(2))
     lines = [line for line in queue_lines(queue_figures(run), "cpu", {}) if line.is_parent]
     parents = {line.figures.queue: line.share for line in lines if line.figures.share is not None}
-    told = {row["name"]: row["runs"][1]["share"] for row in compared(api, [run, again])["queues"]}
+    told = {row["name"]: row["runs"][1]["share"] for row in comparison(api, [run, again])["queues"]}
     assert any(parents.values())
     assert {name: told[name] for name in parents} == parents
 
@@ -184,7 +184,7 @@ def test_the_page_shows_both_runs_to_a_viewer(client: Client, pair: list[Run]) -
         "2 new, 1 no longer evicted, 1 as in A",
         "180 pod-seconds",
     ):
-        assert said in words_of(page)
+        assert said in visible_text(page)
     figure = json.loads(re.search(r'id="share-figure"[^>]*>(.*?)</script>', page)[1])  # type: ignore[index]
     bars = [trace for trace in figure["data"] if trace["name"] == "Share at the end"]
     assert [(trace["xaxis"], trace["y"], trace["x"]) for trace in bars] == [
@@ -204,11 +204,11 @@ def test_selected_runs_redirect_to_the_permanent_address(browser: Client, pair: 
 
 
 def test_the_queues_fragment_equals_that_part_of_the_page(browser: Client, pair: list[Run]) -> None:
-    assert part(browser, address(pair), "queues").strip() in text_of(browser.get(address(pair)))
+    assert fragment(browser, address(pair), "queues").strip() in text_of(browser.get(address(pair)))
 
 
 def test_the_queue_filter_matches_names(browser: Client, pair: list[Run]) -> None:
-    shown = part(browser, f"{address(pair)}&queue=BUS", "queues")
+    shown = fragment(browser, f"{address(pair)}&queue=BUS", "queues")
     assert "busy" in shown
     assert 'class="grid__name">waits' not in shown
 
@@ -252,16 +252,16 @@ def test_one_link_swaps_the_baseline_and_the_charts_name_their_scenarios(
 
 
 def test_deltas_are_relative_to_the_first_run(api: APIClient, browser: Client, pair: list[Run]) -> None:
-    body = compared(api, pair)
+    body = comparison(api, pair)
     waits, busy = body["queues"]
     assert [delta and delta["share"] for delta in waits["deltas"]] == [None, 0.25]
     assert waits["deltas"][1]["allocated"]["cpu"]["value"] == 2000.0
     assert busy["deltas"][1]["share"] == 0.0
     assert body["jobs"][0]["deltas"] == [None, {"pods": 0, "pending": -1}]
-    page = words_of(text_of(browser.get(address(pair))))
+    page = visible_text(text_of(browser.get(address(pair))))
     for said in ("<strong>+25 pp</strong>", "<strong>+2 cores</strong>", "<strong>−1 pod</strong>"):
         assert said in page
-    turned = compared(api, pair[::-1])
+    turned = comparison(api, pair[::-1])
     assert turned["queues"][0]["deltas"][1]["share"] == -0.25
 
 
@@ -279,7 +279,7 @@ def test_runs_of_unrelated_clusters_get_a_short_comparison_with_a_notice(
         {"name": "elsewhere", "idle": {}, "used": {}, "releasing": {}, "pipelined": {}}
     ]
     stranger = finish(factories.run(factories.scenario(name="elsewhere", document=cluster)), other)
-    body = compared(api, [pair[0], stranger])
+    body = comparison(api, [pair[0], stranger])
     assert body["related"] is False
     assert body["queues"] == body["jobs"] == body["settings"] == []
     assert len(body["runs"]) == 2
@@ -311,5 +311,5 @@ def test_settings_of_large_inputs_are_compared_in_a_second_request(
     assert "Comparing the inputs of the runs" in page
     assert "spec.capability.cpu" not in page
     assert f'hx-get="{address(pair)}"' in page
-    assert "spec.capability.cpu" in part(browser, address(pair), "settings")
+    assert "spec.capability.cpu" in fragment(browser, address(pair), "settings")
     assert "spec.capability.cpu" in text_of(browser.get(f"{address(pair)}&settings=now"))

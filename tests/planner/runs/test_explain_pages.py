@@ -22,7 +22,7 @@ from planning.units import resource_label
 from scheduler_core import simulate_document
 from scheduler_core.explain import node_story, pod_story, state_at, victim_story
 from tests import factories
-from tests.planner.pages import text_of, words_of
+from tests.planner.pages import text_of, visible_text
 from tests.planner.recorded import finished_run, run_of, simulated_run
 from tests.scheduler_core.test_explain_ballots import looping
 
@@ -35,19 +35,19 @@ def run() -> Run:
     return simulated_run("proportion_reclaim", 0)
 
 
-def show(browser: Client, name: str, run: Run, *args: object, query: str = "") -> str:
+def get_page(browser: Client, name: str, run: Run, *args: object, query: str = "") -> str:
     answer = browser.get(reverse(f"planner:{name}", args=[run.pk, *args]) + query)
     assert answer.status_code == 200
     return text_of(answer)
 
 
-def ask(api: APIClient, run: Run, path: str) -> Any:
+def get_json(api: APIClient, run: Run, path: str) -> Any:
     answer = api.get(f"/api/v1/runs/{run.pk}/explain/{path}")
     assert answer.status_code == 200, answer.content
     return answer.json()
 
 
-def figures(page: str, resource: str) -> set[float]:
+def amounts_on(page: str, resource: str) -> set[float]:
     """Return every amount of a resource on a page."""
     return {float(value) for value in re.findall(rf'<data value="([^"]+)" title="{resource}:', page)}
 
@@ -58,17 +58,17 @@ def figures(page: str, resource: str) -> set[float]:
 def test_every_explanation_page_of_a_run_renders(browser: Client, family: str, index: int) -> None:
     run = simulated_run(family, index)
     for victim in run.victims.all():
-        show(browser, "run-victim", run, victim.order)
-        show(browser, "run-pod", run, *victim.pod.split("/"))
-        show(browser, "run-node", run, victim.node)
+        get_page(browser, "run-victim", run, victim.order)
+        get_page(browser, "run-pod", run, *victim.pod.split("/"))
+        get_page(browser, "run-node", run, victim.node)
     for job in run.job_outcomes.all():
-        show(browser, "run-job", run, *job.job.split("/"))
+        get_page(browser, "run-job", run, *job.job.split("/"))
     for queue in run.queue_outcomes.all():
-        show(browser, "run-queue", run, queue.queue)
+        get_page(browser, "run-queue", run, queue.queue)
     steps = len(decisions(run))
     for seq in {0, 1, steps // 2, steps}:
-        show(browser, "run-step", run, seq)
-    show(browser, "run-flow", run)
+        get_page(browser, "run-step", run, seq)
+    get_page(browser, "run-flow", run)
 
 
 def test_an_unknown_object_of_a_run_returns_404(browser: Client, run: Run) -> None:
@@ -87,7 +87,7 @@ def test_a_victim_page_shows_the_preemptor_the_votes_and_the_smallest_sufficient
     document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
     for victim in run.victims.all():
         want = victim_story(document, result, victim.pod)
-        page = show(browser, "run-victim", run, victim.order)
+        page = get_page(browser, "run-victim", run, victim.order)
         for word in (
             victim.pod,
             victim.for_pod,
@@ -112,8 +112,8 @@ def test_the_page_and_the_api_give_the_core_reason_for_each_pod(
     for group in result["cycles"][-1]["podgroups"]:
         for task in group["tasks"][:: max(1, len(group["tasks"]) - 1)]:  # the first and the last
             want = pod_story(document, result, task["pod"])["reason"]
-            assert ask(api, run, f"pods/{task['pod']}/")["reason"] == want
-            assert escape(want["sentence"]) in show(browser, "run-pod", run, *task["pod"].split("/"))
+            assert get_json(api, run, f"pods/{task['pod']}/")["reason"] == want
+            assert escape(want["sentence"]) in get_page(browser, "run-pod", run, *task["pod"].split("/"))
             kinds.add(want["id"])
     assert len(kinds) > 1
 
@@ -122,11 +122,11 @@ def test_the_page_and_the_api_show_the_same_amounts_for_a_victim(
     browser: Client, api: APIClient, run: Run
 ) -> None:
     victim = run.victims.all()[0]
-    story = ask(api, run, f"victims/{victim.order}/")
-    page = show(browser, "run-victim", run, victim.order)
+    story = get_json(api, run, f"victims/{victim.order}/")
+    page = get_page(browser, "run-victim", run, victim.order)
     columns = ("freed", "room", "freed_together", "needed", "left", "surplus")
     told = {name: story[name]["cpu"]["value"] for name in columns}
-    assert set(told.values()) == figures(page, "cpu")
+    assert set(told.values()) == amounts_on(page, "cpu")
     assert told["room"] + told["freed_together"] - told["needed"] == told["left"]
     assert story["for_queue"] == victim.for_queue
 
@@ -142,22 +142,22 @@ def test_a_victim_stored_without_amounts_is_not_shown_as_a_gang_victim(
     part.packed = Part.of(VICTIMS, stories).packed
     part.save()
     victim = run.victims.all()[0]
-    page = show(browser, "run-victim", run, victim.order)
+    page = get_page(browser, "run-victim", run, victim.order)
     assert "What was free on the node before was not kept with this run" in page
     for absent in ("gang are on several nodes", "Free before", "Left over"):
         assert absent not in page
-    story = ask(api, run, f"victims/{victim.order}/")
+    story = get_json(api, run, f"victims/{victim.order}/")
     assert (story["room"], story["left"]) == (None, None)
 
 
 def test_the_flow_sums_the_amounts_freed_by_victims(browser: Client, api: APIClient, run: Run) -> None:
-    flows = ask(api, run, "flow/")["flows"]
+    flows = get_json(api, run, "flow/")["flows"]
     committed = run.victims.filter(state="committed")
     assert sum(flow["evicted"] for flow in flows) == committed.count()
-    freed = [ask(api, run, f"victims/{one.order}/")["freed"]["cpu"]["value"] for one in committed]
+    freed = [get_json(api, run, f"victims/{one.order}/")["freed"]["cpu"]["value"] for one in committed]
     assert sum(flow["amounts"]["cpu"]["value"] for flow in flows) == pytest.approx(sum(freed))
-    page = show(browser, "run-flow", run, query="?resource=cpu")
-    assert {flow["amounts"]["cpu"]["value"] for flow in flows} == figures(page, "cpu")
+    page = get_page(browser, "run-flow", run, query="?resource=cpu")
+    assert {flow["amounts"]["cpu"]["value"] for flow in flows} == amounts_on(page, "cpu")
     assert page.count('class="flow__ribbon ') == len(flows)
     assert "requested by the pods in their place" in page
 
@@ -166,13 +166,13 @@ def test_the_derivation_of_deserved_ends_with_the_deserved_amount(
     browser: Client, api: APIClient, run: Run
 ) -> None:
     for queue in run.queue_outcomes.filter(in_session=True):
-        story = ask(api, run, f"queues/{queue.queue}/")
+        story = get_json(api, run, f"queues/{queue.queue}/")
         steps = story["deserved"]["steps"]
         last = {name: amount["value"] for name, amount in steps[-1]["amounts"]["deserved"].items()}
         assert last == pytest.approx({name: queue.deserved[name] for name in last})
-        page = show(browser, "run-queue", run, queue.queue)
+        page = get_page(browser, "run-queue", run, queue.queue)
         assert "How deserved is calculated" in page
-        assert last["cpu"] in figures(page, "cpu")
+        assert last["cpu"] in amounts_on(page, "cpu")
 
 
 @pytest.mark.parametrize("family", ["proportion_reclaim", "capacity_hierarchy", "preempt", "mixed"])
@@ -182,7 +182,7 @@ def test_a_step_shows_the_core_state_at_that_decision(api: APIClient, family: st
     steps = len(decisions(run))
     for seq in {0, 1, steps // 2, steps}:
         want = state_at(document, result, seq, cycle=1)
-        told = ask(api, run, f"steps/{seq}/")
+        told = get_json(api, run, f"steps/{seq}/")
         assert {
             queue["queue"]: (queue["allocated"].get("cpu", {}).get("value", 0), queue["share"])
             for queue in told["queues"]
@@ -198,19 +198,19 @@ def test_a_step_shows_the_core_state_at_that_decision(api: APIClient, family: st
 def test_a_node_page_shows_the_core_reason_of_the_node(browser: Client, api: APIClient, run: Run) -> None:
     node = run.victims.all()[0].node
     want = node_story(run.input.document(), run.result.document(), node)["reason"]  # type: ignore[union-attr]
-    told = ask(api, run, f"nodes/{node}/")["reason"]
+    told = get_json(api, run, f"nodes/{node}/")["reason"]
     assert (told["id"], told["sentence"]) == (want["id"], want["sentence"])
-    assert want["sentence"] in show(browser, "run-node", run, node)
+    assert want["sentence"] in get_page(browser, "run-node", run, node)
 
 
 def test_a_step_page_shows_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     step = decisions(run).where(op="evict")[0]
-    told = ask(api, run, f"steps/{step.seq}/")
-    page = show(browser, "run-step", run, step.seq, query="?resource=cpu")
+    told = get_json(api, run, f"steps/{step.seq}/")
+    page = get_page(browser, "run-step", run, step.seq, query="?resource=cpu")
     held = {queue["allocated"]["cpu"]["value"] for queue in told["queues"]}
-    assert held <= figures(page, "cpu")
+    assert held <= amounts_on(page, "cpu")
     (node,) = [node for node in told["nodes"] if node["node"] == step.node]
-    assert node["free"]["cpu"]["value"] in figures(page, "cpu")
+    assert node["free"]["cpu"]["value"] in amounts_on(page, "cpu")
     assert ">was " in page
 
 
@@ -223,20 +223,20 @@ def test_a_parent_queue_shows_the_share_of_its_children_on_every_page(browser: C
     shares = {row.queue: share for row, _, share, _ in last.queues}
     for line in parents:
         name = line.figures.queue
-        assert f"{percent(line.share)} at the end" in words_of(show(browser, "run-queue", run, name))
+        assert f"{percent(line.share)} at the end" in visible_text(get_page(browser, "run-queue", run, name))
         assert shares[name] == pytest.approx(line.share)
 
 
 def test_the_flow_opens_on_the_most_contested_resource(browser: Client, run: Run) -> None:
     names = resource_order({name for row in flow(run) for name in row.amounts})
     contested = most_contested(queue_figures(run), names)
-    assert f'<h2 id="flow-title">{resource_label(contested)}</h2>' in show(browser, "run-flow", run)
+    assert f'<h2 id="flow-title">{resource_label(contested)}</h2>' in get_page(browser, "run-flow", run)
 
 
 def test_step_links_go_by_step_and_by_action_and_keep_the_filter(browser: Client, run: Run) -> None:
     actions = [(step.seq, step.action) for step in decisions(run)]
     first_of_second = next(seq for seq, action in actions if action != actions[0][1])
-    page = show(browser, "run-step", run, 1, query="?words=default")
+    page = get_page(browser, "run-step", run, 1, query="?words=default")
     leads = dict(re.findall(r'data-key="(\w+)"[^>]* href="[^"]*/steps/(\d+)/\?words=default"', page))
     assert leads["ArrowRight"] == "2"
     assert leads["ArrowDown"] == str(first_of_second)
@@ -247,7 +247,7 @@ def test_step_links_go_by_step_and_by_action_and_keep_the_filter(browser: Client
 def test_a_queue_name_filters_the_steps(browser: Client, run: Run) -> None:
     queue = run.victims.all()[0].queue
     jobs = run.job_outcomes.filter(queue=queue).values_list("job", flat=True)
-    page = show(browser, "run-step", run, 0, query=f"?words={queue}")
+    page = get_page(browser, "run-step", run, 0, query=f"?words={queue}")
     listed = re.findall(r'/steps/\d+/"><data value="(\d+)">', page)
     assert listed
     for seq in listed:
@@ -260,8 +260,8 @@ def test_a_waiting_job_shows_required_available_and_missing_amounts(browser: Cli
     stopped = [job for job in run.job_outcomes.filter(pending__gt=0) if job.pending_explain.get("short")]
     assert stopped
     for job in stopped:
-        story = ask(api, run, f"jobs/{job.job}/")
-        page = show(browser, "run-job", run, *job.job.split("/"))
+        story = get_json(api, run, f"jobs/{job.job}/")
+        page = get_page(browser, "run-job", run, *job.job.split("/"))
         for row in story["pending"]["short"]:
             for name in ("required", "available", "missing"):
                 amount = row[name]["value"]
@@ -274,8 +274,8 @@ def test_an_unplaceable_job_shows_the_refusing_nodes_and_the_closest(browser: Cl
     run = simulated_run("proportion_reclaim", 0)
     waiting = run.job_outcomes.filter(gate="node", pending__gt=0)
     for job in waiting:
-        told = ask(api, run, f"jobs/{job.job}/")["pending"]
-        page = show(browser, "run-job", run, *job.job.split("/"))
+        told = get_json(api, run, f"jobs/{job.job}/")["pending"]
+        page = get_page(browser, "run-job", run, *job.job.split("/"))
         assert sum(row["count"] for row in told["nodes"]) >= 1
         assert told["closest"] is None or told["closest"]["node"] in page
 
@@ -283,11 +283,11 @@ def test_an_unplaceable_job_shows_the_refusing_nodes_and_the_closest(browser: Cl
 def test_a_run_without_explanations_is_reported(browser: Client, api: APIClient) -> None:
     run = finished_run("proportion_reclaim", 0)
     victim = run.victims.all()[0]
-    assert "kept no explanations" in show(browser, "run-victim", run, victim.order)
+    assert "kept no explanations" in get_page(browser, "run-victim", run, victim.order)
     assert (
         api.get(f"/api/v1/runs/{run.pk}/explain/victims/{victim.order}/").json()["code"] == "no_explanation"
     )
-    assert ask(api, run, f"steps/{victim.order}/")["step"]["op"] == "evict"
+    assert get_json(api, run, f"steps/{victim.order}/")["step"]["op"] == "evict"
 
 
 def test_every_explanation_page_makes_a_fixed_number_of_queries(
@@ -302,7 +302,7 @@ def test_every_explanation_page_makes_a_fixed_number_of_queries(
         (7, "run-node", victim.node),
     ):
         with django_assert_num_queries(queries):
-            show(browser, name, run, *args)
+            get_page(browser, name, run, *args)
 
 
 def test_explanations_are_not_found_from_another_workspace(client: Client, run: Run) -> None:
@@ -330,11 +330,11 @@ def test_gang_victims_name_the_job_and_queue_of_their_preemptor(browser: Client)
     assert {(victim.for_pod, victim.for_job, victim.for_queue) for victim in victims} == {
         ("", "default/wait", "waits")
     }
-    page = show(browser, "run-victim", run, victims[0].order)
+    page = get_page(browser, "run-victim", run, victims[0].order)
     assert "no room for its whole gang" in page
     assert "The victims of a gang are on several nodes" in page
     assert "Left over" not in page
-    assert 'class="flow__ribbon ' in show(browser, "run-flow", run)
+    assert 'class="flow__ribbon ' in get_page(browser, "run-flow", run)
 
 
 def test_candidates_spared_for_one_gang_are_not_shown_for_another(browser: Client, api: APIClient) -> None:
@@ -349,13 +349,13 @@ def test_candidates_spared_for_one_gang_are_not_shown_for_another(browser: Clien
     victims = {victim.for_job: victim for victim in run.victims.all()}
     assert victims.keys() == {"default/wait", "default/also"}
     for victim in victims.values():
-        story = ask(api, run, f"victims/{victim.order}/")
+        story = get_json(api, run, f"victims/{victim.order}/")
         assert [entry["pod"] for entry in story["spared_there"]] == ["default/run-0"]
         assert story["spared_by"] == {"conformance": 1}
-        assert "1 candidate on n0" in show(browser, "run-victim", run, victim.order)
+        assert "1 candidate on n0" in get_page(browser, "run-victim", run, victim.order)
 
 
-def overruled() -> dict[str, Any]:
+def cluster_with_overruled_tier() -> dict[str, Any]:
     """Return a cluster where plugin gang in tier 1 rejects every pod, so that tier 2 decides."""
     document = {**factories.cluster(nodes=1), "scheduler_conf": GANG_FIRST}
     for group in document["podgroups"]:
@@ -375,11 +375,11 @@ GANG_FIRST = {
 
 
 def test_the_victim_page_marks_votes_that_do_not_count(browser: Client, api: APIClient) -> None:
-    document = overruled()
+    document = cluster_with_overruled_tier()
     run = run_of(document, simulate_document(document))
     victim = run.victims.all()[0]
-    story = ask(api, run, f"victims/{victim.order}/")
-    page = show(browser, "run-victim", run, victim.order)
+    story = get_json(api, run, f"victims/{victim.order}/")
+    page = get_page(browser, "run-victim", run, victim.order)
     assert {(vote["plugin"], vote["verdict"], vote["counts"]) for vote in story["votes"]} == {
         ("gang", "refuse", False),
         ("proportion", "permit", True),
@@ -392,7 +392,7 @@ def test_the_victim_page_marks_votes_that_do_not_count(browser: Client, api: API
 
 
 def test_a_victim_stored_without_vote_counts_is_still_shown(browser: Client, api: APIClient) -> None:
-    document = overruled()
+    document = cluster_with_overruled_tier()
     run = run_of(document, simulate_document(document))
     part = run.traces.get(part=VICTIMS)
     stories = part.payload()
@@ -403,8 +403,8 @@ def test_a_victim_stored_without_vote_counts_is_still_shown(browser: Client, api
     part.packed = Part.of(VICTIMS, stories).packed
     part.save()
     victim = run.victims.all()[0]
-    show(browser, "run-victim", run, victim.order)
-    story = ask(api, run, f"victims/{victim.order}/")
+    get_page(browser, "run-victim", run, victim.order)
+    story = get_json(api, run, f"victims/{victim.order}/")
     assert (story["passed_over"], story["votes"][0]["counts"]) == (None, None)
 
 
@@ -413,10 +413,10 @@ def test_a_pod_evicted_in_several_cycles_counts_once(browser: Client, api: APICl
     run = run_of(document, simulate_document(document))
     evictions = run.victims.filter(state="committed")
     assert evictions.count() > len({victim.pod for victim in evictions}) == 1
-    (row,) = ask(api, run, "flow/")["flows"]
+    (row,) = get_json(api, run, "flow/")["flows"]
     assert (row["evicted"], row["evictions"]) == (1, evictions.count())
     assert row["amounts"]["cpu"]["value"] == 4000
-    assert f"{evictions.count()} evictions</data> over all cycles" in show(browser, "run-detail", run)
+    assert f"{evictions.count()} evictions</data> over all cycles" in get_page(browser, "run-detail", run)
     counts = run_counts(run)
     assert (counts.victims_committed, counts.evictions) == (1, evictions.count())
 

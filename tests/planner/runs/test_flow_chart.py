@@ -6,12 +6,12 @@ from planner.runs.charts.flow import MOST, flow_figure
 from planning.rows import FlowRow
 
 
-def lost(giver: str, taker: str, pods: int) -> FlowRow:
+def flow_row(giver: str, taker: str, pods: int) -> FlowRow:
     return FlowRow(giver, taker, "reclaim", pods, pods, 0, {"cpu": 1000.0 * pods})
 
 
 def test_a_few_queues_are_all_drawn() -> None:
-    rows = [lost(f"gives-{number}", "takes", number + 1) for number in range(MOST + 1)]
+    rows = [flow_row(f"gives-{number}", "takes", number + 1) for number in range(MOST + 1)]
     figure = flow_figure(rows, "pods")
     assert len(figure.givers) == MOST + 1
     assert not figure.is_gathered
@@ -19,7 +19,7 @@ def test_a_few_queues_are_all_drawn() -> None:
 
 def test_the_smallest_of_many_queues_are_drawn_as_one_with_the_same_total() -> None:
     rows = [
-        lost(f"gives-{number:03}", f"takes-{(number * 7 + other) % 100:03}", number + 1)
+        flow_row(f"gives-{number:03}", f"takes-{(number * 7 + other) % 100:03}", number + 1)
         for number in range(100)
         for other in range(3)
     ]

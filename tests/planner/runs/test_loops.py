@@ -13,7 +13,7 @@ from planner.runs.services.links import link_create
 from scheduler_core import Options, prepare
 from scheduler_core.explain import with_loops
 from tests import factories
-from tests.planner.pages import text_of, words_of
+from tests.planner.pages import text_of, visible_text
 from tests.planner.recorded import finish, finished_run
 from tests.scheduler_core.answers import evicted_and_bound_again
 
@@ -31,7 +31,7 @@ def run() -> Run:
 
 
 def test_the_run_page_shows_the_loop_and_a_change_that_ends_it(browser: Client, run: Run) -> None:
-    page = words_of(text_of(browser.get(reverse("planner:run-detail", args=[run.pk]))))
+    page = visible_text(text_of(browser.get(reverse("planner:run-detail", args=[run.pk]))))
     assert "An eviction loop: from cycle 3 on" in page
     assert "1, 3, 5, 7" in page
     assert "the share of queue queue1 has fallen to 0" in page
@@ -40,7 +40,7 @@ def test_the_run_page_shows_the_loop_and_a_change_that_ends_it(browser: Client, 
 
 def test_a_public_link_shows_the_loop(client: Client, run: Run, editor) -> None:
     _, secret = link_create(run=run, user=editor, label="", days=3)
-    page = words_of(text_of(client.get(reverse("planner:shared", args=[secret]))))
+    page = visible_text(text_of(client.get(reverse("planner:shared", args=[secret]))))
     assert "An eviction loop: from cycle 3 on" in page
 
 
@@ -57,7 +57,9 @@ def test_the_api_returns_the_loop_of_the_page(api: APIClient, run: Run) -> None:
 def test_a_run_without_a_loop_has_none(browser: Client, api: APIClient) -> None:
     run = finished_run("capacity_hierarchy", 3)
     assert api.get(reverse("api:explain-loops", args=[run.pk])).json() == {"loops": []}
-    assert "Eviction loop" not in words_of(text_of(browser.get(reverse("planner:run-detail", args=[run.pk]))))
+    assert "Eviction loop" not in visible_text(
+        text_of(browser.get(reverse("planner:run-detail", args=[run.pk])))
+    )
 
 
 def test_a_result_contains_the_loop_of_the_page(run: Run) -> None:

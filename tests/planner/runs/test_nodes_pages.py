@@ -15,7 +15,7 @@ from planner.runs.selectors.runs import queue_figures
 from planner.runs.services.searches import search_create
 from planner.runs.views.nodes import NAMED, NodesPage
 from tests import factories
-from tests.planner.pages import text_of, words_of
+from tests.planner.pages import text_of, visible_text
 from tests.planner.recorded import executed, simulated_run
 from tests.worker import do_work
 
@@ -54,7 +54,7 @@ def test_nodes_are_filtered_and_sorted_and_unknown_parameters_are_refused(
 def test_the_page_draws_each_node_and_lists_it_in_a_table(browser: Client, finished_run: Run) -> None:
     page = text_of(browser.get(f"/runs/{finished_run.pk}/nodes/?resource=cpu&requests.cpu=1"))
     assert page.count('class="h heat__node--f') == 4, "two nodes and two colours of the legend"
-    assert "2 nodes" in words_of(page)
+    assert "2 nodes" in visible_text(page)
     assert "Fits" in page
 
 
@@ -66,8 +66,8 @@ def test_node_columns_name_their_resource_and_unit(
 ) -> None:
     page = text_of(browser.get(f"/runs/{finished_run.pk}/nodes/?resource={resource}"))
     assert f"{used}</th>" in page or f">{used}<" in page
-    assert used.replace("used", "free") in words_of(page)
-    assert used.replace("used", "total") in words_of(page)
+    assert used.replace("used", "free") in visible_text(page)
+    assert used.replace("used", "total") in visible_text(page)
 
 
 def test_the_nodes_page_opens_on_a_requested_resource(browser: Client, transactional_db: None) -> None:
@@ -78,7 +78,7 @@ def test_the_nodes_page_opens_on_a_requested_resource(browser: Client, transacti
     document["pods"].append(busy)
     run = executed(factories.run(factories.scenario(document=document)))
     for query, resource in (("", "example.com/npu"), ("?requests.cpu=1&requests.memory=", "CPU")):
-        page = words_of(text_of(browser.get(f"/runs/{run.pk}/nodes/{query}")))
+        page = visible_text(text_of(browser.get(f"/runs/{run.pk}/nodes/{query}")))
         assert f"{resource} used" in page, query
 
 
@@ -113,7 +113,7 @@ def test_a_pod_is_tried_on_every_node_by_a_worker_and_the_page_shows_the_result(
     do_work(search)
     told = api.get(f"/api/v1{at}").json()["found"]
     assert {node["name"] for node in told["nodes"]} == {"n0", "n1"}
-    page = words_of(text_of(browser.get(at)))
+    page = visible_text(text_of(browser.get(at)))
     taking = sum(node["fits"] for node in told["nodes"])
     assert (f"It fits on {taking} of 2 nodes" if taking else "It fits on none of 2 nodes") in page
     for refused in told["refused"]:

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from planner.runs.models import Run
 from planner.runs.services.links import link_create
 from tests import factories
-from tests.planner.pages import text_of, words_of
+from tests.planner.pages import text_of, visible_text
 from tests.worker import do_work
 
 CLAIMS = "Not modelled: resource claims of pod default/claimed. Dynamically allocated devices rule out"
@@ -53,7 +53,7 @@ def test_every_page_of_a_run_shows_every_note(run: Run, browser: Client) -> None
         f"{reverse('planner:compare')}?runs={run.pk},{other.pk}",
     ]
     for page in pages:
-        words = unescape(words_of(text_of(browser.get(page))))
+        words = unescape(visible_text(text_of(browser.get(page))))
         assert [note for note in run.notes if note not in words] == [], page
 
 

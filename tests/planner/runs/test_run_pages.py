@@ -10,7 +10,7 @@ from planner.runs.models import Run
 from planner.runs.selectors.steps import decisions
 from planner.work.lifecycle import work_claim, work_fail, work_heartbeat
 from tests import factories
-from tests.planner.pages import asking_for, part, text_of, words_of
+from tests.planner.pages import fragment, htmx_headers, text_of, visible_text
 from tests.planner.recorded import finish, finished_run
 
 pytestmark = pytest.mark.django_db
@@ -68,13 +68,13 @@ def test_a_fragment_queries_only_its_own_data(
     browser: Client, run: Run, django_assert_num_queries, name: str, queries: int
 ) -> None:
     with django_assert_num_queries(queries):
-        part(browser, page_of(run), name)
+        fragment(browser, page_of(run), name)
 
 
 @pytest.mark.parametrize("name", ["run", "amounts", "victims", "pending", "decisions"])
 def test_a_fragment_equals_that_part_of_the_page(browser: Client, run: Run, name: str) -> None:
     page = text_of(browser.get(page_of(run)))
-    assert part(browser, page_of(run), name).strip() in page
+    assert fragment(browser, page_of(run), name).strip() in page
 
 
 def test_a_running_run_shows_its_progress_and_polls(browser: Client) -> None:
@@ -86,16 +86,16 @@ def test_a_running_run_shows_its_progress_and_polls(browser: Client) -> None:
     assert "42 %" in page
     assert "reclaim, cycle 1" in page
     assert 'hx-trigger="every 1s"' in page
-    assert part(browser, page_of(run), "run").strip() in page
+    assert fragment(browser, page_of(run), "run").strip() in page
 
 
 def test_a_poll_of_an_unchanged_run_returns_204(browser: Client) -> None:
     run = factories.run()
-    address = re.search(r'hx-get="([^"]+)"', part(browser, page_of(run), "run"))[1]  # type: ignore[index]
-    answer = browser.get(address, headers=asking_for("run"))
+    address = re.search(r'hx-get="([^"]+)"', fragment(browser, page_of(run), "run"))[1]  # type: ignore[index]
+    answer = browser.get(address, headers=htmx_headers("run"))
     assert answer.status_code == 204
     work_claim(kind=Run, id=run.pk, worker="test")
-    assert "Running" in part(browser, address, "run")
+    assert "Running" in fragment(browser, address, "run")
 
 
 def test_a_finished_run_does_not_poll(browser: Client, run: Run) -> None:
@@ -124,7 +124,7 @@ def test_cancelling_ends_a_queued_run(browser: Client) -> None:
 
 
 def test_each_victim_is_shown_with_its_preemptor(browser: Client, run: Run) -> None:
-    shown = part(browser, page_of(run), "victims")
+    shown = fragment(browser, page_of(run), "victims")
     victims = list(run.victims.all())
     assert victims
     for victim in victims:
@@ -134,13 +134,13 @@ def test_each_victim_is_shown_with_its_preemptor(browser: Client, run: Run) -> N
 
 
 def test_waiting_jobs_show_their_reason(browser: Client, run: Run) -> None:
-    shown = part(browser, page_of(run), "pending")
+    shown = fragment(browser, page_of(run), "pending")
     assert "Not enqueued: the PodGroup stays Pending" in shown
     assert "pod group is not ready, 4 Pending, 4 minAvailable" in shown
 
 
 def test_each_queue_has_a_bullet_chart_on_one_axis(browser: Client, run: Run) -> None:
-    shown = part(browser, f"{page_of(run)}?resource=cpu", "amounts")
+    shown = fragment(browser, f"{page_of(run)}?resource=cpu", "amounts")
     rows = list(run.queue_outcomes.filter(in_session=True).exclude(queue="root"))
     end = max(
         getattr(row, name).get("cpu") or 0
@@ -161,8 +161,8 @@ def test_a_changed_deserved_amount_is_shown_with_that_of_the_previous_run(browse
     before.save()
     assert run.result is not None
     again = finish(factories.run(run.scenario), run.result.document())
-    shown = part(browser, f"{page_of(again)}?resource=cpu", "amounts")
-    assert words_of(shown).count("was 16") == shown.count(">was ") == 1
+    shown = fragment(browser, f"{page_of(again)}?resource=cpu", "amounts")
+    assert visible_text(shown).count("was 16") == shown.count(">was ") == 1
     assert page_of(run) in shown
 
 
@@ -170,17 +170,17 @@ def test_the_most_contested_resource_is_shown_first(browser: Client, run: Run) -
     outcome = run.queue_outcomes.get(queue="q-0")
     outcome.request["memory"] = outcome.deserved["memory"] * 9
     outcome.save()
-    assert "Amounts of Memory per queue" in part(browser, page_of(run), "amounts")
+    assert "Amounts of Memory per queue" in fragment(browser, page_of(run), "amounts")
 
 
 def test_queues_outside_the_session_are_shown_only_in_the_full_view(browser: Client, run: Run) -> None:
     run.queue_outcomes.filter(queue="q-1").update(in_session=False)
-    assert ">q-1<" not in part(browser, page_of(run), "amounts")
-    assert "no PodGroup, not in the session" in part(browser, f"{page_of(run)}?as=tree", "amounts")
+    assert ">q-1<" not in fragment(browser, page_of(run), "amounts")
+    assert "no PodGroup, not in the session" in fragment(browser, f"{page_of(run)}?as=tree", "amounts")
 
 
 def test_the_resource_switch_changes_the_table_and_its_unit(browser: Client, run: Run) -> None:
-    shown = words_of(part(browser, f"{page_of(run)}?resource=memory", "amounts"))
+    shown = visible_text(fragment(browser, f"{page_of(run)}?resource=memory", "amounts"))
     assert "Memory, GiB" in shown
     assert shown.count("GiB") == 1
     assert " cores" not in shown
@@ -191,26 +191,26 @@ def test_queues_are_sorted_by_deficit_or_by_any_column(browser: Client, run: Run
     outcome.deserved["cpu"] = outcome.request["cpu"] = (outcome.allocated["cpu"] or 0) + 64_000
     outcome.save()
     run.job_outcomes.filter(queue="q-1").update(pending=1)
-    first = re.findall(r">(q-\d)<", part(browser, f"{page_of(run)}?resource=cpu", "amounts"))
+    first = re.findall(r">(q-\d)<", fragment(browser, f"{page_of(run)}?resource=cpu", "amounts"))
     assert first[0] == "q-1"
-    by_name = re.findall(r">(q-\d)<", part(browser, f"{page_of(run)}?resource=cpu&sort=name", "amounts"))
+    by_name = re.findall(r">(q-\d)<", fragment(browser, f"{page_of(run)}?resource=cpu&sort=name", "amounts"))
     assert by_name == sorted(by_name)
-    back = re.findall(r">(q-\d)<", part(browser, f"{page_of(run)}?resource=cpu&sort=-name", "amounts"))
+    back = re.findall(r">(q-\d)<", fragment(browser, f"{page_of(run)}?resource=cpu&sort=-name", "amounts"))
     assert back == by_name[::-1]
-    assert 'aria-sort="descending"' in part(browser, f"{page_of(run)}?resource=cpu&sort=share", "amounts")
+    assert 'aria-sort="descending"' in fragment(browser, f"{page_of(run)}?resource=cpu&sort=share", "amounts")
 
 
 def test_the_queue_filter_matches_names(browser: Client, run: Run) -> None:
-    shown = part(browser, f"{page_of(run)}?queue=Q-1", "amounts")
+    shown = fragment(browser, f"{page_of(run)}?queue=Q-1", "amounts")
     assert ">q-1<" in shown
     assert ">q-0<" not in shown
-    assert "No queue matches" in part(browser, f"{page_of(run)}?queue=nobody", "amounts")
+    assert "No queue matches" in fragment(browser, f"{page_of(run)}?queue=nobody", "amounts")
 
 
 def test_decisions_are_filtered(browser: Client, run: Run) -> None:
-    evictions = part(browser, f"{page_of(run)}?op=evict", "decisions")
+    evictions = fragment(browser, f"{page_of(run)}?op=evict", "decisions")
     assert evictions.count("<tr>") - 1 == len(decisions(run).where(op="evict"))
-    words = part(browser, f"{page_of(run)}?words=new5", "decisions")
+    words = fragment(browser, f"{page_of(run)}?words=new5", "decisions")
     assert words.count("<tr>") - 1 == len(decisions(run).where(job="default/new5"))
 
 
@@ -223,9 +223,9 @@ def test_every_decision_shows_its_state(browser: Client, run: Run) -> None:
 
 def test_long_lists_are_paginated(browser: Client) -> None:
     run = finished_run("scale")
-    first = part(browser, page_of(run), "decisions")
-    assert f"1 to 25 of {len(decisions(run))} decisions" in words_of(first)
-    second = part(browser, f"{page_of(run)}?decisions=2&op=bind", "decisions")
+    first = fragment(browser, page_of(run), "decisions")
+    assert f"1 to 25 of {len(decisions(run))} decisions" in visible_text(first)
+    second = fragment(browser, f"{page_of(run)}?decisions=2&op=bind", "decisions")
     assert "?decisions=3&amp;op=bind" in second
 
 

@@ -14,7 +14,7 @@ from planner.runs.models import Run
 from planner.web.views.listing import ROWS_A_PAGE
 from tests import factories
 from tests.planner.figures import Cell, Figures
-from tests.planner.pages import part, text_of
+from tests.planner.pages import fragment, text_of
 from tests.planner.recorded import finish, finished_run, recorded
 
 pytestmark = pytest.mark.django_db
@@ -40,11 +40,11 @@ def pair(request: pytest.FixtureRequest) -> list[Run]:
     return [first, finish(factories.run(first.scenario), other)]
 
 
-def listed(api: APIClient, run: Run, what: str, query: str = "") -> dict[str, Any]:
+def get_list(api: APIClient, run: Run, what: str, query: str = "") -> dict[str, Any]:
     return api.get(f"/api/v1/runs/{run.pk}/{what}/?page_size=1000{query}").json()
 
 
-def raw(row: dict[str, Any], measure: str, resource: str) -> list[float]:
+def raw_values(row: dict[str, Any], measure: str, resource: str) -> list[float]:
     """Return the expected raw values of a cell: none for an unset or unlimited amount."""
     amount = row[measure].get(resource)
     if amount is None or amount["value"] is None or (measure == "guarantee" and not amount["value"]):
@@ -52,7 +52,7 @@ def raw(row: dict[str, Any], measure: str, resource: str) -> list[float]:
     return [amount["value"]]
 
 
-def given(value: float | None) -> list[float]:
+def value_list(value: float | None) -> list[float]:
     return [] if value is None else [value]
 
 
@@ -64,7 +64,9 @@ def with_deltas(line: dict[str, Any], measure: str) -> list[list[float]]:
             if there is None:
                 cells.append([])
             else:
-                cells.append(given(there["share"]) if measure == "share" else raw(there, measure, "cpu"))
+                cells.append(
+                    value_list(there["share"]) if measure == "share" else raw_values(there, measure, "cpu")
+                )
     return cells
 
 
@@ -80,7 +82,7 @@ def texts(cells: list[Cell]) -> list[str]:
     return [" ".join(cell.text.split()) for cell in cells]
 
 
-def bodies(html: str) -> list[list[list[Cell]]]:
+def table_rows(html: str) -> list[list[list[Cell]]]:
     """Return the rows of each table."""
     return [Figures(table).rows for table in re.findall(r"<tbody>.*?</tbody>", html, flags=re.DOTALL)]
 
@@ -91,13 +93,13 @@ def test_every_number_on_the_page_has_its_raw_value(browser: Client, run: Run) -
 
 
 def test_every_amount_and_share_equals_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
-    queues = {row["queue"]: row for row in listed(api, run, "queues")["results"]}
+    queues = {row["queue"]: row for row in get_list(api, run, "queues")["results"]}
     parents = {row["parent"] or "root" for row in queues.values()}
-    waiting = Counter(job["queue"] for job in listed(api, run, "jobs", "&pending=true")["results"])
+    waiting = Counter(job["queue"] for job in get_list(api, run, "jobs", "&pending=true")["results"])
     resources = sorted({name for row in queues.values() for name in row["deserved"]}) or ["cpu"]
     for resource in resources:
-        html = part(browser, f"/runs/{run.pk}/?as=tree&resource={resource}", "amounts")
-        (table,) = bodies(html)
+        html = fragment(browser, f"/runs/{run.pk}/?as=tree&resource={resource}", "amounts")
+        (table,) = table_rows(html)
         assert [row[0].text.strip() for row in table] == list(queues)
         for name, *cells in table:
             row = queues[name.text.strip()]
@@ -105,9 +107,9 @@ def test_every_amount_and_share_equals_that_of_the_api(browser: Client, api: API
                 continue
             if row["in_session"]:
                 _chart, _deficit, *amounts, share = cells[:8]
-                assert values(amounts) == [raw(row, measure, resource) for measure in MEASURES]
-                assert share.values in ([], given(row["share"]))
-            assert values(cells[-2:]) == [given(row["weight"]), [waiting[row["queue"]]]]
+                assert values(amounts) == [raw_values(row, measure, resource) for measure in MEASURES]
+                assert share.values in ([], value_list(row["share"]))
+            assert values(cells[-2:]) == [value_list(row["weight"]), [waiting[row["queue"]]]]
 
 
 def test_every_number_in_the_heading_and_summary_equals_that_of_the_api(
@@ -116,20 +118,20 @@ def test_every_number_in_the_heading_and_summary_equals_that_of_the_api(
     page = Figures(text_of(browser.get(f"/runs/{run.pk}/")))
     told = api.get(f"/api/v1/runs/{run.pk}/").json()
     counts = {
-        "bound": listed(api, run, "decisions", "&op=bind&state=committed")["count"],
-        "pipelined": listed(api, run, "decisions", "&op=pipeline")["count"],
-        "committed": listed(api, run, "victims", "&state=committed")["count"],
-        "kept": listed(api, run, "victims", "&state=kept")["count"],
-        "failed": listed(api, run, "victims", "&state=failed")["count"],
-        "pending": listed(api, run, "jobs", "&pending=true")["count"],
-        "jobs": listed(api, run, "jobs")["count"],
-        "queues": listed(api, run, "queues")["count"],
+        "bound": get_list(api, run, "decisions", "&op=bind&state=committed")["count"],
+        "pipelined": get_list(api, run, "decisions", "&op=pipeline")["count"],
+        "committed": get_list(api, run, "victims", "&state=committed")["count"],
+        "kept": get_list(api, run, "victims", "&state=kept")["count"],
+        "failed": get_list(api, run, "victims", "&state=failed")["count"],
+        "pending": get_list(api, run, "jobs", "&pending=true")["count"],
+        "jobs": get_list(api, run, "jobs")["count"],
+        "queues": get_list(api, run, "queues")["count"],
     }
     said_only_when_there = ("pipelined", "kept", "failed")
     want = [count for name, count in counts.items() if count or name not in said_only_when_there]
     full = sum(
         (row["share"] or 0) >= 1 and any(held["value"] for held in row["allocated"].values())
-        for row in listed(api, run, "queues")["results"]
+        for row in get_list(api, run, "queues")["results"]
     )
     assert page.parts["Summary"] == [*want, full, seconds(told)]
     assert page.parts[""] == [told["scenario_revision"]]
@@ -138,16 +140,16 @@ def test_every_number_in_the_heading_and_summary_equals_that_of_the_api(
 def pages_of(browser: Client, run: Run, what: str, count: int) -> Iterator[tuple[list[float], list[Any]]]:
     """Yield the expected numbers of the head and foot, and the rows, of every page of a list."""
     for number in range(max(1, -(-count // ROWS_A_PAGE))):
-        html = part(browser, f"/runs/{run.pk}/?{what}={number + 1}", what)
+        html = fragment(browser, f"/runs/{run.pk}/?{what}={number + 1}", what)
         figures = Figures(html)
         first, last = number * ROWS_A_PAGE + 1, min(count, (number + 1) * ROWS_A_PAGE)
         foot = [first, last, count] if count > ROWS_A_PAGE else []
         head = [] if what == "decisions" else [count]
-        yield head + foot, [figures, *bodies(html)[:1]]
+        yield head + foot, [figures, *table_rows(html)[:1]]
 
 
 def test_every_victim_equals_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
-    victims = listed(api, run, "victims")
+    victims = get_list(api, run, "victims")
     shown = []
     for numbers, (figures, *tables) in pages_of(browser, run, "victims", victims["count"]):
         assert figures.values == numbers
@@ -159,7 +161,7 @@ def test_every_victim_equals_that_of_the_api(browser: Client, api: APIClient, ru
 
 
 def test_every_waiting_job_equals_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
-    jobs = listed(api, run, "jobs", "&pending=true")
+    jobs = get_list(api, run, "jobs", "&pending=true")
     shown = []
     for numbers, (figures, *tables) in pages_of(browser, run, "pending", jobs["count"]):
         rows = [row for table in tables for row in table]
@@ -177,7 +179,7 @@ def test_every_waiting_job_equals_that_of_the_api(browser: Client, api: APIClien
 
 
 def test_every_decision_equals_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
-    decisions = listed(api, run, "decisions")
+    decisions = get_list(api, run, "decisions")
     shown = []
     for numbers, (figures, *tables) in pages_of(browser, run, "decisions", decisions["count"]):
         rows = [row for table in tables for row in table]
@@ -198,16 +200,18 @@ def test_the_previous_deserved_amount_equals_that_of_the_api(
     browser: Client, api: APIClient, pair: list[Run]
 ) -> None:
     now, before = (
-        {row["queue"]: row for row in listed(api, run, "queues")["results"]} for run in reversed(pair)
+        {row["queue"]: row for row in get_list(api, run, "queues")["results"]} for run in reversed(pair)
     )
-    html = part(browser, f"/runs/{pair[1].pk}/?as=tree&resource=cpu", "amounts")
-    for name, *cells in bodies(html)[0]:
+    html = fragment(browser, f"/runs/{pair[1].pk}/?as=tree&resource=cpu", "amounts")
+    for name, *cells in table_rows(html)[0]:
         row, was = now[name.text.strip()], before[name.text.strip()]
         if row["in_session"] and row["queue"] != "root":
             changed = [
-                value for value in raw(was, "deserved", "cpu") if [value] != raw(row, "deserved", "cpu")
+                value
+                for value in raw_values(was, "deserved", "cpu")
+                if [value] != raw_values(row, "deserved", "cpu")
             ]
-            assert cells[2].values == raw(row, "deserved", "cpu") + changed
+            assert cells[2].values == raw_values(row, "deserved", "cpu") + changed
 
 
 def test_every_number_of_a_comparison_equals_that_of_the_api(
@@ -236,13 +240,17 @@ def test_every_number_of_a_comparison_equals_that_of_the_api(
     queues = {line["name"]: line for line in body["queues"]}
     in_table = re.search(r'<table class="grid compared__table">.*?</table>', html, flags=re.DOTALL)
     assert in_table
-    shown = {row[0].text.split()[0]: values(row[1:]) for row in bodies(in_table[0])[0]}
+    shown = {row[0].text.split()[0]: values(row[1:]) for row in table_rows(in_table[0])[0]}
     assert shown == {
         name: [
             *(cell for measure in MEASURES[:3] for cell in with_deltas(line, measure)),
             *with_deltas(line, "share"),
-            *(given(row["share_at_open"]) if row else [] for row in line["runs"]),
-            *(raw(row, measure, "cpu") if row else [] for measure in MEASURES[3:] for row in line["runs"]),
+            *(value_list(row["share_at_open"]) if row else [] for row in line["runs"]),
+            *(
+                raw_values(row, measure, "cpu") if row else []
+                for measure in MEASURES[3:]
+                for row in line["runs"]
+            ),
         ]
         for name, line in queues.items()
     }

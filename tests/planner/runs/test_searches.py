@@ -19,7 +19,7 @@ from planner.scenarios.models import Scenario
 from planner.work.execution import limits
 from planner.work.lifecycle import work_claim
 from tests import factories
-from tests.planner.pages import part, text_of
+from tests.planner.pages import fragment, text_of
 from tests.planner.recorded import executed
 from tests.worker import do_work
 
@@ -135,7 +135,7 @@ def test_the_job_page_starts_a_search_polls_it_and_shows_the_changes(browser: Cl
     executed(search)
     told = found(search)
     assert told is not None
-    shown = part(browser, address, "unblock")
+    shown = fragment(browser, address, "unblock")
     assert "hx-trigger" not in shown
     assert shown.strip() in text_of(browser.get(job_page(run)))
     for change in told.changes:

@@ -13,7 +13,7 @@ from planner.runs.selectors.steps import decisions
 from planner.runs.views.tables import KINDS
 from planning import traces
 from tests import factories
-from tests.planner.pages import part, text_of, words_of
+from tests.planner.pages import fragment, text_of, visible_text
 from tests.planner.recorded import finish
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +74,7 @@ def rows_of(api: APIClient, run: Run, query: str) -> Any:
 
 
 def test_the_jobs_page_counts_and_lists_the_jobs_of_a_queue(browser: Client, run: Run) -> None:
-    page = words_of(text_of(browser.get(f"/runs/{run.pk}/jobs/?queue=research")))
+    page = visible_text(text_of(browser.get(f"/runs/{run.pk}/jobs/?queue=research")))
     assert "20 jobs of 60" in page
     assert "default/job-00" in page
     assert "default/job-01" not in page
@@ -95,7 +95,7 @@ def test_the_page_and_the_api_accept_the_same_parameters(
     assert rows_of(api, run, query)["count"] == count
     word = {"j": "job", "v": "victim", "d": "decision"}[query[0]]
     plural = word if count == 1 else f"{word}s"
-    assert f"{count} {plural}" in words_of(text_of(browser.get(f"/runs/{run.pk}/{query}")))
+    assert f"{count} {plural}" in visible_text(text_of(browser.get(f"/runs/{run.pk}/{query}")))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_job_groups_are_ordered_by_waiting_pods(api: APIClient, browser: Client,
     assert first == {
         "value": "research", "rows": 20, "pods": 40, "pending": 40, "work_lost_seconds": None,
     }  # fmt: skip
-    page = words_of(text_of(browser.get(f"/runs/{run.pk}/jobs/?by=queue")))
+    page = visible_text(text_of(browser.get(f"/runs/{run.pk}/jobs/?by=queue")))
     assert 'href="?queue=research"' in page
     assert page.index("research</a>") < page.index("serving</a>")
 
@@ -136,7 +136,7 @@ def test_a_group_keeps_the_other_filters(browser: Client, run: Run) -> None:
 
 
 def test_facets_count_the_rows_that_the_other_filters_leave(browser: Client, run: Run) -> None:
-    page = words_of(text_of(browser.get(f"/runs/{run.pk}/jobs/?resource=cpu")))
+    page = visible_text(text_of(browser.get(f"/runs/{run.pk}/jobs/?resource=cpu")))
     assert '<option value="research">research (10)</option>' in page
     assert '<option value="cpu" selected>cpu (10)</option>' in page
     assert '<option value="nvidia.com/gpu">nvidia.com/gpu (10)</option>' in page
@@ -181,7 +181,7 @@ def test_a_table_page_makes_a_bounded_number_of_queries(
 
 def test_the_table_fragment_equals_that_part_of_the_page(browser: Client, run: Run) -> None:
     address = f"/runs/{run.pk}/jobs/?by=queue"
-    assert part(browser, address, "table").strip() in text_of(browser.get(address))
+    assert fragment(browser, address, "table").strip() in text_of(browser.get(address))
 
 
 def test_a_page_of_decisions_unpacks_only_the_parts_it_shows(

@@ -35,19 +35,19 @@ CLAIMED: dict[str, Any] = {
 }  # fmt: skip
 
 EDITS: dict[str, tuple[str, str, Any, str]] = {
-    "a queue changed": (
+    "a changed queue": (
         "patch", "queues/busy/", TOO_MUCH,
         "queue.deserved_above_capability",
     ),
-    "a queue added": (
+    "an added queue": (
         "post", "queues/", {"name": "new", **TOO_MUCH},
         "queue.deserved_above_capability",
     ),
-    "a job added": (
+    "an added job": (
         "post", "workloads/", {"job": {"name": "lost", "queue": "nowhere", "replicas": 1}},
         "job.queue_missing",
     ),
-    "a queue of jobs removed": (
+    "a removed queue with jobs": (
         "delete", "queues/busy/", None,
         "podgroup.queue_missing",
     ),
@@ -55,7 +55,7 @@ EDITS: dict[str, tuple[str, str, Any, str]] = {
         "put", "conf/", {"text": USAGE},
         "conf.not_modelled",
     ),
-    "many parts": (
+    "several kinds of objects": (
         "patch", "document/", {"objects": {"queues": [{"metadata": {"name": "q"}, "spec": TOO_MUCH}]}},
         "queue.deserved_above_capability",
     ),
@@ -96,7 +96,7 @@ def test_an_edit_returns_notes_on_what_runs_now_leave_out(
 
 
 def test_an_existing_problem_is_not_returned_again(api: APIClient, at: str) -> None:
-    api.patch(f"{at}queues/busy/", EDITS["a queue changed"][2], headers=SEEN, format="json")
+    api.patch(f"{at}queues/busy/", EDITS["a changed queue"][2], headers=SEEN, format="json")
     answer = api.patch(f"{at}queues/busy/", {"priority": 3}, headers={"If-Match": "2"}, format="json").json()
     assert "queue.deserved_above_capability" not in {problem["rule"] for problem in answer["problems"]}
     undone = api.post(f"{at}undo/", headers={"If-Match": "3"}).json()

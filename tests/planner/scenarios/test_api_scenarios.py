@@ -148,15 +148,15 @@ ODD = {
         {"deserved": {"cpu": "9" * 5000}},
         {"queues.waits.deserved.cpu": "quantity.unreadable"},
     ),
-    "a quantity that is a flag": (
+    "a quantity that is a boolean": (
         {"deserved": {"cpu": True}},
         {"queues.waits.deserved.cpu": "quantity.unreadable"},
     ),
-    "a guarantee without resource": (
+    "a guarantee without `resource`": (
         {"guarantee": {"cpu": "1"}},
         {"queues.waits.guarantee.cpu": "queue.unknown_field"},
     ),
-    "a name that is none": ({"name": "Not B"}, {"queues.waits.name": "name.illegal"}),
+    "an invalid name": ({"name": "Not B"}, {"queues.waits.name": "name.illegal"}),
     "the name of another queue": ({"name": "busy"}, {"queues.waits.name": "name.taken"}),
     "its own parent": ({"parent": "waits"}, {"queues.waits.parent": "queue.cycle"}),
 }

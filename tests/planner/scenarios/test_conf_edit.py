@@ -15,7 +15,7 @@ from planner.scenarios.models import Change, Scenario
 from planner.scenarios.services.scenarios import conf_update
 from scheduler_core.conf import DEFAULT_CONF
 from tests import factories
-from tests.planner.pages import asking_for, text_of
+from tests.planner.pages import htmx_headers, text_of
 from tests.planner.scenarios.test_checks import BYPASSING
 
 pytestmark = pytest.mark.django_db
@@ -101,22 +101,24 @@ def test_a_finding_includes_the_patch_that_fixes_it(api: APIClient, scenario: Sc
 # The page
 
 
-def press(browser: Client, scenario: Scenario, seen: int = 2, **fields: str) -> tuple[int, str]:
+def submit(browser: Client, scenario: Scenario, seen: int = 2, **fields: str) -> tuple[int, str]:
     """Post the fields of a button or a form; return the status and the fragment."""
     answer = browser.post(
-        f"/scenarios/{scenario.pk}/conf/edit/", {"revision": str(seen), **fields}, headers=asking_for("conf")
+        f"/scenarios/{scenario.pk}/conf/edit/",
+        {"revision": str(seen), **fields},
+        headers=htmx_headers("conf"),
     )
     return answer.status_code, html.unescape(text_of(answer))
 
 
-def button(page: str, name: str) -> str:
+def button_patch(page: str, name: str) -> str:
     """Return the patch in the value of a button."""
     found = re.search(rf'id="{re.escape(name)}" name="operations" value="([^"]*)"', page)
     assert found, name
     return html.unescape(found[1])
 
 
-def shown(browser: Client, scenario: Scenario) -> str:
+def conf_page(browser: Client, scenario: Scenario) -> str:
     return text_of(browser.get(f"/scenarios/{scenario.pk}/conf/"))
 
 
@@ -129,8 +131,8 @@ def test_buttons_move_plugins_actions_and_tiers(browser: Client, scenario: Scena
         "remove-gang-0",
     ]
     for revision, step in enumerate(steps, 2):
-        patch_held = button(shown(browser, scenario), step)
-        assert press(browser, scenario, revision, operations=patch_held)[0] == 200
+        patch_held = button_patch(conf_page(browser, scenario), step)
+        assert submit(browser, scenario, revision, operations=patch_held)[0] == 200
     scenario.refresh_from_db()
     assert scenario.conf_text == (
         '# ours\nactions: "allocate, reclaim, backfill"\ntiers:\n'
@@ -141,14 +143,14 @@ def test_buttons_move_plugins_actions_and_tiers(browser: Client, scenario: Scena
 def test_the_form_of_a_plugin_writes_only_changed_fields(browser: Client, scenario: Scenario) -> None:
     path = "/tiers/1/plugins/0"
     fields = {"switch.enablePredicate": "false", "argument.predicate.CacheEnable": "true"}
-    status, page = press(browser, scenario, 2, path=path, **fields)
+    status, page = submit(browser, scenario, 2, path=path, **fields)
     assert status == 200
     assert "saved as revision 3" in page
     scenario.refresh_from_db()
     written = "    enablePredicate: false\n    arguments:\n      predicate.CacheEnable: true\n"
     assert scenario.conf_text == BYPASSING.replace("predicates\n", f"predicates\n{written}")
     empty = dict.fromkeys(fields, "")
-    assert press(browser, scenario, 3, path=path, **empty)[0] == 200
+    assert submit(browser, scenario, 3, path=path, **empty)[0] == 200
     scenario.refresh_from_db()
     assert scenario.conf_text == BYPASSING
 
@@ -158,7 +160,7 @@ def test_every_value_of_a_wrong_type_is_reported_and_stays_in_its_field(
 ) -> None:
     conf_update(scenario=scenario, text=BYPASSING + "  - name: binpack\n", expected_revision=2)
     fields = {"argument.binpack.cpu": "much", "argument.binpack.weight": "1.5"}
-    status, page = press(browser, scenario, 3, path="/tiers/1/plugins/2", **fields)
+    status, page = submit(browser, scenario, 3, path="/tiers/1/plugins/2", **fields)
     assert status == 422
     assert "binpack.cpu takes a whole number, not 'much'." in page
     assert "binpack.weight takes a whole number, not '1.5'." in page
@@ -166,47 +168,47 @@ def test_every_value_of_a_wrong_type_is_reported_and_stays_in_its_field(
 
 
 def test_arguments_of_an_action_have_a_form(browser: Client, scenario: Scenario) -> None:
-    page = shown(browser, scenario)
+    page = conf_page(browser, scenario)
     choice = re.search(r'value="([^"]*)">preempt</option>', page[page.index('id="more-configured"') :])
     assert choice
-    assert press(browser, scenario, operations=html.unescape(choice[1]))[0] == 200
+    assert submit(browser, scenario, operations=html.unescape(choice[1]))[0] == 200
     path = "/configurations/0"
     field = "argument.minCandidateNodesAbsolute"
-    assert press(browser, scenario, 3, path=path, **{field: "5"})[0] == 200
+    assert submit(browser, scenario, 3, path=path, **{field: "5"})[0] == 200
     scenario.refresh_from_db()
     end = "configurations:\n- name: preempt\n  arguments:\n    minCandidateNodesAbsolute: 5\n"
     assert scenario.conf_text == BYPASSING + end
 
 
 def test_a_button_fixes_a_finding(browser: Client, scenario: Scenario) -> None:
-    page = shown(browser, scenario)
+    page = conf_page(browser, scenario)
     row = page[page.index('data-rule="conf.reclaim_bypasses_quota"') :]
     offered = re.search(r'name="operations" value="([^"]*)"', row)
     assert offered
-    status, after = press(browser, scenario, operations=html.unescape(offered[1]))
+    status, after = submit(browser, scenario, operations=html.unescape(offered[1]))
     assert status == 200
     assert 'data-rule="conf.reclaim_bypasses_quota"' not in after
 
 
 def test_the_volcano_default_is_written_out_before_it_is_edited(browser: Client, scenario: Scenario) -> None:
     conf_update(scenario=scenario, text="", expected_revision=2)
-    patch_held = button(shown(browser, scenario), "write-default")
-    assert press(browser, scenario, 3, operations=patch_held)[0] == 200
+    patch_held = button_patch(conf_page(browser, scenario), "write-default")
+    assert submit(browser, scenario, 3, operations=patch_held)[0] == 200
     scenario.refresh_from_db()
     assert parse_conf(scenario.conf_text) == DEFAULT_CONF
 
 
 def test_unsaved_text_is_kept_when_an_edit_is_refused(browser: Client, scenario: Scenario) -> None:
     typed = BYPASSING + "# and this\n"
-    status, page = press(browser, scenario, operations="[]", text=typed.replace("\n", "\r\n"))
+    status, page = submit(browser, scenario, operations="[]", text=typed.replace("\n", "\r\n"))
     assert status == 422
     assert "# and this\n</textarea>" in page
     assert "Nothing was changed." in page
-    assert press(browser, scenario, operations="[]", text=BYPASSING.replace("\n", "\r\n"))[0] == 200
+    assert submit(browser, scenario, operations="[]", text=BYPASSING.replace("\n", "\r\n"))[0] == 200
 
 
 def test_a_stale_edit_reports_that_the_scenario_has_changed(browser: Client, scenario: Scenario) -> None:
-    status, page = press(browser, scenario, 1, operations=json.dumps([ACTIONS]))
+    status, page = submit(browser, scenario, 1, operations=json.dumps([ACTIONS]))
     assert status == 412
     assert "the scenario has changed" in page
 
@@ -215,13 +217,13 @@ def test_a_stale_edit_reports_that_the_scenario_has_changed(browser: Client, sce
 def test_an_invalid_edit_request_is_refused(
     browser: Client, scenario: Scenario, fields: dict[str, str]
 ) -> None:
-    assert press(browser, scenario, 2, **fields)[0] == 422
+    assert submit(browser, scenario, 2, **fields)[0] == 422
 
 
 def test_line_endings_are_preserved(browser: Client, scenario: Scenario) -> None:
     text = BYPASSING.replace("\n", "\r\n")
     conf_update(scenario=scenario, text=text, expected_revision=2)
-    assert press(browser, scenario, 3, operations=json.dumps([FIRST]), text=text)[0] == 200
+    assert submit(browser, scenario, 3, operations=json.dumps([FIRST]), text=text)[0] == 200
     scenario.refresh_from_db()
     assert scenario.conf_text.count("\r\n") == scenario.conf_text.count("\n") == 8
     browser.post(f"/scenarios/{scenario.pk}/conf/", {"text": text, "revision": "4"})
@@ -246,7 +248,7 @@ def test_a_configuration_that_volcano_rejects_still_has_a_page(
 
 def test_a_viewer_sees_the_form_without_buttons(client: Client, scenario: Scenario) -> None:
     client.force_login(factories.user("reader", role=Role.VIEWER))
-    page = shown(client, scenario)
+    page = conf_page(client, scenario)
     assert ">Form<" in page
     assert 'name="operations"' not in page
-    assert press(client, scenario, operations="[]")[0] == 403
+    assert submit(client, scenario, operations="[]")[0] == 403

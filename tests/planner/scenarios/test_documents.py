@@ -19,7 +19,7 @@ def at(scenario: Scenario) -> str:
     return f"/api/v1/scenarios/{scenario.pk}/document/"
 
 
-def written(api: APIClient, at: str, body: Any, seen: str = "1", **more: Any) -> Any:
+def patch_document(api: APIClient, at: str, body: Any, seen: str = "1", **more: Any) -> Any:
     return api.patch(at, body, format="json", headers={"If-Match": seen}, **more)
 
 
@@ -44,7 +44,7 @@ def test_many_changes_are_applied_in_one_revision(api: APIClient, at: str, scena
         "removed": {"nodes": ["n0"], "queues": ["waits"]},
         "conf": factories.CONF.replace("reclaim", "preempt"),
     }
-    response = written(api, at, body)
+    response = patch_document(api, at, body)
     assert (response.status_code, response.json()["revision"]) == (200, 2), response.json()
     document = api.get(at).json()
     names = {kind: [one["metadata"]["name"] for one in document[kind]] for kind in ("queues", "nodes")}
@@ -58,8 +58,8 @@ def test_many_changes_are_applied_in_one_revision(api: APIClient, at: str, scena
 
 def test_a_document_without_changes_creates_no_revision(api: APIClient, at: str) -> None:
     body = {"objects": {"queues": [queue("busy", weight=3)]}}
-    assert written(api, at, body).json()["revision"] == 2
-    assert written(api, at, body, seen="2").json()["revision"] == 2
+    assert patch_document(api, at, body).json()["revision"] == 2
+    assert patch_document(api, at, body, seen="2").json()["revision"] == 2
 
 
 def test_every_problem_is_reported_at_once_and_nothing_is_saved(api: APIClient, at: str) -> None:
@@ -70,7 +70,7 @@ def test_every_problem_is_reported_at_once_and_nothing_is_saved(api: APIClient, 
         },
         "conf": "tiers: [",
     }
-    response = written(api, at, body)
+    response = patch_document(api, at, body)
     assert response.status_code == 422
     rules = {one["rule"] for one in response.json()["problems"]}
     assert rules == {"queue.unknown_field", "queue.parent_missing", "quantity.unreadable", "yaml.syntax"}
@@ -79,7 +79,7 @@ def test_every_problem_is_reported_at_once_and_nothing_is_saved(api: APIClient, 
 
 def test_a_cycle_of_two_parents_is_refused(api: APIClient, at: str) -> None:
     body = {"objects": {"queues": [queue("busy", parent="waits"), queue("waits", parent="busy")]}}
-    response = written(api, at, body)
+    response = patch_document(api, at, body)
     assert {one["rule"] for one in response.json()["problems"]} == {"queue.cycle"}
 
 
@@ -101,13 +101,13 @@ def test_a_cycle_of_two_parents_is_refused(api: APIClient, at: str) -> None:
     ],
 )
 def test_an_invalid_document_edit_is_refused(api: APIClient, at: str, body: Any) -> None:
-    response = written(api, at, body)
+    response = patch_document(api, at, body)
     assert response.status_code == 422
     assert response.json()["problems"]
 
 
 def test_a_dry_run_saves_nothing_and_a_stale_edit_is_refused(api: APIClient, at: str) -> None:
     body = {"objects": {"queues": [queue("busy", weight=3)]}}
-    assert written(api, f"{at}?dry_run=1", body).status_code == 200
+    assert patch_document(api, f"{at}?dry_run=1", body).status_code == 200
     assert api.get(at)["ETag"] == '"1"'
-    assert written(api, at, body, seen="7").status_code == 412
+    assert patch_document(api, at, body, seen="7").status_code == 412

@@ -57,7 +57,7 @@ def without_n0(scenario: Scenario) -> Snapshot:
     return factories.snapshot(document)
 
 
-def done(rebase: Rebase) -> Rebase:
+def executed(rebase: Rebase) -> Rebase:
     """Return the rebase after a worker executed it."""
     do_work(rebase)
     return rebase
@@ -83,7 +83,7 @@ def test_a_worker_creates_the_branch_and_the_page_links_to_it(
     assert 'hx-trigger="every 1s"' in page
     assert browser.get(at, {"seen": "queued-0.000--0"}).status_code == 204
     assert at in text_of(browser.get(f"/scenarios/{scenario.pk}/carry-over/"))
-    assert done(rebase).state == "succeeded"
+    assert executed(rebase).state == "succeeded"
     branch = rebase.branch
     assert branch is not None
     assert (branch.name, branch.parent, branch.snapshot) == ("later", scenario, newer)
@@ -98,7 +98,7 @@ def test_a_worker_creates_the_branch_and_the_page_links_to_it(
 def test_undecided_conflicts_are_reported_and_no_branch_is_created(
     browser: Client, scenario: Scenario, without_n0: Snapshot
 ) -> None:
-    rebase = done(requested(browser, scenario, without_n0))
+    rebase = executed(requested(browser, scenario, without_n0))
     assert (rebase.state, rebase.branch, Scenario.objects.count()) == ("failed", None, 1)
     page = text_of(browser.get(f"/rebases/{rebase.pk}/"))
     assert "1 problem to fix; nothing was saved." in page
@@ -111,7 +111,7 @@ def test_an_edit_in_the_meantime_fails_the_rebase(
 ) -> None:
     rebase = requested(browser, scenario, newer)
     nodes_remove(scenario=scenario, names=["n1"], expected_revision=2)
-    assert "changed in the meantime" in done(rebase).error
+    assert "changed in the meantime" in executed(rebase).error
     assert (rebase.state, Scenario.objects.count()) == ("failed", 1)
 
 
@@ -120,7 +120,7 @@ def test_a_rebase_fails_when_its_user_may_no_longer_edit(
 ) -> None:
     rebase = requested(browser, scenario, newer)
     Membership.objects.filter(user=editor).update(role=Role.VIEWER)
-    assert "may no longer edit" in done(rebase).error
+    assert "may no longer edit" in executed(rebase).error
     assert Scenario.objects.count() == 1
 
 
@@ -167,7 +167,7 @@ def test_an_api_rebase_returns_202_and_is_followed(
     assert (answer.status_code, answer.json()["state"]) == (202, "queued")
     assert api.post(where, asked, headers={**seen, "Idempotency-Key": "once"}).json() == answer.json()
     assert answer.headers["Location"] == f"/api/v1/rebases/{answer.json()['id']}/"
-    done(Rebase.objects.get())
+    executed(Rebase.objects.get())
     told = api.get(answer.headers["Location"], headers={"Prefer": "wait=5"}).json()
     assert (told["state"], told["problems"]) == ("succeeded", [])
     assert Scenario.objects.get(pk=told["branch"]).parent == scenario
@@ -180,7 +180,7 @@ def test_choices_are_passed_to_the_worker(api: APIClient, scenario: Scenario, wi
     asked = {"snapshot": str(without_n0.pk), "choices": [decided]}
     answer = api.post(f"/api/v1/scenarios/{scenario.pk}/rebase/", asked, headers={"If-Match": "2"})
     assert answer.status_code == 202
-    branch = done(Rebase.objects.get()).branch
+    branch = executed(Rebase.objects.get()).branch
     assert branch is not None
     assert [change.key for change in branch.object_changes.all()] == ["n0"]
 

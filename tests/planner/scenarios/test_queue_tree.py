@@ -52,7 +52,7 @@ NEW = {
     "a taken name": ({"name": "waits"}, "name.taken"),
     "a name with capitals": ({"name": "New"}, "name.illegal"),
     "a missing parent": ({"name": "new", "parent": "gone"}, "queue.parent_missing"),
-    "a bad quantity": ({"name": "new", "capability": {"cpu": "x"}}, "quantity.unreadable"),
+    "an unreadable quantity": ({"name": "new", "capability": {"cpu": "x"}}, "quantity.unreadable"),
 }
 
 

@@ -62,11 +62,11 @@ BROKEN = {
     "a weight that is a string": ({"weight": "4"}, "form.type", "weight"),
     "an unreadable quantity": ({"capability": {"cpu": "8 cores"}}, "quantity.unreadable", "capability.cpu"),
     "a negative quantity": ({"deserved": {"cpu": "-1"}}, "quantity.negative", "deserved.cpu"),
-    "a guarantee outside resource": ({"guarantee": {"cpu": "1"}}, "queue.unknown_field", "guarantee.cpu"),
-    "a field that a queue does not have": ({"wieght": 4}, "queue.unknown_field", "wieght"),
+    "a guarantee without `resource`": ({"guarantee": {"cpu": "1"}}, "queue.unknown_field", "guarantee.cpu"),
+    "an unknown field": ({"wieght": 4}, "queue.unknown_field", "wieght"),
     "a list instead of an object": ({"capability": ["cpu"]}, "form.type", "capability"),
     "a missing parent": ({"parent": "gone"}, "queue.parent_missing", "parent"),
-    "itself as parent": ({"parent": "waits"}, "queue.cycle", "parent"),
+    "its own parent": ({"parent": "waits"}, "queue.cycle", "parent"),
 }
 
 

@@ -36,12 +36,12 @@ def scenario(db: None) -> Scenario:
     return factories.scenario(document=document)
 
 
-def signed_in(client: Client, role: Role = Role.EDITOR) -> Client:
+def logged_in(client: Client, role: Role = Role.EDITOR) -> Client:
     client.force_login(factories.user("reader", role=role))
     return client
 
 
-def offered(scenario: Scenario, asked: dict[str, str]) -> list[dict[str, Any]]:
+def proposed_changes(scenario: Scenario, asked: dict[str, str]) -> list[dict[str, Any]]:
     answer = answer_of(scenario_reach(scenario, asked))
     return [change for change in answer["changes"] if change["status"] == "found"]
 
@@ -60,8 +60,8 @@ def test_every_proposed_change_reaches_the_amount_when_applied(
     asked: dict[str, str], client: Client, scenario: Scenario
 ) -> None:
     """Apply the change on the page, which then shows the requested figure."""
-    signed_in(client)
-    found = offered(scenario, asked)
+    logged_in(client)
+    found = proposed_changes(scenario, asked)
     for change in found:
         branch = factories.scenario(document=scenario_document(scenario), name=change["name"])
         sent = (
@@ -85,7 +85,8 @@ def scenario_document(scenario: Scenario) -> dict[str, Any]:
 
 def test_each_question_finds_its_kinds_of_changes(scenario: Scenario) -> None:
     kinds = {
-        name: {change["kind"] for change in offered(scenario, asked)} for name, asked in QUESTIONS.items()
+        name: {change["kind"] for change in proposed_changes(scenario, asked)}
+        for name, asked in QUESTIONS.items()
     }
     assert kinds == {
         "deserved": {"nodes", "weight"},
@@ -111,7 +112,7 @@ def test_the_current_figure_is_that_of_the_preview(scenario: Scenario) -> None:
 
 
 def test_the_page_and_the_api_give_the_same_answer(client: Client, scenario: Scenario) -> None:
-    signed_in(client)
+    logged_in(client)
     api = APIClient()
     api.force_login(factories.user("script"))
     asked = QUESTIONS["placed"]
@@ -125,14 +126,14 @@ def test_the_page_and_the_api_give_the_same_answer(client: Client, scenario: Sce
 
 
 def test_figures_of_the_queue_tree_link_to_the_question(client: Client, scenario: Scenario) -> None:
-    page = signed_in(client).get(reverse("planner:scenario-detail", args=[scenario.pk])).content.decode()
+    page = logged_in(client).get(reverse("planner:scenario-detail", args=[scenario.pk])).content.decode()
     address = reverse("planner:reach", args=[scenario.pk])
     assert f"{address}?figure=deserved&amp;queue=waits&amp;resource=cpu" in page
     assert f"{address}?figure=share&amp;queue=busy&amp;resource=cpu" in page
 
 
 def test_the_fragment_is_a_row_of_the_queue_tree(client: Client, scenario: Scenario) -> None:
-    signed_in(client)
+    logged_in(client)
     asked = {name: text for name, text in DESERVED.items() if name != "at_least"}
     line = client.get(
         reverse("planner:reach", args=[scenario.pk]), asked, headers={"HX-Request": "true", "HX-Target": "x"}
@@ -142,7 +143,7 @@ def test_the_fragment_is_a_row_of_the_queue_tree(client: Client, scenario: Scena
 
 
 def test_a_viewer_gets_answers_but_cannot_apply_a_change(client: Client, scenario: Scenario) -> None:
-    signed_in(client, Role.VIEWER)
+    logged_in(client, Role.VIEWER)
     address = reverse("planner:reach", args=[scenario.pk], query=QUESTIONS["placed"])
     assert "Use this change" not in client.get(address).content.decode()
     sent = {"revision": "1", "queue": "waits", "patch": '{"weight": 9}'}
@@ -160,7 +161,7 @@ REFUSED = {
 def test_an_invalid_question_is_refused_with_the_reason(
     client: Client, scenario: Scenario, asked: dict[str, str], says: str
 ) -> None:
-    signed_in(client)
+    logged_in(client)
     page = client.get(reverse("planner:reach", args=[scenario.pk]), asked)
     assert page.status_code == 422
     assert says in html.unescape(text_of(page))
@@ -173,7 +174,7 @@ def test_an_invalid_question_is_refused_with_the_reason(
 
 def test_an_unreadable_amount_stays_in_its_field_with_the_error(client: Client, scenario: Scenario) -> None:
     address = reverse("planner:reach", args=[scenario.pk])
-    form = signed_in(client).get(address, {**DESERVED, "at_least": "much"}).context["form"]
+    form = logged_in(client).get(address, {**DESERVED, "at_least": "much"}).context["form"]
     assert form["at_least"].value() == "much"
     assert form.errors.keys() == {"at_least"}
     assert "Write a quantity such as 20" in form.errors["at_least"][0]
@@ -184,7 +185,7 @@ def test_an_unreadable_amount_stays_in_its_field_with_the_error(client: Client, 
 
 
 def test_an_invalid_change_cannot_be_applied(client: Client, scenario: Scenario) -> None:
-    signed_in(client)
+    logged_in(client)
     address = reverse("planner:reach", args=[scenario.pk], query=DESERVED)
     refused = client.post(address, {"revision": "1", "queue": "waits", "patch": "["})
     assert refused.status_code == 422
@@ -212,7 +213,7 @@ def test_changes_not_tried_in_time_are_shown_as_undecided(
     client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selector, "SECONDS", 0.0)
-    shown = text_of(signed_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED))
+    shown = text_of(logged_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED))
     assert "What is undecided may still be possible" in shown
     assert "larger steps not tried yet" in shown
     assert "none:" not in shown
@@ -225,7 +226,7 @@ def test_a_search_continues_over_requests_until_every_kind_is_decided(
     whole = answer_of(scenario_reach(scenario, PLACED))
     monkeypatch.setattr(selector, "SECONDS", 0.0)
     address = reverse("api:scenario-reach", args=[scenario.pk])
-    signed_in(client)
+    logged_in(client)
     body = client.get(address, PLACED).json()
     requests = 1
     while body["next"]:
@@ -241,7 +242,7 @@ def test_the_page_requests_the_rest_of_a_search(
     monkeypatch.setattr(selector, "SECONDS", 0.0)
     address, shown = reverse("planner:reach", args=[scenario.pk]), ""
     rest: list[str] = [f"{address}?{urlencode(PLACED)}"]
-    signed_in(client)
+    logged_in(client)
     while rest:
         part = {"HX-Request": "true", "HX-Target": "reach-found"} if shown else {}
         shown = client.get(html.unescape(rest[0]), headers=part).content.decode()
@@ -256,7 +257,7 @@ def test_a_search_cannot_continue_after_its_scenario_or_question_changed(
 ) -> None:
     monkeypatch.setattr(selector, "SECONDS", 0.0)
     address = reverse("api:scenario-reach", args=[scenario.pk])
-    signed_in(client)
+    logged_in(client)
     goes_on = client.get(address, PLACED).json()["next"]
     for written, asked in ((goes_on[:-1], PLACED), (goes_on, {**PLACED, "at_least": "3"})):
         refused = client.get(address, {**asked, "after": written})
@@ -267,7 +268,7 @@ def test_a_search_cannot_continue_after_its_scenario_or_question_changed(
 
 
 def test_node_counts_on_the_page_have_their_unit(client: Client, scenario: Scenario) -> None:
-    page = signed_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED).content.decode()
+    page = logged_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED).content.decode()
     row = re.search(r'<tr data-change="nodes:.*?</tr>', page, re.DOTALL)[0]  # type: ignore[index]
     assert re.search(r"\d+ nodes? in the pool", row)
     assert re.search(r"\d+ nodes? more", row)

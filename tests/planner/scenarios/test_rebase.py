@@ -36,7 +36,7 @@ def side(document: Json, conf: str = factories.CONF) -> Side:
     return Side(Content(lambda: document), conf)
 
 
-def begun(on: Side) -> State:
+def initial_state(on: Side) -> State:
     return State(on.conf_text, on.rows)
 
 
@@ -44,7 +44,7 @@ def frozen(on: Side, state: State) -> bytes:
     return frozen_input(on.content.document, name="x", state=state)
 
 
-def decided(base: Side, ours: State, newer: Side, take: str) -> Rebased:
+def resolved_rebase(base: Side, ours: State, newer: Side, take: str) -> Rebased:
     """Rebase with one side for every conflict, including conflicts that a choice creates."""
     found = rebased(base, copy.deepcopy(ours), newer, {})
     while any(not conflict.take for conflict in found.conflicts):
@@ -72,7 +72,7 @@ class Dice:
     def later(self, document: Json) -> Json:
         """Return a later state of a cluster."""
         side_of = side(copy.deepcopy(document))
-        state = begun(side_of)
+        state = initial_state(side_of)
         for _ in range(self._random.randrange(4)):
             self._edit_queue(state, "afxy", renames=False)
         objects = copy.deepcopy(
@@ -85,8 +85,8 @@ class Dice:
         return {**document, **after, "queues": manifests}
 
     def scenario(self, base: Side) -> State:
-        """Return what somebody made of a cluster."""
-        state = begun(base)
+        """Return a randomly edited scenario of a cluster."""
+        state = initial_state(base)
         for _ in range(self._random.randrange(5)):
             self._edit_queue(state, "afgx", renames=True)
         renamed = renamed_queues(state.queues.values())
@@ -181,10 +181,10 @@ def test_a_rebase_without_own_changes_gives_the_newer_snapshot(seed: int) -> Non
     dice = Dice(seed)
     document = dice.cluster()
     base, newer = side(document), side(dice.later(document), "actions: allocate\n")
-    carried = rebased(base, begun(base), newer, {})
+    carried = rebased(base, initial_state(base), newer, {})
     assert carried.conflicts == []
-    assert carried.state.as_copy() == begun(newer).as_copy()
-    assert frozen(newer, carried.state) == frozen(newer, begun(newer))
+    assert carried.state.as_copy() == initial_state(newer).as_copy()
+    assert frozen(newer, carried.state) == frozen(newer, initial_state(newer))
 
 
 @settings(max_examples=400)
@@ -194,11 +194,11 @@ def test_no_change_of_ours_is_lost_unless_theirs_is_chosen(seed: int) -> None:
     document = dice.cluster()
     base, newer = side(document), side(dice.later(document))
     ours = dice.scenario(base)
-    carried = decided(base, ours, newer, OURS)
+    carried = resolved_rebase(base, ours, newer, OURS)
     if carried.problems:
         assert {problem.rule for problem in carried.problems} == {"queue.cycle"}
         return
-    for edit in differences(begun(base), ours, base.content):
+    for edit in differences(initial_state(base), ours, base.content):
         now = carried.state.queues.get(edit.key)
         if edit.kind != QUEUES:
             continue
@@ -225,9 +225,9 @@ def test_no_change_of_theirs_is_lost_unless_ours_is_chosen(seed: int) -> None:
     dice = Dice(seed)
     document = dice.cluster()
     base, newer = side(document), side(dice.later(document))
-    carried = decided(base, dice.scenario(base), newer, THEIRS)
+    carried = resolved_rebase(base, dice.scenario(base), newer, THEIRS)
     by_old_name = {row.imported_name: row for row in carried.state.queues.values() if row.imported_name}
-    for edit in differences(begun(base), _by_name(begun(newer), base), base.content):
+    for edit in differences(initial_state(base), _by_name(initial_state(newer), base), base.content):
         if edit.kind != QUEUES or carried.problems:
             continue
         now = by_old_name.get(edit.key)
@@ -245,7 +245,7 @@ def test_a_rebase_results_in_a_tree_with_unique_names(seed: int, take: str) -> N
     dice = Dice(seed)
     document = dice.cluster()
     base, newer = side(document), side(dice.later(document))
-    carried = decided(base, dice.scenario(base), newer, take)
+    carried = resolved_rebase(base, dice.scenario(base), newer, take)
     assert all(conflict.take == take for conflict in carried.conflicts)
     if carried.problems:
         return
@@ -289,7 +289,7 @@ def newer(scenario: Scenario) -> Snapshot:
     return factories.snapshot(document)
 
 
-def where(scenario: Scenario) -> str:
+def rebase_url(scenario: Scenario) -> str:
     return f"/api/v1/scenarios/{scenario.pk}/rebase/"
 
 
@@ -303,21 +303,21 @@ CHOICES = [
 def test_conflicts_are_listed_and_resolved_through_the_api(
     api: APIClient, scenario: Scenario, newer: Snapshot
 ) -> None:
-    told = api.get(where(scenario), {"snapshot": newer.pk}).json()
+    told = api.get(rebase_url(scenario), {"snapshot": newer.pk}).json()
     assert [tuple(one[part] for part in PARTS) for one in told["conflicts"]] == [
         ("name_taken", "busy", "name", "team", "busy"),
         ("both_changed", "waits", "weight", 5, 9),
     ]
     asked = {"snapshot": str(newer.pk), "name": "later", "choices": CHOICES[:1]}
     seen = {"If-Match": "3"}
-    refused = api.post(where(scenario), asked, headers=seen)
+    refused = api.post(rebase_url(scenario), asked, headers=seen)
     assert refused.status_code == 422
     assert [problem["path"] for problem in refused.json()["problems"]] == ["queues.waits.weight"]
-    assert api.post(where(scenario), asked, headers={"If-Match": "2"}).status_code == 412
+    assert api.post(rebase_url(scenario), asked, headers={"If-Match": "2"}).status_code == 412
     asked["choices"] = CHOICES
-    assert api.post(where(scenario) + "?dry_run=1", asked, headers=seen).json()["id"] is None
+    assert api.post(rebase_url(scenario) + "?dry_run=1", asked, headers=seen).json()["id"] is None
     assert Scenario.objects.count() == 1
-    made = api.post(where(scenario), asked, headers=seen)
+    made = api.post(rebase_url(scenario), asked, headers=seen)
     assert made.status_code == 201
     carried = Scenario.objects.get(pk=made.json()["id"])
     assert (carried.parent, carried.parent_revision, carried.snapshot) == (scenario, 3, newer)
@@ -366,8 +366,8 @@ def test_a_snapshot_of_another_workspace_is_refused(
 ) -> None:
     newer.workspace = Workspace.objects.create(name="another")
     newer.save()
-    assert api.get(where(scenario), {"snapshot": newer.pk}).status_code == 422
-    answer = api.post(where(scenario), {"snapshot": str(newer.pk)}, headers={"If-Match": "3"})
+    assert api.get(rebase_url(scenario), {"snapshot": newer.pk}).status_code == 422
+    answer = api.post(rebase_url(scenario), {"snapshot": str(newer.pk)}, headers={"If-Match": "3"})
     assert [problem["path"] for problem in answer.json()["problems"]] == ["snapshot"]
 
 
@@ -446,13 +446,13 @@ def test_a_viewer_sees_the_rebase_but_cannot_start_it(
 # one conflict at a time
 
 
-def of_one(edit: Json, later: Json, take: str) -> tuple[list[tuple[str, str, str]], State]:
+def rebased_with(edit: Json, later: Json, take: str) -> tuple[list[tuple[str, str, str]], State]:
     """Return the conflicts between own object changes and a later snapshot, and the resulting state."""
     document = factories.cluster()
     base, newer = side(document), side({**document, **later})
-    state = begun(base)
+    state = initial_state(base)
     state.objects = dict(edit)
-    found = decided(base, state, newer, take)
+    found = resolved_rebase(base, state, newer, take)
     return [(one.what, one.kind, one.key) for one in found.conflicts], found.state
 
 
@@ -460,16 +460,16 @@ def test_a_workload_changed_here_and_removed_there_is_one_conflict() -> None:
     names = [f"wait-{number}" for number in range(4)]
     pods = {("pods", f"default/{name}"): factories.pod(name, "wait", cpu="2") for name in names}
     gone = {"pods": [], "podgroups": []}
-    conflicts, state = of_one(pods, gone, OURS)
+    conflicts, state = rebased_with(pods, gone, OURS)
     assert conflicts == [("removed_there", "podgroups", "default/wait")]
     assert state.objects == pods
-    assert of_one(pods, gone, THEIRS)[1].objects == {}
+    assert rebased_with(pods, gone, THEIRS)[1].objects == {}
 
 
 def test_metadata_written_by_the_cluster_is_no_conflict() -> None:
     node = factories.node("n1")
     node["metadata"]["resourceVersion"] = "77"
-    assert of_one({("nodes", "n1"): None}, {"nodes": [factories.node("n0"), node]}, OURS)[0] == []
+    assert rebased_with({("nodes", "n1"): None}, {"nodes": [factories.node("n0"), node]}, OURS)[0] == []
     bigger = factories.node("n1", cpu="16")
     later = {"nodes": [factories.node("n0"), bigger]}
-    assert of_one({("nodes", "n1"): None}, later, OURS)[0] == [("removed_here", "nodes", "n1")]
+    assert rebased_with({("nodes", "n1"): None}, later, OURS)[0] == [("removed_here", "nodes", "n1")]

@@ -27,11 +27,11 @@ def scenario() -> Scenario:
     return factories.scenario()
 
 
-def older(scenario: Scenario, name: str = "v1.14.4") -> Scenario:
+def set_release(scenario: Scenario, name: str = "v1.14.4") -> Scenario:
     return release_update(scenario=scenario, name=name, expected_revision=scenario.revision)
 
 
-def imported(release: str) -> Snapshot:
+def snapshot_of_release(release: str) -> Snapshot:
     document = {**factories.scenario().snapshot.content.document(), "release": release}
     return snapshot_create(
         workspace=factories.workspace(), name="older", document=document, scheduler_conf=factories.CONF,
@@ -41,21 +41,21 @@ def imported(release: str) -> Snapshot:
 
 def test_a_run_has_the_release_of_its_scenario(scenario: Scenario) -> None:
     assert "release" not in run_create(scenario=scenario).input.document()
-    older(scenario)
+    set_release(scenario)
     assert run_create(scenario=scenario).input.document()["release"] == "v1.14.4"
 
 
 def test_the_imported_release_applies_until_another_is_chosen() -> None:
-    scenario = scenario_create(snapshot=imported("v1.14.2"), name="as imported")
+    scenario = scenario_create(snapshot=snapshot_of_release("v1.14.2"), name="as imported")
     assert release_used(scenario).name == "v1.14.4"
     assert run_create(scenario=scenario).input.document()["release"] == "v1.14.2"
-    older(scenario, "v1.15.1")
+    set_release(scenario, "v1.15.1")
     assert release_used(scenario).name == "v1.15.1"
     assert run_create(scenario=scenario).input.document()["release"] == "v1.15.1"
 
 
 def test_choosing_a_release_is_a_revision_that_can_be_undone_and_redone(scenario: Scenario) -> None:
-    older(scenario)
+    set_release(scenario)
     change = Change.objects.get(scenario=scenario, revision=2)
     assert (change.kind, change.before, change.after) == ("release", "", "v1.14.4")
     undo(scenario=scenario, expected_revision=2)
@@ -67,14 +67,14 @@ def test_choosing_a_release_is_a_revision_that_can_be_undone_and_redone(scenario
 
 
 def test_a_branch_keeps_the_release(scenario: Scenario) -> None:
-    older(scenario)
+    set_release(scenario)
     assert scenario_branch(scenario=scenario, name="b").release == "v1.14.4"
     assert scenario_branch(scenario=scenario, name="c", revision=1).release == ""
 
 
 def test_an_invalid_release_is_refused_with_the_known_ones(scenario: Scenario) -> None:
     with pytest.raises(Invalid) as refused:
-        older(scenario, "latest")
+        set_release(scenario, "latest")
     (problem,) = refused.value.problems
     assert problem.path == "release"
     assert "v1.14.4, v1.15.1, v1.16.0-alpha.1" in problem.fix
@@ -85,7 +85,7 @@ def test_checks_and_preview_follow_the_release(scenario: Scenario) -> None:
     conf_update(scenario=scenario, text=text, expected_revision=1)
     assert rule not in {problem.rule for problem in scenario_problems(scenario)}
     assert scenario_preview(scenario).error == ""
-    older(scenario)
+    set_release(scenario)
     assert rule in {problem.rule for problem in scenario_problems(scenario)}
     assert "gangpreempt" in scenario_preview(scenario).error
 

@@ -22,7 +22,7 @@ def scenario(editor: User) -> Scenario:
     return made
 
 
-def removed(api: APIClient, scenario: Scenario, seen: int = 2, query: str = "") -> int:
+def deletion_status(api: APIClient, scenario: Scenario, seen: int = 2, query: str = "") -> int:
     address = f"/api/v1/scenarios/{scenario.pk}/{query}"
     return api.delete(address, headers={"If-Match": str(seen)}).status_code
 
@@ -33,7 +33,7 @@ def test_removing_a_scenario_removes_its_runs_and_their_links(
     run = factories.run(scenario)
     _, secret = link_create(run=run, user=editor)
     branch = scenario_branch(scenario=scenario, name="stays", user=editor)
-    assert removed(api, scenario) == 204
+    assert deletion_status(api, scenario) == 204
     for address in (f"scenarios/{scenario.pk}/", f"runs/{run.pk}/", f"scenarios/{scenario.pk}/changes/"):
         assert api.get(f"/api/v1/{address}").status_code == 404
     assert [row["id"] for row in api.get("/api/v1/scenarios/").json()["results"]] == [str(branch.pk)]
@@ -42,15 +42,15 @@ def test_removing_a_scenario_removes_its_runs_and_their_links(
 
 
 def test_a_removal_requires_the_current_revision(api: APIClient, scenario: Scenario) -> None:
-    assert removed(api, scenario, seen=1) == 412
-    assert removed(api, scenario, query="?dry_run=1") == 204
+    assert deletion_status(api, scenario, seen=1) == 412
+    assert deletion_status(api, scenario, query="?dry_run=1") == 204
     assert api.get(f"/api/v1/scenarios/{scenario.pk}/").status_code == 200
 
 
 def test_the_history_of_the_workspace_keeps_every_change(
     api: APIClient, browser: Client, scenario: Scenario
 ) -> None:
-    removed(api, scenario)
+    deletion_status(api, scenario)
     at = f"/api/v1/workspaces/{scenario.workspace_id}"
     (change,) = api.get(f"{at}/changes/?scenario_name=GO&key=waits&user=editor").json()["results"]
     assert (change["path"], change["before"], change["after"]) == ("queues.waits.weight", 1, 5)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.services.queues import queue_update
 from tests import factories
-from tests.planner.pages import asking_for, part, text_of
+from tests.planner.pages import fragment, htmx_headers, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def queue_of(scenario: Scenario, name: str = "waits") -> str:
 
 def save(browser: Client, scenario: Scenario, *, revision: int = 1, **typed: str) -> HttpResponse:
     fields = {"revision": str(revision), **{name.replace("__", "."): text for name, text in typed.items()}}
-    return browser.post(queue_of(scenario), fields, headers=asking_for("queue-waits"))
+    return browser.post(queue_of(scenario), fields, headers=htmx_headers("queue-waits"))
 
 
 def stored(scenario: Scenario, name: str = "waits") -> Queue:
@@ -59,12 +59,12 @@ def test_the_page_makes_a_fixed_number_of_queries(
 
 
 def test_a_queue_row_equals_that_part_of_the_page(browser: Client, scenario: Scenario) -> None:
-    line = part(browser, queue_of(scenario), "queue-waits").split("<template>")[0]
+    line = fragment(browser, queue_of(scenario), "queue-waits").split("<template>")[0]
     assert line.strip() in text_of(browser.get(page_of(scenario)))
 
 
 def test_an_edited_queue_row_equals_that_part_of_the_page(browser: Client, scenario: Scenario) -> None:
-    line = part(browser, f"{queue_of(scenario)}?edit", "queue-waits").split("<template>")[0]
+    line = fragment(browser, f"{queue_of(scenario)}?edit", "queue-waits").split("<template>")[0]
     assert 'name="capability.cpu" value="12"' in line
     assert line.strip() in text_of(browser.get(f"{queue_of(scenario)}?edit"))
 
@@ -72,7 +72,7 @@ def test_an_edited_queue_row_equals_that_part_of_the_page(browser: Client, scena
 def test_the_editor_has_fields_for_the_resources_of_the_nodes(browser: Client) -> None:
     document = factories.cluster()
     document["nodes"].append(factories.node("gpu", **{"nvidia.com/gpu": "8"}))
-    line = part(browser, f"{queue_of(factories.scenario(document=document))}?edit", "queue-waits")
+    line = fragment(browser, f"{queue_of(factories.scenario(document=document))}?edit", "queue-waits")
     assert 'name="deserved.nvidia.com/gpu"' in line
 
 
@@ -159,20 +159,20 @@ def test_without_javascript_saving_redirects_to_the_page(browser: Client, scenar
     assert 'name="weight" value="3"' in page
 
 
-def conf_saved(browser: Client, scenario: Scenario, text: str, revision: int = 1) -> HttpResponse:
+def save_conf(browser: Client, scenario: Scenario, text: str, revision: int = 1) -> HttpResponse:
     address = reverse("planner:conf", args=[scenario.pk])
-    return browser.post(address, {"text": text, "revision": str(revision)}, headers=asking_for("conf"))
+    return browser.post(address, {"text": text, "revision": str(revision)}, headers=htmx_headers("conf"))
 
 
 def test_the_configuration_is_saved_as_typed(browser: Client, scenario: Scenario) -> None:
     text = factories.CONF + "# reclaim only at night\n"
-    assert "saved as revision 2" in text_of(conf_saved(browser, scenario, text.replace("\n", "\r\n")))
+    assert "saved as revision 2" in text_of(save_conf(browser, scenario, text.replace("\n", "\r\n")))
     scenario.refresh_from_db()
     assert scenario.conf_text == text
 
 
 def test_invalid_yaml_stays_in_the_configuration_field(browser: Client, scenario: Scenario) -> None:
-    answer = conf_saved(browser, scenario, "actions: [enqueue\ntiers: {")
+    answer = save_conf(browser, scenario, "actions: [enqueue\ntiers: {")
     assert answer.status_code == 422
     assert "actions: [enqueue\ntiers: {" in text_of(answer)
     scenario.refresh_from_db()
@@ -182,7 +182,7 @@ def test_invalid_yaml_stays_in_the_configuration_field(browser: Client, scenario
 def test_a_stale_configuration_edit_is_refused_and_keeps_the_text(
     browser: Client, edited_meanwhile: Scenario
 ) -> None:
-    answer = conf_saved(browser, edited_meanwhile, "actions: allocate\n")
+    answer = save_conf(browser, edited_meanwhile, "actions: allocate\n")
     assert answer.status_code == 412
     page = text_of(answer)
     assert "You edited revision 1; it is now at revision 2." in page
@@ -195,7 +195,7 @@ def test_a_tree_edit_is_undone_and_redone(browser: Client, scenario: Scenario) -
         answer = browser.post(
             reverse(f"planner:{way}", args=[scenario.pk]),
             {"revision": str(revision)},
-            headers=asking_for("tree-said"),
+            headers=htmx_headers("tree-said"),
         )
         assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#tree")
         assert 'data-names-queue="waits"' in text_of(answer)
@@ -207,7 +207,7 @@ def test_an_unedited_scenario_has_nothing_to_undo(browser: Client, scenario: Sce
         browser.get(page_of(scenario))
     )
     answer = browser.post(
-        reverse("planner:undo", args=[scenario.pk]), {"revision": "1"}, headers=asking_for("tree-said")
+        reverse("planner:undo", args=[scenario.pk]), {"revision": "1"}, headers=htmx_headers("tree-said")
     )
     assert answer.status_code == 422
     assert "There is nothing to undo." in text_of(answer)
@@ -215,18 +215,20 @@ def test_an_unedited_scenario_has_nothing_to_undo(browser: Client, scenario: Sce
 
 def test_a_queue_is_added_below_another(browser: Client, scenario: Scenario) -> None:
     at = reverse("planner:queues", args=[scenario.pk])
-    line = part(browser, f"{at}?new&parent=waits", "queue-waits")
+    line = fragment(browser, f"{at}?new&parent=waits", "queue-waits")
     assert 'aria-level="2"' in line
     assert '<option value="waits" selected>' in line
     typed = {"name": "new", "parent": "waits", "deserved.cpu": "2", "revision": "1"}
-    answer = browser.post(at, typed, headers=asking_for("queue-"))
+    answer = browser.post(at, typed, headers=htmx_headers("queue-"))
     assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#tree")
     assert stored(scenario, "new").parent == "waits"
     assert stored(scenario, "new").deserved == {"cpu": "2"}
 
 
 def test_a_new_queue_may_be_placed_below_any_queue(browser: Client, scenario: Scenario) -> None:
-    line = part(browser, f"{reverse('planner:queues', args=[scenario.pk])}?new&parent=waits", "queue-waits")
+    line = fragment(
+        browser, f"{reverse('planner:queues', args=[scenario.pk])}?new&parent=waits", "queue-waits"
+    )
     assert '<option value="waits" selected>waits</option>' in line
     assert '<option value="busy">busy</option>' in line
 
@@ -234,12 +236,12 @@ def test_a_new_queue_may_be_placed_below_any_queue(browser: Client, scenario: Sc
 def test_a_refused_new_queue_keeps_the_input(browser: Client, scenario: Scenario) -> None:
     typed = {"name": "waits", "parent": "busy", "weight": "7", "revision": "1"}
     at = reverse("planner:queues", args=[scenario.pk])
-    answer = browser.post(at, typed, headers=asking_for("queue-"))
+    answer = browser.post(at, typed, headers=htmx_headers("queue-"))
     assert answer.status_code == 422
     page = text_of(answer)
     assert 'value="7"' in page
     assert "queue waits already exists" in page
-    stale = browser.post(at, {**typed, "name": "new", "revision": "0"}, headers=asking_for("queue-"))
+    stale = browser.post(at, {**typed, "name": "new", "revision": "0"}, headers=htmx_headers("queue-"))
     assert (stale.status_code, 'name="revision" value="1"' in text_of(stale)) == (412, True)
 
 
@@ -250,7 +252,9 @@ def test_a_queue_is_moved_duplicated_and_removed(browser: Client, scenario: Scen
         (3, "remove", {}),
     ):
         address = f"{queue_of(scenario)}{what}/"
-        answer = browser.post(address, {**typed, "revision": str(revision)}, headers=asking_for("tree-said"))
+        answer = browser.post(
+            address, {**typed, "revision": str(revision)}, headers=htmx_headers("tree-said")
+        )
         assert answer.status_code == 200, what
     assert set(scenario.queues.values_list("name", "parent")) == {("busy", ""), ("waits-copy", "busy")}
 
@@ -259,7 +263,7 @@ def test_the_removal_dialog_names_the_children_and_jobs_of_the_queue(
     browser: Client, scenario: Scenario
 ) -> None:
     browser.post(f"{queue_of(scenario)}move/", {"parent": "busy", "revision": "1"})
-    asked = part(browser, f"{queue_of(scenario, 'busy')}remove/", "queue-busy")
+    asked = fragment(browser, f"{queue_of(scenario, 'busy')}remove/", "queue-busy")
     assert "Remove queue busy and the 1 queue below it?" in asked
     assert "2 jobs with 16 running pods and 4 waiting pods" in asked
     assert asked.strip() in text_of(browser.get(f"{queue_of(scenario, 'busy')}remove/"))
@@ -267,14 +271,14 @@ def test_the_removal_dialog_names_the_children_and_jobs_of_the_queue(
 
 def test_a_refused_tree_edit_states_the_reason(browser: Client, scenario: Scenario) -> None:
     answer = browser.post(
-        f"{queue_of(scenario)}move/", {"parent": "waits", "revision": "1"}, headers=asking_for("tree-said")
+        f"{queue_of(scenario)}move/", {"parent": "waits", "revision": "1"}, headers=htmx_headers("tree-said")
     )
     assert answer.status_code == 422
     assert "one of its descendants" in text_of(answer)
 
 
 def test_selecting_a_resource_adds_its_columns(browser: Client, scenario: Scenario) -> None:
-    part_of_page = part(browser, f"{page_of(scenario)}?resource=nvidia.com/gpu", "queues")
+    part_of_page = fragment(browser, f"{page_of(scenario)}?resource=nvidia.com/gpu", "queues")
     assert 'data-field="deserved.nvidia.com/gpu"' in part_of_page
     saved = save(browser, scenario, **{"deserved.nvidia.com/gpu": "2", "resource": "nvidia.com/gpu"})
     assert stored(scenario).deserved == {"nvidia.com/gpu": "2"}
@@ -299,6 +303,6 @@ def test_the_page_loads_the_checks_which_report_a_broken_rule(browser: Client, s
         browser.get(page_of(scenario))
     )
     save(browser, scenario, guarantee__resource__cpu="20", deserved__cpu="1")
-    checks = part(browser, address, "review-place")
+    checks = fragment(browser, address, "review-place")
     assert 'data-rule="queue.deserved_below_guarantee" data-queue="waits"' in checks
     assert checks.strip() in text_of(browser.get(address))

@@ -44,17 +44,17 @@ def scenario(db: None) -> Scenario:
     return factories.scenario(document=document)
 
 
-def shown(page: str) -> list[str]:
+def queues_shown(page: str) -> list[str]:
     return re.findall(r'<tbody id="queue-[^"]*"\s+class="tree__queue"\s+data-queue="([^"]*)"', page)
 
 
 def test_the_findings_filter_works_without_javascript(browser: Client, scenario: Scenario) -> None:
     at = f"/scenarios/{scenario.pk}/"
-    assert "waits" in shown(text_of(browser.get(at)))
+    assert "waits" in queues_shown(text_of(browser.get(at)))
     page = text_of(browser.get(at, {"findings": "yes"}))
-    assert {"team", "below"} <= set(shown(page))
-    assert "waits" not in shown(page)
-    assert f"{len(shown(page))} of " in page
+    assert {"team", "below"} <= set(queues_shown(page))
+    assert "waits" not in queues_shown(page)
+    assert f"{len(queues_shown(page))} of " in page
     assert 'name="findings" value="yes"' in page
 
 

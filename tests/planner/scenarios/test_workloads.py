@@ -244,15 +244,15 @@ def test_workloads_are_created_copied_patched_and_deleted_through_the_api(
 WRONG: dict[str, tuple[Any, set[str]]] = {
     "nothing": ({}, {"request.one_of"}),
     "two alternatives": ({"documents": JOB, "job": {"name": "a", "replicas": 1}}, {"request.one_of"}),
-    "a bad name and a bad amount": (
+    "an invalid name and an invalid amount": (
         {"job": {"name": "A!", "replicas": -1, "requests": {"cpu": "x"}}},
         {"name.illegal", "number.range", "quantity.unreadable"},
     ),
-    "a copy of nothing": (
+    "a copy of a missing workload": (
         {"copy": {"kind": "jobs", "namespace": "x", "name": "y"}},
         {"workload.missing"},
     ),
-    "a text without workloads": ({"documents": QUEUE}, {"workload.none"}),
+    "manifests without workloads": ({"documents": QUEUE}, {"workload.none"}),
 }
 
 

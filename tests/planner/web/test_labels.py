@@ -16,7 +16,7 @@ from planner.web.selectors.home import ScenarioLine, run_lines, scenario_lines, 
 from planner.web.templatetags.quantities import counted
 from planner.web.views.listing import ROWS_A_PAGE
 from tests import factories
-from tests.planner.pages import text_of, words_of
+from tests.planner.pages import text_of, visible_text
 
 pytestmark = pytest.mark.django_db
 
@@ -109,7 +109,7 @@ def test_the_home_page_paginates_scenarios_with_a_bounded_number_of_queries(
     with django_assert_max_num_queries(12):
         page = text_of(browser.get("/"))
     assert page.count('class="grid__name grid__wide branch') == ROWS_A_PAGE
-    assert f"1 to {ROWS_A_PAGE} of {ROWS_A_PAGE + 1} scenarios" in words_of(page)
+    assert f"1 to {ROWS_A_PAGE} of {ROWS_A_PAGE + 1} scenarios" in visible_text(page)
     assert text_of(browser.get("/?page=2")).count('class="grid__name grid__wide branch') == 1
 
 
@@ -140,7 +140,7 @@ def test_reverted_changes_are_not_listed(browser: Client) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_the_home_page_shows_the_outcome_of_a_run(api: APIClient, browser: Client, finished_run: Run) -> None:
     counts = api.get(f"/api/v1/runs/{finished_run.pk}/").json()["counts"]
-    page = words_of(text_of(browser.get("/")))
+    page = visible_text(text_of(browser.get("/")))
     assert counts["victims_committed"] > 0
     assert f"{counted(counts['victims_committed'], 'pod')} evicted" in page
     assert "Succeeded" not in page
@@ -156,4 +156,4 @@ def test_the_home_page_shows_the_verdict_on_a_run(browser: Client, finished_run:
     assert line.verdict == told.verdict
     starved = told.verdict.counts["starved"]
     said = f"{counted(starved, 'queue')} starved" if starved else "no queue starved"
-    assert said in words_of(text_of(browser.get("/")))
+    assert said in visible_text(text_of(browser.get("/")))

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 from planner.runs.models import Run
 from planner.scenarios.services.labels import label
 from tests import factories
-from tests.planner.pages import part, text_of
+from tests.planner.pages import fragment, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -64,8 +64,8 @@ def test_an_outsider_finds_no_scenario_of_another_workspace(client: Client) -> N
 def test_the_result_list_fragment_equals_that_part_of_the_page(browser: Client) -> None:
     factories.scenario(name="more GPUs")
     address = "/search/?q=gpus"
-    assert part(browser, address, "find-list").strip() in text_of(browser.get(address))
-    assert "more GPUs" in part(browser, address, "find-list")
+    assert fragment(browser, address, "find-list").strip() in text_of(browser.get(address))
+    assert "more GPUs" in fragment(browser, address, "find-list")
 
 
 @pytest.mark.parametrize("scenarios", [1, 5])

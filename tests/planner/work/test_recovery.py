@@ -24,7 +24,7 @@ def expire_lease(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
-def now(run: Run) -> tuple[str, int]:
+def state_and_losses(run: Run) -> tuple[str, int]:
     run.refresh_from_db()
     return run.state, run.losses
 
@@ -37,7 +37,7 @@ def test_a_run_with_an_expired_lease_is_requeued_with_a_back_off() -> None:
     run = claimed()
     expire_lease(run)
     work_recover()
-    assert now(run) == ("queued", 1)
+    assert state_and_losses(run) == ("queued", 1)
     assert not has_queued_work()
     end_back_off(run)
     assert has_queued_work()
@@ -61,7 +61,7 @@ def test_the_back_off_doubles_after_each_lost_worker(settings) -> None:
 def test_a_run_with_a_valid_lease_is_not_recovered() -> None:
     run = claimed()
     work_recover()
-    assert now(run) == ("running", 0)
+    assert state_and_losses(run) == ("running", 0)
 
 
 def test_a_cancelled_run_of_a_lost_worker_ends_as_cancelled() -> None:
@@ -69,7 +69,7 @@ def test_a_cancelled_run_of_a_lost_worker_ends_as_cancelled() -> None:
     work_cancel(work=run)
     expire_lease(run)
     work_recover()
-    assert now(run) == ("cancelled", 0)
+    assert state_and_losses(run) == ("cancelled", 0)
 
 
 def test_a_run_that_loses_too_many_workers_fails(settings) -> None:
@@ -78,15 +78,15 @@ def test_a_run_that_loses_too_many_workers_fails(settings) -> None:
         assert work_claim(kind=Run, id=run.pk, worker="w")
         expire_lease(run)
         work_recover()
-    assert now(run) == ("failed", settings.RUN_MAX_LOSSES)
+    assert state_and_losses(run) == ("failed", settings.RUN_MAX_LOSSES)
     assert "lost 3 times" in run.error
 
 
 def test_runs_of_a_worker_known_to_be_dead_are_requeued_at_once() -> None:
     dead, alive = claimed("dead"), claimed("alive")
     worker_lost("dead")
-    assert now(dead) == ("queued", 1)
-    assert now(alive) == ("running", 0)
+    assert state_and_losses(dead) == ("queued", 1)
+    assert state_and_losses(alive) == ("running", 0)
 
 
 def test_a_released_run_can_be_claimed_again() -> None:
@@ -96,7 +96,7 @@ def test_a_released_run_can_be_claimed_again() -> None:
     assert not has_queued_work()
     work_release(claim=claim)
     assert has_queued_work()
-    assert now(run) == ("queued", 0)
+    assert state_and_losses(run) == ("queued", 0)
 
 
 def test_a_heartbeat_extends_the_lease(settings) -> None:

@@ -42,7 +42,7 @@ def test_a_claim_makes_a_fixed_number_of_queries_per_kind_of_work(django_assert_
     scenario = factories.scenario()
     for _ in range(5):
         factories.run(scenario)
-    # Three for each awaited kind (runs, imports, rebases, forecasts), one for experiments; six claim the run.
+    # Three for each awaited kind (runs, imports, rebases, forecasts), one for experiments, six for the claim.
     with django_assert_num_queries(13 + 6):
         assert work_claim_next(worker="w")
 
