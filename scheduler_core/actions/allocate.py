@@ -9,14 +9,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from scheduler_core.actions.skipped_turns import SkippedTurns, leave_out_equals
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.lines import InLine
-from scheduler_core.framework.placement import LaterPlaces
-from scheduler_core.framework.plugin_fn import JobPipelinedFn
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.statement import Statement, count_as_pipelined
+from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.worklist import (
     Jobs,
     Tasks,
@@ -29,12 +27,9 @@ from scheduler_core.framework.worklist import (
 )
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.status import READY_STATUSES, TaskStatus
+from scheduler_core.model.status import READY_STATUSES
 
 NAME = "allocate"
-GANG_ACTIONS = frozenset({"gangpreempt", "gangreclaim"})
-"""Plugins that read the pods pipelined on a node."""
-PENDING = TaskStatus.PENDING
 
 
 def execute(session: Session) -> None:
@@ -70,18 +65,10 @@ class Allocate:
         self.served_by_gang_action = set(session.served_by_gang_action)
         self.nominations_ignored: set[str] = set()
         self.work = WorkList(session, settled=True)
-        self.counts = _may_count(session)
-        self.passes_over = not session.reasons and session.registry.classes_are_shapes and self.work.has_key
-        # the nodes where classes that fit nowhere at once will fit later, and the classes that fit nowhere
-        # later
-        self.later_only: dict[int, LaterPlaces] = {}
-        self.hopeless: set[int] = set()
-        self.asks_who_was_seen = "preempt" in session.conf.actions
-        # the result of a class, with the number of node changes at that time
-        self.fits_nowhere: dict[int, tuple[int, bool]] = {}
+        self.skipped = SkippedTurns(session, self.work, self.served_by_gang_action)
         enqueues = "enqueue" in session.conf.actions
         by_line = (
-            self.passes_over
+            self.skipped.possible
             and enqueues
             and session.registry.same_for_equal_jobs(Point.JOB_VALID, Point.ALLOCATABLE)
         )
@@ -94,7 +81,7 @@ class Allocate:
                     continue
                 job.enter("Inqueue")
                 session.decide("enqueue", job, reason="no enqueue action is configured")
-            if self._is_hopeless(job) or stopped_as_invalid(session, job):
+            if self.skipped.is_hopeless(job) or stopped_as_invalid(session, job):
                 continue
             waiting = [
                 task
@@ -120,40 +107,11 @@ class Allocate:
         """
         tasks: list[TaskInfo] = []
         for line, job in first_jobs(self.session, touched):
-            if not (self._is_hopeless(job) or stopped_as_invalid(self.session, job)):
+            if not (self.skipped.is_hopeless(job) or stopped_as_invalid(self.session, job)):
                 self.work.add_queue(job.queue)
                 self.work.add_line(job.queue, line)
                 tasks += job.samples()
         return tasks
-
-    def _is_hopeless(self, job: JobInfo) -> bool:
-        """Return whether a job's turns can be left out, as no node accepts any of its tasks.
-
-        Sound, as nodes only fill up while the action runs, so none accepts them later, and turns that place
-        nothing change no share, so that the other turns keep their order. The reasons why the tasks wait are
-        lost, and the pre-predicates do not see the tasks; preempt relies on that for tasks with a nominated
-        node.
-        """
-        if not self.passes_over or job.key in self.served_by_gang_action:
-            return False
-        return all(map(self._fits_nowhere, job.samples()))
-
-    def _fits_nowhere(self, task: TaskInfo) -> bool:
-        if task.nominated:
-            return False
-        if task.best_effort or task.shape.gated_by_others:
-            return True  # the job gets no turn
-        session, number = self.session, self.session.registry.class_of(task)
-        known = self.fits_nowhere.get(number)
-        if known is not None and (known[1] or known[0] == len(session.nodes.changes)):
-            return known[1]
-        try:
-            session.pre_predicate(task)
-        except PrePredicateError:
-            return False
-        fits_nowhere = session.placement.fits_nowhere(task)
-        self.fits_nowhere[number] = len(session.nodes.changes), fits_nowhere
-        return fits_nowhere
 
     def take_turn(self, jobs: Jobs) -> None:
         """Place the tasks of the first job's turn.
@@ -163,9 +121,9 @@ class Allocate:
         for them in earlier cycles.
         """
         job, changes = jobs.pop(), len(self.session.nodes.changes)
-        if self.counts and _is_one_pod(job) and self._keeps_waiting(job, jobs):
+        if self.skipped.keeps_waiting(job, jobs):
             return
-        if self._is_hopeless(job):
+        if self.skipped.is_hopeless(job):
             leave_out_equals(jobs)
             return
         tasks = self.tasks.pop(job.key, None) or task_heap(
@@ -186,57 +144,8 @@ class Allocate:
                 jobs.push(job)
         elif not self.session.job_pipelined(job):
             statement.discard()
-        if changes == len(self.session.nodes.changes) and self._fails_as_equals_do(job):
+        if changes == len(self.session.nodes.changes) and self.skipped.fails_as_equals_do(job):
             leave_out_equals(jobs)
-
-    def _keeps_waiting(self, job: JobInfo, jobs: Jobs) -> bool:
-        """Count the only pod of a job on the node where it is pipelined, or skip it if it is hopeless.
-
-        False, without any effect, if it might be allocated or this shortcut cannot tell. A class that fits
-        nowhere, at once or at all, does not fit later while the action runs. As usual, the pre-predicates see
-        a task after its queue has accepted it; those of a hopeless task are called only if preempt reads
-        whether they were, see `_is_hopeless`.
-        """
-        session, task = self.session, job.samples()[0]
-        number, later_only = session.registry.class_of(task), self.later_only
-        is_hopeless = number in self.hopeless
-        if is_hopeless and not self.asks_who_was_seen:
-            leave_out_equals(jobs)
-            return True
-        if task.shape.gated or session.allocatable(session.queues[job.queue], task) is not None:
-            return False
-        try:
-            session.pre_predicate(task)
-        except PrePredicateError:
-            return False
-        if not is_hopeless:
-            places = later_only.get(number)
-            if places is None:
-                if session.placement.might_fit_at_once(task):
-                    return False
-                places = later_only[number] = session.placement.later_places(task)
-            node = places.best(task)
-            if node is not None:
-                return count_as_pipelined(session, task, node)
-            if not session.placement.fits_nowhere_later(task):
-                return False
-            self.hopeless.add(number)
-        if not task.nominated:
-            leave_out_equals(jobs)
-        return True
-
-    def _fails_as_equals_do(self, job: JobInfo) -> bool:
-        """Return whether the jobs equal to one that was not placed are not placed, either.
-
-        Sound, as their queue and the nodes only fill up while the action runs: whatever refused the tasks of
-        this job refuses theirs. Not valid if errors are recorded that name the nodes where evictions might
-        help, because preempt and reclaim read those of each job; nor with a nominated node, see
-        `_is_hopeless`.
-        """
-        placement = self.session.placement
-        return all(errors.hopeful() is None for errors in job.fit_errors.values()) and all(
-            placement.is_local(task) and not task.nominated for task in job.samples()
-        )
 
     def _place_tasks(self, job: JobInfo, tasks: Tasks, statement: Statement) -> bool:
         """Place tasks until the job is ready or none is left to try; return whether it is ready."""
@@ -335,25 +244,6 @@ class Allocate:
         """Record that a task was not tried because one of the same role has found no node in this session."""
         sentence = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
         self.session.record_fit_errors(task, FitErrors(self.session.statuses, None, sentence))
-
-
-def _may_count(session: Session) -> bool:
-    """Return whether a job of one pod may be pipelined by counting alone."""
-    if not (session.counts_pipelined and session.is_renewable):
-        return False
-    votes = session.registry.of_kind(Point.JOB_PIPELINED, JobPipelinedFn)
-    return GANG_ACTIONS.isdisjoint(session.conf.actions) and all(vote.keeps_whole_jobs for vote in votes)
-
-
-def _is_one_pod(job: JobInfo) -> bool:
-    """Return whether a job has one pod and needs no more."""
-    return job.size == 1 and job.min_available <= 1 and not job.task_min_available
-
-
-def leave_out_equals(jobs: Jobs) -> None:
-    """Remove the jobs behind the last popped one in its line."""
-    if isinstance(jobs, InLine):
-        jobs.leave_out_others()
 
 
 def needs_continue(job: JobInfo) -> bool:

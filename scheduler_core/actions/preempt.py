@@ -5,11 +5,18 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
+from scheduler_core.actions.preempt_candidates import (
+    Among,
+    Candidates,
+    Filter,
+    job_of,
+    of_other_jobs,
+    of_same_job,
+)
 from scheduler_core.actions.preempt_dry_run import DryRunArguments, preempt_by_dry_run
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
@@ -31,14 +38,9 @@ from scheduler_core.framework.worklist import (
 from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import PREEMPTABLE_STATUSES
 from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
-from scheduler_core.victims.bound import (
-    AnyCandidate,
-    Bound,
-    candidates_in_job,
-)
+from scheduler_core.victims.bound import AnyCandidate, Bound, candidates_in_job
 from scheduler_core.victims.eviction import evict_for, never_evicts, pipeline_after, promising_nodes
 from scheduler_core.victims.index import TaskIndex
 from scheduler_core.victims.order import victims_queue
@@ -48,27 +50,6 @@ from scheduler_core.victims.retry import Attempt, FailedAttempts
 from scheduler_core.victims.selection import NodeVerdict, select_victims, victims_suffice
 
 NAME = "preempt"
-
-Filter = Callable[[TaskInfo], bool]
-
-
-class Candidates(NamedTuple):
-    """The tasks that may be evicted.
-
-    Attributes
-    ----------
-    on : callable
-        ``on(node)``: the candidates on a node, by namespace/name.
-    bound : Bound
-        The nodes where they might be enough; any other node is considered only if it has room.
-
-    """
-
-    on: Callable[[int], list[TaskInfo]]
-    bound: Bound
-
-
-Among = Callable[[TaskInfo], Candidates]
 
 
 def execute(session: Session) -> None:
@@ -174,7 +155,7 @@ class Preempt:
     def same_job(self, task: TaskInfo) -> Candidates:
         """Return the candidates in a task's own job."""
         bound = AnyCandidate(self.session, candidates_in_job)
-        return self._candidates(task, _of_same_job(task, job_of(task)), bound)
+        return self._candidates(task, of_same_job(task, job_of(task)), bound)
 
     def _candidates(self, task: TaskInfo, is_candidate: Filter, bound: Bound) -> Candidates:
         """Return the candidates in the queue of a task's job."""
@@ -285,33 +266,6 @@ class Preempt:
     def _has_room(self, queue: QueueInfo, task: TaskInfo, node: int) -> bool:
         session = self.session
         return session.nodes.fits_future_idle(task, node) and session.allocatable(queue, task) is None
-
-
-def job_of(task: TaskInfo) -> JobInfo:
-    """Return the job of a starving task."""
-    assert task.job is not None, "only tasks of a job starve"
-    return task.job
-
-
-def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
-    if task.node_status not in PREEMPTABLE_STATUSES or task.job is None or not task.preemptable:
-        return False
-    return task.best_effort or not to.best_effort
-
-
-def of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
-    """Return the filter for candidates among other jobs of the queue, applied before the plugins vote."""
-    queue = job.queue
-    return lambda other: (
-        other.job is not None
-        and other.job.queue == queue
-        and other.job is not job
-        and _may_give_way(other, task)
-    )
-
-
-def _of_same_job(task: TaskInfo, job: JobInfo) -> Filter:
-    return lambda other: other.job is job and _may_give_way(other, task)
 
 
 def _makes_way(other: TaskInfo, task: TaskInfo) -> bool:

@@ -17,10 +17,8 @@ from scheduler_core.failure import failed
 from scheduler_core.fault import NOT_OURS
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.session import Session
-from scheduler_core.model.messages import is_waiting
 from scheduler_core.model.pod_info import creation_of
 from scheduler_core.model.queue_account import QueueAccount
-from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
 from scheduler_core.options import Options
 from scheduler_core.release import Release
@@ -28,13 +26,13 @@ from scheduler_core.rendering import number
 from scheduler_core.replay.calm import Calm
 from scheduler_core.replay.clocks import next_reading
 from scheduler_core.replay.course import Course
-from scheduler_core.replay.fixpoint import Change, change_of_phases
+from scheduler_core.replay.fixpoint import Change
 from scheduler_core.replay.notes import replay_notes
 from scheduler_core.replay.records import Records
 from scheduler_core.replay.timeline import Timeline
 from scheduler_core.replay.world import World
+from scheduler_core.replay.writing import write_session
 from scheduler_core.simulate import Simulation
-from scheduler_core.transitions import bound, evicted, nominated, nominated_node, write_status
 from scheduler_core.validate import Inspection
 
 TIMES = frozenset({"replay", "now", "cycles", "cycle_seconds", "termination_cycles", "evicted", "jobs"})
@@ -237,7 +235,7 @@ class Replay:
         for action in self._simulation.conf.actions:
             self._simulation.act(session, action)
         close_session(session)
-        step = Step(time, session, self._write(session, time), next_reading(session))
+        step = Step(time, session, write_session(self._course, session, time), next_reading(session))
         self._calm.end_of(session)
         return step
 
@@ -252,50 +250,6 @@ class Replay:
         if conf is not self._applied:
             self._simulation.configure(parse_conf(conf, self._simulation.conf.release))
             self._applied = conf
-
-    def _write(self, session: Session, time: float) -> Change:
-        """Write the decisions of a session; return how much changed of what later sessions read."""
-        changed = self.records.decided(time, session.decisions)
-        moved = session.moved_jobs()
-        for job in moved:
-            write_status(self._world.podgroups, job)
-            if job.phase != job.phase_before:
-                changed = changed or job.key in self._world.vcjob_groups  # its controller acts
-                self._course.states.group_changed(job.key, job.phase)
-            record = self.records.jobs[job.key]
-            if record.enqueued is None and not job.is_pending:
-                record.enqueued = time
-        victims = {
-            decision.pod
-            for decision in session.decisions
-            if decision.op == "evict" and decision.state == "committed"
-        }
-        changed = self._write_pods(session, victims, time) or changed
-        self._course.jobs.settle(time)
-        return Change.STATE if changed else change_of_phases(session, moved)
-
-    def _write_pods(self, session: Session, victims: set[str], time: float) -> bool:
-        world, course, changed = self._world, self._course, False
-        pods = world.cluster.pods
-        for _, job in sorted(session.snapshot.tasks.touched.items()):
-            for task in list(job.tasks.values()):
-                if task.key in victims:
-                    continue
-                if task.status is TaskStatus.BINDING:
-                    delay = course.machines.start_delay(task.key, task.node_name, time)
-                    now, node = world.timestamp(time), task.node_name
-                    pods.follow(task.key, bound(task.pod, node, now, runs=delay == 0))
-                    course.machines.bound(task.key, time, delay)
-                elif is_waiting(task):
-                    node = nominated_node(task)
-                    if node and node != task.nominated:
-                        pods.follow(task.key, nominated(pods[task.key], node))
-                        changed = True
-        for key in sorted(victims):
-            course.terminations.evict(key, evicted(pods[key], world.timestamp(time)), time)
-        if self.timeline.evicted == "restart-job":
-            course.terminations.restart_jobs(sorted({world.lives[key].job for key in victims}), time)
-        return changed
 
 
 def replay_document(

@@ -14,7 +14,7 @@ import pytest
 
 from scheduler_core import simulate_document
 from scheduler_core.actions.preempt import Preempt
-from scheduler_core.actions.preempt import of_other_jobs as other_jobs_filter
+from scheduler_core.actions.preempt_candidates import of_other_jobs as other_jobs_filter
 from scheduler_core.actions.reclaim import Reclaim, of_other_queues
 from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.explain import victim_story

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from scheduler_core.actions import preempt
-from scheduler_core.actions.preempt_dry_run import DryRunArguments
 from scheduler_core.decision import Decision
 from scheduler_core.errors import PrePredicateError, ScoreError
 from scheduler_core.framework.extension_points import Point
@@ -16,11 +14,9 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.plugins import capacity
-from scheduler_core.release import Rule
+from scheduler_core.replay.calm.evictions import Evictions
 from scheduler_core.replay.calm.kinds import JobKinds
 from scheduler_core.replay.calm.lines import CalmJob, Line, Lines, Turn
-from scheduler_core.victims.eviction import never_evicts
-from scheduler_core.victims.preemptable_jobs import PreemptableJobs
 
 
 class NotCalmError(Exception):
@@ -59,7 +55,6 @@ class CalmActions:
 
     def __init__(self, session: Session, kinds: JobKinds) -> None:
         self.session = session
-        self.kinds = kinds
         self.full: set[int] = set()
         self._has_room = True
         self.limits_move = session.conf.first_option("proportion") is not None
@@ -67,17 +62,13 @@ class CalmActions:
         orders = session.registry.of_kind(Point.QUEUE_ORDER, QueueOrderFn)
         is_tree = session.conf.hierarchy_enabled(capacity.NAME)
         self._is_flat = not is_tree and all(order.key_holds is None for order in orders)
-        arguments = session.conf.arguments_of(preempt.NAME)
-        preempts_by_search = session.release.follows(Rule.PREEMPT_ROLLBACK)
-        self._knows_preempt = preempts_by_search and not DryRunArguments.read(arguments).enabled
-        self._no_victims: dict[tuple[int, int], bool] = {}
         voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
         self._readers = [voter.reads for voter in voters if voter.reads is not None]
         self._is_read = len(self._readers) == len(voters)
         self._votes_by_queue = self._is_flat and session.conf.first_option("overcommit") is None
         self._looked_at: set[int] = set()
         self._found: dict[int, tuple[int, int | None]] = {}
-        self._refused: dict[tuple[str, int], int] = {}
+        self._evictions = Evictions(session, kinds, is_flat=self._is_flat)
 
     def give_back(self, places: Iterable[tuple[int, PodShape]]) -> None:
         """Remove the amounts of pods from nodes."""
@@ -118,7 +109,8 @@ class CalmActions:
                 self._allocate(enqueued, decided.placed)
                 for job, _ in decided.placed:
                     enqueued.remove(job)
-                self._evict_nobody(enqueued)
+                if self._evictions.might_follow(enqueued, self.full):
+                    raise NotCalmError
         except (NotCalmError, ScoreError) as error:
             for job, nodes in decided.placed:
                 for node in nodes:
@@ -271,40 +263,3 @@ class CalmActions:
             self.full.clear()
             self.tried.add(job.kind.queue.name)
             self._has_room = True
-
-    # preempt and reclaim
-
-    def _evict_nobody(self, enqueued: Lines) -> None:
-        """Raise NotCalmError if a job that still waits might evict."""
-        actions = self.session.conf.actions
-        if "preempt" not in actions and "reclaim" not in actions:
-            return
-        for lines in enqueued.values():
-            for line in lines.values():
-                if "preempt" in actions and self._may_preempt(line):
-                    raise NotCalmError
-                if "reclaim" in actions and self._may_reclaim(line):
-                    raise NotCalmError
-
-    def _may_preempt(self, line: Line) -> bool:
-        """Return whether jobs of a line might gain anything by preempting, see `actions.preempt`."""
-        job, task = line.kind.job, line.kind.task
-        if not self._knows_preempt or task.shape.number not in self.full:
-            return True
-        running = self.kinds.running()
-        key = job.priority, len(running)
-        if key not in self._no_victims:
-            self._no_victims[key] = self.session.view(PreemptableJobs).none_for(job, running)
-        return not self._no_victims[key]
-
-    def _may_reclaim(self, line: Line) -> bool:
-        queue, task = line.kind.queue, line.kind.task
-        if never_evicts(task):
-            return False
-        key, version = (queue.name, task.shape.number), self.session.queue_accounts()[queue.name].version
-        if self._is_flat and self._refused.get(key) == version:
-            return False
-        if self.session.preemptive(queue, [task]) is None:
-            return True
-        self._refused[key] = version
-        return False
