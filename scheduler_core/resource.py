@@ -1,21 +1,18 @@
-"""Resource vectors: addition, comparison and division of amounts.
+"""The scheduler's resource vector: adding, subtracting and comparing amounts.
 
-The scheduler's resource vector: cpu in milli-cores, memory in bytes and a map of scalars (milli-units; `pods`
-a plain count). A scalar map can be missing, empty, or have a key with value 0, and some operations
-distinguish these; each method below states what a missing scalar means for it.
+It has cpu in milli-cores, memory in bytes and a map of scalars (milli-units; `pods` a plain count). A scalar
+map can be missing, empty, or have a key with value 0, and some operations distinguish these; each method
+below states what a missing scalar means for it.
 
 Source: volcano ``pkg/scheduler/api/resource_info.go`` at v1.15.1.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import Enum
-from functools import lru_cache
 
 from scheduler_core.errors import SchedulerPanic
-from scheduler_core.quantity import milli_value, whole_value
 
 MIN_RESOURCE = 0.1
 UNLIMITED = 1.7976931348623157e308
@@ -24,10 +21,6 @@ CPU = "cpu"
 MEMORY = "memory"
 PODS = "pods"
 INFINITE = -1.0
-
-_NAME_PART = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
-_DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_QUALIFIED = re.compile(rf"((?P<prefix>{_DNS_LABEL}(\.{_DNS_LABEL})*)/)?{_NAME_PART}", re.ASCII)
 
 
 class Absent(Enum):
@@ -38,32 +31,6 @@ class Absent(Enum):
 
 
 ZERO, INFINITY = Absent
-
-
-def is_qualified_name(name: str) -> bool:
-    """Return whether `name` is a qualified name of Kubernetes (optional DNS prefix, name of at most 63)."""
-    match = _QUALIFIED.fullmatch(name)
-    return match is not None and len(match["prefix"] or "") <= 253
-
-
-@lru_cache(maxsize=4096)
-def is_scalar_name(name: str) -> bool:
-    """Return whether the scheduler counts a resource of this name as a scalar, not so `ephemeral-storage`."""
-    if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
-        return True
-    return "/" in name and not name.startswith("requests.") and is_qualified_name("requests." + name)
-
-
-def less_equal(left: float, right: float) -> bool:
-    """Return whether `left` is at most `right`, forgiving less than `MIN_RESOURCE`."""
-    return left < right or abs(left - right) < MIN_RESOURCE
-
-
-def share_of(part: float, total: float) -> float:
-    """Return part / total; for a total of 0, the share of 0 is 0 and any other is 1."""
-    if total == 0:
-        return 0.0 if part == 0 else 1.0
-    return part / total
 
 
 class Resource:
@@ -96,24 +63,6 @@ class Resource:
         parts = [f"cpu {self.cpu:.2f}", f"memory {self.memory:.2f}"]
         parts += [f"{name} {amount:.2f}" for name, amount in sorted((self.scalars or {}).items())]
         return ", ".join(parts)
-
-    @classmethod
-    def from_list(cls, amounts: Mapping[str, object] | None) -> Resource:
-        """Return the vector of a Kubernetes resource list.
-
-        Names that the scheduler does not count are left out.
-        """
-        resource = cls()
-        for name, quantity in (amounts or {}).items():
-            if name == CPU:
-                resource.cpu += milli_value(quantity)
-            elif name == MEMORY:
-                resource.memory += whole_value(quantity)
-            elif name == PODS:
-                resource.add_scalar(PODS, whole_value(quantity))
-            elif name == "ephemeral-storage" or (not name.startswith("count/") and is_scalar_name(name)):
-                resource.add_scalar(name, milli_value(quantity))
-        return resource
 
     # building and changing
 
@@ -250,7 +199,7 @@ class Resource:
                 self.scalars[name] = 0.0
         return self
 
-    # tests over all dimensions
+    # comparing
 
     def is_empty(self) -> bool:
         """Return whether every amount is below `MIN_RESOURCE`; `pods` are ignored."""
@@ -285,117 +234,6 @@ class Resource:
                         return False
         return True
 
-    def insufficient(self, other: Resource, absent: Absent = ZERO) -> list[str]:
-        """Return the dimensions of self that exceed `other`: cpu, memory, then scalars by name."""
-        names = []
-        if not less_equal(self.cpu, other.cpu):
-            names.append(CPU)
-        if not less_equal(self.memory, other.memory):
-            names.append(MEMORY)
-        if not self.scalars:
-            return names
-        theirs = other.scalars or {}
-        above = []
-        for name, amount in self.scalars.items():
-            if name not in theirs and absent is INFINITY:
-                continue
-            limit = theirs.get(name, 0.0)
-            if not (amount < limit or abs(amount - limit) < MIN_RESOURCE):
-                above.append(name)
-        return names + sorted(above)
-
-    # tests over requested dimensions
-
-    def exceeded_dimensions(self, limit: Resource | None, request: Resource) -> list[str]:
-        """Return the requested dimensions (above 0, not `pods`) in which self is strictly above `limit`.
-
-        Without a `limit` every dimension held exceeds it; without scalars of its own self exceeds no scalar.
-        """
-        if limit is None:
-            return self.names()
-        names = []
-        if request.cpu > 0 and self.cpu > limit.cpu:
-            names.append(CPU)
-        if request.memory > 0 and self.memory > limit.memory:
-            names.append(MEMORY)
-        if self.scalars and request.scalars:
-            theirs = limit.scalars or {}
-            names += sorted(
-                name
-                for name, amount in request.scalars.items()
-                if amount > 0 and name != PODS and self.scalars.get(name, 0.0) > theirs.get(name, 0.0)
-            )
-        return names
-
-    def requested_dimensions(self) -> list[str]:
-        """Return the dimensions above 0 except `pods`: cpu, memory, then scalars by name."""
-        names = [CPU] if self.cpu > 0 else []
-        if self.memory > 0:
-            names.append(MEMORY)
-        return names + sorted(n for n, amount in (self.scalars or {}).items() if amount > 0 and n != PODS)
-
-    def less_equal_partly(self, limit: Resource, request: Resource) -> bool:
-        """Return whether some requested dimension is within `limit`; one that both lack does not count."""
-        for name in request.requested_dimensions():
-            mine, theirs = self.get(name), limit.get(name)
-            if mine < MIN_RESOURCE and theirs < MIN_RESOURCE:
-                continue
-            if less_equal(mine, theirs):
-                return True
-        return False
-
-    def excess_over(self, limit: Resource) -> frozenset[str]:
-        """Return the dimensions that `limit` names and self strictly exceeds.
-
-        `limit` names cpu and memory from `MIN_RESOURCE` on, a scalar by having its key.
-        """
-        names = [CPU] if self.cpu > limit.cpu >= MIN_RESOURCE else []
-        if self.memory > limit.memory >= MIN_RESOURCE:
-            names.append(MEMORY)
-        held = self.scalars or {}
-        names += [name for name, most in (limit.scalars or {}).items() if held.get(name, 0.0) > most]
-        return frozenset(names)
-
-
-def resource_of(amounts: Mapping[str, object]) -> Resource:
-    """Return the vector of a resource list, one object for equal lists; never change it."""
-    return _vector((*amounts.items(),))
-
-
-@lru_cache(maxsize=65536)
-def _vector(entries: tuple[tuple[str, object], ...]) -> Resource:
-    return Resource.from_list(dict(entries))
-
-
-def short_of(limit: Resource, request: Resource, *held: Resource) -> list[str]:
-    """Return the requested dimensions (above 0, not `pods`) in which request + held is above `limit`."""
-    cpu, memory = request.cpu, request.memory
-    for part in held:
-        cpu += part.cpu
-        memory += part.memory
-    names = [CPU] if request.cpu > 0 and cpu > limit.cpu else []
-    if request.memory > 0 and memory > limit.memory:
-        names.append(MEMORY)
-    if not request.scalars:
-        return names
-    scalars = []
-    for name, amount in request.scalars.items():
-        if amount > 0 and name != PODS:
-            for part in held:
-                if part.scalars:
-                    amount += part.scalars.get(name, 0.0)
-            if amount > (limit.scalars.get(name, 0.0) if limit.scalars else 0.0):
-                scalars.append(name)
-    return names + sorted(scalars) if scalars else names
-
-
-def minimum(left: Resource, right: Resource) -> Resource:
-    """Return the smaller amount per dimension; scalars only when both have them, by the keys of `left`."""
-    smaller = Resource(min(left.cpu, right.cpu), min(left.memory, right.memory))
-    if left.scalars is not None and right.scalars is not None:
-        smaller.scalars = {n: min(amount, right.scalars.get(n, 0.0)) for n, amount in left.scalars.items()}
-    return smaller
-
 
 def maximum(left: Resource, right: Resource) -> Resource:
     """Return the larger amount per dimension; negative scalars are dropped."""
@@ -426,46 +264,9 @@ def exceeded_part(left: Resource, right: Resource) -> Resource:
     return Resource(max(left.cpu - right.cpu, 0.0), max(left.memory - right.memory, 0.0), grown or None)
 
 
-def intersection(left: Resource, right: Resource) -> list[str]:
-    """Return the dimensions that both have."""
-    theirs = set(right.names())
-    return [name for name in left.names() if name in theirs]
-
-
 def total_of(resources: Iterable[Resource]) -> Resource:
     """Return the sum of several vectors."""
     total = Resource()
     for resource in resources:
         total.add(resource)
     return total
-
-
-def quantities(resource: Resource) -> dict[str, str]:
-    """Return a vector as Kubernetes quantities; fractions are truncated.
-
-    Examples
-    --------
-    >>> quantities(Resource(1500.0, 5 * 2.0**30, {"pods": 4.0}))
-    {'cpu': '1500m', 'memory': '5Gi', 'pods': '4'}
-
-    """
-    texts = {}
-    for name, amount in resource.items():
-        whole = int(amount)
-        if name == MEMORY:
-            texts[name] = _with_suffix(whole, 1024, ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"))
-        elif name == PODS:
-            texts[name] = _with_suffix(whole, 1000, ("", "k", "M", "G", "T", "P", "E"))
-        else:
-            texts[name] = _with_suffix(whole, 1000, ("m", "", "k", "M", "G", "T", "P", "E"))
-    return texts
-
-
-def _with_suffix(amount: int, base: int, suffixes: tuple[str, ...]) -> str:
-    if amount == 0:
-        return "0"
-    position = 0
-    while amount % base == 0 and position < len(suffixes) - 1:
-        amount //= base
-        position += 1
-    return f"{amount}{suffixes[position]}"

@@ -29,7 +29,7 @@ from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.recording.recorder import Recorder
 from scheduler_core.recurrence import Recurrence
 from scheduler_core.rendering import plain
-from scheduler_core.resource import quantities
+from scheduler_core.resource_list import quantities
 
 Object = Mapping[str, Any]
 

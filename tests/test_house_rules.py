@@ -148,7 +148,6 @@ LONG_IN_THE_CORE = (
     "scheduler_core/framework/session.py",
     "scheduler_core/model/job.py",
     "scheduler_core/model/node.py",
-    "scheduler_core/resource.py",
 )
 """Where one class keeps the state of a session, or one table of a specification is written down in its order,
 a file may be longer; this list only shrinks."""

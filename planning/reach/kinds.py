@@ -11,7 +11,8 @@ from manifests.pools import node_like, numbered_names
 from planning.nodes import MOST_NODES, pool_of
 from scheduler_core.explain.changes import Change, applied, value_at
 from scheduler_core.explain.remedies.waiting import as_quantity
-from scheduler_core.resource import CPU, MEMORY, Resource
+from scheduler_core.resource import CPU, MEMORY
+from scheduler_core.resource_list import read_resource_list
 
 Json = Mapping[str, Any]
 Sizes = Mapping[str, float]
@@ -226,7 +227,7 @@ def _amounts(
     queue: str, field: str, stated: Mapping[str, Any], sizes: Sequence[Sizes], *, is_raised: bool
 ) -> Iterator[Kind]:
     """Yield a field's kind; an unset capability is unlimited, and 0 cannot be lowered."""
-    present = Resource.from_list(stated)
+    present = read_resource_list(stated)
     before = {name: str(stated[name]) for size in sizes[:1] for name in size if name in stated}
     moves: list[Move] = []
     for size in sizes:

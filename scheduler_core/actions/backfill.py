@@ -15,6 +15,7 @@ from scheduler_core.framework.worklist import WorkList, active_waiting_jobs, job
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
+from scheduler_core.resource_limits import insufficient
 
 NAME = "backfill"
 
@@ -110,7 +111,7 @@ def _refused_by_binder(session: Session, task: TaskInfo) -> FitErrors:
     idle = session.nodes.axis.resource(session.cache_idle[task.node])
     named = session.snapshot.allocatable[task.node].scalars or {}
     idle.scalars = {name: amount for name, amount in (idle.scalars or {}).items() if amount or name in named}
-    names = ", ".join(task.request.insufficient(idle))
+    names = ", ".join(insufficient(task.request, idle))
     text = (
         f"node {task.node_name} resources [{names}] are not enough to put task <{task.key}>, "
         f"idle: {idle}, req: {task.request}"

@@ -14,7 +14,8 @@ from scheduler_core.admission_rules.written import (
 )
 from scheduler_core.problem import spell_steps
 from scheduler_core.quantity import milli_value
-from scheduler_core.resource import PODS, is_scalar_name
+from scheduler_core.resource import PODS
+from scheduler_core.resource_names import is_scalar_name
 
 WRITABLE_STATES = ("", "Open", "Closed")
 _COUNTS = frozenset(

@@ -7,7 +7,8 @@ from typing import Any
 
 from scheduler_core.problem import Problem
 from scheduler_core.quantity import QuantityError, parse_quantity
-from scheduler_core.resource import PODS, Resource, quantities
+from scheduler_core.resource import PODS, Resource
+from scheduler_core.resource_list import quantities, read_resource_list
 
 Object = Mapping[str, Any]
 Problems = Iterator[Problem]
@@ -58,7 +59,7 @@ def amounts_of(queue: Object, part: str) -> dict[str, Any]:
 def vector_of(queue: Object, part: str) -> Resource:
     """Return the amounts of a part as a `Resource`."""
     readable = amounts_of(queue, part).keys()
-    return Resource.from_list({n: quantity for n, quantity in written(queue, part).items() if n in readable})
+    return read_resource_list({n: quantity for n, quantity in written(queue, part).items() if n in readable})
 
 
 def shown(queue: Object, part: str, resource: str) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 
 from scheduler_core.model.pod import container_requests, is_sidecar
 from scheduler_core.quantity import parse_quantity
-from scheduler_core.resource import CPU, MEMORY, is_scalar_name
+from scheduler_core.resource import CPU, MEMORY
+from scheduler_core.resource_names import is_scalar_name
 
 Amounts = dict[str, Fraction]
 

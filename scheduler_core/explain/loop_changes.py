@@ -11,7 +11,8 @@ from scheduler_core.conf import DEFAULT_CONF
 from scheduler_core.explain.changes import CONF, Change, Parts, applied, value_at
 from scheduler_core.explain.cycle_view import CycleView, Object, items, key_of
 from scheduler_core.explain.wording import listed, quantity
-from scheduler_core.resource import CPU, MEMORY, PODS, Resource, quantities
+from scheduler_core.resource import CPU, MEMORY, PODS, Resource
+from scheduler_core.resource_list import quantities, read_resource_list
 
 _UNITS: Mapping[str, int] = {CPU: 1000, MEMORY: 2**30}
 _MOST_WEIGHT = 64
@@ -65,7 +66,7 @@ def _deserved(view: CycleView, loop: Mapping[str, Any], name: str) -> Iterator[C
     if queue is None or view.queue_plugin != "capacity":
         return
     stated: Mapping[str, Any] = value_at(queue, "spec.deserved") or {}
-    before = Resource.from_list(stated)
+    before = read_resource_list(stated)
     holds: dict[str, float] = {}
     for cycle in range(loop["first_cycle"], loop["first_cycle"] + loop["period"]):
         figures = CycleView(view.document, view.result, cycle).queues("at_open").get(name) or {}

@@ -11,7 +11,8 @@ from scheduler_core.conf import SchedulerConf
 from scheduler_core.model.node import allocatable_of
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.problem import Problem, Severity, spell_steps
-from scheduler_core.resource import Resource, quantities, total_of
+from scheduler_core.resource import Resource, total_of
+from scheduler_core.resource_list import quantities
 
 Object = Mapping[str, Any]
 

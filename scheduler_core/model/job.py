@@ -15,7 +15,8 @@ from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.pod_kind import PodKind
 from scheduler_core.model.pod_template import flag_of
 from scheduler_core.model.status import CHANGES, TaskStatus
-from scheduler_core.resource import Resource, resource_of, total_of
+from scheduler_core.resource import Resource, total_of
+from scheduler_core.resource_list import resource_of
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors

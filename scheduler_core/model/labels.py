@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.errors import CoreError
-from scheduler_core.resource import is_qualified_name
+from scheduler_core.resource_names import is_qualified_name
 
 Mask = NDArray[np.bool_]
 

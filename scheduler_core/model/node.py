@@ -19,7 +19,8 @@ from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.job import NO_NODE, TaskInfo
 from scheduler_core.model.pod import Pairs
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.resource import MIN_RESOURCE, Resource, resource_of
+from scheduler_core.resource import MIN_RESOURCE, Resource
+from scheduler_core.resource_list import resource_of
 
 if TYPE_CHECKING:
     from scheduler_core.model.task_table import TaskTable

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.quantity import milli_value, whole_value
 from scheduler_core.resource import CPU, MEMORY, PODS, Resource
+from scheduler_core.resource_list import read_resource_list
 
 Pairs = tuple[tuple[int, float], ...]
 
@@ -183,10 +184,10 @@ def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
     """
     total = Resource()
     for container in spec.get("containers") or ():
-        total.add(Resource.from_list(container_requests(container, default_requests=default_requests)))
+        total.add(read_resource_list(container_requests(container, default_requests=default_requests)))
     sidecars, peak = Resource(), Resource()
     for container in spec.get("initContainers") or ():
-        request = Resource.from_list(container_requests(container, default_requests=default_requests))
+        request = read_resource_list(container_requests(container, default_requests=default_requests))
         if is_sidecar(container):
             total.add(request)
             sidecars.add(request)
@@ -197,7 +198,7 @@ def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
     total.set_max_resource(peak)
     total.add_scalar(PODS, 1.0)
     _replace_by_pod_level(total, (spec.get("resources") or {}).get("requests") or {})
-    total.add(Resource.from_list(spec.get("overhead")))
+    total.add(read_resource_list(spec.get("overhead")))
     return total
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_core.errors import SchedulerHang, SchedulerPanic
-from scheduler_core.resource import Resource
+from scheduler_core.resource_list import read_resource_list
 
 HIERARCHY = "volcano.sh/hierarchy"
 HIERARCHY_WEIGHTS = "volcano.sh/hierarchy-weights"
@@ -39,9 +39,9 @@ class QueueInfo:
         self.hierarchy: str = annotations.get(HIERARCHY) or ""
         self.hierarchy_weights: str = annotations.get(HIERARCHY_WEIGHTS) or ""
         self.affinity: Mapping[str, Any] | None = spec.get("affinity")
-        self.guarantee = Resource.from_list((spec.get("guarantee") or {}).get("resource"))
-        self.deserved = Resource.from_list(spec.get("deserved"))
-        self.capability = Resource.from_list(spec.get("capability"))
+        self.guarantee = read_resource_list((spec.get("guarantee") or {}).get("resource"))
+        self.deserved = read_resource_list(spec.get("deserved"))
+        self.capability = read_resource_list(spec.get("capability"))
         self.names_capability = bool(spec.get("capability"))
 
     def __repr__(self) -> str:

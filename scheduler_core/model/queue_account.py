@@ -19,7 +19,8 @@ from scheduler_core.model.queue_limits import capability_of, real_capability
 from scheduler_core.model.queue_sums import QueueSum, QueueSums
 from scheduler_core.model.reservations import Reservations, reservation_of
 from scheduler_core.release import Release, Rule
-from scheduler_core.resource import MIN_RESOURCE, Absent, Resource, short_of
+from scheduler_core.resource import MIN_RESOURCE, Absent, Resource
+from scheduler_core.resource_limits import exceeded_dimensions, short_of
 
 Account = TypeVar("Account", bound="QueueAccount")
 
@@ -211,7 +212,7 @@ class QueueAccount:
         """Return the requested dimensions in which `reserved_with` a minimum exceeds real capability."""
         if self.elastic.is_nothing():
             return short_of(self.real_capability, minimum, self.allocated, self.inqueue)
-        return self.reserved_with(minimum).exceeded_dimensions(self.real_capability, minimum)
+        return exceeded_dimensions(self.reserved_with(minimum), self.real_capability, minimum)
 
     def reserved_with(self, minimum: Resource) -> Resource:
         """Return allocated + inqueue + a job's minimum, less the elastic amount.

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduler_core.model.job import JobInfo
-from scheduler_core.resource import PODS, Resource, is_scalar_name, total_of
+from scheduler_core.resource import PODS, Resource, total_of
+from scheduler_core.resource_names import is_scalar_name
 
 NAMED = 3
 """The number of largest holders to name per resource."""

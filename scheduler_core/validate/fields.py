@@ -11,7 +11,8 @@ from scheduler_core.model.timestamps import parse_duration, parse_time
 from scheduler_core.problem import Place, Severity
 from scheduler_core.quantity import QuantityError, parse_quantity
 from scheduler_core.release import RELEASES, release_named
-from scheduler_core.resource import CPU, MEMORY, PODS, is_scalar_name
+from scheduler_core.resource import CPU, MEMORY, PODS
+from scheduler_core.resource_names import is_scalar_name
 from scheduler_core.validate.report import Report
 
 Check = Callable[[Any, Place, Report], None]

@@ -14,7 +14,8 @@ import pytest
 
 from scheduler_core.admission import Admission
 from scheduler_core.model.pod import pod_request
-from scheduler_core.resource import Resource, quantities
+from scheduler_core.resource import Resource
+from scheduler_core.resource_list import quantities, read_resource_list
 from tests.builders import Object
 
 HOLDING = {"Allocated", "Binding", "Bound", "Running"}
@@ -44,7 +45,7 @@ class Cluster:
         admitted = Admission(document).cluster()
         self.pods = admitted.pods
         self.nodes = {
-            node["metadata"]["name"]: Resource.from_list(node["status"]["allocatable"])
+            node["metadata"]["name"]: read_resource_list(node["status"]["allocatable"])
             for node in admitted.nodes.objects
         }
         self.queues = {queue["metadata"]["name"]: queue for queue in admitted.queues}

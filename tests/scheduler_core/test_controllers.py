@@ -10,6 +10,7 @@ from scheduler_core import simulate_document
 from scheduler_core.admission import Admission
 from scheduler_core.model.snapshot import Cluster
 from scheduler_core.resource import Resource
+from scheduler_core.resource_list import read_resource_list
 from tests.builders import amounts, conf, decided, job, last_cycle, node, pod, priority_class, scenario
 
 GPU = "nvidia.com/gpu"
@@ -75,7 +76,7 @@ def test_min_resources_and_min_member_of_a_jobs_podgroup(
         jobs=[job("train", tasks=tasks, minAvailable=minimum)], priorityclasses=[priority_class("high", 100)]
     )
     (podgroup,) = cluster(document).podgroups.values()
-    assert Resource.from_list(podgroup["spec"]["minResources"]).as_dict() == want.as_dict()
+    assert read_resource_list(podgroup["spec"]["minResources"]).as_dict() == want.as_dict()
     assert podgroup["spec"]["minMember"] == minimum
 
 

@@ -17,7 +17,8 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.parity import first_difference
 from scheduler_core.recording.votes import recorded
-from scheduler_core.resource import PODS, Resource, quantities
+from scheduler_core.resource import PODS, Resource
+from scheduler_core.resource_list import quantities, read_resource_list
 from scheduler_core.victims.selection import select_victims
 from tests.builders import GPU, Object, conf, node, session_of
 from tests.scheduler_core.clusters import FEW, clusters, configurations
@@ -270,7 +271,7 @@ def guarantees_too_much(document: Object, queue: str) -> bool:
     levels = [(step["guaranteed"], step["available"]) for step in steps if "guaranteed" in step]
     promised = Resource()
     for entry in document["queues"]:
-        promised.add(Resource.from_list((entry["spec"].get("guarantee") or {}).get("resource")))
+        promised.add(read_resource_list((entry["spec"].get("guarantee") or {}).get("resource")))
     levels.append((promised.as_dict(), result["cycles"][0]["at_open"]["total_resource"]))
     return any(
         amount > available.get(name, 0)
@@ -288,7 +289,7 @@ def granted(document: Object, told: Object) -> Object:
         name, spec = entry["metadata"]["name"], entry["spec"]
         stated = spec.get("capability")
         if stated:
-            after = Resource.from_list(stated)
+            after = read_resource_list(stated)
             for resource, amount in missing.items():
                 if after.get(resource):
                     after.set(resource, after.get(resource) + amount)

@@ -11,7 +11,7 @@ from scheduler_core.explain.remedies.remedy import Axis, Remedy, Sizes, counter
 from scheduler_core.explain.remedies.waiting import Waiting
 from scheduler_core.explain.wording import counted, listed
 from scheduler_core.model.snapshot import job_priorities
-from scheduler_core.resource import Resource, quantities
+from scheduler_core.resource_list import quantities, read_resource_list
 
 
 def gate_remedies(waiting: Waiting) -> Iterator[Remedy]:
@@ -67,7 +67,7 @@ def _fewer(waiting: Waiting, spec: Mapping[str, Any], minimum: int, after: int) 
     made = [Change("podgroups", waiting.job, "spec.minMember", spec.get("minMember"), after)]
     stated = spec.get("minResources")
     if stated:
-        smaller = quantities(Resource.from_list(stated).multi(after / minimum))
+        smaller = quantities(read_resource_list(stated).multi(after / minimum))
         smaller = {name: smaller[name] for name in stated if name in smaller}
         made.append(Change("podgroups", waiting.job, "spec.minResources", stated, smaller))
     return made

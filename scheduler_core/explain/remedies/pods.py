@@ -18,6 +18,7 @@ from scheduler_core.explain.remedies.waiting import (
 from scheduler_core.explain.wording import exact_quantity, listed
 from scheduler_core.model.pod import container_requests, is_sidecar
 from scheduler_core.resource import MIN_RESOURCE, Resource
+from scheduler_core.resource_list import read_resource_list
 
 _LEAST_LEFT = 10
 """A request is cut to a tenth at the lowest: a pod that needs 8 CPU has no use for a millicore."""
@@ -43,7 +44,7 @@ def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
         name: max(request.get(name, 0.0) for request in waiting.requests.values()) for name in waiting.request
     }
     stated: Mapping[str, Any] = ((waiting.podgroup or {}).get("spec") or {}).get("minResources") or {}
-    before = Resource.from_list(stated)
+    before = read_resource_list(stated)
     names, units, axes = [], [], []
     for name, top in tops.items():
         unit = smallest_unit(name, [request.get(name, 0.0) for request in waiting.requests.values()])
@@ -127,7 +128,7 @@ def _containers(
     together: bool,
 ) -> list[Object]:
     """Return containers with smaller requests; the cut is shared by those that run together."""
-    amounts = [Resource.from_list(container_requests(one, default_requests=True)) for one in containers]
+    amounts = [read_resource_list(container_requests(one, default_requests=True)) for one in containers]
     found = list(containers)
     for name, limit in limits.items():
         excess = request[name] - limit

@@ -14,6 +14,7 @@ from scheduler_core.explain.remedies.weights import queue_weight, tree_weights
 from scheduler_core.explain.wording import agreed, exact_quantity, listed
 from scheduler_core.model.queue import ROOT
 from scheduler_core.resource import Resource
+from scheduler_core.resource_list import read_resource_list
 
 _MOST_QUEUES = 16
 _RECLAIMING = frozenset({"reclaim", "gangreclaim"})
@@ -117,7 +118,7 @@ def _raised(waiting: Waiting, field: str, chain: Sequence[str]) -> Iterator[Reme
         stated: Mapping[str, Any] = (value_at(entry, path) if entry is not None else None) or {}
         if entry is None or (field == "capability" and not stated):
             continue
-        before = Resource.from_list(stated)
+        before = read_resource_list(stated)
         for name in waiting.request:
             if field == "capability" and name not in stated:
                 continue
@@ -217,7 +218,7 @@ def _guarantees_of_others(waiting: Waiting) -> Iterator[Remedy]:
         stated = value_at(entry, _path_of("guarantee"))
         if not stated or queue in waiting.chain or queue == ROOT or len(amounts) >= _MOST_QUEUES:
             continue
-        before = Resource.from_list(stated)
+        before = read_resource_list(stated)
         for name in waiting.request:
             if before.get(name) > 0:
                 amount = _Amount(queue, name, before.get(name), _unit_of(waiting, name, before))

@@ -11,7 +11,8 @@ from scheduler_core.conf import DEFAULT_CONF
 from scheduler_core.explain.changes import Change, value_at
 from scheduler_core.explain.cycle_view import Amounts, CycleView, Object, items, key_of, plus
 from scheduler_core.model.queue import ROOT
-from scheduler_core.resource import CPU, MEMORY, MIN_RESOURCE, PODS, Resource, quantities
+from scheduler_core.resource import CPU, MEMORY, MIN_RESOURCE, PODS, Resource
+from scheduler_core.resource_list import quantities, read_resource_list
 
 _ROUND: Mapping[str, Sequence[int]] = {
     CPU: (1000, 250, 50, 10),
@@ -82,7 +83,7 @@ class Waiting:
 
     def _min_resources(self) -> Amounts:
         stated = value_at(self.podgroup or {}, "spec.minResources")
-        return dict(Resource.from_list(stated or {}).items())
+        return dict(read_resource_list(stated or {}).items())
 
     @property
     def conf(self) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.resource import Resource
+from scheduler_core.resource_limits import less_equal_partly
 
 NAME = "capacity"
 
@@ -79,7 +80,7 @@ class CapacityAccount(QueueAccount):
 
     def deserves_part_of(self, request: Resource) -> bool:
         """Return whether a request fits within deserved in at least one dimension."""
-        return self.allocated.clone().add(request).less_equal_partly(self.deserved, request)
+        return less_equal_partly(self.allocated.clone().add(request), self.deserved, request)
 
 
 @dataclass

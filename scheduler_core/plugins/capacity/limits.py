@@ -18,6 +18,7 @@ from scheduler_core.model.reservations import without_gated
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
+from scheduler_core.resource_limits import requested_dimensions
 
 
 class Limits:
@@ -81,7 +82,7 @@ class Limits:
         if account.deserves_part_of(request) or self._ancestor_deserves(account, request):
             return True
         if why is not None:
-            short = request.requested_dimensions()
+            short = requested_dimensions(request)
             if short:
                 why.update(shortage_facts(account.allocated, request, account.deserved, short))
                 why["bound"] = "deserved"

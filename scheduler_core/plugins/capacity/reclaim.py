@@ -14,7 +14,8 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.release import Rule
-from scheduler_core.resource import PODS, Absent, Resource, intersection
+from scheduler_core.resource import PODS, Absent, Resource
+from scheduler_core.resource_limits import excess_over, intersection, requested_dimensions
 from scheduler_core.victims.order import victims_queue
 
 
@@ -77,7 +78,7 @@ class ReclaimableTasks:
         account = self.queues.accounts.get(queue)
         if self.queues.obstacle or account is None:
             return [False] * len(shapes)
-        excess = account.allocated.excess_over(account.deserved)
+        excess = excess_over(account.allocated, account.deserved)
         if not (account.guarantee.is_nothing() and self._holds_largest_of(account, shapes)):
             return [self._could_lose(account, shape, excess) for shape in shapes]
         key = queue, shapes, excess
@@ -179,7 +180,7 @@ class Relevance:
         relevant = self._of_queue.get((account.name, shape))
         if relevant is None:
             deserves_any = bool(intersection(shape.request, account.deserved))
-            relevant = deserves_any, shape.request.requested_dimensions()
+            relevant = deserves_any, requested_dimensions(shape.request)
             self._of_queue[account.name, shape] = relevant
         return relevant
 
@@ -239,7 +240,7 @@ class ReclaimVote:
 
     def is_above_deserved(self, account: CapacityAccount, shape: PodShape) -> bool:
         """Return whether a queue deserves none of a shape's resources, or has one of them left in excess."""
-        excess = self.remaining_of(account).excess_over(account.deserved)
+        excess = excess_over(self.remaining_of(account), account.deserved)
         return self.relevance.exceeds_deserved(account, shape, excess)
 
     def _refusal_of_common_ancestor(self, task: TaskInfo, theirs: CapacityAccount) -> str:

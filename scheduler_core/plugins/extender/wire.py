@@ -34,6 +34,7 @@ from scheduler_core.plugins.extender.kubernetes import (
     queue_json,
 )
 from scheduler_core.resource import CPU, MEMORY, PODS, Resource
+from scheduler_core.resource_list import read_resource_list
 
 NEVER = "0001-01-01T00:00:00Z"
 NUMA_POLICY = "volcano.sh/numa-topology-policy"
@@ -112,7 +113,7 @@ class Wire:
             "Idle": self._amounts(table.idle[number], like=number, pods=pods),
             "Used": self._amounts(table.used[number]),
             "Allocatable": self._amounts(table.allocatable[number], pods=pods),
-            "Capacity": _resource(Resource.from_list(status.get("capacity")), pods_as_limit=True),
+            "Capacity": _resource(read_resource_list(status.get("capacity")), pods_as_limit=True),
             "ResourceUsage": {"MetricsTime": NEVER, "CPUUsageAvg": {}, "MEMUsageAvg": {}},
             "Tasks": self.tasks(table.tasks[number]),
             "NumaInfo": None,

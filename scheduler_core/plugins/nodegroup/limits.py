@@ -15,6 +15,7 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import ALLOCATED_STATUSES
 from scheduler_core.resource import MIN_RESOURCE, Resource
+from scheduler_core.resource_list import read_resource_list
 
 ANNOTATION = "volcano.sh/nodegroup-resource-limits"
 
@@ -34,7 +35,7 @@ def limits_of(queue: QueueInfo) -> Limits | None:
 
 
 def _amounts(amounts: Mapping[str, object] | None) -> dict[str, float]:
-    read = Resource.from_list(amounts)
+    read = read_resource_list(amounts)
     return {name: read.get(name) for name in amounts or ()}
 
 

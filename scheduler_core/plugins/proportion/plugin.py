@@ -23,6 +23,7 @@ from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.proportion.division import NAME, Accounts
 from scheduler_core.release import Rule
 from scheduler_core.resource import ZERO, Resource, total_of
+from scheduler_core.resource_limits import insufficient
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
@@ -117,7 +118,7 @@ class Proportion:
             remaining = left.get(account.name)
             if remaining is None:
                 remaining = left[account.name] = account.allocated.clone()
-            above = remaining.insufficient(account.deserved)
+            above = insufficient(remaining, account.deserved)
             taken = account.name in reduced
             if why is not None:
                 why[task.uid] = (
@@ -132,7 +133,7 @@ class Proportion:
     def reclaimable_shapes(self, queue: str, shapes: Sequence[PodShape]) -> list[bool]:
         """Return which shapes of tasks a queue could lose: all if it is above deserved, else none."""
         account = self.accounts.get(queue)
-        above = account is not None and bool(account.allocated.insufficient(account.deserved))
+        above = account is not None and bool(insufficient(account.allocated, account.deserved))
         return [above] * len(shapes)
 
     def _refusal(self, account: QueueAccount, taken: bool) -> tuple[str, dict[str, object]]:
