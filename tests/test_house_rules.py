@@ -147,7 +147,6 @@ LONG_IN_THE_CORE = (
     "scheduler_core/framework/registry.py",
     "scheduler_core/framework/session.py",
     "scheduler_core/model/job.py",
-    "scheduler_core/model/node.py",
 )
 """Where one class keeps the state of a session, or one table of a specification is written down in its order,
 a file may be longer; this list only shrinks."""

@@ -25,6 +25,7 @@ from scheduler_core.framework.worklist import Watcher, WorkList, active_jobs, ig
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.rows import fits_any
 from scheduler_core.resource import MIN_RESOURCE, total_of
 from scheduler_core.victims.index import Amounts
 from scheduler_core.victims.selection import Verdict, select_victims
@@ -131,7 +132,7 @@ class GangEviction(ABC):
         """Return the candidates for a job before any plugin votes, by their job."""
         candidates: dict[str, list[TaskInfo]] = {}
         for node in range(len(self.session.nodes)):
-            for task in self.session.nodes.sorted_tasks(node):
+            for task in self.session.nodes.tasks.in_order(node):
                 owner = task.job
                 if owner is None or not task.preemptable or not gives_way(owner):
                     continue
@@ -214,7 +215,7 @@ class GangEviction(ABC):
             for victim in victims[len(evictions.operations) :]:
                 evictions.evict(victim, self.name, None)
             must_try = repeats or bundle is bundles[-1]
-            if must_try or session.nodes.any_fits_future_idle(demand[0]):
+            if must_try or fits_any(demand[0], session.nodes.future):
                 places = self._try(queue, job)
             if places is not None:
                 break

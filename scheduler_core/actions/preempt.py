@@ -229,7 +229,7 @@ class Preempt:
             return False
         if Code.UNSCHEDULABLE_AND_UNRESOLVABLE in {status.code for status in session.statuses.lists[number]}:
             return True
-        return not any(_makes_way(other, task) for other in session.nodes.sorted_tasks(node))
+        return not any(_makes_way(other, task) for other in session.nodes.tasks.in_order(node))
 
     def _preempt_on(
         self,

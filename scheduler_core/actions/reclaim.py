@@ -30,8 +30,8 @@ from scheduler_core.framework.worklist import (
     who_answers_for_all,
 )
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.rows import add_pairs, fits
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.release import Rule
 from scheduler_core.victims.bound import Bound
@@ -246,7 +246,7 @@ class Reclaim:
     def verdict_on(self, task: TaskInfo, node: int) -> NodeVerdict | None:
         """Return the candidates on a node with the plugins' votes; None without any."""
         session = self.session
-        candidates = [*filter(of_other_queues(session, task), session.nodes.sorted_tasks(node))]
+        candidates = [*filter(of_other_queues(session, task), session.nodes.tasks.in_order(node))]
         if not candidates:
             return None
         return NodeVerdict(candidates, select_victims(session, Point.RECLAIMABLE, task, candidates))

@@ -90,7 +90,7 @@ def _candidates(gang: GangEviction, job: JobInfo, candidates: Sequence[TaskInfo]
     why = Counter(
         _why_no_candidate(gang, job, task)
         for number in range(len(nodes))
-        for task in nodes.sorted_tasks(number)
+        for task in nodes.tasks.in_order(number)
     )
     text = f"No candidates on any node: {counts_text(why)}."
     return Check(False, reason("check.candidates", text, found.reason["numbers"]))

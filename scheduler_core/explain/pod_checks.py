@@ -108,7 +108,7 @@ def _why_none(search: Search) -> str:
         return f"No node would accept pod {task.key}, whatever is evicted."
     why: Counter[str] = Counter()
     for node in nodes:
-        for other in session.nodes.sorted_tasks(node):
+        for other in session.nodes.tasks.in_order(node):
             why[_why_no_candidate(session, action, job, other)] += 1
     return f"No candidates on the nodes that would accept pod {task.key}: {counts_text(why)}."
 
@@ -195,7 +195,7 @@ def _fit(search: Search, found: Sequence[NodeVotes], trial: Trial | None) -> Che
         return made_room(pods, victims)
     best: tuple[float, str, dict[str, float]] | None = None
     for seen in found:
-        room = session.nodes.future_idle_of(seen.node)
+        room = session.nodes.future[seen.node]
         for victim in seen.votes.victims:
             room = room + victim.shape.row
         lacks = {

@@ -11,8 +11,8 @@ from scheduler_core.errors import CoreError, SchedulerPanic
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.rows import add_pairs, fits
 
 
 class DryRun:

@@ -18,7 +18,8 @@ from scheduler_core.framework.plugin_fn import NodeFn
 from scheduler_core.framework.registry import Registry
 from scheduler_core.model.fit import FITS, Code, Status, StatusTable, Why, merge_first, no_refusals
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.node import NodeTable, fits
+from scheduler_core.model.node import NodeTable
+from scheduler_core.model.rows import fits
 from scheduler_core.resource import MIN_RESOURCE
 
 Scores = NDArray[np.float64]

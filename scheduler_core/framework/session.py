@@ -25,10 +25,10 @@ from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.job_index import is_settled
 from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
-from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import ROOT, QueueInfo, ancestors
 from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.model.rows import add_pairs, fits
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.state import Renewal
 from scheduler_core.model.status import TaskStatus

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from scheduler_core.conf import SchedulerConf
-from scheduler_core.model.node import allocatable_of
+from scheduler_core.model.allocatable import allocatable_of
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.problem import Problem, Severity, spell_steps
 from scheduler_core.resource import Resource, total_of

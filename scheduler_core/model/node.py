@@ -5,28 +5,23 @@ Source: volcano ``pkg/scheduler/api/node_info.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.job import NO_NODE, TaskInfo
 from scheduler_core.model.pod import Pairs
+from scheduler_core.model.rows import Matrix, add_pairs, fits, sums_on_nodes
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.resource import MIN_RESOURCE, Resource
-from scheduler_core.resource_list import resource_of
+from scheduler_core.model.tasks_on_nodes import TasksOnNodes
+from scheduler_core.resource import Resource
 
 if TYPE_CHECKING:
     from scheduler_core.model.task_table import TaskTable
 
-Matrix = NDArray[np.float64]
-Numbers = NDArray[np.intp]
 Rows = RowTable[list[float], np.float64]
 Listener = Callable[[TaskInfo, TaskStatus | None, TaskStatus | None], None]
 
@@ -35,25 +30,6 @@ PIPELINED_OR_RELEASING = frozenset({PIPELINED, RELEASING})
 
 # The positions of cpu and memory on every axis.
 BASIC = (0, 1)
-_key = attrgetter("key")
-OVERSUBSCRIPTION = {"cpu": "volcano.sh/oversubscription-cpu", "memory": "volcano.sh/oversubscription-memory"}
-
-
-def allocatable_of(node: Mapping[str, Any]) -> Resource:
-    """Return a node's allocatable with its oversubscription annotations (milli-cores and bytes) added."""
-    allocatable = resource_of((node.get("status") or {}).get("allocatable") or {}).clone()
-    annotations = node["metadata"].get("annotations") or {}
-    for name, key in OVERSUBSCRIPTION.items():
-        if key in annotations:
-            allocatable.set(name, allocatable.get(name) + _float_or_zero(annotations[key]))
-    return allocatable
-
-
-def _float_or_zero(text: object) -> float:
-    try:
-        return float(str(text))
-    except ValueError:
-        return 0.0
 
 
 class NodeTable:
@@ -74,6 +50,8 @@ class NodeTable:
     future_of : list of list of float
         What will be idle once the releasing pods are gone and the pipelined ones are in: the same list as
         `idle_of` where nothing is releasing or pipelined.
+    tasks : TasksOnNodes
+        The tasks on each node.
     listeners : list
         Called for every task that is added to a node, removed from it, or changes its status there:
         ``listener(task, before, after)``, with its old and new status on ``task.node``; None: absent.
@@ -97,13 +75,11 @@ class NodeTable:
         self._offers: list[list[float]] = self.allocatable.tolist()
         self._named_scalars = [amount.scalars is not None for amount in allocatable]
         self.names_scalars = list(self._named_scalars)
-        self._tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
-        self._found: TasksFound | None = None
+        self.tasks = TasksOnNodes(len(self.names))
         self.listeners: list[Listener] = []
         self.changes = ChangeLog(len(self.names))
         self.releasing_or_pipelined: set[int] = set()
         self.moved: set[int] = set()
-        self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
         nothing = np.zeros_like(self.allocatable)
         self._write(self.allocatable, nothing, nothing)
 
@@ -155,10 +131,6 @@ class NodeTable:
         """Return what will be idle, (N, R); do not change it."""
         return self._future.array
 
-    def future_idle_of(self, number: int) -> NDArray[np.float64]:
-        """Return what will be idle on one node, (R,)."""
-        return np.array(self.future_of[number])
-
     def fits_idle(self, task: TaskInfo, number: int) -> bool:
         """Return whether a task fits what is idle on a node."""
         return fits(task, self.idle_of[number])
@@ -167,32 +139,12 @@ class NodeTable:
         """Return whether a task fits what will be idle on a node."""
         return fits(task, self.future_of[number])
 
-    def any_fits_future_idle(self, task: TaskInfo) -> bool:
-        """Return whether a task fits what will be idle on any node."""
-        lacks = np.zeros(len(self), dtype=np.bool_)
-        for position, amount in task.shape.demands:
-            lacks |= amount - self.future[:, position] >= MIN_RESOURCE
-        return not lacks.all()
-
     # tasks
-
-    @property
-    def tasks(self) -> list[dict[str, TaskInfo]]:
-        """Return the tasks on each node by namespace/name; do not change them."""
-        return [self.tasks_on(number) for number in range(len(self))]
-
-    def tasks_on(self, number: int) -> dict[str, TaskInfo]:
-        """Return the tasks on a node by namespace/name; do not change them."""
-        found = self._found.take(number) if self._found is not None else ()
-        if found:
-            came_since = self._tasks[number]
-            self._tasks[number] = {task.key: task for task in found} | came_since
-        return self._tasks[number]
 
     def load(self, table: TaskTable) -> None:
         """Put the tasks of a new state on their nodes."""
         numbers = np.flatnonzero(table.node_of != NO_NODE)
-        self._found = TasksFound(table, numbers, len(self))
+        self.tasks.load(table, numbers)
         node_of = table.node_of[numbers]
         regular = np.array(self.names_scalars, dtype=np.bool_)[node_of]
         for number in numbers[~regular].tolist():
@@ -200,24 +152,13 @@ class NodeTable:
             self.changes.add(table[number].node)
         rows = np.array([shape.row for shape in table.shapes])
         kinds, leaving = table.shape_numbers[numbers], regular & table.leaving[numbers]
-        used = self._sums(rows, node_of[regular], kinds[regular])
-        leaves = self._sums(rows, node_of[leaving], kinds[leaving])
+        used = sums_on_nodes(rows, kinds[regular], node_of[regular], self.allocatable.shape)
+        leaves = sums_on_nodes(rows, kinds[leaving], node_of[leaving], self.allocatable.shape)
         self._write(self.idle - used, self.used + used, self.releasing + leaves)
-
-    def _sums(self, rows: Matrix, node_of: Numbers, kinds: Numbers) -> Matrix:
-        """Return the summed requests of tasks on their nodes, (N, R)."""
-        sums: Matrix = np.zeros((len(self.names), len(self.axis)))
-        if len(node_of):
-            for column, amounts in enumerate(rows.T):
-                sums[:, column] = np.bincount(node_of, amounts[kinds], minlength=len(self.names))
-        return sums
 
     def reload(self, number: int, table: TaskTable, found: Sequence[int]) -> None:
         """Replace a node's contents by the tasks, by number, that are found there now."""
-        assert self._found is not None, "what was loaded is loaded again"
-        self._found.put(number, found)
-        self._tasks[number] = {}
-        self._sorted[number] = None
+        self.tasks.reload(number, found)
         self.names_scalars[number] = self._named_scalars[number]
         nothing = [0.0] * len(self.axis)
         used, self.releasing_of[number], self.pipelined_of[number] = nothing[:], nothing[:], nothing[:]
@@ -238,26 +179,13 @@ class NodeTable:
         self._look_ahead(number)
         self.changes.add(number)
 
-    def sorted_tasks(self, number: int) -> list[TaskInfo]:
-        """Return the tasks on a node by namespace/name; do not change the list."""
-        tasks = self._sorted[number]
-        if tasks is None:
-            on_node = self.tasks_on(number)
-            tasks = self._sorted[number] = [on_node[key] for key in sorted(on_node)]
-        return tasks
-
     def add_task(self, task: TaskInfo, number: int) -> bool:
         """Add a task to a node, accounted for by its status. False: its pod is there already."""
-        if task.key in self._tasks[number]:
-            task.node = number
-            task.node_name = self.names[number]
-            return False
-        self._tasks[number][task.key] = task
-        in_order = self._sorted[number]
-        if in_order is not None:
-            insort(in_order, task, key=_key)
+        is_new = self.tasks.add(task, number)
         task.node = number
         task.node_name = self.names[number]
+        if not is_new:
+            return False
         task.node_status = task.status
         self._account(task, number, 1.0)
         self._changed(task, None, task.status)
@@ -269,11 +197,7 @@ class NodeTable:
         `task.node` and `task.node_name` remain, for event handlers.
         """
         number = task.node
-        tasks = self._tasks[number]
-        task = (tasks if task.key in tasks else self.tasks_on(number)).pop(task.key)
-        in_order = self._sorted[number]
-        if in_order is not None:
-            del in_order[bisect_left(in_order, task.key, key=_key)]
+        task = self.tasks.remove(task, number)
         self._account(task, number, -1.0)
         self._changed(task, task.node_status, None)
 
@@ -347,11 +271,8 @@ class NodeTable:
 
     def _look_ahead(self, number: int) -> None:
         """Recompute what will be idle on a node."""
-        idle, releasing, pipelined = (
-            self.idle_of[number],
-            self.releasing_of[number],
-            self.pipelined_of[number],
-        )
+        idle, releasing = self.idle_of[number], self.releasing_of[number]
+        pipelined = self.pipelined_of[number]
         if any(releasing) or any(pipelined):
             self.releasing_or_pipelined.add(number)
             self.future_of[number] = [
@@ -377,50 +298,3 @@ class NodeTable:
             self.names_scalars[number] = True
             return pairs
         return tuple(pair for pair in pairs if pair[0] in BASIC)
-
-
-class TasksFound:
-    """The tasks that a state finds on each node, until they are read."""
-
-    def __init__(self, table: TaskTable, numbers: NDArray[np.intp], nodes: int) -> None:
-        self._table = table
-        self._numbers = numbers
-        self._node_of = table.node_of[numbers]
-        self._untaken = [True] * nodes
-        self._renewed: dict[int, Sequence[int]] = {}
-
-    @cached_property
-    def _by_node(self) -> tuple[list[int], list[int]]:
-        """Return the tasks by node, and where those of each node end."""
-        ends = np.bincount(self._node_of, minlength=len(self._untaken)).cumsum()
-        return self._numbers[np.argsort(self._node_of, kind="stable")].tolist(), ends.tolist()
-
-    def put(self, node: int, numbers: Sequence[int]) -> None:
-        """Set the tasks found on a node."""
-        self._renewed[node] = numbers
-        self._untaken[node] = True
-
-    def take(self, node: int) -> list[TaskInfo]:
-        """Return the tasks found on a node, by uid; none the next time."""
-        if not self._untaken[node]:
-            return []
-        self._untaken[node] = False
-        renewed = self._renewed.pop(node, None)
-        if renewed is not None:
-            return [self._table[number] for number in renewed]
-        numbers, ends = self._by_node
-        return [self._table[number] for number in numbers[ends[node - 1] if node else 0 : ends[node]]]
-
-
-def add_pairs(row: list[float], pairs: Pairs, sign: float) -> None:
-    """Add (1.0) or subtract (-1.0) amounts at their positions."""
-    for position, amount in pairs:
-        row[position] += sign * amount
-
-
-def fits(task: TaskInfo, available: Sequence[float]) -> bool:
-    """Return whether a task fits the available amounts in every dimension that its request names."""
-    for position, amount in task.shape.demands:  # noqa: SIM110
-        if amount - available[position] >= MIN_RESOURCE:
-            return False
-    return True

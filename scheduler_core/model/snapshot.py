@@ -20,10 +20,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from scheduler_core.model.allocatable import allocatable_of
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.job_index import JobIndex
-from scheduler_core.model.node import NodeTable, allocatable_of
+from scheduler_core.model.node import NodeTable
 from scheduler_core.model.node_facts import NodeFacts
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import creation_of

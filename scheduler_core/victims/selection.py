@@ -13,7 +13,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.observer import DECIDED, DISJOINT, REFUSED, Votes
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.node import add_pairs, fits
+from scheduler_core.model.rows import add_pairs, fits
 
 
 class Verdict(NamedTuple):

@@ -394,7 +394,7 @@ class Contract:
                 for node in self.all.tolist() if added.bound is not None else ():
                     candidates = [
                         other
-                        for other in session.nodes.sorted_tasks(node)
+                        for other in session.nodes.tasks.in_order(node)
                         if other.job not in (None, task.job)
                         and other.node_status is TaskStatus.RUNNING
                         and (other.job.queue == queue) is (point is Point.PREEMPTABLE)

@@ -136,7 +136,7 @@ def test_batch_victims_equal_victims_found_node_by_node(seed: int) -> None:
         victim.uid
         for number in range(4)
         for victim in select_victims(
-            session, Point.PREEMPTABLE, tasks[0], session.nodes.sorted_tasks(number)
+            session, Point.PREEMPTABLE, tasks[0], session.nodes.tasks.in_order(number)
         ).victims
     ]
     assert {task.uid for task in tasks if at_once[index.row_of(task)]} == set(one_by_one)
@@ -216,7 +216,7 @@ def test_excluded_nodes_have_too_few_victims(document: Object) -> None:
         )
         for point, bound, is_candidate in searches:
             for number in np.flatnonzero(~bound.nodes_for(task)).tolist():
-                candidates = [*filter(is_candidate, session.nodes.sorted_tasks(number))]
+                candidates = [*filter(is_candidate, session.nodes.tasks.in_order(number))]
                 victims = select_victims(session, point, task, candidates).victims
                 assert not victims or not victims_suffice(session, task, number, victims)
         evict_some(session, dice)

@@ -29,7 +29,7 @@ def victims(*tiers: Any, point: Point = Point.PREEMPTABLE, **pods: dict[str, Any
     )
     (preemptor,) = session.jobs["default/high"].tasks.values()
     context = ["gangpreempt"] if point is Point.UNIFIED_EVICTABLE else []
-    verdict = select_victims(session, point, preemptor, candidates(session.nodes.sorted_tasks(0)), *context)
+    verdict = select_victims(session, point, preemptor, candidates(session.nodes.tasks.in_order(0)), *context)
     return [task.name for task in verdict.victims]
 
 
@@ -86,7 +86,9 @@ def test_empty_intersection_of_two_plugins(tier: list[str], want: list[str]) -> 
         )
     )
     (preemptor,) = session.jobs["default/high"].tasks.values()
-    verdict = select_victims(session, Point.PREEMPTABLE, preemptor, candidates(session.nodes.sorted_tasks(0)))
+    verdict = select_victims(
+        session, Point.PREEMPTABLE, preemptor, candidates(session.nodes.tasks.in_order(0))
+    )
     assert [task.name for task in verdict.victims] == want
 
 
@@ -99,7 +101,7 @@ def test_vote_explains_why_the_pod_is_protected() -> None:
             conf=conf("preempt", ["conformance"]),
         )
     )
-    (task,) = session.nodes.sorted_tasks(0)
+    (task,) = session.nodes.tasks.in_order(0)
     why: dict[str, Any] = {}
     non_critical_tasks(task, [task], why)
     assert why[task.uid] == ("critical for the cluster: namespace kube-system", {})

@@ -66,7 +66,7 @@ def everything(session: Session) -> Any:
 
 
 def on_node(session: Session, number: int) -> list[TaskInfo]:
-    return session.nodes.sorted_tasks(number)
+    return session.nodes.tasks.in_order(number)
 
 
 @pytest.mark.parametrize("tiers", [FLAT, QUOTAS, REFUSED_TREE])

@@ -48,7 +48,7 @@ def test_plugin_page_shows_how_many_pods_a_gang_can_lose(row: list[str]) -> None
             conf=conf("preempt", PLUGINS),
         )
     )
-    candidates = session.nodes.sorted_tasks(0)
+    candidates = session.nodes.tasks.in_order(0)
     why: dict[str, object] = {}
     accepted = surplus_tasks(candidates[0], candidates, why)
     assert accepted == candidates[:want]

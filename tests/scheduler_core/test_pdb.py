@@ -64,7 +64,7 @@ def tasks(*entries: dict[str, Any]) -> list[Any]:
     session = session_of(
         scenario(nodes=[node("n0", cpu=9)], podgroups=[podgroup("x"), podgroup("y")], pods=list(entries))
     )
-    return session.nodes.sorted_tasks(0)
+    return session.nodes.tasks.in_order(0)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -39,14 +39,14 @@ def session_of_three() -> Session:
 def test_plugin_page_shows_which_jobs_may_be_preempted() -> None:
     session = session_of_three()
     (preemptor,) = session.jobs["default/new"].tasks.values()
-    accepted = {t.job.name for t in lower_priority_tasks(preemptor, session.nodes.sorted_tasks(0), {})}
+    accepted = {t.job.name for t in lower_priority_tasks(preemptor, session.nodes.tasks.in_order(0), {})}
     assert {job: "yes" if job in accepted else "no" for job, _, _ in ROWS} == {j: w for j, _, w in ROWS}
 
 
 def test_gang_actions_compare_priorities_only_within_a_queue() -> None:
     session = session_of_three()
     (preemptor,) = session.jobs["default/new"].tasks.values()
-    candidates = session.nodes.sorted_tasks(0)
+    candidates = session.nodes.tasks.in_order(0)
     assert [t.job.name for t in evictable(preemptor, candidates, "gangpreempt", None)] == ["low"]
     assert evictable(preemptor, candidates, "gangreclaim", None) == candidates
 

@@ -48,7 +48,7 @@ def test_pipeline_reduces_only_future_idle() -> None:
     Statement(session).pipeline(task_of(session, "default-wait-0"), 1, eviction_occurred=False)
     assert session.nodes.idle[1, 0] == 4000
     assert session.nodes.pipelined[1, 0] == 1500
-    assert session.nodes.future_idle_of(1)[0] == 2500
+    assert session.nodes.future_of[1][0] == 2500
 
 
 def test_evict_adds_releasing_and_keeps_used() -> None:

@@ -75,14 +75,14 @@ def test_node_keeps_tasks_added_before_it_was_read() -> None:
 def test_reading_a_node_creates_only_its_tasks_in_order() -> None:
     session = opened()
     job, nodes = session.jobs["default/a"], session.nodes
-    assert [task.name for task in nodes.sorted_tasks(0)] == ["single"]
+    assert [task.name for task in nodes.tasks.in_order(0)] == ["single"]
     assert sum(isinstance(seen, PodInfo) for seen in job.seen()) == 3
     first, second = job.by_status[TaskStatus.PENDING].values()
     nodes.add_task(second, 0)
     nodes.add_task(first, 0)
-    assert [task.name for task in nodes.sorted_tasks(0)] == [first.name, second.name, "single"]
+    assert [task.name for task in nodes.tasks.in_order(0)] == [first.name, second.name, "single"]
     nodes.remove_task(second)
-    assert [task.name for task in nodes.sorted_tasks(0)] == [first.name, "single"]
+    assert [task.name for task in nodes.tasks.in_order(0)] == [first.name, "single"]
 
 
 def test_pod_is_admitted_when_it_is_read() -> None:

@@ -12,7 +12,7 @@ from scheduler_core.explain.remedies.pods import fits_when_empty
 from scheduler_core.explain.remedies.remedy import Axis, Remedy, Sizes
 from scheduler_core.explain.remedies.waiting import Waiting, as_quantity, round_amounts, smallest_unit
 from scheduler_core.explain.wording import agreed, counted, exact_quantity, listed
-from scheduler_core.model.node import allocatable_of
+from scheduler_core.model.allocatable import allocatable_of
 from scheduler_core.resource import MIN_RESOURCE, PODS, Resource
 
 _MOST_ADDED = 256

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.session import Session
+from scheduler_core.model.allocatable import OVERSUBSCRIPTION
 from scheduler_core.model.annotations import (
     budget_of,
     may_use_revocable_nodes,
@@ -21,7 +22,6 @@ from scheduler_core.model.annotations import (
     waiting_time_of,
 )
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.node import OVERSUBSCRIPTION
 from scheduler_core.model.pod import is_sidecar
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.timestamps import format_time

@@ -126,7 +126,7 @@ class Tdm:
             if inactive_because(zone, self.zones, session.now) is not None:
                 numbers = [number for number, name in enumerate(self.zone) if name == zone]
                 victims += self._within_budgets(
-                    task for number in numbers for task in session.nodes.sorted_tasks(number)
+                    task for number in numbers for task in session.nodes.tasks.in_order(number)
                 )
         session.kept[NAME] = session.now
         return victims
