@@ -63,7 +63,7 @@ def seconds(document: Object, *, afresh: bool) -> float:
     """Return how long the action takes; `afresh`: as a plugin has to hear of each eviction."""
     session = session_of(document)
     if afresh:
-        session.registry.add_event_handler(allocate=no_effect, deallocate=no_effect)
+        session.events.add_handler(allocate=no_effect, deallocate=no_effect)
     before = process_time()
     act(session)
     return process_time() - before

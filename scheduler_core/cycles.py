@@ -71,7 +71,7 @@ class ClusterTransition:
         """
         cluster = self.cluster
         cluster.now += self.cycle_seconds
-        moved = session.moved_jobs()
+        moved = session.moved.in_order()
         for job in moved:
             write_status(cluster.podgroups, job)
             if job.phase != job.phase_before:

@@ -137,10 +137,10 @@ def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
         "ready": job.is_ready(),
         "pipelined": job.is_pipelined(),
         "starving": job.is_starving(),
-        "session_job_ready": session.job_ready(job),
-        "session_job_pipelined": session.job_pipelined(job),
+        "session_job_ready": session.plugins.job_ready(job),
+        "session_job_pipelined": session.plugins.job_pipelined(job),
     }
-    failure = session.job_valid(job)
+    failure = session.plugins.job_valid(job)
     if failure is not None:
         entry["invalid_reason"] = ": ".join(failure)
     entry["task_status"] = {LABELS[status]: count for status, count in job.status_counts().items()}

@@ -17,7 +17,8 @@ from scheduler_core.cycles import ClusterTransition
 from scheduler_core.framework.closing import close_session, queue_allocated
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls
 from scheduler_core.framework.fitting import fitting
-from scheduler_core.framework.session import Session, unobserved
+from scheduler_core.framework.observer import unobserved
+from scheduler_core.framework.session import Session
 from scheduler_core.framework.worklist import is_left_out
 from scheduler_core.model.journal import PodGroups
 from scheduler_core.model.snapshot import Snapshot, take_snapshot

@@ -14,7 +14,8 @@ from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.session import Session, unobserved
+from scheduler_core.framework.observer import unobserved
+from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.plugins.registry import OPENERS, Opener
 from scheduler_core.recording.recorder import Recorder

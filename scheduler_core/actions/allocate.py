@@ -21,6 +21,7 @@ from scheduler_core.framework.worklist import (
     WorkList,
     first_jobs,
     jobs_apart,
+    nothing_to_decide,
     stopped_as_invalid,
     task_heap,
     waiting_jobs,
@@ -34,14 +35,14 @@ NAME = "allocate"
 
 def execute(session: Session) -> None:
     """Give each queue its turn: one job, one statement, until no queue has a job left to try."""
-    if session.nothing_to_decide():
+    if nothing_to_decide(session):
         return
     allocate = Allocate(session)
     queues, waiting = allocate.work.queues, allocate.work.waiting
     queue = queues.pop() if queues else None
     while queue is not None:
         jobs = waiting(queue)
-        overused = session.overused(queue)
+        overused = session.plugins.overused(queue)
         if overused:
             session.observer.queue_overused(queue, () if jobs is None else jobs.items)
         if overused or jobs is None:
@@ -70,7 +71,7 @@ class Allocate:
         by_line = (
             self.skipped.possible
             and enqueues
-            and session.registry.same_for_equal_jobs(Point.JOB_VALID, Point.ALLOCATABLE)
+            and session.functions.same_for_equal_jobs(Point.JOB_VALID, Point.ALLOCATABLE)
         )
         touched = dict(session.snapshot.tasks.touched) if by_line else None
         if touched is not None:
@@ -142,7 +143,7 @@ class Allocate:
             if tasks:
                 self.tasks[job.key] = tasks
                 jobs.push(job)
-        elif not self.session.job_pipelined(job):
+        elif not self.session.plugins.job_pipelined(job):
             statement.discard()
         if changes == len(self.session.nodes.changes) and self.skipped.fails_as_equals_do(job):
             leave_out_equals(jobs)
@@ -154,7 +155,7 @@ class Allocate:
         queue, uncertain = session.queues[job.queue], session.nodes.releasing_or_pipelined
         while tasks:
             task = tasks.pop()
-            refusal = session.allocatable(queue, task)
+            refusal = session.plugins.allocatable(queue, task)
             if refusal is not None:
                 session.observer.queue_full(job, task, refusal)
                 continue
@@ -178,9 +179,9 @@ class Allocate:
                 statement.allocate(task, node)
             elif session.nodes.fits_future_idle(task, node):
                 statement.pipeline(task, node, eviction_occurred=False)
-            if session.job_ready(job):
+            if session.plugins.job_ready(job):
                 return True
-        return session.job_ready(job)
+        return session.plugins.job_ready(job)
 
     def _place_as_nominated(self, job: JobInfo, statement: Statement) -> bool:
         """Place all tasks of a job on the nodes nominated in earlier cycles; False once one does not fit.
@@ -195,7 +196,7 @@ class Allocate:
             return False
         queue, nodes = session.queues[job.queue], session.nodes
         for task in in_order:
-            if session.allocatable(queue, task) is not None:
+            if session.plugins.allocatable(queue, task) is not None:
                 return False
             node = nodes.index[task.nominated]
             if nodes.fits_idle(task, node):
@@ -206,11 +207,11 @@ class Allocate:
                 placed = False
             if not placed:
                 return False
-        return session.job_ready(job) or session.job_pipelined(job)
+        return session.plugins.job_ready(job) or session.plugins.job_pipelined(job)
 
     def _is_nominated_and_fits(self, task: TaskInfo) -> bool:
         try:
-            self.session.pre_predicate(task)
+            self.session.plugins.pre_predicate(task)
         except PrePredicateError:
             return False
         return self._nominated_takes(task)
@@ -219,9 +220,9 @@ class Allocate:
         """Return the node for a task, and why every node refuses it."""
         session = self.session
         try:
-            session.pre_predicate(task)
+            session.plugins.pre_predicate(task)
         except PrePredicateError as error:
-            return None, session.placement.refused_everywhere(Status(Code.ERROR, str(error)))
+            return None, session.placement.predicates.refused_everywhere(Status(Code.ERROR, str(error)))
         if task.nominated and not self._is_ignored(task) and self._nominated_takes(task):
             return session.nodes.index[task.nominated], None
         return session.placement.find(task, self.cache)
@@ -237,7 +238,9 @@ class Allocate:
         if node is None or not nodes.fits_future_idle(task, node):
             return False
         only = np.array([node], dtype=np.intp)
-        passing, _ = placement.examine(task, resources=True, lenient=False, cache=self.cache, among=only)
+        passing, _ = placement.predicates.examine(
+            task, resources=True, lenient=False, cache=self.cache, among=only
+        )
         return len(passing) > 0
 
     def _skip_failed_role(self, task: TaskInfo) -> None:

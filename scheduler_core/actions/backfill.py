@@ -11,7 +11,13 @@ from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import displace, place
-from scheduler_core.framework.worklist import WorkList, active_waiting_jobs, jobs_apart, task_heap
+from scheduler_core.framework.worklist import (
+    WorkList,
+    active_waiting_jobs,
+    jobs_apart,
+    nothing_to_decide,
+    task_heap,
+)
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
@@ -22,7 +28,7 @@ NAME = "backfill"
 
 def execute(session: Session) -> None:
     """Place best-effort tasks on any node that passes the predicates; queue limits do not apply."""
-    if session.nothing_to_decide():
+    if nothing_to_decide(session):
         return
     remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
     for task in _tasks_in_order(session):
@@ -60,7 +66,7 @@ def _jobs_to_consider(session: Session) -> list[JobInfo]:
         return []
     apart = jobs_apart(session, session.snapshot.tasks.touched)
     jobs = [job for job in apart if job.pending_best_effort or job.waiting_count]
-    return [job for job in jobs if not job.is_pending and session.job_valid(job) is None]
+    return [job for job in jobs if not job.is_pending and session.plugins.job_valid(job) is None]
 
 
 def _best_effort_tasks(session: Session, job: JobInfo) -> tuple[list[TaskInfo], list[TaskInfo]]:
@@ -78,11 +84,15 @@ def _best_effort_tasks(session: Session, job: JobInfo) -> tuple[list[TaskInfo], 
 
 def _place(session: Session, task: TaskInfo, cache: ErrorCache) -> None:
     try:
-        session.pre_predicate(task)
+        session.plugins.pre_predicate(task)
     except PrePredicateError as error:
-        session.record_fit_errors(task, session.placement.refused_everywhere(Status(Code.ERROR, str(error))))
+        session.record_fit_errors(
+            task, session.placement.predicates.refused_everywhere(Status(Code.ERROR, str(error)))
+        )
         return
-    candidates, errors = session.placement.examine(task, resources=False, lenient=False, cache=cache)
+    candidates, errors = session.placement.predicates.examine(
+        task, resources=False, lenient=False, cache=cache
+    )
     if not len(candidates):
         session.record_fit_errors(task, errors)
         session.observer.fits_nowhere(task, errors)
@@ -97,10 +107,10 @@ def _allocate(session: Session, task: TaskInfo, node: int) -> None:
     job = task.job
     assert job is not None, "only tasks of a job are placed"
     decision, _ = place(session, "allocate", task, node, TaskStatus.ALLOCATED)
-    if not session.job_ready(job):
+    if not session.plugins.job_ready(job):
         return
     for waiting in job.tasks_in([TaskStatus.ALLOCATED]):
-        if not session.bind(waiting):
+        if not session.binder.bind(waiting):
             session.record_fit_errors(task, _refused_by_binder(session, waiting))
             return
         if waiting is task:
@@ -108,7 +118,7 @@ def _allocate(session: Session, task: TaskInfo, node: int) -> None:
 
 
 def _refused_by_binder(session: Session, task: TaskInfo) -> FitErrors:
-    idle = session.nodes.axis.resource(session.cache_idle[task.node])
+    idle = session.nodes.axis.resource(session.binder.idle[task.node])
     named = session.snapshot.allocatable[task.node].scalars or {}
     idle.scalars = {name: amount for name, amount in (idle.scalars or {}).items() if amount or name in named}
     names = ", ".join(insufficient(task.request, idle))

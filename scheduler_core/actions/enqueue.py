@@ -12,7 +12,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.lines import InLine
 from scheduler_core.framework.plugin_fn import EnqueueableFn
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.worklist import WorkList, waiting_jobs
+from scheduler_core.framework.worklist import WorkList, nothing_waits, waiting_jobs
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
 
@@ -22,7 +22,7 @@ Readers = list[Callable[[str], Hashable]]
 
 def execute(session: Session) -> None:
     """Try one pending job per turn of its queue; a rejected job is not tried again in this session."""
-    if session.nothing_waits():
+    if nothing_waits(session):
         return
     queue_key, readers = session.orders.queue_key(), _readers(session)
     if session.reasons or queue_key is None or readers is None or session.snapshot.tasks.touched:
@@ -33,7 +33,7 @@ def execute(session: Session) -> None:
 
 def _readers(session: Session) -> Readers | None:
     """Return the version readers of the votes, beside a job's queue and minimum; None: votes read more."""
-    voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
+    voters = session.functions.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
     readers = [voter.reads for voter in voters if voter.reads is not None]
     return readers if len(readers) == len(voters) else None
 
@@ -85,9 +85,9 @@ def _in_turns(session: Session) -> None:
 
 def _enqueue(session: Session, job: JobInfo) -> None:
     """Enqueue a job if it is permitted; without minResources no plugin votes."""
-    refusal = session.job_enqueueable(job) if job.min_resources is not None else None
+    refusal = session.plugins.job_enqueueable(job) if job.min_resources is not None else None
     if refusal is None:
-        session.job_enqueued(job)
+        session.plugins.job_enqueued(job)
         job.enter("Inqueue")
         session.decide("enqueue", job)
         return

@@ -87,7 +87,7 @@ class GangEviction(ABC):
         work = WorkList(session, settled=False)
         for job in active_jobs(session):
             work.add_queue(job.queue)
-            if session.job_starving(job):
+            if session.plugins.job_starving(job):
                 work.add_job(job)
         while work.queues:
             queue = work.queues.pop()
@@ -100,7 +100,7 @@ class GangEviction(ABC):
                 watch(queue, job)
                 statement = Statement(session)
                 self.attempt(statement, queue, job)
-                if session.job_pipelined(job):
+                if session.plugins.job_pipelined(job):
                     statement.commit()
                     session.served_by_gang_action.add(job.key)
                 else:
@@ -203,7 +203,7 @@ class GangEviction(ABC):
         full.
         """
         session, places = self.session, None
-        repeats = session.registry.on_discard is None
+        repeats = session.events.on_discard is None
         evictions, victims, available = Statement(session), [], self.room_without(())
         for bundle in bundles:
             victims += bundle.tasks
@@ -226,7 +226,7 @@ class GangEviction(ABC):
         """Return the places of the demanded tasks now, None when one of them finds no place."""
         trial = Statement(self.session)
         places = self._place_all(trial, queue, job)
-        complete = places is not None and self.session.job_pipelined(job)
+        complete = places is not None and self.session.plugins.job_pipelined(job)
         trial.discard()
         return places if complete else None
 
@@ -241,7 +241,7 @@ class GangEviction(ABC):
             if node is None:
                 return None
             if not trial.pipeline(task, node, eviction_occurred=True):
-                session.fire_deallocate(task)  # Volcano rolls a refused placement back twice
+                session.events.fire_deallocate(task)  # Volcano rolls a refused placement back twice
                 return None
             places.append(Placed(copy(task), node))
         return places

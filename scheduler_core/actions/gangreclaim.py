@@ -28,11 +28,11 @@ class GangReclaim(GangEviction):
 
     def serves(self, queue: QueueInfo) -> bool:
         """Serve the queues that are not overused."""
-        return not self.session.overused(queue)
+        return not self.session.plugins.overused(queue)
 
     def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
         """Return whether the queue deserves all that the job still needs."""
-        refusal = self.session.preemptive(queue, demand)
+        refusal = self.session.plugins.preemptive(queue, demand)
         if refusal is None:
             return True
         self.session.observer.reclaim_refused(job, refusal)

@@ -28,16 +28,16 @@ class NodeSearch:
     def node_for(self, queue: QueueInfo, task: TaskInfo) -> int | None:
         """Return the best node for a task, None when there is none."""
         session = self.session
-        if session.allocatable(queue, task) is not None:
+        if session.plugins.allocatable(queue, task) is not None:
             return None
         among = resolvable_nodes(session, task)
         if among is not None and not len(among):
             among = None  # when every node is hopeless Volcano considers all of them
         try:
-            session.pre_predicate(task)
+            session.plugins.pre_predicate(task)
         except PrePredicateError:
             return None
-        candidates, _ = session.placement.examine(
+        candidates, _ = session.placement.predicates.examine(
             task, resources=False, lenient=True, cache=self.cache, among=among
         )
         return session.placement.choose(task, candidates[self._large_enough(task)[candidates]])

@@ -30,6 +30,7 @@ from scheduler_core.framework.worklist import (
     Watcher,
     active_waiting_jobs,
     ignore_turns,
+    nothing_waits,
     pending_tasks,
     queue_heap,
     task_heap,
@@ -54,7 +55,7 @@ NAME = "preempt"
 
 def execute(session: Session) -> None:
     """Let each queue's starving jobs preempt, first other jobs, then their own lower-priority tasks."""
-    if not session.nothing_waits():
+    if not nothing_waits(session):
         Preempt(session).run()
 
 
@@ -73,7 +74,7 @@ class Preempt:
         if not (session.reasons or self._might_gain()):
             return
         for job in active_waiting_jobs(session):
-            if session.job_starving(job):
+            if session.plugins.job_starving(job):
                 self.starving.setdefault(job.queue, []).append(job)
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
 
@@ -94,7 +95,7 @@ class Preempt:
         nothing.
         """
         session = self.session
-        if job.is_pending or not session.job_starving(job):
+        if job.is_pending or not session.plugins.job_starving(job):
             return True
         if job.ready_count or self.dry_run.enabled or not self.rolls_back:
             return False
@@ -125,10 +126,10 @@ class Preempt:
             tasks = self.tasks[job.key]
             statement = Statement(session)
             assigned = False
-            while tasks and session.job_starving(job):
+            while tasks and session.plugins.job_starving(job):
                 task = tasks.pop()
                 assigned = self.attempt(statement, queue, task, self.other_jobs)
-            if not session.job_pipelined(job):
+            if not session.plugins.job_pipelined(job):
                 statement.discard()
                 continue
             statement.commit()
@@ -171,7 +172,7 @@ class Preempt:
         if not self._is_eligible(task):
             return False
         try:
-            session.pre_predicate(task)
+            session.plugins.pre_predicate(task)
         except PrePredicateError:
             return False
         if self.attempts.repeats(task, among):
@@ -224,7 +225,7 @@ class Preempt:
         node = session.nodes.index.get(task.nominated)
         if node is None:
             return False
-        number = session.placement.predicate_on(task, node)
+        number = session.placement.predicates.predicate_on(task, node)
         if number == FITS:
             return False
         if Code.UNSCHEDULABLE_AND_UNRESOLVABLE in {status.code for status in session.statuses.lists[number]}:
@@ -247,9 +248,9 @@ class Preempt:
         attempt.verdicts.append(node_verdict)
         if not victims_suffice(session, task, node, verdict.victims):
             return False
-        if self.rolls_back and session.allocatable(queue, task) is not None:
+        if self.rolls_back and session.plugins.allocatable(queue, task) is not None:
             freed = total_of(victim.request for victim in verdict.victims)
-            may_take = session.allocatable_after_release(queue, task, freed)
+            may_take = session.plugins.allocatable_after_release(queue, task, freed)
             if not may_take and evict_and_discard(session, verdict.victims):
                 return False
         local = Statement(session) if self.rolls_back else statement
@@ -265,7 +266,7 @@ class Preempt:
 
     def _has_room(self, queue: QueueInfo, task: TaskInfo, node: int) -> bool:
         session = self.session
-        return session.nodes.fits_future_idle(task, node) and session.allocatable(queue, task) is None
+        return session.nodes.fits_future_idle(task, node) and session.plugins.allocatable(queue, task) is None
 
 
 def _makes_way(other: TaskInfo, task: TaskInfo) -> bool:

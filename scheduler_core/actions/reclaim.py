@@ -24,6 +24,7 @@ from scheduler_core.framework.worklist import (
     ignore_turns,
     is_active,
     jobs_apart,
+    nothing_to_decide,
     pending_tasks,
     task_heap,
     waiting_jobs,
@@ -48,7 +49,7 @@ POINTS_OF_EQUAL_JOBS = Point.JOB_VALID, Point.JOB_STARVING, Point.PREEMPTIVE, Po
 
 def execute(session: Session) -> None:
     """Let each queue's starving jobs evict tasks of other queues, all tasks of a job in one turn."""
-    if session.nothing_to_decide():
+    if nothing_to_decide(session):
         return
     reclaim = Reclaim(session)
     if reclaim.evicts:
@@ -88,7 +89,7 @@ class Reclaim:
         """Add the starving jobs one by one; return the active ones."""
         active = active_waiting_jobs(self.session)
         for job in active:
-            if self.session.job_starving(job):
+            if self.session.plugins.job_starving(job):
                 self.work.add_job(job)
         return active
 
@@ -99,7 +100,7 @@ class Reclaim:
         without any effect, if a starving job has a task to lose.
         """
         session, tasks = self.session, self.session.snapshot.tasks
-        if not self.leaves_out or not session.registry.same_for_equal_jobs(*POINTS_OF_EQUAL_JOBS):
+        if not self.leaves_out or not session.functions.same_for_equal_jobs(*POINTS_OF_EQUAL_JOBS):
             return None
         apart = [job for job in jobs_apart(session, tasks.touched) if self._starves(job)]
         if any(job.ready_count for job in apart):
@@ -114,7 +115,7 @@ class Reclaim:
         return (job for job in waiting_jobs(session) if is_active(session, job))
 
     def _starves(self, job: JobInfo) -> bool:
-        return is_active(self.session, job) and self.session.job_starving(job)
+        return is_active(self.session, job) and self.session.plugins.job_starving(job)
 
     def _queues(self, active: Iterable[JobInfo]) -> Iterable[str]:
         """Return the queues that have active jobs, or only those that have starving jobs.
@@ -143,7 +144,7 @@ class Reclaim:
         while queues and (unserved or not self.leaves_out):
             queue = queues.pop()
             unserved.discard(queue.name)
-            if self.session.overused(queue):
+            if self.session.plugins.overused(queue):
                 watch(queue, None)
                 continue
             is_pushed_again = len(unserved) > 1 or not self.leaves_out
@@ -159,9 +160,9 @@ class Reclaim:
         """Let a job's tasks reclaim one after the other; the job is pipelined as a whole or not at all."""
         session, tasks = self.session, task_heap(self.session, pending_tasks(job))
         statement, changes = Statement(session), len(session.nodes.changes)
-        while tasks and session.job_starving(job):
+        while tasks and session.plugins.job_starving(job):
             self.attempt(statement, queue, tasks.pop())
-        if session.job_pipelined(job):
+        if session.plugins.job_pipelined(job):
             statement.commit()
         else:
             statement.discard()
@@ -201,7 +202,7 @@ class Reclaim:
         queue = self.session.queues[job.queue]
         for task in job.samples():
             if not (task.shape.gated or never_evicts(task) or self._refusal(queue, task) is not None):
-                return not self.session.job_starving(job)
+                return not self.session.plugins.job_starving(job)
         return True
 
     def _refusal(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
@@ -209,7 +210,7 @@ class Reclaim:
         key, now = (queue.name, task.shape.number), len(self.session.nodes.changes)
         known = self._refused.get(key)
         if known is None or known[0] != now:
-            known = self._refused[key] = now, self.session.preemptive(queue, [task])
+            known = self._refused[key] = now, self.session.plugins.preemptive(queue, [task])
         return known[1]
 
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo) -> None:
@@ -223,7 +224,7 @@ class Reclaim:
                 session.observer.reclaim_refused(task.job, refusal)
             return
         try:
-            session.pre_predicate(task)
+            session.plugins.pre_predicate(task)
         except PrePredicateError:
             return
         if self.attempts.repeats(task):

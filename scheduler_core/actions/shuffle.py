@@ -17,7 +17,7 @@ NAME = "shuffle"
 def execute(session: Session) -> None:
     """Evict the tasks that the plugins of the first tier with any name, by namespace/name."""
     running = [task for job in session.jobs.values() for task in job.tasks_in([TaskStatus.RUNNING])]
-    for number, tier in enumerate(session.registry.tiers_of(Point.VICTIM_TASKS), start=1):
+    for number, tier in enumerate(session.functions.tiers_of(Point.VICTIM_TASKS), start=1):
         named_by: dict[str, list[str]] = {}
         victims: dict[str, TaskInfo] = {}
         for added in tier:

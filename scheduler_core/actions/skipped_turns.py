@@ -35,7 +35,7 @@ class SkippedTurns:
         self._session = session
         self._served_by_gang_action = served_by_gang_action
         self._counts = _may_count(session)
-        self.possible = not session.reasons and session.registry.classes_are_shapes and work.has_key
+        self.possible = not session.reasons and session.functions.classes_are_shapes and work.has_key
         # the nodes where classes that fit nowhere at once will fit later, and the classes that fit nowhere
         # later
         self._later_only: dict[int, LaterPlaces] = {}
@@ -67,15 +67,15 @@ class SkippedTurns:
         if not (self._counts and _is_one_pod(job)):
             return False
         session, task = self._session, job.samples()[0]
-        number, later_only = session.registry.class_of(task), self._later_only
+        number, later_only = session.functions.class_of(task), self._later_only
         is_hopeless = number in self._hopeless
         if is_hopeless and not self._asks_who_was_seen:
             leave_out_equals(jobs)
             return True
-        if task.shape.gated or session.allocatable(session.queues[job.queue], task) is not None:
+        if task.shape.gated or session.plugins.allocatable(session.queues[job.queue], task) is not None:
             return False
         try:
-            session.pre_predicate(task)
+            session.plugins.pre_predicate(task)
         except PrePredicateError:
             return False
         if not is_hopeless:
@@ -112,12 +112,12 @@ class SkippedTurns:
             return False
         if task.best_effort or task.shape.gated_by_others:
             return True  # the job gets no turn
-        session, number = self._session, self._session.registry.class_of(task)
+        session, number = self._session, self._session.functions.class_of(task)
         known = self._fit_nowhere.get(number)
         if known is not None and (known[1] or known[0] == len(session.nodes.changes)):
             return known[1]
         try:
-            session.pre_predicate(task)
+            session.plugins.pre_predicate(task)
         except PrePredicateError:
             return False
         fits_nowhere = session.placement.fits_nowhere(task)
@@ -129,7 +129,7 @@ def _may_count(session: Session) -> bool:
     """Return whether a job of one pod may be pipelined by counting alone."""
     if not (session.counts_pipelined and session.is_renewable):
         return False
-    votes = session.registry.of_kind(Point.JOB_PIPELINED, JobPipelinedFn)
+    votes = session.functions.of_kind(Point.JOB_PIPELINED, JobPipelinedFn)
     return GANG_ACTIONS.isdisjoint(session.conf.actions) and all(vote.keeps_whole_jobs for vote in votes)
 
 

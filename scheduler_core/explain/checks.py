@@ -33,7 +33,7 @@ def enqueued(session: Session, job: JobInfo) -> Check:
     name = "check.enqueued"
     if job.is_pending:
         return Check(False, reason(name, "The job is not enqueued, so no action considers it."))
-    failure = session.job_valid(job)
+    failure = session.plugins.job_valid(job)
     if failure is not None:
         return Check(False, reason(name, f"The job is not valid: {failure[1]}."))
     return Check(True, reason(name, "The job is enqueued."))
@@ -41,7 +41,7 @@ def enqueued(session: Session, job: JobInfo) -> Check:
 
 def starves(session: Session, job: JobInfo) -> Check:
     """Return whether a job counts as starving, with its pods by status."""
-    starving = session.job_starving(job)
+    starving = session.plugins.job_starving(job)
     numbers = {
         "minAvailable": job.min_available,
         "ready": job.ready_count,
@@ -59,9 +59,9 @@ def starves(session: Session, job: JobInfo) -> Check:
 def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo], purpose: str) -> Check:
     """Return whether a queue may reclaim from others for some tasks; `purpose` names them in the sentence."""
     name = "check.may-evict"
-    if session.overused(queue):
+    if session.plugins.overused(queue):
         return Check(False, reason(name, f"Queue {queue.name} is overused: it has all that it deserves."))
-    refusal = session.preemptive(queue, tasks)
+    refusal = session.plugins.preemptive(queue, tasks)
     if refusal is not None:
         numbers: dict[str, Any] = {
             key: refusal[key] for key in ("queue", "plugin", "short") if key in refusal

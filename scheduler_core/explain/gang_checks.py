@@ -168,6 +168,6 @@ def _queue_refuses(search: Search) -> str:
     statement = Statement(session)
     for victim in search.evictable:
         statement.evict(victim, search.gang.name, None)
-    refusal = session.allocatable(session.queues[search.job.queue], search.demand[0])
+    refusal = session.plugins.allocatable(session.queues[search.job.queue], search.demand[0])
     statement.discard()
     return "" if refusal is None else str(refusal["message"])

@@ -84,7 +84,7 @@ def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> C
 def _found(search: Search) -> Iterator[NodeVotes]:
     """Yield the candidates and votes of the action itself on every node with candidates."""
     try:
-        search.session.pre_predicate(search.task)
+        search.session.plugins.pre_predicate(search.task)
     except PrePredicateError:
         return
     for node in search.finder.nodes_for(search.task).tolist():

@@ -121,19 +121,19 @@ def try_alone(session: Session, action: str, job: JobInfo) -> Trial:
     else:
         attempt = _attempt(session, action)
         tasks = task_heap(session, pending_tasks(job))
-        while tasks and session.job_starving(job):
+        while tasks and session.plugins.job_starving(job):
             task = tasks.pop()
             attempt(statement, queue, task)
             if stuck is None and task.status is not TaskStatus.PIPELINED:
                 stuck = task
                 refusal = (
-                    session.preemptive(queue, [task])
+                    session.plugins.preemptive(queue, [task])
                     if action == "reclaim"
-                    else session.allocatable(queue, task)
+                    else session.plugins.allocatable(queue, task)
                 )
     victims = [operation.task for operation in statement.operations if operation.kind == "evict"]
     pods = sum(operation.kind == "pipeline" for operation in statement.operations)
-    complete = session.job_pipelined(job) and pods > 0
+    complete = session.plugins.job_pipelined(job) and pods > 0
     statement.discard()
     return Trial(complete, pods, victims, stuck, refusal or {})
 

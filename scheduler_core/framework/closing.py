@@ -24,9 +24,9 @@ def close_session(session: Session) -> None:
         Where Volcano follows a parent that does not exist, or a cycle of parents.
 
     """
-    for close in session.registry.close_fns:
+    for close in session.events.close_fns:
         close()
-    for job in session.moved_jobs():
+    for job in session.moved.in_order():
         job.enter(phase_of(job))
     session.is_closed = True
     if not session.has_sound_parents:

@@ -50,7 +50,7 @@ class DryRun:
 
     def _simulate(self, point: Point, task: TaskInfo) -> bool:
         try:
-            for fn in self.session.registry.functions[point]:
+            for fn in self.session.functions[point]:
                 fn(self, task)
         except SchedulerPanic:
             raise
@@ -63,7 +63,7 @@ class DryRun:
         return (
             all(
                 fn(self, self.queue, self.preemptor)
-                for fn in self.session.registry.functions[Point.SIMULATE_ALLOCATABLE]
+                for fn in self.session.functions[Point.SIMULATE_ALLOCATABLE]
             )
             and fits(self.preemptor, self.available)
             and self.passes_filters()
@@ -71,6 +71,4 @@ class DryRun:
 
     def passes_filters(self) -> bool:
         """Return whether the filters would accept the preemptor now, regardless of amounts."""
-        return all(
-            fn(self, self.preemptor) for fn in self.session.registry.functions[Point.SIMULATE_PREDICATE]
-        )
+        return all(fn(self, self.preemptor) for fn in self.session.functions[Point.SIMULATE_PREDICATE])

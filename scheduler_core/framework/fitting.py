@@ -27,13 +27,13 @@ def fitting(session: Session, task: TaskInfo) -> dict[str, Any]:
 
     """
     assert task.job is not None, "only the task of a job is placed"
-    queue = session.allocatable(session.queues[task.job.queue], task)
+    queue = session.plugins.allocatable(session.queues[task.job.queue], task)
     try:
-        session.pre_predicate(task)
+        session.plugins.pre_predicate(task)
     except PrePredicateError as error:
         return {"refusal": str(error), "queue": queue, "chosen": None, "nodes": []}
     placement, names = session.placement, session.nodes.names
-    candidates, errors = placement.examine(
+    candidates, errors = placement.predicates.examine(
         task, resources=True, lenient=False, cache=ErrorCache(enabled=False)
     )
     chosen = placement.choose(task, candidates)

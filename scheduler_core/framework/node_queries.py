@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.class_scores import NOWHERE
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.functions import Functions
 from scheduler_core.framework.node_columns import NodeQuery, Nodes
 from scheduler_core.framework.plugin_fn import NodeFn
-from scheduler_core.framework.registry import Registry
 from scheduler_core.model.fit import FITS, Code, Status, StatusTable, Why, merge_first, no_refusals
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import NodeTable
@@ -50,11 +50,11 @@ class NodeQueries:
     """
 
     def __init__(
-        self, nodes: NodeTable, statuses: StatusTable, registry: Registry, everywhere: Nodes
+        self, nodes: NodeTable, statuses: StatusTable, functions: Functions, everywhere: Nodes
     ) -> None:
         self.nodes = nodes
         self.all = everywhere
-        self._registry = registry
+        self._functions = functions
         self._statuses = statuses
         self._scorers: dict[int, ScoreOf | None] = {}
         self._insufficient = np.array(
@@ -126,7 +126,7 @@ class NodeQueries:
     def predicate(self, task: TaskInfo, nodes: Nodes) -> Why:
         """Return the first refusal of each node; plugins after it are not called."""
         why = no_refusals(len(nodes))
-        for fn in self._registry.functions[Point.PREDICATE]:
+        for fn in self._functions[Point.PREDICATE]:
             left = why == FITS
             why[left] = fn(task, nodes[left])
         return why
@@ -169,7 +169,7 @@ class NodeQueries:
     def order_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
         """Return the sum of the per-node scores, (K,); NaN counts as 0."""
         order = np.zeros(len(nodes))
-        for fn in self._registry.functions[Point.NODE_ORDER]:
+        for fn in self._functions[Point.NODE_ORDER]:
             order = order + fn(task, nodes)
         order[np.isnan(order)] = 0.0
         return order
@@ -182,7 +182,7 @@ class NodeQueries:
     def batch_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
         """Return the sum of the batch scores of the candidates, (K,)."""
         batch = np.zeros(len(nodes))
-        for fn in self._registry.functions[Point.BATCH_NODE_ORDER]:
+        for fn in self._functions[Point.BATCH_NODE_ORDER]:
             batch = batch + fn(task, nodes)
         return batch
 
@@ -191,7 +191,7 @@ class NodeQueries:
 
     def _scorer_of_class(self, task: TaskInfo) -> ScoreOf | None:
         """Return `_scorer_of` a task, made once for its class."""
-        number = self._registry.class_of(task)
+        number = self._functions.class_of(task)
         if number not in self._scorers:
             self._scorers[number] = self._scorer_of(task)
         return self._scorers[number]
@@ -273,7 +273,8 @@ class NodeQueries:
     def _of_one(self, point: Point, task: TaskInfo) -> list[Callable[[int], Any]] | None:
         """Return the forms for one node of a point's functions, None unless every plugin has one."""
         forms = [
-            None if fn.for_node is None else fn.for_node(task) for fn in self._registry.of_kind(point, NodeFn)
+            None if fn.for_node is None else fn.for_node(task)
+            for fn in self._functions.of_kind(point, NodeFn)
         ]
         known = [form for form in forms if form is not None]
         return known if len(known) == len(forms) else None

@@ -152,3 +152,8 @@ class Observer:
 
 
 UNOBSERVED = Observer()
+
+
+def unobserved(_session: object) -> Observer:
+    """Return the observer of a session without reasons."""
+    return UNOBSERVED

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.functions import Functions
 from scheduler_core.framework.plugin_fn import QueueOrderFn
-from scheduler_core.framework.registry import Registry
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 
@@ -29,9 +29,8 @@ class Orders:
 
     """
 
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        self._functions = registry.functions
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
         self._victim_queue_keys: dict[tuple[str, str], list[Any]] = {}
         self.live_queues = False
 
@@ -64,7 +63,7 @@ class Orders:
 
     def queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]] | None:
         """Return a sort key for queues, None if a plugin has none or reads live keys."""
-        orders = self._registry.of_kind(QUEUE_ORDER, QueueOrderFn)
+        orders = self._functions.of_kind(QUEUE_ORDER, QueueOrderFn)
         keys = [order.key for order in orders if order.key is not None]
         if self.live_queues or len(keys) < len(orders):
             return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, ClassVar
 
 from scheduler_core.errors import RegistrationError
 from scheduler_core.framework.bounds import PluginBound
@@ -31,8 +31,12 @@ class PluginFn:
         Whether jobs of one queue all of whose pods are equal and wait get the same answers as long as no task
         moves, and so do their tasks that would evict. A queue that rejects a task keeps rejecting it as long
         as tasks are only placed.
+    companions : dict
+        The attributes with further functions of the plugin, and the arguments that each is called with.
 
     """
+
+    companions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     plugin: str
     fn: Callable[..., Any]
@@ -67,6 +71,15 @@ class NodeFn(PluginFn):
         system is called.
 
     """
+
+    companions = {
+        "class_key": ("task",),
+        "cacheable_per_node": ("task",),
+        "static_for_class": ("task",),
+        "for_node": ("task",),
+        "for_classes": ("tasks",),
+        "explain": ("task", "nodes"),
+    }
 
     class_key: ClassKey | None
     cacheable_per_node: Callable[[TaskInfo], bool]
@@ -106,6 +119,8 @@ class QueueOrderFn(PluginFn):
 
     """
 
+    companions = {"key": ("queue",)}
+
     key: Callable[[QueueInfo], tuple[Any, ...]] | None
     key_holds: Callable[[], bool] | None = None
 
@@ -122,6 +137,8 @@ class AllocatableFn(PluginFn):
 
     """
 
+    companions = {"after_release": ("queue", "task", "freed")}
+
     after_release: Callable[[QueueInfo, TaskInfo, Resource], bool] | None
 
 
@@ -137,6 +154,8 @@ class EnqueueableFn(PluginFn):
         enqueued. None: the vote reads more.
 
     """
+
+    companions = {"reads": ("queue",)}
 
     reads: Callable[[str], Hashable] | None
 

@@ -1,4 +1,4 @@
-"""The functions that plugins register, by extension point.
+"""Registers the functions of plugins.
 
 There is one method for each point. A function with a wrong signature is refused when it is registered.
 
@@ -8,16 +8,16 @@ Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from numpy.typing import NDArray
 
-from scheduler_core.conf import SchedulerConf
 from scheduler_core.decision import Why
 from scheduler_core.errors import RegistrationError
 from scheduler_core.framework.bounds import PluginBound
 from scheduler_core.framework.class_scores import OfClasses
 from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.functions import Functions, origin
 from scheduler_core.framework.plugin_fn import (
     AllocatableFn,
     ClassKey,
@@ -27,9 +27,7 @@ from scheduler_core.framework.plugin_fn import (
     JobPipelinedFn,
     PluginFn,
     QueueOrderFn,
-    check_arguments,
     node_fn,
-    shape_only,
 )
 from scheduler_core.model.fit import Why as Refusals
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -38,25 +36,10 @@ from scheduler_core.resource import Resource
 
 Nodes = Any  # (K,) intp
 DryRun = Any  # framework.dry_run.DryRun, which knows the session that has this registry
-Handler = Callable[[TaskInfo], None]
-OnDiscard = Callable[[Sequence[TaskInfo]], None]
-Kind = TypeVar("Kind", bound=PluginFn)
-
-
-class Functions(dict[Point, list[Callable[..., Any]]]):
-    """The functions of each point, collected when the point is first called."""
-
-    def __init__(self, registry: Registry) -> None:
-        super().__init__()
-        self._registry = registry
-
-    def __missing__(self, point: Point) -> list[Callable[..., Any]]:
-        fns = self[point] = [added.fn for tier in self._registry.tiers_of(point) for added in tier]
-        return fns
 
 
 class Registry:
-    """The functions of the plugins of one session, by extension point.
+    """Registers the functions of the plugins of one session.
 
     A second function of the same plugin for a point replaces the first.
 
@@ -64,31 +47,12 @@ class Registry:
     ----------
     reports : list of callable
         The plugins' reports of their state at the open and the end of the session.
-    close_fns : list of callable
-        The functions that plugins call after the last action.
-    on_allocate, on_deallocate : list of callable
-        The handlers for a task that is placed on its node or removed from it.
-    on_discard : list of callable or None
-        The handlers for undone evictions; None if a plugin must handle each eviction.
-    functions : dict
-        The functions of each point, over all tiers in order.
 
     """
 
-    def __init__(self, conf: SchedulerConf) -> None:
-        self._conf = conf
-        self._registered: dict[Point, dict[str, PluginFn]] = {point: {} for point in Point}
-        self._tiers: dict[Point, list[list[PluginFn]]] = {}
-        self.functions = Functions(self)
-        self._of_kind: dict[tuple[Point, type[PluginFn]], list[Any]] = {}
-        self._same_for_equal_jobs: dict[tuple[Point, ...], bool] = {}
-        self._class_keys: list[ClassKey] = []
-        self._classes: dict[Hashable, int] = {}
+    def __init__(self, functions: Functions) -> None:
+        self._add = functions.add
         self.reports: list[Callable[[], dict[str, Any]]] = []
-        self.close_fns: list[Callable[[], None]] = []
-        self.on_allocate: list[Handler] = []
-        self.on_deallocate: list[Handler] = []
-        self.on_discard: list[OnDiscard] | None = []
 
     # orders
 
@@ -105,7 +69,7 @@ class Registry:
         key_holds: Callable[[], bool] | None = None,
     ) -> None:
         """Register a comparison of queues, and an equivalent `key` if there is one, see `QueueOrderFn`."""
-        self._add(Point.QUEUE_ORDER, QueueOrderFn(plugin, compare, key, key_holds), key=(key, "queue"))
+        self._add(Point.QUEUE_ORDER, QueueOrderFn(plugin, compare, key, key_holds))
 
     def add_task_order(self, plugin: str, key: Callable[[TaskInfo], Any]) -> None:
         """Register a key by which tasks of a job are placed, the smallest first."""
@@ -151,7 +115,7 @@ class Registry:
         reads: Callable[[str], Hashable] | None = None,
     ) -> None:
         """Register a vote on whether a job may be enqueued, and what it reads, see `EnqueueableFn`."""
-        self._add(Point.JOB_ENQUEUEABLE, EnqueueableFn(plugin, fn, reads), reads=(reads, "queue"))
+        self._add(Point.JOB_ENQUEUEABLE, EnqueueableFn(plugin, fn, reads))
 
     def add_job_enqueued(self, plugin: str, fn: Callable[[JobInfo], None]) -> None:
         """Register a handler for enqueued jobs."""
@@ -183,7 +147,6 @@ class Registry:
         self._add(
             Point.ALLOCATABLE,
             AllocatableFn(plugin, fn, after_release, same_for_equal_jobs=same_for_equal_jobs),
-            after_release=(after_release, "queue, task, freed"),
         )
 
     # questions about nodes
@@ -275,21 +238,7 @@ class Registry:
     def _add_node_fn(
         self, point: Point, plugin: str, fn: Callable[..., Any], **keeping: Callable[..., Any] | None
     ) -> None:
-        where = _where(point, plugin)
-        added = node_fn(where, plugin, fn, **keeping)
-        class_key = added.class_key
-        self._add(
-            point,
-            added,
-            class_key=(class_key, "task"),
-            cacheable_per_node=(added.cacheable_per_node, "task"),
-            static_for_class=(added.static_for_class, "task"),
-            for_node=(added.for_node, "task"),
-            for_classes=(added.for_classes, "tasks"),
-            explain=(added.explain, "task, nodes"),
-        )
-        if class_key is not None and class_key is not shape_only and class_key not in self._class_keys:
-            self._class_keys.append(class_key)
+        self._add(point, node_fn(origin(point, plugin), plugin, fn, **keeping))
 
     # who may be evicted
 
@@ -305,9 +254,8 @@ class Registry:
     ) -> None:
         """Register which candidates may be evicted by preempt or reclaim, see `EvictableFn`."""
         if point not in (Point.PREEMPTABLE, Point.RECLAIMABLE):
-            raise RegistrationError(
-                f"{_where(point, plugin)}: add_evictable is for Point.PREEMPTABLE and Point.RECLAIMABLE"
-            )
+            where = origin(point, plugin)
+            raise RegistrationError(f"{where}: add_evictable is for Point.PREEMPTABLE and Point.RECLAIMABLE")
         self._add(
             point,
             EvictableFn(plugin, fn, bound, same_for_equal_tasks, same_for_equal_jobs=same_for_equal_jobs),
@@ -345,97 +293,8 @@ class Registry:
         """Register whether the node of a dry run accepts a task."""
         self._add(Point.SIMULATE_PREDICATE, PluginFn(plugin, fn))
 
-    # events
-
-    def add_event_handler(
-        self, *, allocate: Handler, deallocate: Handler, on_discard: OnDiscard | None = None
-    ) -> None:
-        """Register the handlers for a task that is placed on its node or removed from it.
-
-        ``on_discard(tasks)`` has the effect of evicting the tasks one after the other and undoing that, the
-        last one first, whether once or repeatedly, also with more tasks each time; None: the plugin must
-        handle each eviction.
-        """
-        for name, handler in (("allocate", allocate), ("deallocate", deallocate)):
-            check_arguments(f"add_event_handler: {name}", handler, ("task",))
-        self.on_allocate.append(allocate)
-        self.on_deallocate.append(deallocate)
-        if on_discard is None:
-            self.on_discard = None
-        elif self.on_discard is not None:
-            check_arguments("add_event_handler: on_discard", on_discard, ("tasks",))
-            self.on_discard.append(on_discard)
+    # the session
 
     def add_report(self, report: Callable[[], dict[str, Any]]) -> None:
         """Register the report of a plugin's state at the open and the end of the session."""
         self.reports.append(report)
-
-    def add_close_fn(self, close: Callable[[], None]) -> None:
-        """Register a function that is called after the last action."""
-        self.close_fns.append(close)
-
-    def _add(self, point: Point, added: PluginFn, **further: tuple[Callable[..., Any] | None, str]) -> None:
-        """Store a function and its companions after checking the arguments of each."""
-        where = _where(point, added.plugin)
-        if point in self._tiers:
-            raise RegistrationError(f"{where}: the point has been asked; register while the session opens")
-        check_arguments(where, added.fn, point.arguments)
-        for name, (fn, arguments) in further.items():
-            if fn is not None:
-                check_arguments(f"{where}, {name}", fn, tuple(arguments.split(", ")))
-        self._registered[point][added.plugin] = added
-
-    # who answers
-
-    def tiers_of(self, point: Point) -> list[list[PluginFn]]:
-        """Return the functions of a point, tier by tier, in order; a tier without any is an empty list."""
-        tiers = self._tiers.get(point)
-        if tiers is None:
-            registered = self._registered[point]
-            tiers = self._tiers[point] = [
-                [
-                    registered[option.name]
-                    for option in tier
-                    if option.name in registered
-                    and (not point.switches or any(option.enabled(switch) for switch in point.switches))
-                ]
-                for tier in self._conf.tiers
-            ]
-        return tiers
-
-    def of_kind(self, point: Point, kind: type[Kind]) -> list[Kind]:
-        """Return the functions of a point over all tiers in order, as functions of the point's kind."""
-        known = self._of_kind.get((point, kind))
-        if known is None:
-            known = self._of_kind[point, kind] = [
-                added for tier in self.tiers_of(point) for added in tier if isinstance(added, kind)
-            ]
-        return known
-
-    def registered_by(self, plugin: str) -> set[Point]:
-        """Return the points for which a plugin registered a function, regardless of its switches."""
-        return {point for point, registered in self._registered.items() if plugin in registered}
-
-    def same_for_equal_jobs(self, *points: Point) -> bool:
-        """Return whether all functions of some points give equal jobs the same answers, see `PluginFn`."""
-        known = self._same_for_equal_jobs.get(points)
-        if known is None:
-            answering = [added for point in points for added in self.of_kind(point, PluginFn)]
-            known = self._same_for_equal_jobs[points] = all(fn.same_for_equal_jobs for fn in answering)
-        return known
-
-    @property
-    def classes_are_shapes(self) -> bool:
-        """Return whether all tasks of one shape are of one class."""
-        return not self._class_keys
-
-    def class_of(self, task: TaskInfo) -> int:
-        """Return the number of the task's class: tasks of one class fit and score alike on every node."""
-        if not self._class_keys:
-            return task.shape.number
-        key = (task.shape.number, *[class_key(task) for class_key in self._class_keys])
-        return self._classes.setdefault(key, len(self._classes))
-
-
-def _where(point: Point, plugin: str) -> str:
-    return f"plugin {plugin!r} at {point.label}"

@@ -73,7 +73,7 @@ class Statement:
             task, decision = operation.task, operation.decision
             task.last_transaction = None
             if operation.kind == "allocate":
-                if not self.session.bind(task):
+                if not self.session.binder.bind(task):
                     why = f"node {task.node_name} can no longer hold it"
                     self.session.observer.placement_failed(task, why)
                     self._undo(operation)
@@ -110,7 +110,7 @@ class Statement:
     def _unevict(self, task: TaskInfo) -> None:
         _job(task).update_task_status(task, TaskStatus.RUNNING)
         self.session.nodes.update_task(task)
-        self.session.fire_allocate(task)
+        self.session.events.fire_allocate(task)
 
 
 class PlacedTask(NamedTuple):
@@ -125,7 +125,7 @@ def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskSt
     job = _job(task)
     job.update_task_status(task, status)
     added = session.nodes.add_task(task, node)
-    refusal = session.fire_allocate(task)
+    refusal = session.events.fire_allocate(task)
     decision = session.decide(kind, job, pod=task.key, node=task.node_name, state="kept")
     if refusal is not None:
         return PlacedTask(decision, str(refusal))
@@ -142,13 +142,13 @@ def count_as_pipelined(session: Session, task: TaskInfo, node: int) -> bool:
     job = _job(task)
     task.node, task.node_name = node, session.nodes.names[node]
     session.nodes.count_pipelined(task, 1.0)
-    refusal = session.fire_allocate(task)
+    refusal = session.events.fire_allocate(task)
     if refusal is None:
         session.decide("pipeline", job, pod=task.key, node=task.node_name, state="kept")
         session.snapshot.tasks.counted[job.key] = job
     else:
         session.nodes.count_pipelined(task, -1.0)
-        session.fire_deallocate(task)
+        session.events.fire_deallocate(task)
     task.node, task.node_name = NO_NODE, ""
     return refusal is None
 
@@ -158,7 +158,7 @@ def evict(session: Session, task: TaskInfo, reason: str, *, for_pod: str, state:
     job = _job(task)
     job.update_task_status(task, TaskStatus.RELEASING)
     session.nodes.update_task(task)
-    session.fire_deallocate(task)
+    session.events.fire_deallocate(task)
     return session.decide(
         "evict", job, pod=task.key, node=task.node_name, reason=reason, for_pod=for_pod, state=state
     )
@@ -168,7 +168,7 @@ def displace(session: Session, task: TaskInfo) -> None:
     """Remove a placed task from its node and make it pending again."""
     _job(task).update_task_status(task, TaskStatus.PENDING)
     session.nodes.remove_task(task)
-    session.fire_deallocate(task)
+    session.events.fire_deallocate(task)
     task.node = NO_NODE
     task.node_name = ""
 
@@ -184,7 +184,7 @@ def evict_and_discard(session: Session, tasks: Sequence[TaskInfo]) -> bool:
     it was only bound before, and keeps the status Releasing as its previous one. False, without any effect,
     if a plugin must handle each eviction.
     """
-    if session.registry.on_discard is None:
+    if session.events.on_discard is None:
         return False
     nodes = session.nodes
     for task in tasks:
@@ -196,7 +196,7 @@ def evict_and_discard(session: Session, tasks: Sequence[TaskInfo]) -> bool:
             nodes.update_task(task)
         elif not nodes.names_scalars[task.node]:
             nodes.update_task(task)
-    for on_discard in session.registry.on_discard:
+    for on_discard in session.events.on_discard:
         on_discard(tasks)
     return True
 

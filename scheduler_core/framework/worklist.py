@@ -9,6 +9,7 @@ from scheduler_core.framework.heap import LiveQueue, PriorityQueue, SettledQueue
 from scheduler_core.framework.lines import InLine, Line
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.job_index import is_settled
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 
@@ -95,6 +96,31 @@ def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQu
     return kind(session.orders.queue_before, queues)
 
 
+def queues_that_wait(session: Session) -> set[str]:
+    """Return the queues that may get a turn: of jobs that waited at the open or were touched since."""
+    if session.known_to_wait is not None:
+        return session.known_to_wait
+    return session.lines.queues() | {job.queue for job in session.snapshot.tasks.touched.values()}
+
+
+def nothing_waits(session: Session) -> bool:
+    """Return whether no job waits: all were settled at the open, or the session has settled them.
+
+    What else an action would report about them is not read.
+    """
+    if session.reasons:
+        return False
+    waiting, touched = session.snapshot.index.waiting, session.snapshot.tasks.touched
+    if not touched:
+        return not waiting
+    return waiting.keys() <= touched.keys() and all(map(is_settled, touched.values()))
+
+
+def nothing_to_decide(session: Session) -> bool:
+    """Return whether allocate, backfill and reclaim decide nothing: no job waits, or they repeat."""
+    return nothing_waits(session) or session.repeats()
+
+
 def waiting_jobs(session: Session) -> list[JobInfo]:
     """Return the jobs that may wait, by key.
 
@@ -119,7 +145,7 @@ def first_jobs(session: Session, touched: Mapping[str, JobInfo]) -> Iterator[tup
 
 def who_answers_for_all(session: Session, *points: Point) -> list[JobInfo]:
     """Return waiting jobs, one of each line if equal jobs get the same answers at these points."""
-    if not session.registry.same_for_equal_jobs(*points):
+    if not session.functions.same_for_equal_jobs(*points):
         return waiting_jobs(session)
     touched = session.snapshot.tasks.touched
     return [*jobs_apart(session, touched), *[job for _, job in first_jobs(session, touched)]]
@@ -153,7 +179,7 @@ def is_active(session: Session, job: JobInfo) -> bool:
 
 def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
     """Return whether a job is invalid, and report that."""
-    failure = session.job_valid(job)
+    failure = session.plugins.job_valid(job)
     if failure is None:
         return False
     session.observer.job_invalid(job, failure[1])

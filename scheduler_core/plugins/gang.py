@@ -12,7 +12,8 @@ from scheduler_core.conf import Arguments
 from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
-from scheduler_core.framework.session import Session, nothing_to_renew
+from scheduler_core.framework.living_view import nothing_to_renew
+from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
@@ -46,7 +47,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         same_for_equal_tasks=True,
         same_for_equal_jobs=True,
     )
-    session.registry.add_close_fn(lambda: write_conditions(session))
+    session.events.add_close_fn(lambda: write_conditions(session))
     session.registry.add_unified_evictable(
         NAME, lambda _preemptor, candidates, _action, _why: list(candidates)
     )
@@ -114,7 +115,7 @@ def write_conditions(session: Session) -> None:
 
     Skipped if the session writes no conditions, as no session reads them.
     """
-    for job in session.moved_jobs():
+    for job in session.moved.in_order():
         job.unschedulable = job.size > 0 and not job.is_ready()
         if not (session.writes_conditions and job.size):
             continue

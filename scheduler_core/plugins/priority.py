@@ -12,7 +12,8 @@ from scheduler_core.conf import Arguments
 from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.session import Session, nothing_to_renew
+from scheduler_core.framework.living_view import nothing_to_renew
+from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 
 NAME = "priority"

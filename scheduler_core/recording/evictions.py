@@ -133,7 +133,7 @@ def _as_one(tasks: Sequence[TaskInfo]) -> TaskInfo:
 
 def _queue_short(session: Session, job: JobInfo, task: TaskInfo) -> dict[str, Any]:
     """Return what a job's queue lacks for a task as `queue_short`, nothing when it lacks nothing."""
-    refusal = session.allocatable(session.queues[job.queue], task)
+    refusal = session.plugins.allocatable(session.queues[job.queue], task)
     if refusal is None:
         return {}
     return {"queue_short": {name: facts["missing"] for name, facts in refusal.get("short", {}).items()}}

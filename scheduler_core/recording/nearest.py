@@ -67,7 +67,7 @@ class NearestNodes:
             return NOTHING
         if not statuses.lacking(why).any():
             return NOTHING._replace(for_good=_all(statuses.permanent(why)))
-        number, now = self._session.registry.class_of(task), len(self._session.nodes.changes)
+        number, now = self._session.functions.class_of(task), len(self._session.nodes.changes)
         seen, refusals, nearest = self._kept.get(number, (-1, why, NOTHING))
         if seen != now or not np.array_equal(refusals, why):
             nearest = _nearest(self._session, task, self._session.statuses.lacking(why))
@@ -77,7 +77,7 @@ class NearestNodes:
 
 def _nearest(session: Session, task: TaskInfo, short: Mask) -> Nearest:
     """Return the record of a task for which some nodes, `short`, (N,), lack resources."""
-    refusals = session.placement.admission(task)
+    refusals = session.placement.predicates.admission(task)
     crowded = refusals == session.statuses.number(POD_NUMBER)
     admits = (refusals == FITS) | crowded
     permanent = session.statuses.permanent(refusals)

@@ -82,7 +82,7 @@ def _by_queue(session: Session, victim: QueueInfo, other: QueueInfo, preemptor: 
 
 
 def _named(session: Session, point: Point) -> list[tuple[str, Any]]:
-    return [(added.plugin, added.fn) for added in session.registry.of_kind(point, PluginFn)]
+    return [(added.plugin, added.fn) for added in session.functions.of_kind(point, PluginFn)]
 
 
 def _finite(key: Any) -> Any:

@@ -64,7 +64,7 @@ def _from_states(session: Session, job: JobInfo, pending: Sequence[TaskInfo]) ->
 def _with_a_place(session: Session, job: JobInfo) -> dict[str, Any]:
     """Return the gate of a job whose pods are all placed, though not all are bound."""
     kept = job.tasks_in([TaskStatus.ALLOCATED])
-    if kept and session.job_ready(job):
+    if kept and session.plugins.job_ready(job):
         task = next((task for task in kept if task.uid in job.fit_errors), kept[0])
         why = f"node {task.node_name} can no longer hold all pods that were given it"
         return {"gate": "refused", "queue": job.queue, "pod": task.key, "message": why}

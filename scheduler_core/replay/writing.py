@@ -16,7 +16,7 @@ from scheduler_core.transitions import bound, evicted, nominated, nominated_node
 def write_session(course: Course, session: Session, time: float) -> Change:
     """Write the decisions of a closed session; return how much changed of what later sessions read."""
     changed = course.world.records.decided(time, session.decisions)
-    moved = session.moved_jobs()
+    moved = session.moved.in_order()
     for job in moved:
         changed = _write_podgroup(course, job, time) or changed
     victims = {

@@ -98,7 +98,7 @@ def bounds_of(session: Session, point: Point) -> Tiers | None:
     """
     tiers = [
         [added.bound for added in tier if isinstance(added, EvictableFn)]
-        for tier in session.registry.tiers_of(point)
+        for tier in session.functions.tiers_of(point)
         if tier
     ]
     if any(bound is None for tier in tiers for bound in tier):

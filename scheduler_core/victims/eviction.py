@@ -24,7 +24,7 @@ def promising_nodes(session: Session, task: TaskInfo, cache: ErrorCache) -> Node
     Nodes that an earlier attempt of this session found hopeless, and nodes that the predicates refuse
     unresolvably, are left out; resources are not compared.
     """
-    return session.placement.resolvable(task, cache, resolvable_nodes(session, task))
+    return session.placement.predicates.resolvable(task, cache, resolvable_nodes(session, task))
 
 
 def resolvable_nodes(session: Session, task: TaskInfo) -> Nodes | None:

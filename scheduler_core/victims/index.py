@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.bounds import Fact
+from scheduler_core.framework.living_view import LivingView
 from scheduler_core.framework.numbering import Numbers, distinct, numbered
-from scheduler_core.framework.session import LivingView, Session
+from scheduler_core.framework.session import Session
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
 from scheduler_core.model.state import Renewal
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus

@@ -9,9 +9,10 @@ import numpy as np
 
 from scheduler_core.framework.bounds import PerJobBound, StaticBound
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.living_view import LivingView
 from scheduler_core.framework.node_columns import FEW
 from scheduler_core.framework.numbering import distinct
-from scheduler_core.framework.session import LivingView, Session
+from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.rows import add_pairs
 from scheduler_core.model.state import Renewal

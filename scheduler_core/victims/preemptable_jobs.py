@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.living_view import LivingView
 from scheduler_core.framework.plugin_fn import EvictableFn
-from scheduler_core.framework.session import LivingView, Session
+from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.state import Renewal
 
@@ -23,7 +24,7 @@ class PreemptableJobs(LivingView):
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        tiers = [tier for tier in session.registry.tiers_of(Point.PREEMPTABLE) if tier]
+        tiers = [tier for tier in session.functions.tiers_of(Point.PREEMPTABLE) if tier]
         self._tiers = [
             [
                 added.bound

@@ -9,8 +9,9 @@ import numpy as np
 
 from scheduler_core.framework.bounds import PerShapeBound
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.living_view import LivingView
 from scheduler_core.framework.node_columns import FEW, Nodes
-from scheduler_core.framework.session import LivingView, Session
+from scheduler_core.framework.session import Session
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import Pairs

@@ -59,9 +59,9 @@ class FailedAttempts:
     def __init__(self, session: Session, point: Point) -> None:
         self._session = session
         self._alike = all(
-            added.same_for_equal_tasks for added in session.registry.of_kind(point, EvictableFn)
+            added.same_for_equal_tasks for added in session.functions.of_kind(point, EvictableFn)
         )
-        self._is_shared = not session.reasons and session.registry.same_for_equal_jobs(point)
+        self._is_shared = not session.reasons and session.functions.same_for_equal_jobs(point)
         self._failed: dict[Kind, Attempt] = {}
         self._moves = 0
 
@@ -74,7 +74,7 @@ class FailedAttempts:
             job if job is None or name is None else (job.queue, name),
             task.role,
             task.priority,
-            self._session.registry.class_of(task),
+            self._session.functions.class_of(task),
             None if open_to is None else open_to.tobytes(),
         )
 

@@ -44,7 +44,7 @@ def select_victims(
     intersection is replaced by the answer of the next plugin of the same tier.
     """
     votes = session.observer.votes()
-    for number, tier in enumerate(session.registry.tiers_of(point), start=1):
+    for number, tier in enumerate(session.functions.tiers_of(point), start=1):
         victims: list[TaskInfo] | None = None
         for added in tier:
             why = votes.reasons()

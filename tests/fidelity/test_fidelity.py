@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scheduler_core import simulate_document
-from scheduler_core.framework import node_columns, placement
+from scheduler_core.framework import node_columns, scores_together
 from scheduler_core.reading import entries
 from scheduler_core.tally import Tally
 from scheduler_core.victims import preempt_bound, reclaim_bound
@@ -70,7 +70,7 @@ def assert_equal(tally: Tally) -> None:
 def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Evaluate nodes as arrays even in small clusters, which are otherwise evaluated node by node."""
     monkeypatch.setattr(node_columns, "FEW_OF_A_CLASS", 0)
-    for module in (placement, preempt_bound, reclaim_bound):
+    for module in (scores_together, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", 0)
 
 

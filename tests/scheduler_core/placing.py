@@ -43,10 +43,10 @@ def answers(session: Session, name: str = "new", *, looked_at: bool = True) -> d
     """Return each node's rejection codes for a pod, in order, by default after the pre-predicates."""
     task = task_of(session, f"default-{name}")
     if looked_at:
-        session.pre_predicate(task)
+        session.plugins.pre_predicate(task)
     told = {}
     for number, node in enumerate(session.nodes.names):
-        statuses = session.statuses.lists[session.placement.predicate_on(task, number)]
+        statuses = session.statuses.lists[session.placement.predicates.predicate_on(task, number)]
         told[node] = " ".join(str(int(status.code)) for status in statuses) or FITS
     return told
 
@@ -59,8 +59,8 @@ def passing(session: Session, name: str = "new") -> list[str]:
 def reasons(session: Session, node: str, name: str = "new") -> list[str]:
     """Return a node's reasons to reject a pod."""
     task = task_of(session, f"default-{name}")
-    session.pre_predicate(task)
-    number = session.placement.predicate_on(task, session.nodes.index[node])
+    session.plugins.pre_predicate(task)
+    number = session.placement.predicates.predicate_on(task, session.nodes.index[node])
     return [status.reason for status in session.statuses.lists[number]]
 
 
@@ -71,7 +71,7 @@ def scores(
     task = task_of(session, f"default-{name}")
     total = [0.0] * len(session.nodes)
     for point, asked in ((Point.NODE_ORDER, per_node), (Point.BATCH_NODE_ORDER, batch)):
-        for fn in session.registry.functions[point] if asked else ():
+        for fn in session.functions[point] if asked else ():
             total = [
                 before + more
                 for before, more in zip(total, fn(task, session.placement.all).tolist(), strict=True)

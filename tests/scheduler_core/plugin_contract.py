@@ -207,7 +207,7 @@ class Contract:
         }
 
     def _node_fns(self) -> list[tuple[Point, NodeFn]]:
-        of_kind = self.session.registry.of_kind
+        of_kind = self.session.functions.of_kind
         return [
             (p, added) for p in NODE_POINTS for added in of_kind(p, NodeFn) if added.plugin == self.plugin
         ]
@@ -215,7 +215,7 @@ class Contract:
     def _forms(self, added: NodeFn) -> Forms:
         assert added.for_classes is not None, "only asked of plugins that have the form"
         by_class = {
-            self.session.registry.class_of(task): task
+            self.session.functions.class_of(task): task
             for task in self._pending()
             if added.static_for_class(task)
         }
@@ -230,7 +230,7 @@ class Contract:
         """Check every form of every answer for the session's current state."""
         for task in self._pending():
             try:
-                self.session.pre_predicate(task)
+                self.session.plugins.pre_predicate(task)
             except PrePredicateError:
                 continue
             for point, added in self._node_fns():
@@ -249,7 +249,7 @@ class Contract:
             whole = self._ask(point, added, task, self.all)
         except ScoreError:
             return
-        number = self.session.registry.class_of(task)
+        number = self.session.functions.class_of(task)
         cacheable = added.cacheable_per_node(task)
         known = self.cacheable.setdefault((point, number), cacheable)
         assert known == cacheable, self._say(
@@ -280,10 +280,10 @@ class Contract:
     def _check_placement(self, task: TaskInfo) -> None:
         """Check that the cached result of all predicates equals a new call."""
         placement = self.session.placement
-        passing, errors = placement.examine(
+        passing, errors = placement.predicates.examine(
             task, resources=False, lenient=False, cache=ErrorCache(enabled=False)
         )
-        fresh = [node for node in self.all.tolist() if placement.predicate_on(task, node) == FITS]
+        fresh = [node for node in self.all.tolist() if placement.predicates.predicate_on(task, node) == FITS]
         assert passing.tolist() == fresh, self._say(
             Point.PREDICATE, task, f"nodes {passing.tolist()} are kept, {fresh} afresh: {errors.text()}"
         )
@@ -312,7 +312,7 @@ class Contract:
                 continue
             told = answers.on(self.all)
             for column, task in enumerate(tasks):
-                self.session.pre_predicate(task)
+                self.session.plugins.pre_predicate(task)
                 fresh = self._ask(point, by_point[point], task, self.all)
                 want = fresh == 0 if point is Point.PREDICATE else fresh
                 assert same(told[:, column], want), self._say(
@@ -334,7 +334,7 @@ class Contract:
     # orders, queues, evictions
 
     def _check_orders(self) -> None:
-        session, functions = self.session, self.session.registry.functions
+        session, functions = self.session, self.session.functions
         for job in session.jobs.values():
             fresh = [fn(job) for fn in functions[Point.JOB_ORDER]]
             assert list(session.orders.job_key(job)[:-2]) == fresh, (
@@ -355,7 +355,7 @@ class Contract:
     def _check_queues(self) -> None:
         session = self.session
         used = [session.queues[name] for name in sorted({job.queue for job in session.jobs.values()})]
-        for order in session.registry.of_kind(Point.QUEUE_ORDER, QueueOrderFn):
+        for order in session.functions.of_kind(Point.QUEUE_ORDER, QueueOrderFn):
             for left in used if order.key is not None else ():
                 for right in used:
                     mine, theirs = order.key(left), order.key(right)
@@ -363,7 +363,7 @@ class Contract:
                     assert np.sign(order.fn(left, right)) == by_key, (
                         f"{order.plugin}: {left.name}, {right.name}"
                     )
-        for limit in session.registry.of_kind(Point.ALLOCATABLE, AllocatableFn):
+        for limit in session.functions.of_kind(Point.ALLOCATABLE, AllocatableFn):
             for task in self._pending() if limit.after_release is not None else ():
                 queue = session.queues[task.job.queue]
                 if limit.fn(queue, task, None):
@@ -373,12 +373,12 @@ class Contract:
         session = self.session
         running = [task for job in session.jobs.values() for task in job.tasks_in([TaskStatus.RUNNING])]
         for point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
-            for added in session.registry.of_kind(point, EvictableFn):
+            for added in session.functions.of_kind(point, EvictableFn):
                 told: dict[Any, Any] = {}
                 for task in self._pending() if added.same_for_equal_tasks and running else ():
                     accepted = added.fn(task, running, None)
                     names = None if accepted is None else [victim.key for victim in accepted]
-                    equal = task.job.key, task.role, task.priority, session.registry.class_of(task)
+                    equal = task.job.key, task.role, task.priority, session.functions.class_of(task)
                     assert told.setdefault(equal, names) == names, self._say(
                         point, task, f"{names}, else {told}"
                     )
@@ -390,7 +390,7 @@ class Contract:
         """Check the batch answers for many tasks against the answers for each node."""
         session, queue = self.session, task.job.queue
         for point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
-            for added in session.registry.of_kind(point, EvictableFn):
+            for added in session.functions.of_kind(point, EvictableFn):
                 for node in self.all.tolist() if added.bound is not None else ():
                     candidates = [
                         other
@@ -407,7 +407,7 @@ class Contract:
     def _check_equal_jobs(self) -> None:
         session, told = self.session, dict[Any, Any]()
         for point in (Point.JOB_VALID, Point.JOB_STARVING, Point.ALLOCATABLE, Point.PREEMPTIVE):
-            for added in session.registry.of_kind(point, PluginFn):
+            for added in session.functions.of_kind(point, PluginFn):
                 for task in self._pending() if added.same_for_equal_jobs else ():
                     queue, name = session.queues[task.job.queue], name_of(task.job)
                     if name is None:

@@ -51,14 +51,14 @@ def is_preemptive(session: Session, pod: str) -> bool:
     """Return whether the queue of a pending pod may evict for it."""
     task = task_of(session, f"default-{pod}")
     assert task.job is not None
-    return session.preemptive(session.queues[task.job.queue], [task]) is None
+    return session.plugins.preemptive(session.queues[task.job.queue], [task]) is None
 
 
 def is_allocatable(session: Session, pod: str) -> bool:
     """Return whether the queue of a pending pod may allocate it."""
     task = task_of(session, f"default-{pod}")
     assert task.job is not None
-    return session.allocatable(session.queues[task.job.queue], task) is None
+    return session.plugins.allocatable(session.queues[task.job.queue], task) is None
 
 
 def in_order(session: Session, *queues: str) -> list[str]:

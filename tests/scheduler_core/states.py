@@ -50,7 +50,7 @@ def operate(statement: Statement, task: TaskInfo, node: int) -> None:
         statement.evict(task, "test", task)
     elif task.status is TaskStatus.PENDING and session.nodes.fits_future_idle(task, node):
         try:
-            session.pre_predicate(task)
+            session.plugins.pre_predicate(task)
         except PrePredicateError:
             return
         if session.nodes.fits_idle(task, node):

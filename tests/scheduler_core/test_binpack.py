@@ -76,7 +76,7 @@ def test_negative_plugin_weight_prefers_empty_nodes() -> None:
 
 
 def test_plugin_weight_zero_disables_scoring() -> None:
-    assert opened(NODES, [coming()], binpack(binpack_weight=0)).registry.functions[Point.NODE_ORDER] == []
+    assert opened(NODES, [coming()], binpack(binpack_weight=0)).functions[Point.NODE_ORDER] == []
 
 
 def test_pod_count_is_scored_when_listed_as_a_resource() -> None:

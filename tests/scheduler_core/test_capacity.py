@@ -113,7 +113,7 @@ def test_running_job_reserves_the_rest_of_its_min_resources(quotas: Session) -> 
 
 def test_capability_limits_allocation_and_preemption(quotas: Session) -> None:
     assert not is_preemptive(quotas, "job-a-3")
-    refusal = quotas.allocatable(quotas.queues["a"], task_of(quotas, "default-job-a-3"))
+    refusal = quotas.plugins.allocatable(quotas.queues["a"], task_of(quotas, "default-job-a-3"))
     assert refusal == {
         "plugin": "capacity",
         "queue": "a",
@@ -154,7 +154,7 @@ def test_vote_explains_why_a_pod_may_or_may_not_be_evicted() -> None:
         [queue("a", deserved={"cpu": 2}), queue("b", deserved={"cpu": 8})],
         {"a": pods("job-a", 2, node="n0", cpu=2), "b": pods("job-b", 1, cpu=2)},
     )
-    (answer,) = session.registry.functions[Point.RECLAIMABLE]
+    (answer,) = session.functions[Point.RECLAIMABLE]
     why: dict[str, Any] = {}
     accepted = answer(task_of(session, "default-job-b-0"), tasks_of(session, "job-a", running=True), why)
     assert names(accepted) == ["job-a-1"]
@@ -172,7 +172,7 @@ def test_capacity_limits_victims_of_gangreclaim_but_not_of_gangpreempt() -> None
             "c": pods("job-c", 1, node="n0", cpu=2),
         },
     )
-    (answer,) = session.registry.functions[Point.UNIFIED_EVICTABLE]
+    (answer,) = session.functions[Point.UNIFIED_EVICTABLE]
     initiator = task_of(session, "default-job-b-0")
     candidates = [task for group in ("job-a", "job-c") for task in tasks_of(session, group, running=True)]
     assert names(answer(initiator, candidates, "gangreclaim", None)) == ["job-a-0", "job-a-1"]

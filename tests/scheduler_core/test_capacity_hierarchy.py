@@ -207,7 +207,7 @@ def test_shares_of_ancestors_are_not_updated_by_allocations() -> None:
         {"z1": pods("job-z1", 1, cpu=2), "a2": pods("job-a2", 1, node="n0", cpu=1)},
     )
     assert in_order(session, "a2", "z1") == ["z1", "a2"]
-    session.fire_allocate(tasks_of(session, "job-z1", running=False)[0])
+    session.events.fire_allocate(tasks_of(session, "job-z1", running=False)[0])
     queues = reported(session)
     assert queues["p1"]["allocated"]["cpu"] == 2000
     assert (queues["z1"]["share"], queues["p1"]["share"]) == (0.5, 0)
@@ -236,7 +236,7 @@ def test_invalid_tree_stops_all_placements(
     queues: list[Object], groups: dict[str, list[Object]], why: str
 ) -> None:
     session = tree(queues, groups)
-    refusal = session.allocatable(session.queues["a"], tasks_of(session, "job-a", running=False)[0])
+    refusal = session.plugins.allocatable(session.queues["a"], tasks_of(session, "job-a", running=False)[0])
     assert refusal is not None
     assert refusal["message"] == f"capacity places nothing in this session: {why}"
     assert not is_preemptive(session, "job-a-0")
@@ -257,7 +257,7 @@ def test_allocation_updates_only_the_share_of_the_jobs_own_queue() -> None:
         {"a": pods("job-a", 1, node="n0", cpu=1), "b": pods("job-b", 1, node="n0", cpu=2)},
     )
     for name in ("job-a", "job-b"):
-        session.fire_allocate(tasks_of(session, name, running=True)[0])
+        session.events.fire_allocate(tasks_of(session, name, running=True)[0])
     queues = reported(session)
     assert {name: queues[name]["share"] for name in ("a", "b")} == {"a": 0.25, "b": 0.5}
     assert queues["a"]["allocated"]["cpu"] == 3000

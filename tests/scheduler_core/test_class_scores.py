@@ -84,7 +84,7 @@ def take(session: Session, step: str, number: int) -> object:
     elif step == "leave" and task.status is not TaskStatus.PENDING:
         displace(session, task)
     elif task.status is TaskStatus.PENDING:
-        session.pre_predicate(task)
+        session.plugins.pre_predicate(task)
         node_number, errors = session.placement.find(task, ErrorCache(enabled=True))
         assert node_number == best_node_without_cache(session, task)
         if node_number is not None and step == "place" and session.nodes.fits_idle(task, node_number):
@@ -98,5 +98,5 @@ def take(session: Session, step: str, number: int) -> object:
 def best_node_without_cache(session: Session, task: TaskInfo) -> int | None:
     """Return the best node for a task, computed without the cache of its class."""
     nothing = ErrorCache(enabled=False)
-    candidates, _ = session.placement.examine(task, resources=True, lenient=False, cache=nothing)
+    candidates, _ = session.placement.predicates.examine(task, resources=True, lenient=False, cache=nothing)
     return session.placement.choose(task, candidates) if len(candidates) else None

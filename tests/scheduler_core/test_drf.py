@@ -110,7 +110,7 @@ def crowded() -> Session:
 
 
 def test_preemption_does_not_take_a_job_below_the_preemptors_share(crowded: Session) -> None:
-    answer = crowded.registry.functions[Point.PREEMPTABLE][1]
+    answer = crowded.functions[Point.PREEMPTABLE][1]
     why: dict[str, Any] = {}
     accepted = answer(task_of(crowded, "default-poor-0"), tasks_of(crowded, "rich", running=True), why)
     assert names(accepted) == ["rich-0"]
@@ -131,7 +131,7 @@ def test_refused_candidates_still_reduce_the_share_for_later_candidates() -> Non
             conf=DRF,
         )
     )
-    answer = session.registry.functions[Point.PREEMPTABLE][1]
+    answer = session.functions[Point.PREEMPTABLE][1]
     first, *rest = tasks_of(session, "rich", running=True)
     assert names(answer(task_of(session, "default-poor-0"), [first, *rest], None)) == []
     assert names(answer(task_of(session, "default-poor-0"), rest, None)) == ["rich-1", "rich-2"]
@@ -145,8 +145,8 @@ def test_allocations_and_evictions_update_the_share_immediately(crowded: Session
 
     task = tasks_of(crowded, "rich", running=True)[0]
     assert (share("rich"), share("poor")) == (1, 0)
-    crowded.fire_deallocate(task)
+    crowded.events.fire_deallocate(task)
     assert share("rich") == 0.5
-    crowded.fire_allocate(task_of(crowded, "default-poor-0"))
+    crowded.events.fire_allocate(task_of(crowded, "default-poor-0"))
     assert share("poor") == 0.5
     assert not crowded.orders.compare_jobs(crowded.jobs["default/rich"], crowded.jobs["default/poor"]) < 0

@@ -65,7 +65,7 @@ def test_recorded_votes_reproduce_the_verdict(point: Point, document: Object) ->
     tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
     candidates = [task for task in tasks if task.status is TaskStatus.RUNNING]
     for task in [task for task in tasks if task.status is TaskStatus.PENDING]:
-        session.pre_predicate(task)
+        session.plugins.pre_predicate(task)
         verdict = select_victims(session, point, task, candidates)
         votes = {candidate.key: recorded(verdict.votes).on(candidate) for candidate in candidates}
         tier, victims = outcome_of(votes)

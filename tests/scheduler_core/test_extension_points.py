@@ -69,13 +69,13 @@ BALLOTS = {
 @pytest.mark.parametrize("ballot", BALLOTS.values(), ids=BALLOTS.keys())
 def test_job_pipelined_combines_votes_over_tiers(ballot: Ballot) -> None:
     session = answering(Point.JOB_PIPELINED, ballot.tiers)
-    assert session.job_pipelined(session.jobs["default/new"]) is ballot.want
+    assert session.plugins.job_pipelined(session.jobs["default/new"]) is ballot.want
 
 
 @pytest.mark.parametrize("ballot", BALLOTS.values(), ids=BALLOTS.keys())
 def test_job_enqueueable_combines_votes_over_tiers(ballot: Ballot) -> None:
     session = answering(Point.JOB_ENQUEUEABLE, ballot.tiers)
-    assert (session.job_enqueueable(session.jobs["default/new"]) is None) is ballot.want
+    assert (session.plugins.job_enqueueable(session.jobs["default/new"]) is None) is ballot.want
 
 
 def test_rejection_ends_the_vote_and_names_its_plugin() -> None:
@@ -88,7 +88,7 @@ def test_rejection_ends_the_vote_and_names_its_plugin() -> None:
     answer("x", PERMIT)
     answer("y", REJECT)
     answer("z", PERMIT)
-    refusal = session.job_enqueueable(session.jobs["default/new"])
+    refusal = session.plugins.job_enqueueable(session.jobs["default/new"])
     assert refusal is not None
     assert refusal["plugin"] == "y"
     assert asked == ["x", "y"]
@@ -114,7 +114,7 @@ STARVING = {
 @pytest.mark.parametrize("case", STARVING.values(), ids=STARVING.keys())
 def test_job_starving_combines_answers_over_tiers(case: YesNo) -> None:
     session = answering(Point.JOB_STARVING, case.tiers)
-    assert session.job_starving(session.jobs["default/new"]) is case.want
+    assert session.plugins.job_starving(session.jobs["default/new"]) is case.want
 
 
 READY = {
@@ -127,7 +127,7 @@ READY = {
 @pytest.mark.parametrize("case", READY.values(), ids=READY.keys())
 def test_job_ready_combines_answers_over_tiers(case: YesNo) -> None:
     session = answering(Point.JOB_READY, case.tiers)
-    assert session.job_ready(session.jobs["default/new"]) is case.want
+    assert session.plugins.job_ready(session.jobs["default/new"]) is case.want
 
 
 @pytest.mark.parametrize("case", READY.values(), ids=READY.keys())
@@ -135,7 +135,7 @@ def test_job_ready_combines_answers_over_tiers(case: YesNo) -> None:
 def test_allocatable_and_preemptive_require_every_plugin(point: Point, case: YesNo) -> None:
     session = answering(point, case.tiers)
     task = task_of(session, "default-new-0")
-    ask = session.allocatable if point is Point.ALLOCATABLE else session.preemptive
+    ask = session.plugins.allocatable if point is Point.ALLOCATABLE else session.plugins.preemptive
     refusal = ask(session.queues["a"], task if point is Point.ALLOCATABLE else [task])
     assert (refusal is None) is case.want
 
@@ -149,12 +149,12 @@ OVERUSED = {
 @pytest.mark.parametrize("case", OVERUSED.values(), ids=OVERUSED.keys())
 def test_overused_combines_answers_over_tiers(case: YesNo) -> None:
     session = answering(Point.OVERUSED, case.tiers)
-    assert session.overused(session.queues["a"]) is case.want
+    assert session.plugins.overused(session.queues["a"]) is case.want
 
 
 def test_job_valid_returns_the_first_failure() -> None:
     session = answering(Point.JOB_VALID, [{"x": None}, {"y": ("First", "one")}, {"z": ("Second", "two")}])
-    assert session.job_valid(session.jobs["default/new"]) == ("First", "one")
+    assert session.plugins.job_valid(session.jobs["default/new"]) == ("First", "one")
 
 
 # orders
@@ -244,34 +244,34 @@ def test_abstaining_plugin_is_skipped() -> None:
 )
 def test_disabled_switch_removes_the_plugins_function(point: Point, switch: str) -> None:
     off = dict.fromkeys(point.switches, False)
-    assert answering(point, [{"x": "yes"}]).registry.functions[point] != []
-    assert answering(point, [{"x": "yes"}], **off).registry.functions[point] == []
+    assert answering(point, [{"x": "yes"}]).functions[point] != []
+    assert answering(point, [{"x": "yes"}], **off).functions[point] == []
     if len(point.switches) > 1:
-        assert answering(point, [{"x": "yes"}], **{switch: False}).registry.functions[point] != []
+        assert answering(point, [{"x": "yes"}], **{switch: False}).functions[point] != []
 
 
 @pytest.mark.parametrize("point", [p for p in Point if not p.switches], ids=lambda point: point.label)
 def test_points_without_a_switch_cannot_be_disabled(point: Point) -> None:
     every_switch = {name: False for other in Point for name in other.switches}
-    assert answering(point, [{"x": "yes"}], **every_switch).registry.functions[point] != []
+    assert answering(point, [{"x": "yes"}], **every_switch).functions[point] != []
 
 
 def test_misspelled_switch_is_ignored() -> None:
     session = answering(Point.OVERUSED, [{"x": True}], enableOverused=False)
-    assert session.overused(session.queues["a"])
+    assert session.plugins.overused(session.queues["a"])
 
 
 def test_plugin_listed_twice_is_called_twice_with_its_last_function() -> None:
     session = opened(["x", "x"])
     session.registry.add_overused("x", lambda _queue: True)
     session.registry.add_overused("x", lambda _queue: False)
-    assert [answer(None) for answer in session.registry.functions[Point.OVERUSED]] == [False, False]
+    assert [answer(None) for answer in session.functions[Point.OVERUSED]] == [False, False]
 
 
 def test_plugin_in_no_tier_is_not_called() -> None:
     session = opened(["x"])
     session.registry.add_overused("y", lambda _queue: True)
-    assert not session.overused(session.queues["a"])
+    assert not session.plugins.overused(session.queues["a"])
 
 
 def test_enable_hierarchy_is_read_from_the_plugins_first_entry() -> None:
@@ -295,12 +295,14 @@ def test_first_plugin_that_rejects_a_node_gives_the_status() -> None:
     session.registry.add_predicate("x", answer([first, 0, 0]))
     session.registry.add_predicate("y", answer([second, second, 0]))
     task = task_of(session, "default-new-0")
-    nodes, errors = session.placement.examine(
+    nodes, errors = session.placement.predicates.examine(
         task, resources=True, lenient=False, cache=ErrorCache(enabled=True)
     )
     assert nodes.tolist() == [2]
     assert errors.reasons() == {"first": 1, "second": 1}
-    nodes, _ = session.placement.examine(task, resources=True, lenient=True, cache=ErrorCache(enabled=True))
+    nodes, _ = session.placement.predicates.examine(
+        task, resources=True, lenient=True, cache=ErrorCache(enabled=True)
+    )
     assert nodes.tolist() == [0, 2], "evictions may resolve the first rejection, but not the second"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.explain import text
-from scheduler_core.framework import node_columns, placement
+from scheduler_core.framework import node_columns, scores_together
 from scheduler_core.victims import preempt_bound, reclaim_bound
 from tests.builders import Object
 from tests.scheduler_core.mutations import mutated
@@ -65,7 +65,7 @@ def test_single_and_batch_node_queries_give_the_same_result(
 
 def answered_with(few: int, scenario: Object, monkeypatch: pytest.MonkeyPatch) -> Object:
     """Return the result when up to `few` nodes are queried one by one."""
-    for module in (node_columns, placement, preempt_bound, reclaim_bound):
+    for module in (node_columns, scores_together, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", few)
     monkeypatch.setattr(node_columns, "FEW_OF_A_CLASS", few)
     return simulate_document(scenario)

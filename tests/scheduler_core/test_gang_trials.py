@@ -90,7 +90,7 @@ def session_after_actions(document: Object, *, afresh: bool) -> Session:
     """Return a session after its actions; `afresh` adds a plugin that must handle each eviction."""
     session = session_of(document)
     if afresh:
-        session.registry.add_event_handler(allocate=lambda task: None, deallocate=lambda task: None)
+        session.events.add_handler(allocate=lambda task: None, deallocate=lambda task: None)
     for action in session.conf.actions:
         session.action = action
         ACTIONS[action](session)
@@ -149,7 +149,7 @@ def test_failed_trials_leave_no_decisions_and_do_not_grow_the_logs(afresh: bool)
     session = session_of(too_large(10))
     index = session.view(TaskIndex)
     if afresh:
-        session.registry.add_event_handler(allocate=lambda task: None, deallocate=lambda task: None)
+        session.events.add_handler(allocate=lambda task: None, deallocate=lambda task: None)
     kept = []
     for _ in range(12):
         ACTIONS["gangreclaim"](session)
@@ -167,7 +167,7 @@ def eviction_counts(document: Object, **forms: Any) -> Counter[str]:
     def deallocate(task: TaskInfo) -> None:
         counts[task.key] += 1
 
-    session.registry.add_event_handler(allocate=lambda task: None, deallocate=deallocate, **forms)
+    session.events.add_handler(allocate=lambda task: None, deallocate=deallocate, **forms)
     ACTIONS["gangreclaim"](session)
     return counts
 

@@ -498,10 +498,10 @@ def test_incrementally_updated_tree_equals_a_new_tree(steps: list[tuple[str, int
     for what, number in steps:
         task = tasks[number]
         if what == "place" and task not in placed:
-            session.fire_allocate(task)
+            session.events.fire_allocate(task)
             placed.add(task)
         elif what == "evict" and task in placed:
-            session.fire_deallocate(task)
+            session.events.fire_deallocate(task)
             placed.discard(task)
         elif what == "compare":
             session.orders.queue_before(session.queues[f"q{number % 4}"], session.queues[f"q{number // 3}"])

@@ -77,7 +77,7 @@ def test_k8s_node_view_follows_placements_and_evictions(steps: list[tuple[str, i
             statement.evict(tasks[f"old{position}"], "test", tasks["new0"])
             del there[f"old{position}"]
         elif step == "allocate" and NAMES[position] not in there:
-            session.pre_predicate(tasks[NAMES[position]])
+            session.plugins.pre_predicate(tasks[NAMES[position]])
             statement.allocate(tasks[NAMES[position]], number)
             there[NAMES[position]] = number
     room, sums, webs = recount(session, [(tasks[name], place) for name, place in there.items()])

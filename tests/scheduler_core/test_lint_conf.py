@@ -235,7 +235,7 @@ def test_table_of_points_matches_what_the_plugin_registers(plugin: str) -> None:
     conf = {"actions": "allocate", "tiers": [{"plugins": [entry]}]}
     told = {question.point for question in questions(parse_conf(conf)) if question.plugins}
     session = session_of({**scenario(), "scheduler_conf": conf})
-    registered = {point.label for point in session.registry.registered_by(plugin)}
+    registered = {point.label for point in session.functions.registered_by(plugin)}
     assert registered == told - NOTHING_TO_DO.get(plugin, set())
 
 

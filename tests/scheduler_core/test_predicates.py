@@ -328,7 +328,7 @@ def test_reasons_are_collected_until_an_unresolvable_one() -> None:
 
 def place(session: Session, name: str, node_name: str) -> Statement:
     task = task_of(session, f"default-{name}")
-    session.pre_predicate(task)
+    session.plugins.pre_predicate(task)
     statement = Statement(session)
     assert statement.allocate(task, session.nodes.index[node_name])
     return statement

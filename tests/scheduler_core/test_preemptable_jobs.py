@@ -44,7 +44,7 @@ def test_preempt_never_succeeds_for_a_job_without_possible_victims(seed: int) ->
         session = replay.simulation.open_anew(replay.simulation.open_session().snapshot)
         preempt = Preempt(session)
         for job in session.jobs.values():
-            if job.is_pending or not session.job_starving(job) or not preempt._gains_nothing(job):
+            if job.is_pending or not session.plugins.job_starving(job) or not preempt._gains_nothing(job):
                 continue
             for task in pending_tasks(job):
                 hopeless += 1

@@ -186,7 +186,9 @@ def test_overused_requires_all_resources_and_allocatable_fails_on_one(memory_onl
         "y": (0.8, False),
         "z": (0, False),
     }
-    refusal = memory_only.allocatable(memory_only.queues["y"], tasks_of(memory_only, "y", running=False)[0])
+    refusal = memory_only.plugins.allocatable(
+        memory_only.queues["y"], tasks_of(memory_only, "y", running=False)[0]
+    )
     assert refusal == {
         "plugin": "proportion",
         "queue": "y",
@@ -206,11 +208,11 @@ def test_pipelined_tasks_count_against_the_deserved_amount(memory_only: Session)
     shares = []
     for task in (first, second):
         assert is_allocatable(memory_only, task.name)
-        memory_only.fire_allocate(task)
+        memory_only.events.fire_allocate(task)
         shares.append(reported(memory_only)["z"]["share"])
     assert shares == [0.5, 1]
     assert not is_allocatable(memory_only, third.name)
-    memory_only.fire_deallocate(second)
+    memory_only.events.fire_deallocate(second)
     assert is_allocatable(memory_only, third.name)
 
 

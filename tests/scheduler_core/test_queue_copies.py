@@ -31,7 +31,7 @@ def full(plugin: Plugin, *, dry_runs: bool = True) -> Session:
 
 def dry_run_of(session: Session) -> DryRun:
     task = task_of(session, "default-high-0")
-    session.pre_predicate(task)
+    session.plugins.pre_predicate(task)
     return DryRun(session, session.queues["a"], task, 0)
 
 
@@ -53,7 +53,7 @@ def test_each_node_has_its_own_copy_of_the_pre_predicate_state(plugin: Plugin) -
     session = full(plugin)
     first = dry_run_of(session)
     first.remove(task_of(session, "default-low-0"))
-    session.fire_deallocate(task_of(session, "default-low-1"))
+    session.events.fire_deallocate(task_of(session, "default-low-1"))
     second = DryRun(session, first.queue, first.preemptor, 0)
     assert first.takes_preemptor()
     assert not second.takes_preemptor()
@@ -79,6 +79,6 @@ def test_dry_run_ignores_whether_the_queue_is_open(plugin: Plugin) -> None:
 @pytest.mark.parametrize("plugin", PLUGINS.values(), ids=PLUGINS.keys())
 def test_no_copies_are_made_without_dry_runs(plugin: Plugin) -> None:
     session = full(plugin, dry_runs=False)
-    session.pre_predicate(task_of(session, "default-high-0"))
-    assert session.registry.functions[Point.PRE_PREDICATE] == []
+    session.plugins.pre_predicate(task_of(session, "default-high-0"))
+    assert session.functions[Point.PRE_PREDICATE] == []
     assert session.cycle_state(task_of(session, "default-high-0")) == {}

@@ -206,26 +206,28 @@ REFUSED: dict[str, tuple[Callable[[Registry], Any], str]] = {
         lambda registry: registry.add_evictable(Point.OVERUSED, "wish", lambda *_question: None),
         "add_evictable is for Point.PREEMPTABLE and Point.RECLAIMABLE",
     ),
-    "event handler without parameters": (
-        lambda registry: registry.add_event_handler(allocate=print, deallocate=lambda: None),
-        "add_event_handler: deallocate: the function is called with (task), but takes other arguments",
-    ),
 }
 
 
 @pytest.mark.parametrize(("register", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_invalid_registration_is_refused(register: Callable[[Registry], Any], message: str) -> None:
     session = teams(1)
-    before = session.registry.registered_by("wish")
+    before = session.functions.registered_by("wish")
     with pytest.raises(RegistrationError) as caught:
         register(session.registry)
     assert message in str(caught.value)
-    assert session.registry.registered_by("wish") == before, "nothing is registered"
+    assert session.functions.registered_by("wish") == before, "nothing is registered"
+
+
+def test_an_event_handler_without_arguments_is_rejected() -> None:
+    message = r"add_handler: deallocate: the function is called with \(task\), but takes other arguments"
+    with pytest.raises(RegistrationError, match=message):
+        teams(1).events.add_handler(allocate=print, deallocate=lambda: None)
 
 
 def test_no_function_can_be_added_to_a_point_after_its_first_call() -> None:
     session = teams(1)
-    assert not session.overused(session.queues["default"])
+    assert not session.plugins.overused(session.queues["default"])
     with pytest.raises(RegistrationError, match="register while the session opens"):
         session.registry.add_overused("wish", lambda _queue: True)
 
@@ -236,4 +238,4 @@ def test_every_point_has_one_registration_method(point: Point) -> None:
     evictable = point in (Point.PREEMPTABLE, Point.RECLAIMABLE)
     add = session.registry.add_evictable if evictable else getattr(session.registry, f"add_{point.label}")
     add(*[point] * evictable, "wish", lambda *_question: None)
-    assert session.registry.registered_by("wish") == {point}
+    assert session.functions.registered_by("wish") == {point}

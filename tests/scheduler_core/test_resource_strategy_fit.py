@@ -108,7 +108,7 @@ def session_tasks(session: Any) -> list[tuple[str, Any]]:
 
 def test_sra_without_the_strategy_score_needs_a_weight() -> None:
     off = fit(resourceStrategyFitWeight=0, sra={"enable": True, "resources": GPU})
-    assert opened(NODES, [coming()], off).registry.functions[Point.NODE_ORDER] == []
+    assert opened(NODES, [coming()], off).functions[Point.NODE_ORDER] == []
     on = fit(resourceStrategyFitWeight=0, sra={"enable": True, "resources": f"{GPU}, foo.com/x", "weight": 2})
     assert row(on, cpu=1) == [100.0, 100.0, 200.0]
 

@@ -133,7 +133,7 @@ PIPELINED = {
 @pytest.mark.parametrize(("tiers", "want"), PIPELINED.values(), ids=PIPELINED.keys())
 def test_overdue_job_counts_as_pipelined(tiers: list[list[str]], want: bool) -> None:
     session = session_of(waiting(*tiers))
-    assert session.job_pipelined(session.jobs["default/big"]) is want
+    assert session.plugins.job_pipelined(session.jobs["default/big"]) is want
 
 
 def test_sla_abstains_on_a_job_that_is_not_overdue() -> None:

@@ -136,10 +136,8 @@ def test_failing_event_handler_rolls_the_operation_back(operation: str) -> None:
         raise EventError(f"{task.key} is refused")
 
     told: list[str] = []
-    session.registry.add_event_handler(
-        allocate=refuse, deallocate=lambda task: told.append(f"back {task.name}")
-    )
-    session.registry.add_event_handler(
+    session.events.add_handler(allocate=refuse, deallocate=lambda task: told.append(f"back {task.name}"))
+    session.events.add_handler(
         allocate=lambda task: told.append(f"take {task.name}"), deallocate=lambda _task: None
     )
     statement = Statement(session)

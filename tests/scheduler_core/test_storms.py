@@ -7,6 +7,7 @@ import json
 import pytest
 
 from scheduler_core import Options, simulate_document
+from scheduler_core.framework.worklist import nothing_waits
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.replay import Replay
 from tests.builders import Object
@@ -69,7 +70,7 @@ def test_repeated_sessions_decide_nothing_but_enqueue_rejections() -> None:
     repeating = [
         step.session
         for step in opened(storm_replay(1)).steps()
-        if step.session.repeats() and not step.session.nothing_waits()
+        if step.session.repeats() and not nothing_waits(step.session)
     ]
     assert len(repeating) > 5
     assert {decision.op for session in repeating for decision in session.decisions} <= {"enqueue_reject"}

@@ -254,5 +254,5 @@ def test_preemptable_jobs_come_last_and_never_starve() -> None:
     )
     first, second = session.jobs["default/a"], session.jobs["default/b"]
     assert session.orders.job_before(second, first)
-    assert [session.job_starving(job) for job in (first, second)] == [False, True]
-    assert not session.job_pipelined(second)
+    assert [session.plugins.job_starving(job) for job in (first, second)] == [False, True]
+    assert not session.plugins.job_pipelined(second)

@@ -13,6 +13,7 @@ from scheduler_core.framework.bounds import PerShapeBound
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
+from scheduler_core.framework.worklist import queues_that_wait
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.capacity import dry_run
@@ -60,7 +61,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_simulate_remove_task(NAME, dry_run.remove_task)
     copy_at_pre_predicate(session, NAME, queues.accounts)
     events = Events(queues)
-    session.registry.add_event_handler(
+    session.events.add_handler(
         allocate=events.allocate, deallocate=events.deallocate, on_discard=events.on_discard
     )
     if session.conf.first_option("proportion") is None:
@@ -96,7 +97,7 @@ def _register_order(session: Session, queues: Queues) -> QueueOrder:
             NAME,
             order.hierarchical,
             key=order.path_key,
-            key_holds=lambda: not session.reasons and order.has_path_key(session.queues_that_wait()),
+            key_holds=lambda: not session.reasons and order.has_path_key(queues_that_wait(session)),
         )
         session.registry.add_victim_queue_order(NAME, order.victims)
     return order

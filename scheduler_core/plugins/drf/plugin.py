@@ -27,7 +27,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_job_order(NAME, drf.job_order)
     session.registry.add_evictable(Point.PREEMPTABLE, NAME, drf.preemptable, same_for_equal_tasks=True)
     hierarchical = session.conf.hierarchy_enabled(NAME)
-    session.registry.add_event_handler(
+    session.events.add_handler(
         allocate=drf.allocate, deallocate=drf.deallocate, on_discard=None if hierarchical else leave_nothing
     )
     session.registry.add_report(drf.report)

@@ -39,7 +39,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     extender = Extender(session, ExtenderArguments.read(arguments))
     verbs = extender.arguments.verbs
     if "onSessionClose" in verbs:
-        session.registry.add_close_fn(extender.close_session)
+        session.events.add_close_fn(extender.close_session)
     if "onSessionOpen" in verbs and not extender.open_session():
         return
     if "predicate" in verbs:
@@ -56,7 +56,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         session.registry.add_job_enqueueable(NAME, extender.job_enqueueable)
     if "jobReady" in verbs:
         session.registry.add_job_ready(NAME, extender.job_ready)
-    session.registry.add_event_handler(allocate=extender.on_allocate, deallocate=extender.on_deallocate)
+    session.events.add_handler(allocate=extender.on_allocate, deallocate=extender.on_deallocate)
 
 
 def _no_opinion(_task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:

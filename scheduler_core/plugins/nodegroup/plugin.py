@@ -50,7 +50,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         hierarchy=session.conf.hierarchy_enabled(NAME),
     )
     if groups.limits is not None:
-        session.registry.add_event_handler(
+        session.events.add_handler(
             allocate=groups.limits.allocate, deallocate=groups.limits.deallocate, on_discard=leave_nothing
         )
     session.registry.add_predicate(

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import ScoreError
 from scheduler_core.framework.class_scores import ClassAnswers
+from scheduler_core.framework.living_view import nothing_to_renew
 from scheduler_core.framework.plugin_fn import shape_only
-from scheduler_core.framework.session import Session, nothing_to_renew
+from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import SelectorError
 from scheduler_core.model.node_affinity import preference, preferred_terms

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import EventError, PrePredicateError
 from scheduler_core.framework.class_scores import ClassAnswers
+from scheduler_core.framework.living_view import nothing_to_renew
 from scheduler_core.framework.plugin_fn import shape_only
-from scheduler_core.framework.session import Session, nothing_to_renew
+from scheduler_core.framework.session import Session
 from scheduler_core.model.fit import FITS, POD_NUMBER, Code, Status, Why
 from scheduler_core.model.host_ports import host_ports
 from scheduler_core.model.job import TaskInfo
@@ -71,7 +72,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         check_classes=plugin.check_classes,
         explain=plugin.explain,
     )
-    session.registry.add_event_handler(
+    session.events.add_handler(
         allocate=plugin.allocate, deallocate=plugin.k8s_nodes.remove, on_discard=plugin.on_discard
     )
     dry_runs = DryRuns(plugin.k8s_nodes)

@@ -55,7 +55,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.registry.add_simulate_allocatable(NAME, simulate_allocatable)
     session.registry.add_simulate_add_task(NAME, simulate_add_task)
     session.registry.add_simulate_remove_task(NAME, simulate_remove_task)
-    session.registry.add_event_handler(
+    session.events.add_handler(
         allocate=proportion.allocate, deallocate=proportion.deallocate, on_discard=proportion.on_discard
     )
     session.registry.add_report(proportion.report)

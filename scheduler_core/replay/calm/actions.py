@@ -59,10 +59,10 @@ class CalmActions:
         self._has_room = True
         self.limits_move = session.conf.first_option("proportion") is not None
         self.tried: set[str] = set()
-        orders = session.registry.of_kind(Point.QUEUE_ORDER, QueueOrderFn)
+        orders = session.functions.of_kind(Point.QUEUE_ORDER, QueueOrderFn)
         is_tree = session.conf.hierarchy_enabled(capacity.NAME)
         self._is_flat = not is_tree and all(order.key_holds is None for order in orders)
-        voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
+        voters = session.functions.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
         self._readers = [voter.reads for voter in voters if voter.reads is not None]
         self._is_read = len(self._readers) == len(voters)
         self._votes_by_queue = self._is_flat and session.conf.first_option("overcommit") is None
@@ -150,11 +150,11 @@ class CalmActions:
         """Vote on a job, and count it if it is enqueued."""
         session, twin = self.session, job.kind.job
         twin.forget_touch()
-        if twin.min_resources is not None and session.job_enqueueable(twin) is not None:
+        if twin.min_resources is not None and session.plugins.job_enqueueable(twin) is not None:
             if twin.moved:
                 raise NotCalmError  # one plugin has reserved before another one rejected
             return False
-        session.job_enqueued(twin)
+        session.plugins.job_enqueued(twin)
         return True
 
     def _in_order(self, names: Collection[str]) -> list[QueueInfo]:
@@ -187,7 +187,7 @@ class CalmActions:
         while turns:
             queue = self._next_queue(turns)
             turn = turns[queue.name]
-            if session.overused(queue):
+            if session.plugins.overused(queue):
                 del turns[queue.name]
                 continue
             job = turn.job
@@ -229,7 +229,7 @@ class CalmActions:
         """Call the pre-predicates for a task, once in a session."""
         if task.shape.number not in self._looked_at:
             try:
-                self.session.pre_predicate(task)
+                self.session.plugins.pre_predicate(task)
             except PrePredicateError as error:
                 raise NotCalmError from error
             self._looked_at.add(task.shape.number)
@@ -240,7 +240,7 @@ class CalmActions:
         nodes: list[int] = []
         task, shape = kind.task, kind.task.shape
         self._look_at(task)
-        while len(nodes) < len(job.arrival.pods) and session.allocatable(kind.queue, task) is None:
+        while len(nodes) < len(job.arrival.pods) and session.plugins.allocatable(kind.queue, task) is None:
             if shape.number in self.full:
                 break
             node = self._best(task)
@@ -249,7 +249,7 @@ class CalmActions:
                 break
             session.nodes.count(shape.amounts, node, 1)
             task.node, task.node_name = node, session.nodes.names[node]
-            session.fire_allocate(task)
+            session.events.fire_allocate(task)
             nodes.append(node)
         return nodes
 
@@ -259,7 +259,7 @@ class CalmActions:
         for node in nodes:
             task.node, task.node_name = node, session.nodes.names[node]
             session.nodes.count(task.shape.amounts, node, -1)
-            session.fire_deallocate(task)
+            session.events.fire_deallocate(task)
             self.full.clear()
             self.tried.add(job.kind.queue.name)
             self._has_room = True

@@ -62,8 +62,8 @@ def is_simple(session: Session) -> bool:
         and session.is_renewable
         and not session.reasons
         and session.has_sound_parents
-        and session.registry.classes_are_shapes
-        and session.registry.same_for_equal_jobs(Point.JOB_VALID, Point.ALLOCATABLE, Point.PREEMPTIVE)
+        and session.functions.classes_are_shapes
+        and session.functions.same_for_equal_jobs(Point.JOB_VALID, Point.ALLOCATABLE, Point.PREEMPTIVE)
         and session.k8s_nodes.counts_amounts
         and session.snapshot.sums.are_exact()
         and all(nodes.names_scalars)

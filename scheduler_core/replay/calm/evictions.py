@@ -64,7 +64,7 @@ class Evictions:
         key, version = (queue.name, task.shape.number), self._session.queue_accounts()[queue.name].version
         if self._is_flat and self._refused.get(key) == version:
             return False
-        if self._session.preemptive(queue, [task]) is None:
+        if self._session.plugins.preemptive(queue, [task]) is None:
             return True
         self._refused[key] = version
         return False

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scheduler_core import transitions
+from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -126,7 +127,7 @@ class JobKinds:
             return None
         first = next(iter(job.by_status[TaskStatus.PENDING].values()))
         task = self._session.snapshot.tasks.sample(first.info, first.kind)
-        if task is None or not self._session.places_by_amounts(task):
+        if task is None or not _places_by_amounts(self._session, task):
             return None
         order, new, enqueued = session.orders.job_key(job)[:-2], _standing(session, job), _once_enqueued(job)
         standings = []
@@ -164,7 +165,7 @@ def _waits_simply(job: JobInfo) -> bool:
 
 def _is_placed_whole(session: Session, job: JobInfo) -> bool:
     """Return whether plugins place a waiting job as a whole in one turn, or not at all."""
-    return job.size == 1 or not (session.job_ready(job) or session.job_pipelined(job))
+    return job.size == 1 or not (session.plugins.job_ready(job) or session.plugins.job_pipelined(job))
 
 
 def _run(simulation: Simulation, session: Session) -> None:
@@ -173,7 +174,7 @@ def _run(simulation: Simulation, session: Session) -> None:
         simulation.act(session, action)
     close_session(session)
     cluster = simulation.cluster
-    for job in session.moved_jobs():
+    for job in session.moved.in_order():
         transitions.write_status(cluster.podgroups, job)
         for task in job.tasks.values():
             if task.status is TaskStatus.BINDING:
@@ -191,3 +192,12 @@ def _once_enqueued(job: JobInfo) -> Standing:
     phase, job.phase = job.phase, "Inqueue"
     part, job.phase = worked_out(job), phase
     return Standing(part, {**(job.podgroup.get("status") or {}), "phase": "Inqueue"})
+
+
+def _places_by_amounts(session: Session, task: TaskInfo) -> bool:
+    """Return whether the node of a task follows from its class and the amounts on each node."""
+    try:
+        session.plugins.pre_predicate(task)
+    except PrePredicateError:
+        return False
+    return session.functions.classes_are_shapes and session.placement.is_local(task)

@@ -108,7 +108,7 @@ class Calm:
         self._may_begin, self._obstacle = False, ""
         session = self.simulation.open_session()
         waiting = session.snapshot.index.waiting
-        found = [job for key, job in session.moved.items() if key not in waiting]
+        found = [job for key, job in session.moved.found.items() if key not in waiting]
         if not is_simple(session) or closes(self.world.cluster.queues) or not all(map(self._runs, found)):
             return
         made_for = session, session.snapshot, session.conf
