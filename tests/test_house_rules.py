@@ -143,8 +143,8 @@ def test_only_the_grid_and_the_queue_tree_write_tables() -> None:
 
 LINES_OF_A_FILE = 300
 LONG_IN_THE_CORE = ("scheduler_core/model/job.py",)
-"""Where one class keeps the state of a session, or one table of a specification is written down in its order,
-a file may be longer; this list only shrinks."""
+"""A job and its tasks refer to each other, and no module of the core may import itself through another one;
+this list only shrinks."""
 
 
 def test_no_file_of_the_product_is_too_long() -> None:
