@@ -11,6 +11,7 @@ from django.test import override_settings
 from planner.errors import Invalid
 from planner.forecasts.models import Forecast, ForecastPart
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
+from planner.forecasts.services.replays import frozen_state
 from planner.work.lifecycle import work_cancel
 from planning.forecasts.estimate import estimated
 from planning.forecasts.opening import opened
@@ -109,14 +110,15 @@ def test_a_requeued_forecast_with_drawn_workloads_resumes_with_the_same_result()
 
 
 class OnceFrozen(threading.Event):
-    """A stop event that is set once the forecast's state is saved; the worker checks it between reports."""
+    """A stop event that is set once a state after the start is saved; checked between reports."""
 
     def __init__(self, forecast: Forecast) -> None:
         super().__init__()
-        self._states = ForecastPart.objects.filter(forecast=forecast, part=ForecastPart.FROZEN)
+        self._forecast = forecast
 
     def is_set(self) -> bool:
-        return self._states.exists()
+        frozen = frozen_state(self._forecast)
+        return frozen is not None and frozen["end"] > 0
 
 
 def test_a_scenario_that_cannot_be_replayed_fails_with_the_core_error() -> None:
