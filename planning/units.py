@@ -98,6 +98,18 @@ def written(number: float) -> str:
     return f"{number:,.2f}".rstrip("0").rstrip(".")
 
 
+def percent(part: float) -> str:
+    """Return a fraction as per cent, with one decimal; only nothing is 0 %, only the whole 100 %.
+
+    >>> percent(0.5), percent(0.9996), percent(0.0001), percent(1.0), percent(12.5)
+    ('50 %', '99.9 %', '0.1 %', '100 %', '1,250 %')
+    """
+    number = round(part * 100, 1)
+    if 1e-9 < part < 1 - 1e-9:
+        number = min(max(number, 0.1), 99.9)
+    return f"{written(number)} %"
+
+
 def part_said(resource: str, part: float, whole: float) -> str:
     """Return two amounts as "a of b", in the unit of the larger one and written in full.
 

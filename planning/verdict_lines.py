@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from planning.rows import Amounts
-from planning.units import part_said, resource_label, said
+from planning.units import part_said, percent, resource_label, said
 from planning.utilisation import ResourceUse
 from planning.verdict import NEVER, MovedQueue, StarvedQueue, StuckJob, Verdict
 from scheduler_core.explain.wording import agreed, listed
@@ -84,8 +84,8 @@ def _starved(verdict: Verdict) -> str:
         return "No queue has a deserved amount: neither proportion nor capacity divides the cluster."
     if not count:
         return (
-            "No queue is starved: each one with waiting jobs holds what it deserves of the most contested "
-            "resource that it requests."
+            "No queue is starved: each one with waiting jobs holds what it deserves, or all that it requests, "
+            "of the most contested resource."
         )
     are = agreed(count, "is", "are")
     return (
@@ -181,7 +181,7 @@ def _never(verdict: Verdict) -> str:
 
 def _waiting(verdict: Verdict) -> str:
     if not verdict.waiting_jobs:
-        return f"No job waits: all {counted(verdict.jobs, 'job')} have their pods placed or pipelined."
+        return f"No job waits: {_all(verdict.jobs)} placed or pipelined."
     wait = agreed(verdict.waiting_jobs, "waits", "wait")
     pods = counted(verdict.waiting_pods, "pending pod")
     text = f"{verdict.waiting_jobs:,} of {counted(verdict.jobs, 'job')} {wait}, with {pods}"
@@ -189,6 +189,12 @@ def _waiting(verdict: Verdict) -> str:
     if not number:
         return f"{text}."
     return f"{text}; {number:,} of these {agreed(number, 'job has', 'jobs have')} no pods yet."
+
+
+def _all(jobs: int) -> str:
+    if jobs == 1:
+        return "the pods of the only job are"
+    return f"the pods of all {jobs:,} jobs are" if jobs else "there are none, so no pod is"
 
 
 def _usage(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
@@ -202,7 +208,7 @@ def _usage(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
 
 def _use(use: ResourceUse) -> str:
     used = part_said(use.resource, use.used, use.total)
-    text = f"{resource_label(use.resource)}: {_percent(use.part)} used ({used})"
+    text = f"{resource_label(use.resource)}: {percent(use.part)} used ({used})"
     if not use.free:
         return f"{text}, nothing free."
     text += f", {said(use.resource, use.free)} free"
@@ -211,7 +217,7 @@ def _use(use: ResourceUse) -> str:
     if not use.stranded:
         return f"{text}."
     stranded = said(use.resource, use.stranded)
-    return f"{text}, of which {stranded} on nodes that no waiting pod fits on."
+    return f"{text}, of which {stranded} on nodes that no waiting pod that requests it fits on."
 
 
 def _named(
@@ -222,7 +228,3 @@ def _named(
     named = [say(one) for one in shown[:NAMED]]
     more = [f"{count - len(named):,} more"] if count > len(named) else []
     return "; ".join([*named, *more])
-
-
-def _percent(part: float) -> str:
-    return f"{part * 100:.1f}".removesuffix(".0") + " %"

@@ -10,6 +10,7 @@ from planning.forecasts.loops import eviction_loops
 from planning.forecasts.losses import losses
 from planning.forecasts.record import Record
 from planning.forecasts.targets import target_verdicts
+from planning.forecasts.verdict import late_said
 from planning.suggestions import meant
 from queuecast.outcome import Outcome
 from queuecast.shown import amounts
@@ -21,6 +22,7 @@ from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
 from scheduler_core.release import release_named, release_of
 from scheduler_core.upgrade import upgrade_impact
 from scheduler_core.upgrade.report import causes_said
+from traces.text import counted
 
 Status = Literal["kept", "broken", "skipped"]
 
@@ -136,9 +138,9 @@ def _wait_p95(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     assert waits.p95 is not None, "a queue with jobs has waits"
     if found.status == "open":
         waiting = waits.jobs - waits.started
-        return "broken", f"it is open: {waiting:,} of {waits.jobs:,} jobs had not started at the end"
+        return "broken", f"it is open: {waiting:,} of {counted(waits.jobs, 'job')} had not started at the end"
     least = "" if waits.started == waits.jobs else "at least "
-    late = f"{found.late:,} of {waits.jobs:,} jobs wait longer, {found.job} first"
+    late = f"{late_said(found)}, {found.job} first"
     return "broken", f"the 95th percentile is {least}{spelled(waits.p95)}; {late}"
 
 
@@ -148,7 +150,7 @@ def _no_loop(_wanted: bool, outcomes: Compared) -> Result:
     return _unless(
         [
             f"{', '.join(loop.pods[:3])} of queue {loop.queue} every {spelled(loop.interval)},"
-            f" {loop.evictions:,} times from {moment_of(loop.begin, outcomes.forecast.begin)} on"
+            f" {counted(loop.evictions, 'eviction')} from {moment_of(loop.begin, outcomes.forecast.begin)} on"
             for loop in eviction_loops(outcomes.forecast)
         ]
     )

@@ -17,20 +17,16 @@ NAMED = 60
 def gantt_figure(record: Record, begin: float, end: float, queues: Sequence[str]) -> Figure:
     """Return when each job waited and ran; for more than 500 jobs how many jobs of these queues run."""
     jobs = record.jobs
-    there = np.flatnonzero((jobs.submitted <= end) & ~(jobs.finished < begin))
+    there = np.flatnonzero((jobs.submitted <= end) & ~(jobs.over < begin))
     if len(there) > GANTT_JOBS:
         return _running_jobs(record, begin, end, queues)
     ordered = sorted(job_rows(record, there), key=lambda row: (row.queue, row.submitted or 0.0, row.job))
     names = [row.job for row in ordered]
-    until = [record.end if row.started is None else row.started for row in ordered]
+    over = [_first(row.finished, row.ended, record.end) for row in ordered]
+    until = [_first(row.started, end) for row, end in zip(ordered, over, strict=True)]
     bars = (
         ("Waits", "request", [row.submitted or 0.0 for row in ordered], until),
-        (
-            "Runs",
-            "allocated",
-            until,
-            [record.end if row.finished is None else row.finished for row in ordered],
-        ),
+        ("Runs", "allocated", until, over),
     )
     data = [
         {
@@ -46,6 +42,11 @@ def gantt_figure(record: Record, begin: float, end: float, queues: Sequence[str]
     axis["showticklabels"] = len(names) <= NAMED
     layout = layout_over_time(window(begin, end), height, yaxis=axis)
     return {"data": data, "layout": {**layout, "barmode": "overlay"}}
+
+
+def _first(*times: float | None) -> float:
+    """Return the first of these times that happened; the last one always does."""
+    return next(time for time in times if time is not None)
 
 
 def _running_jobs(record: Record, begin: float, end: float, queues: Sequence[str]) -> Figure:
@@ -78,7 +79,8 @@ def _running_jobs(record: Record, begin: float, end: float, queues: Sequence[str
 def _running(record: Record, queue: str, at: Floats) -> Ints:
     """Return how many jobs of a queue run at these times."""
     own = record.jobs.of_queue(queue)
-    times = (record.jobs.started[own], record.jobs.finished[own])
+    ran = own[~np.isnan(record.jobs.started[own])]
+    times = (record.jobs.started[ran], record.jobs.over[ran])
     starts, ends = (np.sort(one[~np.isnan(one)]) for one in times)
     found: Ints = np.searchsorted(starts, at) - np.searchsorted(ends, at)
     return found

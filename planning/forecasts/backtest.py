@@ -15,11 +15,13 @@ from planning.forecasts.clock import spelled
 from planning.forecasts.demand import key_of, members_of
 from planning.forecasts.divergence import QueueParting, RealJob, queue_partings, uses_of
 from planning.forecasts.record import Record
+from planning.units import percent
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.replay.metrics import quantile
 from traces import Trace, cut
 from traces.events import dns_name
 from traces.kubernetes import run_seconds_of, trace_of_objects
+from traces.text import counted
 
 Json = Mapping[str, Any]
 
@@ -104,7 +106,7 @@ class Backtest:
         if not self.within:
             return "No job started both in the forecast and in reality, so nothing can be compared."
         parts = ", ".join(
-            f"{part:.0%} within {spelled(limit)}".replace("%", " %") for limit, part in self.within.items()
+            f"{percent(part)} within {spelled(limit)}" for limit, part in self.within.items()
         )
         total = self.jobs + len(self.only_predicted) + len(self.only_real)
         where = ""
@@ -115,7 +117,7 @@ class Backtest:
                 f" They diverge at {apart.job} of queue {apart.queue}, which really started"
                 f" {spelled(abs(apart.real - apart.predicted))} {word} than predicted."
             )
-        return f"Of {total:,} job{'' if total == 1 else 's'} the start was predicted {parts}.{where}"
+        return f"Of {counted(total, 'job')}, the start was predicted {parts}.{where}"
 
 
 def real_jobs(document: Json, begin: str) -> dict[str, RealJob]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from planning.forecasts.clock import spelled
 from planning.forecasts.costs import Costs
+from planning.forecasts.losses import lost_by_eviction
 from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats
 from scheduler_core.replay.metrics import quantile
@@ -89,8 +90,10 @@ class Comparison:
         Jobs that only one of them has.
     queues : tuple of QueueComparison
         By the queue of the jobs under the first plan.
+    ends : pair of float
+        The horizons of both, in seconds.
     evictions, lost : pair
-        Pods evicted, and run time lost in seconds, under both.
+        Evictions until the shorter horizon, and the run time that they lose in seconds, under both.
 
     """
 
@@ -98,6 +101,7 @@ class Comparison:
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
     queues: tuple[QueueComparison, ...]
+    ends: tuple[float, float]
     evictions: tuple[int, int]
     lost: tuple[float, float]
 
@@ -105,6 +109,11 @@ class Comparison:
     def hours(self) -> float:
         """Return the additional wait of all jobs together under the second plan, in hours."""
         return sum(queue.hours for queue in self.queues)
+
+    @property
+    def lasts_as_long(self) -> bool:
+        """Return whether both forecasts cover the same time, so that their costs can be compared."""
+        return self.ends[0] == self.ends[1]
 
 
 def compared(before: Record, after: Record) -> Comparison:
@@ -130,13 +139,18 @@ def compared(before: Record, after: Record) -> Comparison:
             )
         )
     queues = sorted({pair.queue for pair in pairs})
+    evicted = [one.evictions.times <= end for one in (before, after)]
+    lost = [
+        float(lost_by_eviction(one)[rows].sum()) for one, rows in zip((before, after), evicted, strict=True)
+    ]
     return Comparison(
         pairs=tuple(pairs),
         only_before=tuple(sorted(set(first) - set(second))),
         only_after=tuple(sorted(set(second) - set(first))),
         queues=tuple(_queue(queue, [pair for pair in pairs if pair.queue == queue]) for queue in queues),
-        evictions=(len(before.evictions.times), len(after.evictions.times)),
-        lost=(float(before.jobs.lost.sum()), float(after.jobs.lost.sum())),
+        ends=(before.end, after.end),
+        evictions=(int(evicted[0].sum()), int(evicted[1].sum())),
+        lost=(lost[0], lost[1]),
     )
 
 
@@ -163,14 +177,16 @@ def _queue(queue: str, pairs: Sequence[JobPair]) -> QueueComparison:
 def cost_against_benefit(found: Comparison, before: Costs | None = None, after: Costs | None = None) -> str:
     """Return one sentence on the additional cost of the second plan, and the waits that it saves.
 
-    A plan costs nodes and lost run time; without prices the nodes are left out.
+    A plan costs nodes and lost run time. The nodes are left out without prices, and where the forecasts do
+    not cover the same time.
     """
     gained = found.hours
-    waiting = (
-        "changes no wait"
-        if abs(gained) * 3600 <= _SAME * max(len(found.pairs), 1)
-        else f"{'saves' if gained < 0 else 'adds'} {spelled(abs(gained) * 3600)} of waiting"
-    )
+    if not any(pair.differs for pair in found.pairs):
+        waiting = "changes no wait"
+    elif abs(gained) * 3600 <= _SAME * len(found.pairs):
+        waiting = "changes waits but not their sum"
+    else:
+        waiting = f"{'saves' if gained < 0 else 'adds'} {spelled(abs(gained) * 3600)} of waiting"
     slower = [queue for queue in found.queues if queue.mean_change > _SAME]
     worst = max(slower, key=lambda queue: (queue.hours, queue.queue), default=None)
     but = (
@@ -184,7 +200,7 @@ def cost_against_benefit(found: Comparison, before: Costs | None = None, after: 
         if abs(lost) < 1.0
         else f" and loses {spelled(abs(lost))} {'more' if lost > 0 else 'less'} run time to evictions"
     )
-    if before is None or after is None:
+    if before is None or after is None or not found.lasts_as_long:
         return f"This change {waiting}{losing}{but}."
     more = after.nodes - before.nodes
     price = (

@@ -20,7 +20,7 @@ POINTS = 250
 class JobRow:
     """The life of one job, in seconds from the beginning; None: it did not happen.
 
-    `wait_seconds` is None for jobs of the snapshot: their wait began before the forecast.
+    `ended` is when it failed, was aborted or terminated: such a job neither waits nor runs. `wait_seconds` is None for jobs of the snapshot: their wait began before the forecast.
     """
 
     job: str
@@ -30,6 +30,7 @@ class JobRow:
     enqueued: float | None
     started: float | None
     finished: float | None
+    ended: float | None
     wait_seconds: float | None
     evictions: int
     lost_seconds: float
@@ -108,8 +109,8 @@ def job_rows(record: Record, places: Ints | None = None) -> list[JobRow]:
     all_of_them = np.arange(len(jobs.names)) if places is None else places
     names = [(jobs.names[place], jobs.queues[place]) for place in all_of_them.tolist()]
     numbers = (
-        jobs.pods, jobs.submitted, jobs.enqueued, jobs.started, jobs.finished, jobs.waits, jobs.evictions,
-        jobs.lost,
+        jobs.pods, jobs.submitted, jobs.enqueued, jobs.started, jobs.finished, jobs.ended, jobs.waits,
+        jobs.evictions, jobs.lost,
     )  # fmt: skip
     columns = zip(names, *(column[all_of_them].tolist() for column in numbers), strict=True)
     return [
@@ -121,19 +122,21 @@ def job_rows(record: Record, places: Ints | None = None) -> list[JobRow]:
             enqueued=_said(enqueued),
             started=_said(started),
             finished=_said(finished),
+            ended=_said(ended),
             wait_seconds=_said(wait) if submitted >= 0 else None,
             evictions=evictions,
             lost_seconds=lost,
         )
-        for (name, queue), pods, submitted, enqueued, started, finished, wait, evictions, lost in columns
+        for (name, queue), pods, submitted, enqueued, started, finished, ended, wait, evictions, lost in columns
     ]
 
 
 def longest_first(record: Record) -> Ints:
-    """Return the rows of the jobs: those that never started, then the longest waits; equal ones by name."""
+    """Return the rows of the jobs: those that still wait, then the longest waits; equal ones by name."""
     jobs = record.jobs
     waits = np.where(jobs.submitted >= 0, np.nan_to_num(jobs.waits), 0.0)
-    return np.lexsort((-waits, ~np.isnan(jobs.started)))
+    still = np.isnan(jobs.started) & np.isnan(jobs.over)
+    return np.lexsort((-waits, ~still))
 
 
 def started_waits(record: Record) -> dict[str, Floats]:
@@ -180,8 +183,7 @@ def waiting(record: Record, queue: str) -> Steps:
     rows = jobs.of_queue(queue)
     rows = rows[~np.isnan(jobs.submitted[rows])]
     began = np.maximum(jobs.submitted[rows], 0.0)
-    ended = np.fmin(jobs.finished[rows], jobs.ended[rows])
-    gone = np.where(np.isnan(jobs.started[rows]), ended, jobs.started[rows])
+    gone = np.where(np.isnan(jobs.started[rows]), jobs.over[rows], jobs.started[rows])
     return _counted(began, gone)
 
 

@@ -35,6 +35,9 @@ class EvictionLoop:
     evictions : int
     lost : float
         Run time of the job's pods that these evictions discarded, in seconds.
+    lost_per_hour : float
+        Run time that the loop loses per hour, in seconds: without the first eviction of each pod, which had
+        run since before the loop.
     lasts : bool
         Whether it continues at the end of the forecast: the next eviction would come after it.
 
@@ -50,13 +53,8 @@ class EvictionLoop:
     end: float
     evictions: int
     lost: float
+    lost_per_hour: float
     lasts: bool
-
-    @property
-    def lost_per_hour(self) -> float:
-        """Return the run time that the loop loses per hour, in seconds."""
-        turns = (self.end - self.begin) / self.interval + 1.0
-        return self.lost / turns / self.interval * 3600.0
 
 
 @dataclass(frozen=True)
@@ -109,16 +107,19 @@ def _loop(record: Record, lost: Floats, victim: int, by: str, turns: Sequence[_T
     rows = sorted({row for one in turns for row in one.rows})
     begin, end = float(record.evictions.times[rows[0]]), float(record.evictions.times[rows[-1]])
     names, preemptors = record.jobs.names, record.evictions.preemptors[rows].tolist()
+    pods, interval = {one.pod for one in turns}, turns[0].interval
+    again = lost[[row for one in turns for row in one.rows[1:]]]
     return EvictionLoop(
         victim=names[victim],
         preemptors=tuple(sorted({names[row] for row in set(preemptors) if row != NO_JOB})),
         queue=record.jobs.queues[victim],
         by=by,
-        pods=tuple(sorted({one.pod for one in turns})),
-        interval=turns[0].interval,
+        pods=tuple(sorted(pods)),
+        interval=interval,
         begin=begin,
         end=end,
         evictions=len(rows),
         lost=float(lost[rows].sum()),
-        lasts=end + turns[0].interval > record.end,
+        lost_per_hour=float(again.mean()) * len(pods) / interval * 3600.0,
+        lasts=end + interval > record.end,
     )

@@ -35,7 +35,7 @@ class Now:
 def cluster_now(record: Record, at: float) -> Now:
     """Return the state at a time, from the record."""
     jobs = record.jobs
-    there = job_rows(record, np.flatnonzero((jobs.submitted <= at) & ~(jobs.finished <= at)))
+    there = job_rows(record, np.flatnonzero((jobs.submitted <= at) & ~(jobs.over <= at)))
     waiting = [row for row in there if row.started is None or row.started > at]
     running = [row for row in there if row.started is not None and row.started <= at]
     queues = [

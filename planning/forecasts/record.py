@@ -41,7 +41,7 @@ class Jobs:
     submitted, enqueued, started, finished : array
         Seconds; `started` is when minMember pods ran at once for the first time.
     ended : array
-        When a Job ended without completing: it failed, was aborted or terminated.
+        When a Job ended without completing: it failed, was aborted, terminated or deleted.
     evictions : array
         How many of its pods were evicted.
     lost : array
@@ -75,6 +75,11 @@ class Jobs:
         for row, queue in enumerate(self.queues):
             rows.setdefault(queue, []).append(row)
         return {queue: np.array(found, dtype=np.int64) for queue, found in rows.items()}
+
+    @property
+    def over(self) -> Floats:
+        """Return when each job finished or ended otherwise; NaN for one that still waits or runs."""
+        return np.fmin(self.finished, self.ended)
 
     @property
     def waits(self) -> Floats:

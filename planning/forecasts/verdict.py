@@ -16,8 +16,8 @@ from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
 from planning.forecasts.targets import TargetVerdict, target_verdicts
 from planning.forecasts.usage import highest
-from planning.units import said
-from scheduler_core.explain.wording import named
+from planning.units import percent, said, written
+from scheduler_core.explain.wording import agreed, named
 from traces.text import counted
 
 Tone = Literal["harm", "safe", "neutral"]
@@ -109,10 +109,15 @@ def _of_target(found: TargetVerdict) -> Finding:
         word = "misses" if found.status == "missed" else "meets"
         message = (
             f"Queue {found.queue} {word} its wait target of {target}: the 95th percentile is"
-            f" {at_least}{spelled(waits.p95)}, and {found.late:,} of {counted(waits.jobs, 'job')}"
-            " wait longer."
+            f" {at_least}{spelled(waits.p95)}, and {late_said(found)}."
         )
     return Finding("target", tone, message, found.at, found.queue, figures)
+
+
+def late_said(found: TargetVerdict) -> str:
+    """Return how many jobs of a queue wait longer than its target."""
+    wait = agreed(found.late, "waits", "wait")
+    return f"{found.late:,} of {counted(found.waits.jobs, 'job')} {wait} longer than the target"
 
 
 def _of_starvation(found: Starvation) -> Finding:
@@ -136,8 +141,8 @@ def _of_loop(found: EvictionLoop) -> Finding:
     by = f" for queue {found.by}" if found.by else ""
     lasts = ", and this goes on at the end" if found.lasts else ""
     message = (
-        f"{pods} of queue {found.queue} {'is' if len(found.pods) == 1 else 'are'} evicted{by} every"
-        f" {spelled(found.interval)}, {found.evictions:,} times{lasts}."
+        f"{pods} of queue {found.queue} {agreed(len(found.pods), 'is', 'are')} evicted{by} every"
+        f" {spelled(found.interval)}, {_evictions(found.evictions)} in all{lasts}."
         + (f" An hour of this loop loses {spelled(found.lost_per_hour)} of run time." if found.lost else "")
     )
     figures = {
@@ -160,7 +165,7 @@ def _of_losses(found: list[Loss]) -> Iterator[Finding]:
         if loss.pod_seconds <= 0:
             continue
         gpus = gpu_hours(loss.resource_seconds)
-        amount = f"{gpus:,.2f} GPU-hours" if gpus else f"{spelled(loss.pod_seconds)} of its pods' run time"
+        amount = f"{written(gpus)} GPU-{agreed(gpus == 1, 'hour', 'hours')}" if gpus else f"{spelled(loss.pod_seconds)} of its pods' run time"
         if loss.by == loss.queue:
             cause = f"to {_evictions(loss.evictions)} for its own jobs"
         elif loss.by:
@@ -221,7 +226,7 @@ def _of_utilisation(record: Record) -> Iterator[Finding]:
         return
     first = next((name for name in shown if name.endswith("/gpu")), shown[0])
     peak, _ = highest(ratio(record.allocated(first), record.capacity(first)), record.end)
-    listed = ", ".join(f"{parts[name]:.1%} of {named(name)}".replace("%", " %") for name in shown)
+    listed = ", ".join(f"{percent(parts[name])} of {named(name)}" for name in shown)
     message = f"Volcano's queues have allocated {listed} on average."
     until = last_arrival(record)
     figures = {"parts": parts, "last_arrival": until, "parts_until_last_arrival": utilisations(record, until)}

@@ -208,6 +208,7 @@ class Replay:
         return {
             "notes": [*self._simulation.notes, *replay_notes(self.document, self.records)],
             "sessions": self.sessions,
+            "period_seconds": number(self.timeline.period),
             "end_seconds": number(self.end),
             **self.records.result(),
         }

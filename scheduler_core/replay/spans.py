@@ -7,14 +7,17 @@ for all.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from math import inf
+from math import ceil, inf
 from typing import Any, NamedTuple
 
 Result = Mapping[str, Any]
 Row = Mapping[str, Any]
 
-_PODGROUP_DELETED = ("Completed", "Failed", "Terminated", "Aborted")
-"""Phases in which a Job has no PodGroup any more."""
+_WITHOUT_PODGROUP = (
+    "Completing", "Completed", "Failed", "Terminating", "Terminated", "Aborting", "Aborted",
+)  # fmt: skip
+"""Phases in which a Job has no PodGroup."""
+Stretch = tuple[float, float]
 
 
 class Span(NamedTuple):
@@ -33,7 +36,8 @@ class Span(NamedTuple):
 def spans(result: Result, among: Collection[str] | None = None) -> dict[str, list[Span]]:
     """Return each queue's rows with how long each held, from time 0 to the last session.
 
-    A session counts no queue without PodGroups, so its last row ends when its last PodGroup is gone.
+    A session counts no queue without PodGroups, so its last row ends when its last PodGroup is gone, and
+    its next one begins with the first session that finds another one.
     """
     rows: dict[str, list[Row]] = {}
     for row in result["queues"]:
@@ -48,27 +52,49 @@ def spans(result: Result, among: Collection[str] | None = None) -> dict[str, lis
     return held
 
 
-def presence(result: Result) -> dict[str, list[tuple[float, float]]]:
-    """Return when each queue had PodGroups, as stretches in order; a queue that never had any is missing."""
-    ended = podgroup_ends(result)
-    lives: dict[str, list[tuple[float, float]]] = {}
+def presence(result: Result) -> dict[str, list[Stretch]]:
+    """Return when sessions found PodGroups of each queue, as stretches in order.
+
+    A queue that never had any is missing.
+    """
+    of_vcjobs, period = _podgroups_of_vcjobs(result), result.get("period_seconds") or 0.0
+    found: dict[str, list[Stretch]] = {}
     for key, job in result["jobs"].items():
-        end = ended.get(key, inf) if job["finished"] is None else job["finished"]
-        lives.setdefault(job["queue"], []).append((job["submitted"] or 0.0, end))
-    return {name: _merged(of_queue) for name, of_queue in sorted(lives.items())}
+        end = inf if job["finished"] is None else job["finished"]
+        lives = of_vcjobs.get(key) or [(job["submitted"] or 0.0, end)]
+        found.setdefault(job["queue"], []).extend((_session_at(begin, period), end) for begin, end in lives)
+    return {name: _merged(of_queue) for name, of_queue in sorted(found.items())}
 
 
 def podgroup_ends(result: Result) -> dict[str, float]:
-    """Return when the PodGroups of Jobs were deleted that have ended, completed or not, by PodGroup."""
-    return {
-        job["podgroup"]: job["phases"][-1][0]
-        for job in result.get("vcjobs", {}).values()
-        if job.get("phases") and job["phases"][-1][1] in _PODGROUP_DELETED
-    }
+    """Return when the PodGroups of Jobs were deleted for good, completed or not, by PodGroup."""
+    ends = {key: lives[-1][1] for key, lives in _podgroups_of_vcjobs(result).items()}
+    return {key: end for key, end in ends.items() if end < inf}
 
 
-def _merged(lives: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    merged: list[tuple[float, float]] = []
+def _podgroups_of_vcjobs(result: Result) -> dict[str, list[Stretch]]:
+    """Return when the PodGroup of each Job existed, by its key; a Job that is resumed gets another one."""
+    found: dict[str, list[Stretch]] = {}
+    for job in result.get("vcjobs", {}).values():
+        lives, begin = list[Stretch](), None
+        for time, phase in (*job.get("phases", ()), (job.get("deleted", inf), _WITHOUT_PODGROUP[0])):
+            if phase in _WITHOUT_PODGROUP and begin is not None:
+                lives.append((begin, time))
+                begin = None
+            elif phase not in _WITHOUT_PODGROUP and begin is None:
+                begin = time
+        if lives:
+            found[job["podgroup"]] = lives
+    return found
+
+
+def _session_at(time: float, period: float) -> float:
+    """Return the time of the first session at or after a time."""
+    return ceil(time / period - 1e-9) * period if period else time
+
+
+def _merged(lives: Iterable[Stretch]) -> list[Stretch]:
+    merged: list[Stretch] = []
     for begin, end in sorted(lives):
         if merged and begin <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
@@ -77,7 +103,7 @@ def _merged(lives: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return merged
 
 
-def _within(held: Iterable[Span], stretches: Sequence[tuple[float, float]]) -> Iterator[Span]:
+def _within(held: Iterable[Span], stretches: Sequence[Stretch]) -> Iterator[Span]:
     """Yield the parts of spans that lie in some stretches; both are in order."""
     first = 0
     for span in held:

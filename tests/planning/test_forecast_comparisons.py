@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from scheduler_core.replay import Replay, replay_document
 from scheduler_core.validate import Inspection
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 from tests.planning.forecasts import forecast
+from tests.scheduler_core.test_replay_properties import reclaiming_in_turns
 
 PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
 
@@ -52,6 +54,24 @@ def real_of(record: Record) -> dict[str, RealJob]:
 
 
 # comparison
+
+
+def test_a_longer_forecast_is_compared_until_the_end_of_the_shorter_one() -> None:
+    document = reclaiming_in_turns(1 / 6)
+    longer = {**document, "replay": {**document["replay"], "horizon_seconds": 1200}}
+    found = compared(kept(document), kept(longer))
+    assert (found.evictions, found.lost) == ((20, 20), (19, 19))
+    costs = [Costs((), nodes, {}, "USD") for nodes in (10.0, 20.0)]
+    assert cost_against_benefit(found, *costs) == "This change changes no wait."
+
+
+def test_waits_that_move_between_jobs_are_a_change() -> None:
+    found = compared(kept(in_line(100)), kept(in_line(100)))
+    first, second, *others = found.pairs
+    swapped = (replace(first, after=second.before), replace(second, after=first.before), *others)
+    says = cost_against_benefit(replace(found, pairs=swapped))
+    assert says == "This change changes waits but not their sum."
+
 
 
 def test_a_forecast_compared_with_itself_changes_nothing() -> None:

@@ -9,9 +9,11 @@ import pytest
 
 from planning.forecasts.loops import eviction_loops
 from planning.forecasts.losses import losses, lost_by_eviction
+from planning.forecasts.moment import cluster_now
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.starvation import starvations
 from planning.forecasts.targets import target_verdicts, waits_of
+from planning.forecasts.usage import use_rows
 from planning.forecasts.verdict import utilisations, verdict
 from scheduler_core.replay import metrics, replay_document
 from scheduler_core.replay.spans import spans
@@ -58,6 +60,12 @@ def test_utilisation_equals_that_of_the_metrics(seed: int) -> None:
     _, result, record = forecast(seed)
     capacity = record.capacity("cpu").integral(0, record.end) / record.end
     assert utilisations(record)["cpu"] == pytest.approx(metrics.utilisation(result, "cpu", capacity))
+
+
+def test_no_queue_holds_what_it_had_before_its_podgroups_were_gone() -> None:
+    # queue b has no PodGroup while its Job is Aborting
+    record = forecast(2, of_vcjobs=True)[2]
+    assert all(row.most_allocated <= 1 for row in use_rows(record))
 
 
 @pytest.mark.parametrize("of_vcjobs", [False, True])
@@ -133,6 +141,8 @@ def test_a_job_aborted_before_its_start_stops_waiting() -> None:
     assert [one.kind for one in verdict(gone, {}) if one.kind == "unstarted"] == []
     assert (waits_of(still, "default").jobs, waits_of(gone, "default").jobs) == (1, 0)
     assert gone.jobs.waits_at_least(gone.end).tolist() == [pytest.approx(40, abs=1)]
+    waiting = [[row.job for row in cluster_now(record, 200).waiting] for record in (still, gone)]
+    assert waiting == [[still.jobs.names[0]], []]
 
 
 # loops
@@ -146,7 +156,7 @@ def test_a_repeatedly_evicted_pod_is_a_loop_with_an_interval_and_a_cost() -> Non
     assert (loop.queue, loop.by, loop.lasts) == ("q1", "q2", True)
     # the pod runs for a second in each turn except the first
     assert loop.lost == 19
-    assert loop.lost_per_hour == pytest.approx(19 / 20 / 31 * 3600)
+    assert loop.lost_per_hour == pytest.approx(3600 / 31)
     (finding,) = [one for one in verdict(record, {}) if one.kind == "loop"]
     assert (finding.tone, finding.at, finding.queue) == ("harm", loop.begin, loop.queue)
 
@@ -172,6 +182,6 @@ def test_the_sentence_about_a_loop_states_its_cost_per_hour() -> None:
     record = record_of(document, replay_document(document))
     (says,) = [one.says for one in verdict(record, {}) if one.kind == "loop"]
     assert says == (
-        "default/big-0 of queue q1 is evicted for queue q2 every 31 s, 20 times, and this goes on at the end."
-        " An hour of this loop loses 1 min 50 s of run time."
+        "default/big-0 of queue q1 is evicted for queue q2 every 31 s, 20 evictions in all, and"
+        " this goes on at the end. An hour of this loop loses 1 min 56 s of run time."
     )

@@ -67,9 +67,13 @@ class ForecastComparisonSerializer(serializers.Serializer[Any]):
     pairs = JobPairSerializer(many=True)
     only_before = serializers.ListField(child=serializers.CharField())
     only_after = serializers.ListField(child=serializers.CharField())
-    evictions = serializers.ListField(child=serializers.IntegerField())
-    lost = serializers.ListField(child=serializers.FloatField(), help_text="Seconds of run time.")
-    cost = PaidSerializer(allow_null=True, help_text="Null if the workspace has no prices.")
+    evictions = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Until the end of the shorter forecast."
+    )
+    lost = serializers.ListField(child=serializers.FloatField(), help_text="Seconds of run time that the evictions lose.")
+    cost = PaidSerializer(
+        allow_null=True, help_text="Null if the workspace has no prices, or the forecasts do not last equally long."
+    )
     seeds = PairedFiguresSerializer(
         many=True, help_text="Empty unless both forecasts have the same drawn workloads."
     )

@@ -86,7 +86,7 @@ class ForecastComparison(ForecastTable):
             raise NotFound(f"The forecast is {after.state} and has no result.", "no_result")
         found = compared(record_of(before), record_of(after))
         pairs = sorted(found.pairs, key=lambda pair: (-abs(pair.longer), pair.job))
-        paid = [costs_of(forecast) for forecast in (before, after)]
+        paid = [costs_of(forecast) if found.lasts_as_long else None for forecast in (before, after)]
         body: dict[str, Any] = {
             **{name: getattr(found, name) for name in ("hours", "queues", "only_before", "only_after")},
             "evictions": found.evictions,

@@ -226,6 +226,9 @@ class JobRowSerializer(serializers.Serializer[Any]):
     enqueued = serializers.FloatField(allow_null=True)
     started = serializers.FloatField(allow_null=True)
     finished = serializers.FloatField(allow_null=True)
+    ended = serializers.FloatField(
+        allow_null=True, help_text="When it failed, was aborted or terminated: it neither waits nor runs."
+    )
     wait_seconds = serializers.FloatField(allow_null=True)
     evictions = serializers.IntegerField()
     lost_seconds = serializers.FloatField()

@@ -46,7 +46,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     different = [pair for pair in found.pairs if pair.differs]
     pairs = sorted(different, key=lambda pair: (-abs(pair.longer), pair.job))
     queues = sorted(found.queues, key=lambda row: (-(row.longer + row.shorter), row.queue))
-    paid = [costs_of(forecast) for forecast in (before, after)]
+    paid = [costs_of(forecast) if found.lasts_as_long else None for forecast in (before, after)]
     context = {
         "before": before,
         "after": after,

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from planning.change_descriptions import about_said, change_said, value_text
 from planning.nodes import pool_label
 from planning.rows import Amounts
+from planning import units
 from planning.units import resource_label, scale_of, written
 
 register = template.Library()
@@ -143,7 +144,7 @@ def was(now: Amounts, before: Amounts | None, resource: str) -> str:
 @register.filter
 def percent(share: float | None) -> str:
     """Return a share as per cent."""
-    return "–" if share is None else f"{written(round(share * 100, 1))} %"
+    return "–" if share is None else units.percent(share)
 
 
 @register.simple_tag
