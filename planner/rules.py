@@ -11,6 +11,22 @@ from planning.rows import Problem
 Row = TypeVar("Row", bound=Model)
 
 
+_FIXES = {
+    "required": "Write a value.",
+    "blank": "Write a value.",
+    "null": "Write a value.",
+    "max_length": "Shorten it.",
+    "invalid_choice": "Choose one of the possible values.",
+    "min_value": "Write a larger number.",
+    "max_value": "Write a smaller number.",
+}
+
+
+def fix_of(error: ValidationError) -> str:
+    """Return how to fix a value that Django refuses."""
+    return _FIXES.get(error.code or "", "Write a valid value.")
+
+
 def row_create(row: Row) -> Row:
     """Save a new row and return it; raise Invalid with every violated rule of its model."""
     row_validate(row)
@@ -36,9 +52,11 @@ def row_validate(row: Model) -> None:
                     path=name,
                     field=name,
                     actual=str(getattr(row, name, ""))[:60],
+                    fix=fix_of(one),
                 )
-                for name, messages in error.message_dict.items()
-                for message in messages
+                for name, errors in error.error_dict.items()
+                for one in errors
+                for message in one.messages
             ]
         ) from None
 

@@ -93,6 +93,8 @@ def search(backend: Backend, args: argparse.Namespace) -> Output:
         "cell": _row(grid, figures, found.cell) if found.cell else None,
         "tried": len(found.tried),
         "grid_size": grid.size,
+        "refused": found.refused,
+        "failed": found.failed,
         "missed": [{"goal": str(missed.goal), "by": missed.by} for missed in found.missed],
         "at_the_end": at_the_end(grid, found.cell.combination) if found.cell else [],
         "verification": verification,

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from planning.experiments.search import why_none
 from planning.experiments.verification import sentence as verification_sentence
 from queuecast.backend import Json
 from queuecast.shown import Table
+from traces.text import counted
 
 
 def verdict_parts(verdict: Json, *, is_of_forecasts: bool) -> list[Table | str]:
@@ -31,14 +33,16 @@ def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
         under = "" if not kept or kept["holds"] else " under the workloads of the search"
         return (
             f"The smallest change that reaches every goal{under}. "
-            f"{tried} of {size} combinations were {measured}; "
+            f"{tried:,} of {counted(size, 'combination')} were {measured}; "
             f"every cheaper one misses a goal{is_open}, or is one that the webhook refuses."
         )
+    why = why_none(verdict, is_of_forecasts=is_of_forecasts)
+    closest = " This one comes closest:" if verdict["cell"] else ""
     if status == "impossible":
-        return f"No combination reaches every goal: all {size} were {measured}. This one comes closest:"
+        return f"No combination can be proposed: all {size:,} were tried. {why}{closest}"
     return (
-        f"Undecided: the {tried} cheapest of {size} combinations miss a goal. Write a higher limit to "
-        "continue. This one comes closest so far:"
+        f"Undecided: the {tried:,} cheapest of {counted(size, 'combination')} were tried. {why} Write a higher"
+        f" limit to continue.{closest}"
     )
 
 

@@ -10,6 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from planner.errors import Invalid
+from planner.rules import fix_of
 from planning.labels import tags_of
 from planning.rows import Problem
 
@@ -59,9 +60,10 @@ class TypedForm(forms.Form):
     def problems(self) -> list[Problem]:
         """Return the problems, for a page that shows none of the fields."""
         return [
-            Problem("form.invalid", "error", str(message), path=name)
-            for name, messages in self.errors.items()
-            for message in messages
+            Problem("form.invalid", "error", str(message), path=name, fix=fix_of(error))
+            for name, errors in self.errors.as_data().items()
+            for error in errors
+            for message in error.messages
         ]
 
     def refuse(self, problems: Iterable[Problem]) -> None:

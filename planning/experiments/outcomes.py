@@ -14,7 +14,7 @@ from typing import Any
 from planning.experiments.cells import Cell, Grid
 from planning.experiments.definition import Definition
 from planning.experiments.forecast_cells import ForecastGrid
-from planning.experiments.search import Found, Status, closest, left_open, missed_goals
+from planning.experiments.search import Found, closest, left_open, missed_goals
 from planning.experiments.space import Combination, Space
 from planning.experiments.verification import verified
 from planning.rows import new_problems
@@ -115,6 +115,4 @@ def decided(
     if not is_over:
         return None
     possible = [outcome.cell for outcome in outcomes if not outcome.refused]
-    found = closest(possible, definition.goals, space.size, definition.figures)
-    status: Status = "impossible" if len(tried) == space.size else "undecided"
-    return Found(status, found.cell, found.missed, tuple(tried), space.size)
+    return closest(tried, possible, definition.goals, space.size, definition.figures)

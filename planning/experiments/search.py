@@ -8,14 +8,16 @@ well give a queue less.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from planning.experiments.cells import Cell, Grid
 from planning.experiments.figures import Figure, Goal
 from planning.experiments.space import Combination, Space
+from scheduler_core.explain.wording import agreed, listed
+from traces.text import counted
 
 Status = Literal["found", "impossible", "undecided"]
 Measure = Callable[[Sequence[Combination]], Iterable[Cell]]
@@ -49,6 +51,8 @@ class Found:
         Everything that was simulated, by rising price.
     grid_size : int
         How many combinations there are.
+    refused : int
+        How many of `tried` reach every goal but cannot be proposed; `cell` is none of them if `missed`.
 
     """
 
@@ -57,6 +61,12 @@ class Found:
     missed: tuple[Missed, ...]
     tried: tuple[Cell, ...]
     grid_size: int
+    refused: int = 0
+
+    @property
+    def failed(self) -> int:
+        """Return how many simulations gave an error."""
+        return sum(bool(cell.error) for cell in self.tried)
 
 
 def by_price(space: Space) -> Iterator[Combination]:
@@ -104,31 +114,56 @@ def smallest(
     """
     figures = goal_figures(goals)
     many = measure or (lambda batch: [grid.cell(combination, figures) for combination in batch])
-    order, tried = by_price(grid), list[Cell]()
+    order, tried, possible = by_price(grid), list[Cell](), list[Cell]()
     while batch := list(islice(order, min(BATCH, limit - len(tried)))):
         for cell in many(batch):
             tried.append(cell)
-            if not cell.error and not missed_goals(cell, goals) and acceptable(cell):
+            if cell.error or missed_goals(cell, goals):
+                possible.append(cell)
+            elif acceptable(cell):
                 return Found("found", cell, (), tuple(tried), grid.size)
-    return closest(tried, goals, grid.size)
+    return closest(tried, possible, goals, grid.size)
 
 
 def closest(
-    tried: Sequence[Cell], goals: Sequence[Goal], size: int, figures: Sequence[Figure] | None = None
+    tried: Sequence[Cell],
+    possible: Sequence[Cell],
+    goals: Sequence[Goal],
+    size: int,
+    figures: Sequence[Figure] | None = None,
 ) -> Found:
-    """Return the result of a search in which no cell reaches every goal.
+    """Return the result of a search in which no cell is proposed.
 
-    `size` is the number of combinations, `figures` are the measured figures, by default those of the goals.
+    `possible` are those of `tried` that are not refused although they reach every goal; `size` is the number
+    of combinations, `figures` are the measured figures, by default those of the goals.
     """
     status: Status = "impossible" if len(tried) == size else "undecided"
-    measured = [cell for cell in tried if not cell.error]
+    measured = [cell for cell in possible if not cell.error]
 
     def order(cell: Cell) -> tuple[float, float]:
         return _distance(missed_goals(cell, goals, figures)), cell.price
 
     nearest = min(measured, key=order, default=None)
     missed = missed_goals(nearest, goals, figures) if nearest else ()
-    return Found(status, nearest, missed, tuple(tried), size)
+    return Found(status, nearest, missed, tuple(tried), size, len(tried) - len(possible))
+
+
+def why_none(verdict: Mapping[str, Any], *, is_of_forecasts: bool) -> str:
+    """Return what became of the combinations of a search that proposes none, from its stored result."""
+    refused, failed = verdict.get("refused", 0), verdict.get("failed", 0)
+    missing = verdict["tried"] - refused - failed
+    if not refused and not failed:
+        return "Each of them misses a goal."
+    is_open = agreed(refused, " or leaves one open", " or leave one open") if is_of_forecasts else ""
+    parts = [
+        f"{missing:,} {agreed(missing, 'misses', 'miss')} a goal" if missing else "",
+        f"{refused:,} {agreed(refused, 'reaches', 'reach')} every goal but"
+        f" {agreed(refused, 'is', 'are')} refused by the webhook{is_open}"
+        if refused
+        else "",
+        f"{failed:,} could not be {'forecast' if is_of_forecasts else 'simulated'}" if failed else "",
+    ]
+    return f"Of {counted(verdict['tried'], 'combination')}, {listed(filter(None, parts))}."
 
 
 def at_the_end(space: Space, combination: Combination) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Any
 from planning.experiments.cells import Cell, intervals_written
 from planning.experiments.figures import Figure, Goal
 from planning.experiments.search import Missed, left_open, missed_goals
+from scheduler_core.explain.wording import agreed
+from traces.text import counted
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ def sentence(kept: Mapping[str, Any]) -> str:
     """Return a stored verification in words."""
     if kept["error"]:
         return f"Not verified: {kept['error']}"
-    unseen = f"{kept['seeds']} workloads that the search did not see"
-    alone = f"{kept['reached']} of them reach every goal alone."
+    unseen = f"{counted(kept['seeds'], 'workload')} that the search did not see"
+    alone = f"{kept['reached']} of them {agreed(kept['reached'], 'reaches', 'reach')} every goal alone."
     if kept["holds"]:
         return f"Verified: the means over {unseen} reach every goal; {alone}"
     missed = [f"{one['goal']} is missed by {one['by']:g}" for one in kept["missed"]]

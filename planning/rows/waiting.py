@@ -81,8 +81,7 @@ class Unblocking:
     """A change with which a job would run, and its other effects.
 
     `members` are the job's pods placed, pipelined and pending, and its minimum; `cost` is how many pods of
-    others are evicted or lose their place; `refused` is why Volcano's webhook would not take it; `changed`
-    has every other job whose pods or phase differ.
+    others are evicted or lose their place; `changed` has every other job whose pods or phase differ.
     """
 
     id: str
@@ -90,7 +89,6 @@ class Unblocking:
     runs: str
     members: Mapping[str, int]
     cost: int
-    refused: Sequence[str]
     changes: Sequence[Mapping[str, Any]]
     evicted: Sequence[Mapping[str, str]]
     spared: Sequence[Mapping[str, str]]

@@ -88,7 +88,7 @@ def made_room(pods: int, victims: int) -> Check:
 
 def counts_text(why: Counter[str]) -> str:
     """Return how many pods are not candidates for which reason, as one phrase."""
-    return ", ".join(f"{count} {text}" for text, count in sorted(why.items())) or "they are empty"
+    return ", ".join(f"{count:,} {text}" for text, count in sorted(why.items())) or "they are empty"
 
 
 class NodeVotes(NamedTuple):

@@ -193,10 +193,10 @@ def _named(entries: Sequence[Mapping[str, Any]]) -> str:
 def _lost(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if len(entries) == 1:
         before = entries[0]["placed"]["before"]
-        yield f"{entries[0]['job']} loses {'its only pod' if before == 1 else f'all of its {before} pods'}"
+        yield f"{entries[0]['job']} loses {'its only pod' if before == 1 else f'all of its {before:,} pods'}"
     elif entries:
         total = sum(entry["placed"]["before"] for entry in entries)
-        yield f"{_named(entries)} lose all of their pods ({total})"
+        yield f"{_named(entries)} lose all of their pods ({total:,})"
 
 
 def _counts(entries: Sequence[Mapping[str, Any]], losing: set[str]) -> Iterator[str]:

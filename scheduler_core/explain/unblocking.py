@@ -66,7 +66,7 @@ def answers(
         Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
         each axis the changes with which the job still waits; none: the unchanged scenario), `runs` (`at
         once`, `after evictions`, `after terminations`), `members` (pods placed, pipelined, pending and the
-        minimum), `cost` (pods of others), `refused` (empty) and its side effects, see `effects`.
+        minimum), `cost` (pods of others) and its side effects, see `effects`.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class _Search:
         if self.trials.waits:
             try:
                 for offer in self._offers():
-                    (self.refused if offer["refused"] else self.found).append(offer)
+                    (self.refused if offer.pop("refused") else self.found).append(offer)
                     yield self._result()
             except OutOfTrials:
                 self.stopped = self._why_stopped()

@@ -61,7 +61,7 @@ def _never(unfit: Mapping[str, Any]) -> Iterator[str]:
             )
     barred: Mapping[str, int] = unfit.get("barred") or {}
     if barred:
-        why = listed([f"{count} {text}" for text, count in barred.items()])
+        why = listed([f"{count:,} {text}" for text, count in barred.items()])
         what = "more room" if unfit.get("for_good") else "more free resources alone"
         yield f"{what} would not help, as every node refuses it anyway: {why}"
 

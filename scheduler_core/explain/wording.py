@@ -15,8 +15,8 @@ def quantity(resource: str, amount: float) -> str:
 
     Examples
     --------
-    >>> quantity("cpu", 1500), quantity("memory", 3 * 2**30), quantity("pods", 3)
-    ('1.5 CPU', '3 GiB memory', '3 pods')
+    >>> quantity("cpu", 1500), quantity("memory", 3 * 2**30), quantity("pods", 3), quantity("cpu", 85_894_260)
+    ('1.5 CPU', '3 GiB memory', '3 pods', '85,894.26 CPU')
 
     """
     if amount >= UNLIMITED_SCALAR:
@@ -43,7 +43,7 @@ def _short(value: float) -> str:
     """Return a number with two decimals at most, or two digits where those were zeros."""
     if 0 < abs(value) < 0.005:
         return f"{value:.2g}"
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def quantities(amounts: Mapping[str, float], only: Iterable[str] | None = None) -> str:
@@ -69,7 +69,7 @@ def counted(count: int, word: str) -> str:
     ('1 pod', '2 pods')
 
     """
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def times(count: int) -> str:
@@ -81,7 +81,7 @@ def times(count: int) -> str:
     ('once', 'twice', '3 times')
 
     """
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
 def capitalised(text: str) -> str:
@@ -139,4 +139,4 @@ def exact_quantity(resource: str, amount: float) -> str:
         fits = (entry for entry in _BINARY if abs(size) >= entry[1] and (size / entry[1] * 100).is_integer())
         unit, factor = next(fits, ("B", 1))
         return f"{size / factor:,.2f}".rstrip("0").rstrip(".") + f" {unit} {resource}"
-    return f"{amount / 1000:.3f}".rstrip("0").rstrip(".") + f" {named(resource)}"
+    return f"{amount / 1000:,.3f}".rstrip("0").rstrip(".") + f" {named(resource)}"

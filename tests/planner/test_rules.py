@@ -24,10 +24,10 @@ def test_every_violated_rule_is_reported_at_its_field() -> None:
     row = Queue(name="x" * 254, state="y" * 31, weight=2**70)
     with pytest.raises(Invalid) as refused:
         row_validate(row)
-    assert [(problem.rule, problem.path) for problem in refused.value.problems] == [
-        ("queue.name", "name"),
-        ("queue.weight", "weight"),
-        ("queue.state", "state"),
+    assert [(problem.rule, problem.path, problem.fix) for problem in refused.value.problems] == [
+        ("queue.name", "name", "Shorten it."),
+        ("queue.weight", "weight", "Write a smaller number."),
+        ("queue.state", "state", "Shorten it."),
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 from planning.experiments.cells import Cell, Grid, front
 from planning.experiments.figures import MEASURES, Figure, Goal
 from planning.experiments.levels import UnusableSetting
-from planning.experiments.search import by_price, goal_figures, missed_goals, smallest
+from planning.experiments.search import by_price, goal_figures, missed_goals, smallest, why_none
 from planning.experiments.settings import setting_of
 from scheduler_core import Options, simulate_document
 from tests.builders import conf, node, podgroup, pods, queue, scenario
@@ -130,6 +130,17 @@ def test_a_search_ended_by_its_limit_is_undecided_and_names_the_closest_cell() -
     assert (found.status, len(found.tried), found.grid_size) == ("undecided", 4, on.size)
     assert found.cell is not None
     assert found.missed[0].by == found.cell.figures[0] + 1
+
+
+def test_a_change_that_may_not_be_proposed_is_neither_the_closest_nor_said_to_miss_a_goal() -> None:
+    on = grid(random.Random(5))
+    found = smallest(on, [Goal(Figure("waiting_pods"), least=0)], limit=on.size, acceptable=lambda cell: False)
+    assert (found.status, found.cell, found.refused, found.missed) == ("impossible", None, on.size, ())
+    kept = {"tried": 5, "refused": 1, "failed": 2}
+    assert why_none(kept, is_of_forecasts=False) == (
+        "Of 5 combinations, 2 miss a goal, 1 reaches every goal but is refused by the webhook and"
+        " 2 could not be simulated."
+    )
 
 
 def test_changes_that_may_not_be_proposed_are_skipped() -> None:

@@ -123,6 +123,10 @@ class VerdictSerializer(serializers.Serializer[Any]):
     cell = CellSerializer(allow_null=True)
     tried = serializers.IntegerField(help_text="The cheapest combinations up to the proposed one.")
     grid_size = serializers.IntegerField()
+    refused = serializers.IntegerField(
+        default=0, help_text="How many of these reach every goal but cannot be proposed."
+    )
+    failed = serializers.IntegerField(default=0, help_text="How many of these have no outcome.")
     missed = MissedSerializer(many=True)
     at_the_end = serializers.ListField(
         child=serializers.CharField(), help_text="Settings that are at their last listed value."

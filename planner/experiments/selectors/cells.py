@@ -137,6 +137,8 @@ def verdict_written(
         "cell": number,
         "tried": len(found.tried),
         "grid_size": found.grid_size,
+        "refused": found.refused,
+        "failed": found.failed,
         "missed": [{"goal": str(missed.goal), "by": missed.by} for missed in found.missed],
         "at_the_end": list(bounds),
         "verification": verification,

@@ -11,6 +11,7 @@ from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import CellRow, Cells
 from planner.experiments.selectors.experiments import Progress
 from planner.web.views.listing import Listing
+from planning.experiments.search import why_none
 from planning.experiments.verification import sentence
 
 
@@ -80,7 +81,12 @@ class ExperimentPage:
             "title": self._verdict_title(kept),
             "unseen": [] if kept is None else self._unseen(kept),
             "lacking": list(self._lacking()),
+            "why_none": self._why_none(),
         }
+
+    def _why_none(self) -> str:
+        verdict = self.experiment.verdict
+        return why_none(verdict, is_of_forecasts=self.experiment.is_of_forecasts) if verdict else ""
 
     def _lacking(self) -> Iterator[tuple[str, float]]:
         """Yield each goal that the verdict's cell misses, and by how much, both in the unit of its column."""

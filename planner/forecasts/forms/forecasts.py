@@ -79,24 +79,51 @@ class ForecastForm(TypedForm):
         }
 
 
+MOST_TARGETS = 20
+"""The most queues that all have a field for their target; of more, those with a target."""
+
+
 class TargetsForm(TypedForm):
-    """The longest accepted wait of each queue's jobs; an empty field: no target."""
+    """The longest accepted wait of each queue's jobs; an empty field: no target.
+
+    With many queues only those with a target have a field, and another one can be named.
+    """
 
     def __init__(
         self, kept: Mapping[str, float | None], *, may_edit: bool = True, data: Texts | None = None
     ) -> None:
         super().__init__(data)
-        self.queues = list(kept)
-        for queue, seconds in kept.items():
+        is_short = len(kept) <= MOST_TARGETS
+        self.leaves = list(kept)
+        self.queues = [queue for queue, seconds in kept.items() if is_short or seconds]
+        for queue in self.queues:
+            seconds = kept[queue]
             field = ReadField(_above_zero_seconds, _TIME, label=queue, disabled=not may_edit)
             field.initial = typed_time(seconds) if seconds else ""
             field.widget.attrs |= {"placeholder": "none", "spellcheck": "false"}
             self.add_field(f"target.{queue}", field)
+        if not is_short and may_edit:
+            attributes = {"list": "target-queues", "spellcheck": "false", "placeholder": "none"}
+            name = forms.CharField(label="Another queue", required=False, widget=forms.TextInput(attributes))
+            self.add_field("queue", name)
+            self.add_field("seconds", ReadField(_above_zero_seconds, _TIME, label="Its target"))
+
+    def clean(self) -> dict[str, Any]:
+        """Another queue needs a target, and must be a leaf queue."""
+        queue, seconds = (self.cleaned_data.get(name) for name in ("queue", "seconds"))
+        if queue and queue not in self.leaves:
+            self.add_error("queue", f"There is no leaf queue {queue!r}. Choose one of the list.")
+        if queue and not seconds and "seconds" not in self.errors:
+            self.add_error("seconds", "The queue has no target. Write one, such as 10m.")
+        if seconds and not queue:
+            self.add_error("queue", "The target has no queue. Choose one of the list.")
+        return self.cleaned_data
 
     def targets(self) -> dict[str, float]:
         """Return the targets; raise Invalid."""
         typed = self.typed()
-        return {queue: seconds for queue in self.queues if (seconds := typed[f"target.{queue}"])}
+        found = {queue: seconds for queue in self.queues if (seconds := typed[f"target.{queue}"])}
+        return {**found, typed["queue"]: typed["seconds"]} if typed.get("queue") else found
 
 
 def _select(label: str, choices: Sequence[tuple[str, str]]) -> forms.CharField:

@@ -64,7 +64,7 @@ def changes(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def targets(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Set the wait targets of the scenario's queues."""
     scenario = scenario_or_404(request, scenario_id)
-    form = TargetsForm(dict.fromkeys(scenario_leaves(scenario)), data=request.POST)
+    form = TargetsForm(_targets(scenario), data=request.POST)
     if not form.is_valid():
         return _begin_page(request, scenario, form=form, status=INVALID)
     targets_set(scenario=scenario, targets=form.targets(), user=caller(request))
@@ -123,6 +123,12 @@ def ended_or_404(request: HttpRequest, forecast_id: UUID) -> Forecast:
     return forecast
 
 
+def _targets(scenario: Scenario, leaves: Sequence[str] | None = None) -> dict[str, float | None]:
+    """Return the wait target of each leaf queue; None: it has none (at most 3 queries)."""
+    seconds = {target.queue: target.seconds for target in scenario.wait_targets.all()}
+    return {queue: seconds.get(queue) for queue in leaves or scenario_leaves(scenario)}
+
+
 def _begin_page(
     request: HttpRequest,
     scenario: Scenario,
@@ -137,8 +143,7 @@ def _begin_page(
     trace = next((trace for trace in known if str(trace.pk) == chosen), known[0] if known else None)
     leaves = scenario_leaves(scenario)
     may_edit = scenario.role != Role.VIEWER  # type: ignore[attr-defined]  # annotated by `visible`
-    seconds = {target.queue: target.seconds for target in scenario.wait_targets.all()}
-    kept = {queue: seconds.get(queue) for queue in leaves}
+    kept = _targets(scenario, leaves)
     trace_queues = trace.queues if trace else {}
     sent = request.POST if "trace" in request.POST else None
     context = {

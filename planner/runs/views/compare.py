@@ -71,6 +71,9 @@ def with_parent(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return redirect(_address(runs))
 
 
+LIMITS = ("guarantee", "capability")
+
+
 def _address(runs: Sequence[Run]) -> str:
     """Return the permanent address of a comparison, baseline first."""
     return f"{reverse('planner:compare')}?runs={','.join(str(run.pk) for run in runs)}"
@@ -81,7 +84,6 @@ class ComparePage:
 
     growing = ("deserved", "allocated", "request")
     """The measures that are shown with their difference."""
-    limits = ("guarantee", "capability")
     top = TOP
     """How many queues are shown unless all are requested."""
     first = ":100"
@@ -175,6 +177,12 @@ class ComparePage:
         """The selected resource."""
         wanted = self.params.get("resource", "")
         return wanted if wanted in self.resources else most_contested(self._figures, self.resources)
+
+    @cached_property
+    def limits(self) -> list[str]:
+        """The limits that some queue in the table has."""
+        held = [row for line in self.queues for row in line.held if row]
+        return [name for name in LIMITS if any(getattr(row, name).get(self.resource) for row in held)]
 
     @cached_property
     def queues(self) -> list[Line[QueueFigures]]:

@@ -1,5 +1,6 @@
 """Search by name: scenarios, runs, queues, jobs, pods, nodes, glossary and pages."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -44,10 +45,19 @@ class Hit:
 
 @dataclass(frozen=True)
 class Found:
-    """The results, and the run whose queues, jobs, pods and nodes were searched."""
+    """The results, and the run whose queues, jobs, pods and nodes were searched.
+
+    `cut` are the kinds of which there are more results than `MOST`.
+    """
 
     hits: list[Hit]
     run: Run | None
+    cut: frozenset[str] = frozenset()
+
+    @property
+    def most(self) -> int:
+        """Return the most results of a kind."""
+        return MOST
 
 
 def search(user: User, words: str, near: UUID | None = None) -> Found:
@@ -66,19 +76,21 @@ def search(user: User, words: str, near: UUID | None = None) -> Found:
         *_queues_of_scenarios(user, words),
         *_help(words),
     ]
-    return Found(hits, run)
+    kinds = Counter(hit.kind for hit in hits)
+    shown = [hit for kind in kinds for hit in [one for one in hits if one.kind == kind][:MOST]]
+    return Found(shown, run, frozenset(kind for kind, count in kinds.items() if count > MOST))
 
 
 def _scenarios(user: User, words: str) -> Iterator[Hit]:
     found = scenarios(user).filter(Q(name__icontains=words) | Q(tags__icontains=words))
-    for scenario in found[:MOST]:
+    for scenario in found[: MOST + 1]:
         about = f"{scenario.snapshot.name}, revision {scenario.revision}"
         yield Hit("scenario", scenario.name, about, reverse("planner:scenario-detail", args=[scenario.pk]))
 
 
 def _runs(user: User, words: str) -> Iterator[Hit]:
     named = Q(name__icontains=words) | Q(tags__icontains=words) | Q(scenario__name__icontains=words)
-    for run in runs(user).filter(named)[:MOST]:
+    for run in runs(user).filter(named)[: MOST + 1]:
         name = run.name or f"Run of {run.scenario.name}"
         about = f"{run.created:%-d %b %Y, %H:%M}, revision {run.scenario_revision}, {run.get_state_display()}"
         yield Hit("run", name, about, reverse("planner:run-detail", args=[run.pk]))
@@ -137,7 +149,7 @@ def _nearest(names: Iterable[str], words: str) -> list[str]:
         own = name.rpartition("/")[2].lower()
         return own != sought, not own.startswith(sought), len(name), name
 
-    return sorted(set(names), key=far)[:MOST]
+    return sorted(set(names), key=far)[: MOST + 1]
 
 
 def _namespaced(route: str, run: Run, key: str) -> str:

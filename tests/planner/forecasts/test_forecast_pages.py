@@ -33,6 +33,22 @@ def figures_of(content: str) -> Any:
     return json.loads(found[1])
 
 
+def test_of_many_queues_only_those_with_a_target_have_a_field(browser: Client) -> None:
+    queues = [factories.queue(f"q{number:02}") for number in range(30)]
+    scenario = factories.scenario(document={**factories.cluster(), "queues": queues})
+    scenario.wait_targets.create(queue="q07", seconds=60.0)
+    at = f"/scenarios/{scenario.pk}"
+    assert browser.get(f"{at}/forecasts/").content.decode().count('name="target.') == 1
+    typed = {"target.q07": "2m", "queue": "q11", "seconds": "10m"}
+    assert browser.post(f"{at}/targets/", typed).status_code == 302
+    assert {target.queue: target.seconds for target in scenario.wait_targets.all()} == {
+        "q07": 120.0, "q11": 600.0
+    }  # fmt: skip
+    wrong = html.unescape(browser.post(f"{at}/targets/", {"queue": "nobody"}).content.decode())
+    assert "There is no leaf queue 'nobody'." in wrong
+    assert "The queue has no target." in wrong
+
+
 def test_a_pasted_trace_is_saved_and_shown_with_chart_and_table(browser: Client) -> None:
     answer = browser.post("/traces/", {"name": "mine", "text": factories.TRACE}, follow=True)
     content = answer.content.decode()

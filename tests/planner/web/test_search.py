@@ -41,6 +41,15 @@ def test_every_object_of_a_run_is_found_and_links_to_its_page(
             assert browser.get(one["address"].partition("#")[0]).status_code == 200, one
 
 
+def test_a_list_that_is_cut_says_so(browser: Client) -> None:
+    for number in range(7):
+        factories.scenario(name=f"alike {number}")
+    page = text_of(browser.get("/search/?q=alike"))
+    assert "Scenarios · the first 6, type more to narrow them down" in page
+    assert page.count("alike ") == 6
+    assert "the first 6" not in text_of(browser.get("/search/?q=alike+3"))
+
+
 @pytest.mark.django_db(transaction=True)
 def test_exact_and_prefix_matches_come_first(api: APIClient, finished_run: Run) -> None:
     pods = [name for kind, name in hits(api, "run-1") if kind == "pod"]

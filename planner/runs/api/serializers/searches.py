@@ -82,9 +82,6 @@ class UnblockingSerializer(serializers.Serializer[Any]):
     runs = serializers.CharField(help_text="`at once`, `after evictions` or `after terminations`.")
     members = MembersSerializer()
     cost = serializers.IntegerField(help_text="Pods of other jobs that are evicted or lose their node.")
-    refused = serializers.ListField(
-        child=serializers.CharField(), help_text="Empty: see `not_enough` for what Volcano's webhook refuses."
-    )
     changes = FoundChangeSerializer(many=True)
     evicted = serializers.ListField(
         child=serializers.DictField(child=serializers.CharField()), help_text="More pods evicted."
