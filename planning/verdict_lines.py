@@ -84,8 +84,8 @@ def _starved(verdict: Verdict) -> str:
         return "No queue has a deserved amount: neither proportion nor capacity divides the cluster."
     if not count:
         return (
-            "No queue is starved: each one with waiting jobs holds what it deserves, or all that it requests, "
-            "of the most contested resource."
+            "No queue is starved: each one with waiting jobs holds what it deserves, or all that it "
+            "requests, of the most contested resource."
         )
     are = agreed(count, "is", "are")
     return (
@@ -97,7 +97,8 @@ def _starved(verdict: Verdict) -> str:
 def _starved_queue(queue: StarvedQueue) -> str:
     part = part_said(queue.resource, queue.allocated, queue.deserved)
     lacking = said(queue.resource, queue.part * queue.deserved)
-    return f"{queue.queue} has {part} and lacks {lacking} for {counted(queue.jobs, 'waiting job')}"
+    jobs = counted(queue.jobs, "waiting job")
+    return f"{queue.queue} has {part} and lacks {lacking} that it requests, with {jobs}"
 
 
 def _pushed(verdict: Verdict) -> str:
@@ -217,7 +218,7 @@ def _use(use: ResourceUse) -> str:
     if not use.stranded:
         return f"{text}."
     stranded = said(use.resource, use.stranded)
-    return f"{text}, of which {stranded} on nodes that no waiting pod that requests it fits on."
+    return f"{text}, of which {stranded} on nodes where no waiting pod that requests it fits."
 
 
 def _named(

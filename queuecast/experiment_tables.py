@@ -41,8 +41,8 @@ def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
     if status == "impossible":
         return f"No combination can be proposed: all {size:,} were tried. {why}{closest}"
     return (
-        f"Undecided: the {tried:,} cheapest of {counted(size, 'combination')} were tried. {why} Write a higher"
-        f" limit to continue.{closest}"
+        f"Undecided: the {tried:,} cheapest of {counted(size, 'combination')} were tried. {why} Write a"
+        f" higher limit to continue.{closest}"
     )
 
 

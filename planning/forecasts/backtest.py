@@ -105,9 +105,7 @@ class Backtest:
         """Return the result in words."""
         if not self.within:
             return "No job started both in the forecast and in reality, so nothing can be compared."
-        parts = ", ".join(
-            f"{percent(part)} within {spelled(limit)}" for limit, part in self.within.items()
-        )
+        parts = ", ".join(f"{percent(part)} within {spelled(limit)}" for limit, part in self.within.items())
         total = self.jobs + len(self.only_predicted) + len(self.only_real)
         where = ""
         if self.parts_at is not None:

@@ -20,7 +20,8 @@ POINTS = 250
 class JobRow:
     """The life of one job, in seconds from the beginning; None: it did not happen.
 
-    `ended` is when it failed, was aborted or terminated: such a job neither waits nor runs. `wait_seconds` is None for jobs of the snapshot: their wait began before the forecast.
+    `ended` is when it failed, was aborted or terminated: such a job neither waits nor runs. `wait_seconds` is
+    None for jobs of the snapshot: their wait began before the forecast.
     """
 
     job: str
@@ -113,22 +114,33 @@ def job_rows(record: Record, places: Ints | None = None) -> list[JobRow]:
         jobs.evictions, jobs.lost,
     )  # fmt: skip
     columns = zip(names, *(column[all_of_them].tolist() for column in numbers), strict=True)
-    return [
-        JobRow(
-            job=name,
-            queue=queue,
-            pods=pods,
-            submitted=_said(submitted),
-            enqueued=_said(enqueued),
-            started=_said(started),
-            finished=_said(finished),
-            ended=_said(ended),
-            wait_seconds=_said(wait) if submitted >= 0 else None,
-            evictions=evictions,
-            lost_seconds=lost,
-        )
-        for (name, queue), pods, submitted, enqueued, started, finished, ended, wait, evictions, lost in columns
-    ]
+    return [_job_row(*values) for values in columns]
+
+
+def _job_row(
+    named: tuple[str, str],
+    pods: int,
+    submitted: float,
+    enqueued: float,
+    started: float,
+    finished: float,
+    ended: float,
+    wait: float,
+    evictions: int,
+    lost: float,
+) -> JobRow:
+    return JobRow(
+        *named,
+        pods=pods,
+        submitted=_said(submitted),
+        enqueued=_said(enqueued),
+        started=_said(started),
+        finished=_said(finished),
+        ended=_said(ended),
+        wait_seconds=_said(wait) if submitted >= 0 else None,
+        evictions=evictions,
+        lost_seconds=lost,
+    )
 
 
 def longest_first(record: Record) -> Ints:

@@ -165,7 +165,11 @@ def _of_losses(found: list[Loss]) -> Iterator[Finding]:
         if loss.pod_seconds <= 0:
             continue
         gpus = gpu_hours(loss.resource_seconds)
-        amount = f"{written(gpus)} GPU-{agreed(gpus == 1, 'hour', 'hours')}" if gpus else f"{spelled(loss.pod_seconds)} of its pods' run time"
+        amount = (
+            f"{written(gpus)} GPU-hour{'' if gpus == 1 else 's'}"
+            if gpus
+            else f"{spelled(loss.pod_seconds)} of its pods' run time"
+        )
         if loss.by == loss.queue:
             cause = f"to {_evictions(loss.evictions)} for its own jobs"
         elif loss.by:

@@ -134,7 +134,9 @@ def test_a_search_ended_by_its_limit_is_undecided_and_names_the_closest_cell() -
 
 def test_a_change_that_may_not_be_proposed_is_neither_the_closest_nor_said_to_miss_a_goal() -> None:
     on = grid(random.Random(5))
-    found = smallest(on, [Goal(Figure("waiting_pods"), least=0)], limit=on.size, acceptable=lambda cell: False)
+    found = smallest(
+        on, [Goal(Figure("waiting_pods"), least=0)], limit=on.size, acceptable=lambda cell: False
+    )
     assert (found.status, found.cell, found.refused, found.missed) == ("impossible", None, on.size, ())
     kept = {"tried": 5, "refused": 1, "failed": 2}
     assert why_none(kept, is_of_forecasts=False) == (

@@ -73,7 +73,6 @@ def test_waits_that_move_between_jobs_are_a_change() -> None:
     assert says == "This change changes waits but not their sum."
 
 
-
 def test_a_forecast_compared_with_itself_changes_nothing() -> None:
     record = forecast(0)[2]
     same = compared(record, record)

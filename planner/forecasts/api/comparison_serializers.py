@@ -70,9 +70,12 @@ class ForecastComparisonSerializer(serializers.Serializer[Any]):
     evictions = serializers.ListField(
         child=serializers.IntegerField(), help_text="Until the end of the shorter forecast."
     )
-    lost = serializers.ListField(child=serializers.FloatField(), help_text="Seconds of run time that the evictions lose.")
+    lost = serializers.ListField(
+        child=serializers.FloatField(), help_text="Run time that they lose, in seconds."
+    )
     cost = PaidSerializer(
-        allow_null=True, help_text="Null if the workspace has no prices, or the forecasts do not last equally long."
+        allow_null=True,
+        help_text="Null without prices, and for forecasts of unequal length.",
     )
     seeds = PairedFiguresSerializer(
         many=True, help_text="Empty unless both forecasts have the same drawn workloads."

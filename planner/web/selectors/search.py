@@ -1,9 +1,8 @@
 """Search by name: scenarios, runs, queues, jobs, pods, nodes, glossary and pages."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from uuid import UUID
 
 from django.db.models import Q
@@ -19,6 +18,8 @@ from planner.web.glossary import GATES, OURS, VOLCANO, anchor, gate_anchor
 
 MOST = 6
 """The most results of each kind."""
+EDIT = "edit in "
+"""The beginning of what is said about queues of scenarios, to tell them from those of a run."""
 SHORTEST = 2
 """Shorter words find nothing, as almost every name contains them."""
 
@@ -35,24 +36,21 @@ PAGES = {
 
 @dataclass(frozen=True)
 class Hit:
-    """An object with the words in its name, and its page."""
+    """An object with the words in its name, and its page; `is_cut`: there are more like it than shown."""
 
     kind: str
     name: str
     about: str
     address: str
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
 class Found:
-    """The results, and the run whose queues, jobs, pods and nodes were searched.
-
-    `cut` are the kinds of which there are more results than `MOST`.
-    """
+    """The results, and the run whose queues, jobs, pods and nodes were searched."""
 
     hits: list[Hit]
     run: Run | None
-    cut: frozenset[str] = frozenset()
 
     @property
     def most(self) -> int:
@@ -76,9 +74,14 @@ def search(user: User, words: str, near: UUID | None = None) -> Found:
         *_queues_of_scenarios(user, words),
         *_help(words),
     ]
-    kinds = Counter(hit.kind for hit in hits)
-    shown = [hit for kind in kinds for hit in [one for one in hits if one.kind == kind][:MOST]]
-    return Found(shown, run, frozenset(kind for kind, count in kinds.items() if count > MOST))
+    return Found(list(_shown(hits)), run)
+
+
+def _shown(hits: Iterable[Hit]) -> Iterator[Hit]:
+    """Yield the first results of each kind from each source, which yields one more if there are more."""
+    for _, listed in groupby(hits, key=lambda hit: (hit.kind, hit.about.startswith(EDIT))):
+        alike = list(listed)
+        yield from (replace(hit, is_cut=len(alike) > MOST) for hit in alike[:MOST])
 
 
 def _scenarios(user: User, words: str) -> Iterator[Hit]:
@@ -116,9 +119,9 @@ def _of_run(run: Run, words: str) -> Iterator[Hit]:
 
 def _queues_of_scenarios(user: User, words: str) -> Iterator[Hit]:
     found = Queue.objects.filter(name__icontains=words, scenario__in=scenarios(user).filter(archived=None))
-    for queue in found.select_related("scenario").order_by("-scenario__updated", "name")[:MOST]:
+    for queue in found.select_related("scenario").order_by("-scenario__updated", "name")[: MOST + 1]:
         address = reverse("planner:scenario-detail", args=[queue.scenario_id])
-        yield Hit("queue", queue.name, f"edit in {queue.scenario.name}", f"{address}#queue-{queue.name}")
+        yield Hit("queue", queue.name, f"{EDIT}{queue.scenario.name}", f"{address}#queue-{queue.name}")
 
 
 def _help(words: str) -> Iterator[Hit]:
@@ -136,7 +139,7 @@ def _help(words: str) -> Iterator[Hit]:
     found = {
         name: f"{glossary}#{fragment}" for name, (fragment, _) in terms.items() if sought in name.lower()
     }
-    yield from pages[:MOST]
+    yield from pages[: MOST + 1]
     for name in _nearest(found, words):
         yield Hit("help", name, terms[name][1], found[name])
 

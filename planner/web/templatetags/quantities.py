@@ -15,10 +15,10 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from planning import units
 from planning.change_descriptions import about_said, change_said, value_text
 from planning.nodes import pool_label
 from planning.rows import Amounts
-from planning import units
 from planning.units import resource_label, scale_of, written
 
 register = template.Library()

@@ -60,7 +60,7 @@ def test_a_queue_with_waiting_jobs_below_deserved_is_starved() -> None:
     assert (starved.deserved, starved.part, starved.jobs) == (4000.0, 1.0, 1)
     assert sentence(found, "starved") == (
         "1 queue is starved, with waiting jobs and less than deserved: waits has 0 of 4 cores and lacks "
-        "4 cores for 1 waiting job."
+        "4 cores that it requests, with 1 waiting job."
     )
 
 
@@ -133,8 +133,8 @@ def test_free_resources_on_nodes_where_no_waiting_pod_fits_are_fragmented() -> N
     cpu = next(use for use in found.usage if use.resource == "cpu")
     assert (cpu.total, cpu.free, cpu.largest, cpu.stranded) == (16000.0, 4000.0, 2000.0, 4000.0)
     assert sentence(found, "usage cpu") == (
-        "CPU: 75 % used (12 of 16 cores), 4 cores free, of which 4 cores on nodes that no waiting pod "
-        "fits on."
+        "CPU: 75 % used (12 of 16 cores), 4 cores free, of which 4 cores on nodes where no waiting "
+        "pod that requests it fits."
     )
 
 
