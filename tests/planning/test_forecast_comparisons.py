@@ -59,14 +59,14 @@ def real_of(record: Record) -> dict[str, RealJob]:
 def test_a_longer_forecast_is_compared_until_the_end_of_the_shorter_one() -> None:
     document = reclaiming_in_turns(1 / 6)
     longer = {**document, "replay": {**document["replay"], "horizon_seconds": 1200}}
-    found = compared(kept(document), kept(longer))
+    found = compared(replayed(document), replayed(longer))
     assert (found.evictions, found.lost) == ((20, 20), (19, 19))
     costs = [Costs((), nodes, {}, "USD") for nodes in (10.0, 20.0)]
     assert cost_against_benefit(found, *costs) == "This change changes no wait."
 
 
 def test_waits_that_move_between_jobs_are_a_change() -> None:
-    found = compared(kept(in_line(100)), kept(in_line(100)))
+    found = compared(replayed(sequential_jobs(100)), replayed(sequential_jobs(100)))
     first, second, *others = found.pairs
     swapped = (replace(first, after=second.before), replace(second, after=first.before), *others)
     says = cost_against_benefit(replace(found, pairs=swapped))
