@@ -104,12 +104,12 @@ class TargetsForm(TypedForm):
             self.add_field(f"target.{queue}", field)
         if not is_short and may_edit:
             attributes = {"list": "target-queues", "spellcheck": "false", "placeholder": "none"}
-            name = forms.CharField(label="Another queue", required=False, widget=forms.TextInput(attributes))
+            name = forms.CharField(label="Queue", required=False, widget=forms.TextInput(attributes))
             self.add_field("queue", name)
-            self.add_field("seconds", ReadField(_above_zero_seconds, _TIME, label="Its target"))
+            self.add_field("seconds", ReadField(_above_zero_seconds, _TIME, label="Target"))
 
     def clean(self) -> dict[str, Any]:
-        """Another queue needs a target, and must be a leaf queue."""
+        """A queue that is named needs a target, and must be a leaf queue."""
         queue, seconds = (self.cleaned_data.get(name) for name in ("queue", "seconds"))
         if queue and queue not in self.leaves:
             self.add_error("queue", f"There is no leaf queue {queue!r}. Choose one of the list.")
