@@ -81,7 +81,7 @@ def test_an_invalid_release_is_refused_with_the_known_ones(scenario: Scenario) -
 
 
 def test_checks_and_preview_follow_the_release(scenario: Scenario) -> None:
-    text, rule, _ = LATER["an action of a later release"]
+    text, rule, _ = LATER["action of a later release"]
     conf_update(scenario=scenario, text=text, expected_revision=1)
     assert rule not in {problem.rule for problem in scenario_problems(scenario)}
     assert scenario_preview(scenario).error == ""
@@ -106,7 +106,7 @@ def test_the_api_reads_and_sets_the_release(api: APIClient, scenario: Scenario) 
 
 
 def test_a_configuration_is_linted_for_the_given_release(api: APIClient) -> None:
-    text, rule, _ = LATER["an argument of a later release"]
+    text, rule, _ = LATER["argument of a later release"]
     found = api.post("/api/v1/conf/lint/", {"text": text, "release": "v1.14.4"}).json()["problems"]
     assert rule in {problem["rule"] for problem in found}
     refused = api.post("/api/v1/conf/lint/", {"text": text, "release": "x"})
