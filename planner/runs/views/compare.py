@@ -182,7 +182,7 @@ class ComparePage:
     def limits(self) -> list[str]:
         """The limits that some queue in the table has."""
         held = [row for line in self.queues for row in line.held if row]
-        return [name for name in LIMITS if any(getattr(row, name).get(self.resource) for row in held)]
+        return [name for name in LIMITS if any(self.resource in getattr(row, name) for row in held)]
 
     @cached_property
     def queues(self) -> list[Line[QueueFigures]]:
