@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.extension_points import Point
@@ -19,11 +18,13 @@ from scheduler_core.model.node import NodeTable
 class ClassRows:
     """One row over all nodes for each class, updated for the nodes that changed since it was read last."""
 
-    def __init__(self, nodes: NodeTable, statuses: StatusTable, functions: Functions) -> None:
+    def __init__(
+        self, nodes: NodeTable, statuses: StatusTable, functions: Functions, everywhere: Nodes
+    ) -> None:
         self._nodes = nodes
         self._statuses = statuses
         self._functions = functions
-        self._all: Nodes = np.arange(len(nodes), dtype=np.intp)
+        self._all = everywhere
         self._rows: dict[int, Row] = {}
 
     def of(self, task: TaskInfo) -> Row:

@@ -84,7 +84,7 @@ class Placement:
         self.nodes = nodes
         self.all: Nodes = np.arange(len(nodes), dtype=np.intp)
         self._queries = NodeQueries(nodes, statuses, functions, self.all)
-        self._rows = ClassRows(nodes, statuses, functions)
+        self._rows = ClassRows(nodes, statuses, functions, self.all)
         self.predicates = PredicateHelper(nodes, statuses, functions, self._queries, self._rows)
         self._together = ScoresTogether(nodes, functions, self._queries)
 

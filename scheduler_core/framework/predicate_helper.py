@@ -36,7 +36,6 @@ class PredicateHelper:
         self._functions = functions
         self._queries = queries
         self._rows = rows
-        self._all: Nodes = np.arange(len(nodes), dtype=np.intp)
 
     def examine(
         self,
@@ -99,7 +98,7 @@ class PredicateHelper:
         if among is not None or cache.group_of(task) is not None or not row.is_local:
             return self.examine(task, resources=False, lenient=True, cache=cache, among=among)[0]
         resolvable = self._rows.column(row, task, self._queries.resolvable)
-        return self._all if resolvable.all() else np.flatnonzero(resolvable)
+        return self._queries.all if resolvable.all() else np.flatnonzero(resolvable)
 
     def refused_everywhere(self, status: Status) -> FitErrors:
         """Return the errors of a task that every node refuses for one reason."""

@@ -35,6 +35,8 @@ from planning.rows import QueueFigures
 from planning.run_settings import Difference
 
 LETTERS = "ABCDEF"
+LIMITS = ("guarantee", "capability")
+"""The measures that are shown without their difference."""
 PARTS = {"queues": "runs/_compared_queues.html", "settings": "runs/_compared_settings.html"}
 AT_ONCE_BYTES = 2_000_000
 """Larger inputs are compared after the page was sent."""
@@ -69,9 +71,6 @@ def with_parent(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     parent = get_object_or_404(scenarios(user), pk=scenario.parent_id)
     runs = [run_of_present(one) or run_create(scenario=one, user=user) for one in (parent, scenario)]
     return redirect(_address(runs))
-
-
-LIMITS = ("guarantee", "capability")
 
 
 def _address(runs: Sequence[Run]) -> str:
