@@ -91,7 +91,7 @@ class Simulation:
         cluster.podgroups = PodGroups(cluster.pods.journal, cluster.podgroups)
         self._state = None if anew else State(cluster, cluster.pods.journal)
 
-    def with_nothing_but(self, podgroups: Mapping[str, Object], pods: Iterable[Object]) -> Simulation:
+    def with_only(self, podgroups: Mapping[str, Object], pods: Iterable[Object]) -> Simulation:
         """Return a simulation of the same cluster with other work only, which also lives on.
 
         The PodGroups are given by key.

@@ -93,10 +93,10 @@ class PodShape:
         placed.demands = tuple([(position, amounts[position]) for position in named])
         return placed
 
-    def fact(self, name: str, work_out: Any) -> Any:
-        """Return `work_out(spec)`, computed once per shape and cached under `name`."""
+    def fact(self, name: str, compute: Any) -> Any:
+        """Return `compute(spec)`, computed once per shape and cached under `name`."""
         if name not in self.facts:
-            self.facts[name] = work_out(self.spec)
+            self.facts[name] = compute(self.spec)
         return self.facts[name]
 
 

@@ -82,7 +82,7 @@ def part_of(job: JobInfo) -> Part:
     """
     totals = job.totals
     if totals is None or totals.gated_by_others:
-        return worked_out(job)
+        return computed_part(job)
     key = job.phase, job.min_available, id(job.min_resources)
     amounts: JobAmounts | None = totals.added.get(key)
     if amounts is None:
@@ -90,7 +90,7 @@ def part_of(job: JobInfo) -> Part:
     return Part(job.queue, amounts)
 
 
-def worked_out(job: JobInfo) -> Part:
+def computed_part(job: JobInfo) -> Part:
     """Return what a job adds to its queue, without the cache."""
     return Part(job.queue, _amounts_of(job))
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Kind(IntEnum):
-    """The kinds of planned events; of events at the same time, the smaller kind comes first."""
+    """The kinds of planned events; among events at the same time, the smaller kind is first."""
 
     FINISH = 0
     GONE = 1
@@ -45,8 +45,8 @@ class Due(NamedTuple):
 class Agenda:
     """The planned events, in order of time, kind and key.
 
-    At most one event is planned for each pod, and for anything else at most one of each kind: planning
-    another one, or cancelling, replaces it.
+    A pod has at most one planned event; any other object has at most one of each kind. Planning another one
+    replaces it.
     """
 
     def __init__(self) -> None:
@@ -110,5 +110,5 @@ class Agenda:
 
 
 def _lane(kind: int, key: str) -> str | tuple[int, str]:
-    """Return the key of which at most one event is planned."""
+    """Return the key that has at most one planned event."""
     return key if kind < Kind.EVENT else (int(kind), key)

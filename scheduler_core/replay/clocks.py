@@ -1,7 +1,7 @@
-"""The times at which plugins decide differently although only the clock has moved.
+"""The times at which plugins decide differently although nothing but the time has changed.
 
 A session reads the state and, through the plugins below, the clock. Between two of the times that these
-functions name, the same state gives the same session.
+functions return, the same state gives the same session.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Changes = Callable[[Session, Arguments], Iterator[float]]
 
 
 def _deadlines(session: Session, arguments: Arguments) -> Iterator[float]:
-    """Yield when jobs have waited too long: from then on sla permits them."""
+    """Yield the times from which sla permits jobs because they have waited too long."""
     default = positive_duration(arguments.values.get(WAITING_TIME))
     plugin = sla.Sla(default, session.now)
     for job in session.jobs.values():
@@ -27,7 +27,7 @@ def _deadlines(session: Session, arguments: Arguments) -> Iterator[float]:
 
 
 def _ends_of_cooldowns(session: Session, _arguments: Arguments) -> Iterator[float]:
-    """Yield when pods may be evicted again: cdp compares with the time of the session alone."""
+    """Yield the times from which cdp permits pods to be evicted again; it reads the session's time alone."""
     for job in session.jobs.values():
         for task in job.tasks.values():
             left = cdp.seconds_protected(task, session.now)
@@ -36,7 +36,7 @@ def _ends_of_cooldowns(session: Session, _arguments: Arguments) -> Iterator[floa
 
 
 def _edges_of_windows(session: Session, arguments: Arguments) -> Iterator[float]:
-    """Yield when zones open and close, and when shuffle may evict again."""
+    """Yield the times at which zones open and close, and at which shuffle may evict again."""
     yield from tdm.edges_after(session.now, tdm.zones_of(arguments))
     last = session.kept.get(tdm.NAME)
     if last is not None:
@@ -52,7 +52,7 @@ CLOCKS: Mapping[str, Changes] = {
 
 
 def next_reading(session: Session) -> float | None:
-    """Return the next time at which a plugin's answers change by themselves, in seconds since 1970."""
+    """Return the next time at which a plugin's answers change without an event, in seconds since 1970."""
     if not any(map(session.conf.first_option, CLOCKS)):
         return None
     times = [

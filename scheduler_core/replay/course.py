@@ -22,14 +22,14 @@ Object = Mapping[str, Any]
 
 
 class Course:
-    """Everything that changes a world: pods, nodes, controllers, and the events of the document.
+    """Everything that changes a world between sessions: pods, nodes, controllers, events of the document.
 
     Parameters
     ----------
     vcjobs : sequence of mapping
         The Jobs of the document.
     frozen : mapping, optional
-        The return value of `frozen`; the world is thawed with it, too.
+        The return value of `frozen`; the world must have been thawed from it, too.
 
     """
 
@@ -46,11 +46,11 @@ class Course:
         self.outside = Outside(world, self.runs, self.machines, self.jobs, self.schedules)
         self._happens = {
             Kind.FINISH: self.runs.finish,
-            Kind.GONE: self.terminations.gone,
+            Kind.GONE: self.terminations.remove,
             Kind.START: self.runs.start,
-            Kind.NODE: self.machines.happen,
+            Kind.NODE: self.machines.process,
             Kind.EXPIRE: self.jobs.delete,
-            Kind.CRON: self.schedules.happen,
+            Kind.CRON: self.schedules.process,
             Kind.CREATE: self.jobs.create,
             Kind.ACTION: self.jobs.act,
         }
@@ -61,11 +61,11 @@ class Course:
         """Plan the next events of the document's objects, and the events of the document."""
         world = self.world
         for key, podgroup in world.cluster.podgroups.items():
-            world.know_podgroup(key, podgroup, self._since_begin(podgroup))
+            world.add_podgroup(key, podgroup, self._since_begin(podgroup))
         for job in sorted(vcjobs, key=key_of):
             self.jobs.submit(job, self._since_begin(job) or 0.0, exists=True)
         for key in list(world.cluster.pods):
-            self.runs.know(key, 0.0)
+            self.runs.track(key, 0.0)
         for job_key in world.members:
             world.record_start(job_key)
         self.jobs.settle(0.0)
@@ -86,8 +86,8 @@ class Course:
             "schedules": self.schedules.frozen(),
         }
 
-    def happen(self, due: Due) -> None:
-        """Process what is due, and let the controllers react."""
+    def process(self, due: Due) -> None:
+        """Process a due event, then let the controllers react."""
         if due.kind is Kind.EVENT:
             self.outside.apply(self.world.timeline.events[int(due.key)], due.time)
         else:

@@ -1,4 +1,4 @@
-"""Actions of Jobs that wait for their timeout, and their cancellation."""
+"""Job actions that wait for their timeout, and their cancellation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class DelayedActions:
         self.agenda = agenda
 
     def plan(self, key: str, state: JobState, request: Request, follows: Reaction, time: float) -> None:
-        """Delay the action of a request, unless the same action already waits."""
+        """Delay the action of a request, unless the same action is already delayed."""
         waiting = state.delayed.get(request.pod)
         if waiting is None or waiting[0] != follows.action:
             state.delayed[request.pod] = [follows.action, request.event, request.task, request.partition]
             self.agenda.plan(time + follows.delay, Kind.ACTION, f"{key} {request.pod}")
 
     def forget_outdated(self, key: str, state: JobState, request: Request) -> None:
-        """Drop the action of a pod that has left the state that caused it."""
+        """Drop a pod's delayed action if the pod is no longer in the state that caused it."""
         waiting = state.delayed.get(request.pod)
         if waiting is None or request.event not in ("PodRunning", "PodFailed", "PodEvicted"):
             return
@@ -30,7 +30,7 @@ class DelayedActions:
             self.drop(key, state, request.pod)
 
     def drop_alike(self, key: str, state: JobState, action: str, request: Request) -> None:
-        """Drop the actions that one of the same kind has made unnecessary."""
+        """Drop the delayed actions that an executed action of the same kind makes unnecessary."""
         kind = RESTARTS_OF.get(action)
         for pod, (other, _, task, partition) in list(state.delayed.items()):
             same_part = {"task": task == request.task, "pod": pod == request.pod}.get(
@@ -40,6 +40,6 @@ class DelayedActions:
                 self.drop(key, state, pod)
 
     def drop(self, key: str, state: JobState, pod: str) -> None:
-        """Drop the waiting action of a pod."""
+        """Drop the delayed action of a pod."""
         del state.delayed[pod]
         self.agenda.cancel(f"{key} {pod}", Kind.ACTION)

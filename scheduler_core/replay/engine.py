@@ -49,9 +49,9 @@ class Step(NamedTuple):
     session : Session
         The closed session.
     change : Change
-        How much it changed of what later sessions read.
+        How much of the state that later sessions read it changed.
     reading : float or None
-        When a plugin next decides differently because of the clock, in seconds since 1970; None: never.
+        When a plugin next decides differently because of the time, in seconds since 1970; None: never.
 
     """
 
@@ -71,7 +71,7 @@ class Replay:
     skips : bool
         Whether sessions that would change nothing are skipped.
     anew : bool
-        Whether each session is opened on a rebuilt snapshot; slow, with the same result.
+        Whether each session is opened on a rebuilt snapshot, with the same result but more slowly.
     frozen : mapping, optional
         The return value of `freeze`, from which the replay continues.
 
@@ -119,7 +119,7 @@ class Replay:
             current = self._next
             time = current * self.timeline.period
             self._calm.begin()
-            self.happen(time)
+            self.process(time)
             step = self._session(time)
             self.sessions, self.end = current + 1, time
             self.computed += 1
@@ -145,17 +145,17 @@ class Replay:
         """Return when the next session is computed, None if nothing more can happen."""
         return None if self._next is None else self._next * self.timeline.period
 
-    def happen(self, time: float) -> None:
-        """Process what is due by a time."""
+    def process(self, time: float) -> None:
+        """Process the events that are due by a time."""
         while (due := self._world.agenda.pop(time)) is not None:
-            if not self._calm.happen(due):
+            if not self._calm.process(due):
                 self._calm.leave()
-                self._course.happen(due)
+                self._course.process(due)
 
     def _after(self, current: int, step: Step) -> int | None:
-        """Return the number of the session to compute after one, None if nothing more can happen.
+        """Return the number of the next session to compute, None if nothing more can happen.
 
-        A session that changed only phases is not the last one; the session after it is, if nothing is due.
+        A session that changed only phases is followed by one more, which is the last if no event is planned.
         """
         if step.change is Change.STATE:
             return current + 1
@@ -170,7 +170,7 @@ class Replay:
         return min(numbers)
 
     def freeze(self) -> dict[str, Any]:
-        """Return the state between two steps as plain data; a replay made with it gives the same bytes."""
+        """Return the state between two steps as plain data; a replay made from it gives the same bytes."""
         self._calm.leave()
         kept = {name: value for name, value in self._simulation.kept.items() if isinstance(value, float)}
         return {
@@ -185,14 +185,14 @@ class Replay:
     def moment(self, time: float | None = None) -> dict[str, Any]:
         """Return the input of the next session as a scenario.
 
-        Its run decides as that session does, unless a plugin stores earlier sessions (tdm). After the end of
-        the replay it is the input of one more session. `time` names a session before the next computed one:
-        those in between would change nothing.
+        A run of it decides as that session does, unless a plugin keeps state across sessions (tdm). After the
+        end of the replay it is the input of one more session. `time` selects an earlier session than the next
+        computed one; the sessions in between would change nothing.
         """
         if time is None:
             period = self.timeline.period
             time = self.end + period if self._next is None else self._next * period
-        self.happen(time)
+        self.process(time)
         self._calm.leave()
         now = format_time(floor(self._world.begin + time))
         settings = {name: value for name, value in self.document.items() if name not in TIMES}
@@ -227,7 +227,7 @@ class Replay:
         change = self._calm.decide(time)
         if change is None:
             return None
-        self.records.decided(time, session.decisions)
+        self.records.record_decisions(time, session.decisions)
         return Step(time, session, change, None)
 
     def _session_of_actions(self, time: float) -> Step:
@@ -237,13 +237,13 @@ class Replay:
             self._simulation.act(session, action)
         close_session(session)
         step = Step(time, session, write_session(self._course, session, time), next_reading(session))
-        self._calm.end_of(session)
+        self._calm.record_session(session)
         return step
 
     def _record(self, session: Session, time: float, accounts: Iterable[QueueAccount]) -> None:
         """Record the input of a session; the accounts include all that changed."""
-        self.records.opened(time, accounts)
-        self.records.free_room.found(time, session.snapshot.nodes)
+        self.records.record_queues(time, accounts)
+        self.records.free_room.record(time, session.snapshot.nodes)
 
     def _configure(self) -> None:
         """Apply the configuration of an event of the document."""

@@ -1,4 +1,4 @@
-"""Whether a session that follows without any event in between would decide anything.
+"""Detects that the next session would decide nothing, unless an event happens in between.
 
 Its input is the state after this one. After a session that changed nothing, the next one has the same input
 and decides the same: nothing. The same holds if the only changes are phases of fully running jobs.
@@ -18,7 +18,7 @@ from scheduler_core.release import Rule
 
 
 class Change(Enum):
-    """How much a session changed of what later sessions read: nothing, only phases, or more."""
+    """How much of the state that later sessions read a session changed: nothing, only phases, or more."""
 
     NOTHING = 0
     PHASES = 1
@@ -29,8 +29,8 @@ def change_of_phases(session: Session, jobs: Iterable[JobInfo]) -> Change:
     """Return how much the changed phases of these jobs matter to later sessions.
 
     They do not if each job was enqueued and all of its pods run, so that no action acts on it in either
-    phase, and if no reservation changes with the phase or no job waits to be enqueued: only votes on these
-    read reservations. No other rule reads a phase, except for what plugin extender posts.
+    phase, and if either no reservation changes with the phase or no job waits to be enqueued (only votes on
+    such jobs read reservations). No other rule reads a phase, except for the payload of plugin extender.
     """
     changed = [job for job in jobs if job.phase != job.phase_before]
     if not changed:
@@ -38,7 +38,7 @@ def change_of_phases(session: Session, jobs: Iterable[JobInfo]) -> Change:
     if session.conf.first_option("extender") is not None or not all(map(_runs_whole, changed)):
         return Change.STATE
     whole = reads_whole_minimum(session)
-    if any(moves_reservation(job, whole=whole) for job in changed) and _anybody_is_pending(session):
+    if any(moves_reservation(job, whole=whole) for job in changed) and _any_job_is_pending(session):
         return Change.STATE
     return Change.PHASES
 
@@ -65,6 +65,6 @@ def moves_reservation(job: JobInfo, *, whole: bool) -> bool:
     return reserves or (whole and not job.min_resources.is_nothing())
 
 
-def _anybody_is_pending(session: Session) -> bool:
+def _any_job_is_pending(session: Session) -> bool:
     touched = session.snapshot.tasks.touched.values()
     return bool(session.lines.pending) or any(job.is_pending for job in touched)

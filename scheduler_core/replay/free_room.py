@@ -16,9 +16,9 @@ class FreeRoom:
     Attributes
     ----------
     rows : list of dict
-        ``t``, ``node`` and ``free``: by resource what no pod holds there from then on, resources of which
-        nothing is free left out. Pods that terminate hold theirs until they are gone. A node that is gone
-        has nothing free.
+        ``t``, ``node`` and ``free``: the free amounts on the node from then on, by resource, without
+        resources of which nothing is free. Terminating pods hold their amounts until they are deleted. A
+        deleted node has nothing free.
 
     """
 
@@ -29,8 +29,8 @@ class FreeRoom:
         self._shown: dict[tuple[float, ...], Mapping[str, float]] = {}
         self._shared = SharedMaps()
 
-    def found(self, time: float, nodes: NodeTable) -> None:
-        """Record the free amounts at the open of a session, for nodes where they changed."""
+    def record(self, time: float, nodes: NodeTable) -> None:
+        """Record the free amounts at the open of a session, for nodes on which they changed."""
         now = len(nodes.changes)
         if self._seen is not None and self._seen[0] is nodes:
             if self._seen[1] == now:

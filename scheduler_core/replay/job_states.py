@@ -24,7 +24,7 @@ INDEPENDENT = "queuecast/independent-pods"
 
 @dataclass
 class JobState:
-    """One Job as its controller knows it.
+    """The state of one Job in its controller.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class JobState:
     retries : int
         The number of requested restarts.
     counts : Counts
-        Its pods at the last time that they were counted: not while its PodGroup is pending.
+        Its pods when they were last counted; they are not counted while its PodGroup is pending.
     groups : int
         How many PodGroups it has had.
     creating : list of str
@@ -45,7 +45,7 @@ class JobState:
     created, restarts : dict
         By pod: how often it was created, and how often its container was restarted in place.
     saved : dict
-        By pod: the work that survives.
+        By pod: the work done that survives an eviction.
     delayed : dict
         By pod: the action that waits for its timeout, with its event, task and partition.
 
@@ -66,7 +66,7 @@ class JobState:
 
     @cached_property
     def rules(self) -> VolcanoJob:
-        """Return the Job with the defaults that its webhook gives it."""
+        """Return the Job with the defaults that the webhook sets."""
         return VolcanoJob(self.job, self.scheduler)
 
     @cached_property
@@ -146,7 +146,7 @@ class JobStates:
         return {key: self.states[key].frozen() for key in sorted(self.states)}
 
     def claim(self, key: str, life: Life, pod: Object) -> None:
-        """Note which Job controls a pod, if any does."""
+        """Record which Job controls a pod, if any does."""
         metadata = pod["metadata"]
         annotations = metadata.get("annotations") or {}
         job = f"{metadata.get('namespace') or 'default'}/{annotations.get(JOB_NAME)}"
@@ -163,7 +163,7 @@ class JobStates:
         self.requests.append((key, Request(event)))
 
     def command(self, key: str, action: str) -> None:
-        """Give a command to a Job: AbortJob or ResumeJob."""
+        """Queue a command for a Job: AbortJob or ResumeJob."""
         self.requests.append((key, Request("CommandIssued", action=action)))
 
     def pod_event(self, key: str, event: str, exit_code: int = 0) -> None:

@@ -39,7 +39,7 @@ Object = Mapping[str, Any]
 
 
 def ignore_phase(_job: str, _time: float) -> None:
-    """Do nothing about a Job that entered another phase."""
+    """Ignore that a Job entered another phase."""
 
 
 class JobController:
@@ -68,10 +68,10 @@ class JobController:
         """Return everything as plain data."""
         return {"rate": [self.rate.tokens, self.rate.at], "states": self.known.frozen()}
 
-    # Jobs come and go
+    # adding and deleting Jobs
 
     def submit(self, job: Object, time: float, *, exists: bool = False) -> None:
-        """Add a Job; one that its webhook refuses is only recorded. `exists`: it existed at the start."""
+        """Add a Job; one that the webhook rejects is only recorded. `exists`: it existed at the start."""
         world, key = self.world, key_of(job)
         state = JobState(job, world.admission.first_scheduler)
         record = world.records.vcjobs[key] = VcjobRecord(state.rules.queue, state.group, time)
@@ -105,7 +105,7 @@ class JobController:
             self.world.records.vcjobs[key].deleted = time
 
     def settle(self, time: float) -> None:
-        """Handle events until none is left."""
+        """Handle queued events until none is left."""
         while self.known.requests:
             key, request = self.known.requests.popleft()
             state = self.states.get(key)
@@ -146,7 +146,7 @@ class JobController:
         if action != SYNC:
             self.delayed.drop_alike(key, state, action, request)
         if state.phase != before:
-            self._turned(key, state, time)
+            self._enter_phase(key, state, time)
         if action != SYNC or state.phase != before:
             self.known.request(key, "OutOfSync")
 
@@ -175,8 +175,8 @@ class JobController:
             self._kill_all(state, time, keeps_ended=False)
         state.phase = phase_after(state.rules, state.phase, state.counts, state.retries)
 
-    def _turned(self, key: str, state: JobState, time: float) -> None:
-        """Record a phase, and plan its consequences."""
+    def _enter_phase(self, key: str, state: JobState, time: float) -> None:
+        """Record a phase that a Job entered, and plan its consequences."""
         record = self.world.records.vcjobs[key]
         record.phases.append([time, state.phase])
         record.retries = state.retries
@@ -221,7 +221,7 @@ class JobController:
         self._remove_group(state)
 
     def _kill(self, state: JobState, keys: Iterable[str], time: float) -> None:
-        """Delete pods; their later changes are no events of the Job."""
+        """Delete pods; later changes of theirs cause no events of the Job."""
         for key in list(keys):
             life = self.world.lives.get(key)
             if life is not None and life.vcjob:
@@ -233,7 +233,7 @@ class JobController:
         if state.group in self.world.podgroups:
             self.world.remove_group(state.group)
 
-    # bringing up to date
+    # synchronising
 
     def _sync(self, state: JobState, time: float) -> None:
         world = self.world
@@ -254,10 +254,10 @@ class JobController:
             group = {**group, "metadata": metadata}
         state.groups += 1
         submitted = self.world.records.vcjobs[self.world.vcjob_groups[state.group]].submitted
-        self.world.know_podgroup(state.group, group, submitted)
+        self.world.add_podgroup(state.group, group, submitted)
 
     def _request_missing(self, state: JobState, time: float) -> None:
-        """Request the pods that the Job lacks and whose tasks need not wait for others."""
+        """Request the missing pods whose tasks need not wait for other tasks."""
         pods, requested = self.world.cluster.pods, set(state.creating)
         for task in state.rules.tasks:
             names = [

@@ -44,7 +44,7 @@ class Machines:
         """Return the stored state of nodes, as plain data."""
         return {"lost": list(self._lost), "pulled": dict(sorted(self._pulled.items()))}
 
-    # pods that were bound
+    # bound pods
 
     def start_delay(self, key: str, node: str, time: float) -> float:
         """Return the seconds from a bind until the pod runs: its images are pulled, then it starts."""
@@ -60,10 +60,10 @@ class Machines:
         elif delay > 0:
             self.world.agenda.plan(time + delay, Kind.START, key)
         else:
-            self.runs.began(key, time)
+            self.runs.plan_end(key, time)
 
     def _pulls(self, node: str, spec: Object, time: float) -> float:
-        """Return how long a pod that is bound now waits for its images, and pull the missing ones."""
+        """Return how long a pod that is bound now waits for its images; pull the missing ones."""
         table = self.world.timeline.pull
         ready = time
         for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
@@ -100,7 +100,7 @@ class Machines:
                 self.terminations.terminate(key, time)
 
     def lose(self, name: str, time: float) -> None:
-        """Stop a node: the work on it stops, and no controller knows yet."""
+        """Stop a node and the work on it; no controller notices yet."""
         self._lost[name] = None
         for key in self.world.pods_on(name):
             life = self.world.lives[key]
@@ -110,7 +110,7 @@ class Machines:
                 self.world.agenda.cancel(key)
         self.world.agenda.plan(time + MARKED_AFTER, Kind.NODE, f"{name} unreachable")
 
-    def happen(self, planned: str, time: float) -> None:
+    def process(self, planned: str, time: float) -> None:
         """Mark a lost node, or delete a pod on it."""
         name, _, what = planned.partition(" ")
         if what == "unreachable" and name in self._lost:
@@ -130,7 +130,7 @@ class Machines:
 
 
 def _unreachable(node: Object) -> Object:
-    """Return a node as its controller marks it when it no longer responds."""
+    """Return a node as the node controller marks it when it no longer responds."""
     spec, status = node.get("spec") or {}, node.get("status") or {}
     taints = [
         *(spec.get("taints") or ()),
@@ -145,7 +145,7 @@ def _unreachable(node: Object) -> Object:
 
 
 def _tolerates(pod: Object) -> float | None:
-    """Return how long a pod stays on an unreachable node before it is deleted, None: for ever."""
+    """Return how long a pod stays on an unreachable node before it is deleted; None: forever."""
     for toleration in pod["spec"].get("tolerations") or ():
         fits = toleration.get("key") in (None, "", UNREACHABLE)
         if fits and toleration.get("effect") in (None, "", "NoExecute"):

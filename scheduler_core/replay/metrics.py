@@ -1,8 +1,8 @@
 """Metrics of a replay's records, each with its definition.
 
 All functions read the result of a replay as plain data. Times are in seconds, amounts in the scheduler's
-units. `among` names the queues that count, None for all: in a tree leave the parents out, which hold what
-their children hold.
+units. `among` names the queues to include, None for all; in a tree leave out the parents, whose amounts
+include those of their children.
 
 Sources: Feitelson, "Metrics for parallel job scheduling" (bounded slowdown); Jain et al., 1984 (fairness
 index); Verma et al., "Borg" (goodput lost, churn).
@@ -18,11 +18,11 @@ from itertools import pairwise
 from scheduler_core.replay.spans import Result, Row, Span, spans
 
 SHORTEST_RUN = 10.0
-"""Seconds that a run counts at least in the bounded slowdown."""
+"""The least run time in seconds in the bounded slowdown."""
 
 
 def wait(job: Row) -> float | None:
-    """Return the seconds from submission until minMember pods ran; None while they did not.
+    """Return the seconds from submission until minMember pods ran; None if they have not yet.
 
     Examples
     --------
@@ -36,14 +36,14 @@ def wait(job: Row) -> float | None:
 
 
 def turnaround(job: Row) -> float | None:
-    """Return the seconds from submission until the job finished; None while it has not."""
+    """Return the seconds from submission until the job finished; None if it has not yet."""
     if job["finished"] is None or job["submitted"] is None:
         return None
     return float(job["finished"] - job["submitted"])
 
 
 def bounded_slowdown(job: Row) -> float | None:
-    """Return turnaround over run time, runs below 10 s counted as 10 s, never below 1; None while it runs.
+    """Return turnaround over run time, which counts as at least 10 s; never below 1; None if not finished.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def bounded_slowdown(job: Row) -> float | None:
 
 
 def quantile(values: Sequence[float], part: float) -> float | None:
-    """Return the smallest value that at least this part of the values does not exceed; None without values.
+    """Return the smallest value that at least this part of the values do not exceed; None without values.
 
     Examples
     --------
@@ -76,18 +76,18 @@ def quantile(values: Sequence[float], part: float) -> float | None:
 
 @dataclass(frozen=True)
 class QueueWaits:
-    """What jobs of one queue met.
+    """The waits and losses of the jobs of one queue.
 
     Attributes
     ----------
     jobs, started, finished : int
-        Submitted, started and finished ones.
+        Numbers of submitted, started and finished jobs.
     p50, p95, longest : float or None
-        Of the waits of started jobs, in seconds.
+        Quantiles and maximum of the waits of started jobs, in seconds.
     evictions : int
-        Of pods of its jobs.
+        The number of evictions of its jobs' pods.
     lost_seconds : float
-        Run time thrown away.
+        Lost run time.
 
     """
 
@@ -124,9 +124,9 @@ def _waits(jobs: Sequence[Row]) -> QueueWaits:
 
 
 def attainment(result: Result, queue: str, target: float) -> float | None:
-    """Return the part of a queue's jobs that waited at most `target` seconds; None when it had no job.
+    """Return the part of a queue's jobs that waited at most `target` seconds; None if it had no job.
 
-    A job that has not started counts as late once it has waited longer than the target.
+    A job that has not started counts as late as soon as it has waited longer than the target.
     """
     met = []
     for job in result["jobs"].values():
@@ -148,12 +148,12 @@ def integral(held: Iterable[Span], figure: str, resource: str) -> float:
 
 
 def deficit(held: Iterable[Span], resource: str) -> float:
-    """Return the integral of what a queue lacks: max(0, min(deserved, request) - allocated)."""
+    """Return the integral of a queue's deficit: max(0, min(deserved, request) - allocated)."""
     return sum(lacking(span.row, resource) * span.seconds for span in held)
 
 
 def lacking(row: Row, resource: str) -> float:
-    """Return how much a queue is below what it deserves and requests."""
+    """Return by how much the allocated amount is below both the deserved and the requested amount."""
     wanted = min(row["deserved"].get(resource, 0.0), row["request"].get(resource, 0.0))
     return max(0.0, float(wanted - row["allocated"].get(resource, 0.0)))
 
@@ -161,7 +161,7 @@ def lacking(row: Row, resource: str) -> float:
 def longest_starvation(held: Sequence[Span]) -> tuple[float, float]:
     """Return when a queue's longest starvation began and how long it lasted; (0, 0) without one.
 
-    A queue starves while it lacks any resource that it deserves and requests, `pods` left out.
+    A queue starves while it has a deficit in any resource but `pods`.
     """
     best = current = (0.0, 0.0)
     for span in held:
@@ -177,9 +177,9 @@ def longest_starvation(held: Sequence[Span]) -> tuple[float, float]:
 
 
 def jain_index(result: Result, resource: str, among: Collection[str] | None = None) -> float | None:
-    """Return the average over time of Jain's index of allocated / deserved over the queues that request any.
+    """Return the time average of Jain's index of allocated / deserved, over the queues with a request.
 
-    1 is fair; 1 / n is all for one of n queues. None when no queue ever deserved and requested the resource.
+    1 is fair; 1 / n means that one of n queues has all. None if no queue ever deserved and requested any.
     """
     of_queue = spans(result, among)
     moments = sorted({moment for held in of_queue.values() for span in held for moment in span[:2]})
@@ -211,7 +211,7 @@ def _jain(rows: Iterable[Row | None], resource: str) -> float | None:
 def utilisation(
     result: Result, resource: str, capacity: float, among: Collection[str] | None = None
 ) -> float | None:
-    """Return the part of a constant capacity that all queues had allocated, over time; None without time."""
+    """Return the time average of the allocated part of a constant capacity; None without time or capacity."""
     seconds = float(result["end_seconds"])
     if not seconds or not capacity:
         return None
@@ -223,10 +223,10 @@ def utilisation(
 
 
 def evictions_between_queues(result: Result) -> Counter[tuple[str, str]]:
-    """Return how many pods were evicted, by the queue that lost them and the one they made room for.
+    """Return the number of evicted pods, by their queue and the queue that they were evicted for.
 
-    The second name is empty for evictions that name no pod (gangpreempt, gangreclaim, shuffle), and where the
-    log decides nothing else about the pod that they name.
+    The second name is empty for evictions that name no preemptor (gangpreempt, gangreclaim, shuffle), and for
+    those whose preemptor has no other decision in the log.
     """
     queue_of = {key: job["queue"] for key, job in result["jobs"].items()}
     pods: dict[str, str] = {}
@@ -248,14 +248,14 @@ def pod_seconds(result: Result, among: Collection[str] | None = None) -> float:
 
 
 def churn(result: Result, among: Collection[str] | None = None) -> float | None:
-    """Return evictions per 1,000 pod-hours allocated; None when nothing was allocated."""
+    """Return evictions per 1,000 allocated pod-hours; None if nothing was allocated."""
     hours = pod_seconds(result, among) / 3600.0
     evictions = float(sum(job["evictions"] for job in result["jobs"].values()))
     return 1000.0 * evictions / hours if hours else None
 
 
 def goodput_lost(result: Result, among: Collection[str] | None = None) -> float | None:
-    """Return lost run time over allocated pod-seconds; None when nothing was allocated."""
+    """Return lost run time over allocated pod-seconds; None if nothing was allocated."""
     seconds = pod_seconds(result, among)
     lost = float(sum(job["lost_seconds"] for job in result["jobs"].values()))
     return lost / seconds if seconds else None

@@ -1,4 +1,4 @@
-"""Notes on what a replay assumes between sessions, and on what it leaves out."""
+"""Notes on the assumptions of a replay between sessions, and on what it does not model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OF_DRAINS = f"{NOT_MODELLED}PodDisruptionBudgets of drains. They delete every po
 
 
 def replay_notes(document: Object, records: Records) -> list[str]:
-    """Return what a result assumes between sessions."""
+    """Return the notes that apply to a replay."""
     notes = list(OF_JOBS) if records.vcjobs else []
     replay = document.get("replay") or {}
     events = replay.get("events") or ()

@@ -20,7 +20,7 @@ Object = Mapping[str, Any]
 
 
 class Outside:
-    """The events of the document, that is, acts of people and programs outside the simulation."""
+    """Applies the events of the document: actions of people and programs outside the simulation."""
 
     def __init__(
         self, world: World, runs: PodRuns, machines: Machines, jobs: JobController, schedules: Schedules
@@ -32,7 +32,7 @@ class Outside:
         self.schedules = schedules
 
     def apply(self, event: Object, time: float) -> None:
-        """Apply one event: what it creates, replaces, deletes and so on, in this order."""
+        """Apply one event: first what it creates, then what it replaces, then what it deletes, and so on."""
         world, cluster = self.world, self.world.cluster
         for name, things in (event.get("create") or {}).items():
             for thing in things:
@@ -60,7 +60,7 @@ class Outside:
     def _create(self, name: str, thing: Object, time: float) -> None:
         world, cluster = self.world, self.world.cluster
         if name == "podgroups":
-            world.know_podgroup(key_of(thing), thing, time)
+            world.add_podgroup(key_of(thing), thing, time)
         elif name == "pods":
             self.runs.add(key_of(thing), thing, time)
             if world.admission.document.get("controllers") is True:
@@ -76,7 +76,7 @@ class Outside:
             self.schedules.submit(name, thing, time)
 
     def _group(self, key: str, time: float) -> None:
-        """Give a plain pod its PodGroup, as the controller does."""
+        """Create the PodGroup of a plain pod, as the controller does."""
         world = self.world
         made = group_plain_pods(
             {key: world.cluster.pods[key]},
@@ -86,7 +86,7 @@ class Outside:
             default_requests=world.admission.defaults,
         )
         for podgroup in made.podgroups:
-            world.know_podgroup(key_of(podgroup), podgroup, time)
+            world.add_podgroup(key_of(podgroup), podgroup, time)
         for pod in made.pods:
             self.runs.add(key, pod, time)
 

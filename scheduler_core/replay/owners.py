@@ -1,6 +1,6 @@
 """Owners of plain pods, which replace evicted ones.
 
-Only with `evicted` "owner"; the pods of Jobs follow `replay.jobs`.
+Used only if `evicted` is "owner"; `replay.jobs` handles the pods of Jobs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _AGAIN = re.compile(r"-re\d+$")
 
 
 def kind_of_owner(pod: Object) -> str:
-    """Return the kind of the object that controls a pod, empty when none does."""
+    """Return the kind of the object that controls a pod, empty if none does."""
     for owner in pod["metadata"].get("ownerReferences") or ():
         if owner.get("controller"):
             kind: str = owner.get("kind") or ""
@@ -33,21 +33,21 @@ def is_replaced_at_once(pod: Object) -> bool:
 
 
 def is_replaced_when_gone(pod: Object) -> bool:
-    """Return whether the owner creates the pod of the same name again once this one is gone."""
+    """Return whether the owner creates a pod of the same name once this one is gone."""
     return kind_of_owner(pod) in WHEN_GONE
 
 
 def replacement(pod: Object, others: Collection[str], now: str, scheduler_names: frozenset[str]) -> Object:
-    """Return the pod that an owner creates in place of one that terminates, under a name that is free.
+    """Return the pod with which an owner replaces a terminating one, under an unused name.
 
     Parameters
     ----------
     pod : mapping
-        The one that terminates.
+        The terminating pod.
     others : collection of str
-        Every pod by namespace/name.
+        The namespace/name of every pod.
     now : str
-        When it is created.
+        Its creation timestamp.
     scheduler_names : frozenset of str
         The schedulers that are simulated.
 

@@ -13,7 +13,7 @@ class Life:
     Attributes
     ----------
     uid : str
-        The uid that it was created with first.
+        The uid with which it was first created.
     job : str
         The key of its PodGroup, empty without one.
     returns : int
@@ -25,22 +25,22 @@ class Life:
     saved : float
         Work done that survives an eviction.
     restores : float
-        Seconds at the beginning of this run for restoring saved work.
+        How many seconds restoring saved work takes at the beginning of this run.
     started : float or None
-        Since when it runs; None: it does not run.
+        When it started to run; None: it does not run.
     since : float or None
-        Since when its work progresses; None: it does not, as the pod does not run or a member of its gang is
-        missing.
+        When its work started to progress; None: it does not progress, as the pod does not run or a member of
+        its gang is missing.
     done : float
-        How long its work progressed in this run before `since`.
+        For how long its work had progressed in this run before `since`.
     ran : float
-        The run time with which it succeeded, 0 once that was counted as lost.
+        The run time after which it succeeded; 0 once that is counted as lost.
     terminates : bool
         Whether it is terminating.
     vanishes : float
-        When the object of a terminating pod that first fails is deleted.
+        When a terminating pod that fails first is deleted.
     succeeded, failed : bool
-        How it has ended.
+        Whether it has succeeded or failed.
     vcjob : str
         The key of the Job that controls it, empty without one.
     task : str
@@ -48,7 +48,7 @@ class Life:
     version : int
         The version of that Job when it was created.
     out_of_sync : bool
-        Whether the Job's controller deletes it: then its end is no event of the Job.
+        Whether the Job's controller deletes it; its end is then no event of the Job.
     on_lost_node : bool
         Whether its node no longer responds.
 
@@ -87,7 +87,7 @@ class Life:
 
     @property
     def left(self) -> float | None:
-        """Return how long its work still takes in this run, None: forever."""
+        """Return how long its work still takes in this run; None: forever."""
         if self.duration is None:
             return None
         return self.duration - self.saved + self.restores - self.done
@@ -97,7 +97,7 @@ class Life:
         self.started, self.since, self.done = time, None, 0.0
         self.restores = restores if self.saved > 0 else 0.0
 
-    def go_on(self, time: float) -> None:
+    def resume(self, time: float) -> None:
         """Continue the work."""
         self.since = time
 
@@ -115,7 +115,7 @@ class Life:
         time : float
             When.
         interval : float
-            Seconds of work from one checkpoint to the next; 0: none is made, infinite: nothing is lost.
+            Seconds of work between two checkpoints; 0: there are none, infinite: no work is lost.
 
         """
         if self.started is None:
@@ -128,7 +128,7 @@ class Life:
         return lost
 
     def finish(self, time: float) -> float:
-        """End a run whose work is done, and return its seconds without progress."""
+        """End a run whose work is done; return how many seconds of it were without progress."""
         work = 0.0 if self.duration is None else self.duration - self.saved
         paused = self.started is not None and (self.restores > 0 or self.done > 0)
         lost = time - self.started - work if paused and self.started is not None else 0.0
@@ -138,7 +138,7 @@ class Life:
 
 
 def _gained(saved: float, done: float, interval: float) -> float:
-    """Return how much more work is saved after `done` seconds of it."""
+    """Return how much more work is saved after another `done` seconds."""
     if interval == inf:
         return done
     if interval <= 0:

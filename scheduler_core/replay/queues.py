@@ -1,4 +1,4 @@
-"""Queues that are closed and opened.
+"""Closing and opening queues.
 
 Source: volcano ``pkg/controllers/queue`` at v1.15.1.
 """
@@ -17,9 +17,9 @@ STATES = ("Closing", "Closed")
 
 
 def closed(queues: Iterable[Object], names: Collection[str], in_use: Collection[str]) -> list[Object]:
-    """Return the queues after some were closed, and with each its children; root stays open.
+    """Return the queues after some, and all queues below them, are closed; root stays open.
 
-    A queue with PodGroups is Closing until the last of them is gone. Children remember that their parent
+    A queue with PodGroups is Closing until the last of them is deleted. Children record that their parent
     closed them.
 
     Parameters
@@ -27,7 +27,7 @@ def closed(queues: Iterable[Object], names: Collection[str], in_use: Collection[
     queues : iterable of mapping
         All queues.
     names : collection of str
-        Those that are closed.
+        The queues to close.
     in_use : collection of str
         The queues that have PodGroups.
 
@@ -46,7 +46,7 @@ def closed(queues: Iterable[Object], names: Collection[str], in_use: Collection[
 
 
 def opened(queues: Iterable[Object], names: Collection[str]) -> list[Object]:
-    """Return the queues after some were opened, and with each the children that it had closed."""
+    """Return the queues after some are opened, along with the children that closing them had closed."""
     queues = list(queues)
     below = _below(queues, names)
 
@@ -61,7 +61,7 @@ def opened(queues: Iterable[Object], names: Collection[str]) -> list[Object]:
 
 
 def settled(queues: Iterable[Object], in_use: Collection[str]) -> list[Object]:
-    """Return the queues as their controller leaves them: one that closes is closed without PodGroups."""
+    """Return the queues after those that are Closing and have no PodGroups are set to Closed."""
     return [
         _with_state(queue, "Closed")
         if _state(queue) == "Closing" and queue["metadata"]["name"] not in in_use

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 
 class Rate:
-    """A token bucket: a burst at once, then so many a second.
+    """A token bucket: a burst at once, then a constant rate.
 
     Parameters
     ----------
     per_second : float
-        How many tokens come back each second; 0: requests are never held up.
+        How many tokens are added each second; 0: requests are never delayed.
     burst : int
-        How many there are at most.
+        The capacity of the bucket.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class Rate:
         self.at = 0.0
 
     def next(self, time: float) -> float:
-        """Return when a request that is made at a time is sent."""
+        """Return when a request made at a time is sent."""
         if self.per_second <= 0:
             return time
         self.tokens = min(self.tokens + max(time - self.at, 0.0) * self.per_second, float(self.burst))

@@ -38,13 +38,13 @@ class VcjobRecord:
     Attributes
     ----------
     podgroup : str
-        The key of its PodGroup, under which `jobs` tells how long it waited and ran.
+        The key of its PodGroup; its entry in `jobs` says how long it waited and ran.
     phases : list
         Each phase that it entered, with the time.
     retries : int
         How often it was restarted.
     refused : str
-        Why its webhook refused it, empty when it did not.
+        Why the webhook rejected it, empty if it did not.
 
     """
 
@@ -70,7 +70,7 @@ class Records:
         self._seen: dict[str, tuple[QueueAccount, int]] = {}
         self._shared = SharedMaps()
 
-    def decided(self, time: float, decisions: Iterable[Decision]) -> bool:
+    def record_decisions(self, time: float, decisions: Iterable[Decision]) -> bool:
         """Record the committed decisions of a session; returns whether there were any."""
         logged = [
             decision.as_logged()
@@ -81,7 +81,7 @@ class Records:
             self.log.append({"t": number(time), "decisions": logged})
         return bool(logged)
 
-    def opened(self, time: float, accounts: Iterable[QueueAccount]) -> None:
+    def record_queues(self, time: float, accounts: Iterable[QueueAccount]) -> None:
         """Record the queues that changed since the previous session."""
         seen, shown = self._seen, self._shared.of
         for account in accounts:
@@ -138,7 +138,7 @@ class Records:
         }
 
     def _vcjobs(self) -> dict[str, Any]:
-        """Return the Jobs as a result shows them: what happened, and nothing else."""
+        """Return the Jobs as a result shows them, without fields for what did not happen."""
         return {
             key: {
                 name: _plain_phases(value) if name == "phases" else _plain(value)

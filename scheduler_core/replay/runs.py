@@ -33,8 +33,8 @@ class PodRuns:
         self.world = world
         self.states = states
 
-    def know(self, key: str, time: float) -> None:
-        """Plan the next event of a new pod."""
+    def track(self, key: str, time: float) -> None:
+        """Start tracking a new pod, and plan its next event."""
         world = self.world
         info, pod = world.cluster.pods.infos[key], world.cluster.pods[key]
         life = world.lives[key] = Life(info.uid, info.job_key)
@@ -61,7 +61,7 @@ class PodRuns:
     def add(self, key: str, pod: Object, time: float) -> None:
         """Create a pod."""
         self.world.cluster.pods[key] = pod
-        self.know(key, time)
+        self.track(key, time)
 
     # starting
 
@@ -69,9 +69,9 @@ class PodRuns:
         """Start a bound pod."""
         pods = self.world.cluster.pods
         pods.follow(key, running(pods[key], self.world.timestamp(time)))
-        self.began(key, time)
+        self.plan_end(key, time)
 
-    def began(self, key: str, time: float) -> None:
+    def plan_end(self, key: str, time: float) -> None:
         """Plan the end of a pod that has just started."""
         world = self.world
         life, pod = world.lives[key], world.cluster.pods.infos[key].given
@@ -81,7 +81,7 @@ class PodRuns:
             self.states.pod_event(key, "PodRunning")
             self.pace(life.vcjob, time)
         else:
-            self._go_on(key, time)
+            self._resume(key, time)
         world.record_start(life.job)
 
     def pace(self, job: str, time: float) -> None:
@@ -98,15 +98,15 @@ class PodRuns:
             if life is None or not life.runs or life.on_lost_node:
                 continue
             if complete and life.since is None:
-                self._go_on(pod, time)
+                self._resume(pod, time)
             elif not complete and life.since is not None:
                 life.pause(time)
                 self.world.agenda.cancel(pod)
 
-    def _go_on(self, key: str, time: float) -> None:
+    def _resume(self, key: str, time: float) -> None:
         """Continue a pod's work, and plan its end."""
         life = self.world.lives[key]
-        life.go_on(time)
+        life.resume(time)
         if life.left is not None:
             self.world.agenda.plan(time + life.left, Kind.FINISH, key)
 
@@ -134,7 +134,7 @@ class PodRuns:
             self.pace(life.vcjob, time)
 
     def _exit(self, key: str, code: int, time: float) -> None:
-        """End a run with an exit code other than 0; the kubelet may start the container again in place."""
+        """End a run with an exit code other than 0; the kubelet may restart the container in place."""
         world = self.world
         life, pod = world.lives[key], world.cluster.pods[key]
         world.record_loss(life, life.stop(time, 0.0))

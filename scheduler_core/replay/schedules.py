@@ -17,8 +17,8 @@ from scheduler_core.replay.world import World
 
 Object = Mapping[str, Any]
 
-LOOKS_AFTER = 0.1
-"""Seconds from the minute that is due until the controller looks."""
+CONTROLLER_DELAY = 0.1
+"""Seconds from the due minute until the controller acts."""
 KEPT_SUCCESSES, KEPT_FAILURES = 3, 1
 OVER = FINISHED | {"Aborted"}
 
@@ -46,7 +46,7 @@ class Schedules:
         }
 
     def submit(self, kind: str, thing: Object, time: float) -> None:
-        """Take a CronJob, a JobFlow or a JobTemplate."""
+        """Add a CronJob, a JobFlow or a JobTemplate."""
         key = key_of(thing)
         if kind == "cronjobs":
             self._crons[key] = thing
@@ -67,10 +67,10 @@ class Schedules:
         begin = self.world.begin
         due = schedule_of(self._crons[key]["spec"]["schedule"]).after(begin + time)
         if due is not None:
-            self.world.agenda.plan(due - begin + LOOKS_AFTER, Kind.CRON, key)
+            self.world.agenda.plan(due - begin + CONTROLLER_DELAY, Kind.CRON, key)
 
-    def happen(self, key: str, time: float) -> None:
-        """Start the Job of a CronJob that is due, as far as its policy lets it."""
+    def process(self, key: str, time: float) -> None:
+        """Create the Job of a due CronJob if its concurrency policy allows it."""
         cron = self._crons[key]
         spec = cron["spec"]
         self._plan(key, time)
@@ -110,7 +110,7 @@ class Schedules:
     # JobFlows
 
     def _deploy(self, key: str, time: float) -> None:
-        """Create the Jobs of a flow all of whose targets are Completed."""
+        """Create the Jobs of a flow whose targets are all Completed."""
         flow = self._flows[key]
         space, name = flow["metadata"].get("namespace") or "default", flow["metadata"]["name"]
         made = self._made[f"flow {key}"]
@@ -130,7 +130,7 @@ class Schedules:
     # both
 
     def _phase_changed(self, job: str, time: float) -> None:
-        """Bring a Job's CronJob or JobFlow up to date after the Job has entered another phase."""
+        """Update a Job's CronJob or JobFlow after the Job has entered another phase."""
         for owner, made in sorted(self._made.items()):
             if job in made:
                 kind, _, key = owner.partition(" ")
@@ -149,7 +149,7 @@ class Schedules:
         return f"{namespace}/{name}"
 
     def _phase(self, job: str) -> str:
-        """Return the phase that a Job entered last, empty before it is there."""
+        """Return the current phase of a Job, empty if it does not exist yet."""
         record = self.world.records.vcjobs.get(job)
         if record is None:
             return ""

@@ -6,11 +6,11 @@ from scheduler_core.rendering import amounts
 from scheduler_core.resource import Resource
 
 MOST = 20_000
-"""The number of stored maps: a cluster with more distinct amounts has few equal ones."""
+"""The maximum number of stored maps; in a cluster with more distinct amounts few are equal."""
 
 
 class SharedMaps:
-    """Amounts by resource, of which equal ones are one object; they must not be written.
+    """Amounts by resource, with one object for all equal ones; they must not be changed.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The rows of a replay's result by queue, each with its span of time.
 
-All functions read the result as plain data; times are in seconds. `among` names the queues that count, None
+All functions read the result as plain data; times are in seconds. `among` names the queues to include, None
 for all.
 """
 
@@ -21,7 +21,7 @@ Stretch = tuple[float, float]
 
 
 class Span(NamedTuple):
-    """A stretch of time in which a queue's row did not change."""
+    """A stretch of time during which a queue's row did not change."""
 
     begin: float
     end: float
@@ -29,15 +29,15 @@ class Span(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Return how long it lasted."""
+        """Return the length of the span."""
         return self.end - self.begin
 
 
 def spans(result: Result, among: Collection[str] | None = None) -> dict[str, list[Span]]:
-    """Return each queue's rows with how long each held, from time 0 to the last session.
+    """Return each queue's rows with their spans of time, from time 0 to the last session.
 
-    A session counts no queue without PodGroups, so its last row ends when its last PodGroup is gone, and
-    its next one begins with the first session that finds another one.
+    A session does not count queues without PodGroups. So a queue's row ends when its last PodGroup is
+    deleted, and its next row begins with the first session that finds another one.
     """
     rows: dict[str, list[Row]] = {}
     for row in result["queues"]:
@@ -55,7 +55,7 @@ def spans(result: Result, among: Collection[str] | None = None) -> dict[str, lis
 def presence(result: Result) -> dict[str, list[Stretch]]:
     """Return when sessions found PodGroups of each queue, as stretches in order.
 
-    A queue that never had any is missing.
+    A queue that never had any is not included.
     """
     of_vcjobs, period = _podgroups_of_vcjobs(result), result.get("period_seconds") or 0.0
     found: dict[str, list[Stretch]] = {}
@@ -67,13 +67,13 @@ def presence(result: Result) -> dict[str, list[Stretch]]:
 
 
 def podgroup_ends(result: Result) -> dict[str, float]:
-    """Return when the PodGroups of Jobs were deleted for good, completed or not, by PodGroup."""
+    """Return when the PodGroups of Jobs were finally deleted, completed or not, by PodGroup."""
     ends = {key: lives[-1][1] for key, lives in _podgroups_of_vcjobs(result).items()}
     return {key: end for key, end in ends.items() if end < inf}
 
 
 def _podgroups_of_vcjobs(result: Result) -> dict[str, list[Stretch]]:
-    """Return when the PodGroup of each Job existed, by its key; a Job that is resumed gets another one."""
+    """Return when the PodGroup of each Job existed, by the PodGroup's key; a resumed Job gets a new one."""
     found: dict[str, list[Stretch]] = {}
     for job in result.get("vcjobs", {}).values():
         lives, begin = list[Stretch](), None

@@ -1,4 +1,4 @@
-"""Evicted and deleted pods: they terminate, disappear, and may be created again."""
+"""Terminates, deletes and recreates evicted and deleted pods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TERMINAL_FOR = 0.1
 
 
 class Terminations:
-    """The pods of a replay that terminate."""
+    """The terminating pods of a replay."""
 
     def __init__(self, world: World, runs: PodRuns, states: JobStates) -> None:
         self.world = world
@@ -36,10 +36,10 @@ class Terminations:
         self._terminate(key, pod, time)
 
     def delete(self, key: str, time: float) -> None:
-        """Delete a pod: one that has no node, or has ended, is gone at once."""
+        """Delete a pod; one without a node, or that has ended, is removed at once."""
         if self.world.lives[key].has_ended or not self.world.cluster.pods.infos[key].node_name:
             self.world.lives[key].terminates = True
-            self.gone(key, time)
+            self.remove(key, time)
         else:
             self.terminate(key, time)
 
@@ -66,7 +66,7 @@ class Terminations:
             self._replace(key, time)
 
     def _replace(self, key: str, time: float) -> None:
-        """Create the pod with which its owner replaces one that terminates."""
+        """Create the pod with which its owner replaces a terminating one."""
         world = self.world
         pods = world.cluster.pods
         pod = replacement(pods[key], pods, world.timestamp(time), world.scheduler_names)
@@ -74,7 +74,7 @@ class Terminations:
         world.lives[key_of(pod)].saved = world.lives[key].saved
 
     def restart_jobs(self, jobs: Iterable[str], time: float) -> None:
-        """Terminate the other running pods of jobs that are restarted as a whole."""
+        """Terminate the other running pods of jobs that restart as a whole."""
         world = self.world
         for job in jobs:
             if job in world.vcjob_groups:
@@ -98,12 +98,12 @@ class Terminations:
             if not life.has_ended:
                 stopped.add(life.job)
                 self.runs.stop(key, time)
-                self.gone(key, time)
+                self.remove(key, time)
         if world.timeline.evicted == "restart-job":
             self.restart_jobs(sorted(stopped & set(world.podgroups)), time)
 
-    def gone(self, key: str, time: float) -> None:
-        """Delete a pod that has terminated; its controller may create it again."""
+    def remove(self, key: str, time: float) -> None:
+        """Remove a pod that has terminated; its controller may create it again."""
         world = self.world
         life = world.lives[key]
         if life.vcjob:
@@ -117,16 +117,16 @@ class Terminations:
             world.forget(key)
             world.end_job(life.job, time)
             return
-        self._come_back(key, time)
+        self._recreate(key, time)
         rest = world.restarting.get(life.job)
         if rest is not None:
             rest.discard(key)
             if not rest:
                 del world.restarting[life.job]
                 for other in [k for k in world.members[life.job] if world.lives[k].succeeded]:
-                    self._come_back(other, time)
+                    self._recreate(other, time)
 
-    def _come_back(self, key: str, time: float) -> None:
+    def _recreate(self, key: str, time: float) -> None:
         world = self.world
         life, pod = world.lives[key], world.cluster.pods[key]
         world.agenda.cancel(key)

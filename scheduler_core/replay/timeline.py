@@ -25,7 +25,7 @@ class Timeline:
     period : float
         Seconds from one session to the next.
     horizon : float
-        No session is later, in seconds.
+        The time of the last possible session, in seconds.
     start_delay : float
         Seconds from a bind until the pod runs.
     termination : float or None
@@ -35,21 +35,21 @@ class Timeline:
     events : list of mapping
         The external events, in the document's order.
     pull : mapping
-        Seconds that the first pod of an image waits on a node, by image.
+        How many seconds pulling an image to a node takes, by image.
     checkpoint, restore : float
-        Seconds of work from one checkpoint to the next, 0 without any, and to read one again.
+        Seconds of work between two checkpoints (0: there are none), and seconds to restore from one.
     create_rate : float
-        Pods that the job controller creates each second, 0: without limit.
+        Pods that the job controller may create per second; 0: no limit.
     create_burst : int
         Pods that it may create at once.
     controller_seconds : float
-        From the reason for a pod until the request that creates it.
+        Seconds from the cause of a pod's creation until the request that creates it.
     terminal_phase_first : bool
-        Whether an evicted pod of a Job fails before it is deleted, as in Kubernetes 1.27 and later.
+        Whether an evicted pod of a Job becomes Failed before it is deleted, as in Kubernetes 1.27 and later.
     exit_code_on_termination : int
         The exit code of a terminated container.
     targeted_restart_keeps_podgroup : bool
-        Whether the restart of a part of a Job leaves its PodGroup alone; Volcano 1.15.1 deletes it.
+        Whether a restart of part of a Job keeps its PodGroup; Volcano 1.15.1 deletes it.
 
     """
 
@@ -100,9 +100,9 @@ class Timeline:
         return DEFAULT_TERMINATION if grace is None else float(grace)
 
     def session_at_or_after(self, time: float, first: int, begin: float = 0.0) -> int:
-        """Return the number of the first session from number `first` on that is not before a time.
+        """Return the number of the first session, from number `first` on, at or after a time.
 
-        Times count from `begin`, with the same additions as the clock of a session.
+        Times count from `begin`, and are added up as in the clock of a session.
 
         Examples
         --------
@@ -133,7 +133,7 @@ def run_seconds(pod: Object, podgroup: Object | None) -> float | None:
 
 
 def exit_code(pod: Object, podgroup: Object | None, run: int) -> int:
-    """Return with which code a pod ends a run, counted from 0; the last code holds for all further runs.
+    """Return the exit code of a pod's run, counted from 0; the last code applies to all further runs.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def exit_code(pod: Object, podgroup: Object | None, run: int) -> int:
 
 
 def annotation(name: str, pod: Object, podgroup: Object | None) -> str | None:
-    """Return an annotation of a pod, else of its PodGroup."""
+    """Return an annotation of a pod, or else of its PodGroup."""
     for thing in (pod, podgroup):
         if thing is not None:
             text: str | None = (thing["metadata"].get("annotations") or {}).get(name)

@@ -1,6 +1,6 @@
 """The objects between two sessions (nodes, queues, PodGroups and pods), and their planned events.
 
-Every change has its own time; the timestamps that it writes are whole seconds, rounded down.
+Every change has its own time; the timestamps that it writes are rounded down to whole seconds.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class World:
     lives : dict
         By the pod's namespace/name.
     members : dict
-        The keys of a PodGroup's pods, by its key.
+        The keys of a PodGroup's pods, by the PodGroup's key.
     restarting : dict
-        The pods that must terminate before a job that is restarted as a whole is created again, by its key.
+        The pods that must terminate before the pods of a job that restarts as a whole are recreated, by job.
     vcjob_groups : dict
         The key of the Job that a PodGroup belongs to, by the PodGroup's key.
     scheduler_conf : mapping or None
-        The configuration of the last event that had one; None: that of the document.
+        The configuration set by the last event that had one; None: that of the document.
 
     """
 
@@ -69,7 +69,7 @@ class World:
     # freezing
 
     def objects(self) -> dict[str, list[Object]]:
-        """Return the objects as they are now, by the names that a scenario gives their lists."""
+        """Return the current objects, by the names of their lists in a scenario."""
         return {
             "nodes": list(self.cluster.nodes.objects),
             "queues": list(self.cluster.queues),
@@ -107,14 +107,14 @@ class World:
         self.restarting = {job: set(keys) for job, keys in frozen["restarting"].items()}
 
     def timestamp(self, time: float) -> str:
-        """Return the timestamp of a time since the beginning."""
+        """Return the timestamp of a time in seconds since the beginning."""
         if time != self._stamped[0]:
             self._stamped = time, format_time(floor(self.begin + time))
         return self._stamped[1]
 
     # PodGroups and queues
 
-    def know_podgroup(self, key: str, podgroup: Object, submitted: float | None) -> None:
+    def add_podgroup(self, key: str, podgroup: Object, submitted: float | None) -> None:
         """Add a PodGroup, and record its life; the PodGroups of one Job share a life."""
         self.podgroups[key] = podgroup
         self.members.setdefault(key, {})
@@ -166,7 +166,7 @@ class World:
         return True
 
     def record_start(self, job: str) -> None:
-        """Record the first moment at which a job's minimum runs at once."""
+        """Record the first time at which a job's minimum of pods run at the same time."""
         record = self.records.jobs.get(job)
         if record is None or record.started is not None or job not in self.podgroups:
             return
@@ -177,7 +177,7 @@ class World:
             record.started = starts[minimum - 1]
 
     def record_loss(self, life: Life, seconds: float) -> None:
-        """Record run time of a pod that is lost."""
+        """Record lost run time of a pod."""
         record = self.records.jobs.get(life.job)
         if record is not None:
             record.lost_seconds += seconds

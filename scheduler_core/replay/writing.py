@@ -14,8 +14,8 @@ from scheduler_core.transitions import bound, evicted, nominated, nominated_node
 
 
 def write_session(course: Course, session: Session, time: float) -> Change:
-    """Write the decisions of a closed session; return how much changed of what later sessions read."""
-    changed = course.world.records.decided(time, session.decisions)
+    """Write the decisions of a closed session; return how much that changes for later sessions."""
+    changed = course.world.records.record_decisions(time, session.decisions)
     moved = session.moved.in_order()
     for job in moved:
         changed = _write_podgroup(course, job, time) or changed
@@ -31,7 +31,7 @@ def write_session(course: Course, session: Session, time: float) -> Change:
 
 
 def _write_podgroup(course: Course, job: JobInfo, time: float) -> bool:
-    """Write the status of a job's PodGroup; return whether its controller acts on it."""
+    """Write the status of a job's PodGroup; return whether its controller reacts to it."""
     world = course.world
     write_status(world.podgroups, job)
     is_changed = job.phase != job.phase_before
@@ -65,7 +65,7 @@ def _write_placed(course: Course, session: Session, victims: Collection[str], ti
 
 
 def _write_evicted(course: Course, victims: Collection[str], time: float) -> None:
-    """Write the evicted pods, and restart their jobs where the document says so."""
+    """Write the evicted pods, and restart their jobs if the document says so."""
     world = course.world
     for key in sorted(victims):
         course.terminations.evict(key, evicted(world.cluster.pods[key], world.timestamp(time)), time)

@@ -13,7 +13,7 @@ from scheduler_core.admission import Admission
 from scheduler_core.model.changes import ChangeLog
 from scheduler_core.model.pod_info import PodInfo, PodTable
 from scheduler_core.model.pod_template import PodTemplate
-from scheduler_core.model.queue_part import Part, part_of, worked_out
+from scheduler_core.model.queue_part import Part, computed_part, part_of
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.options import Options
 from scheduler_core.replay import Replay, replay_document
@@ -74,7 +74,7 @@ def test_cached_job_contributions_to_queues_equal_recomputed_ones(seed: int) -> 
         replay.moment()
         session = replay.simulation.open_session()
         for job in session.jobs.values():
-            assert parts_told(part_of(job)) == parts_told(worked_out(job))
+            assert parts_told(part_of(job)) == parts_told(computed_part(job))
 
 
 def parts_told(part: Part) -> list[object]:

@@ -66,24 +66,24 @@ class CalmActions:
         self._readers = [voter.reads for voter in voters if voter.reads is not None]
         self._is_read = len(self._readers) == len(voters)
         self._votes_by_queue = self._is_flat and session.conf.first_option("overcommit") is None
-        self._looked_at: set[int] = set()
+        self._pre_predicated: set[int] = set()
         self._found: dict[int, tuple[int, int | None]] = {}
         self._evictions = Evictions(session, kinds, is_flat=self._is_flat)
 
-    def give_back(self, places: Iterable[tuple[int, PodShape]]) -> None:
-        """Remove the amounts of pods from nodes."""
+    def release(self, places: Iterable[tuple[int, PodShape]]) -> None:
+        """Release the amounts of ended pods on their nodes."""
         for node, shape in places:
             self.session.count_pod(shape, node, -1)
         self.full.clear()
         self._has_room = True
 
     def decide(self, pending: Lines, enqueued: Lines, moved: Collection[str]) -> Decided:
-        """Enqueue and place jobs: enqueued jobs change their lines, placed jobs leave theirs.
+        """Enqueue and place jobs: enqueued jobs move to another line, placed jobs leave theirs.
 
-        Who waits on, after no place was found for it, is asked again when a pod has given its place back:
-        what capacity allows a queue changes with nothing else. `moved` are the queues that jobs came to, or
-        whose jobs hold or reserve something else than before: where votes read their own queue alone, those
-        on jobs of other queues are what they were.
+        A job for which no node was found is tried again only after a pod has released its node, as nothing
+        else changes what capacity allows a queue. `moved` are the queues with new jobs, or with jobs whose
+        allocated or reserved amounts changed; where votes read only the job's own queue, votes on jobs of
+        other queues are unchanged.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class CalmActions:
         if not (pending or enqueued):
             self.session.known_to_wait = set()
             return decided
-        self._looked_at.clear()
+        self._pre_predicated.clear()
         self.session.known_to_wait = {*pending, *enqueued}
         try:
             voting = [name for name in pending if name in moved] if self._votes_by_queue else pending
@@ -121,9 +121,9 @@ class CalmActions:
     # enqueue
 
     def _enqueue(self, pending: Lines, voting: Iterable[str], accepted: list[CalmJob]) -> None:
-        """Vote on the first job of each line of some queues, and on the next one after it is enqueued.
+        """Vote on the first job of each line of some queues, and after each enqueued job on the next one.
 
-        See `actions.enqueue` for why the others may be left out.
+        `actions.enqueue` says why the others may be skipped.
         """
         if pending and not self._is_read:
             raise NotCalmError
@@ -133,26 +133,26 @@ class CalmActions:
             reads, turn = turns[queue.name]
             while turn:
                 job = turn.job
-                if self._may_enter(job):
+                if self._try_enqueue(job):
                     session.decisions.append(Decision("enqueue", "enqueue", job.key))
                     accepted.append(job)
-                    turn.go_on()
+                    turn.advance()
                 else:
                     turn.line.rejected_at = reads
-                    turn.leave_line_out()
+                    turn.skip_line()
 
     def _voters(self, queue: str, lines: Mapping[bytes, Line]) -> tuple[Hashable, Turn]:
-        """Return what votes read of a queue, and its lines that were not rejected at equal values."""
+        """Return the values that votes read of a queue, and its lines not rejected at these values."""
         reads = tuple([read(queue) for read in self._readers])
         return reads, Turn([line for line in lines.values() if line.rejected_at != reads])
 
-    def _may_enter(self, job: CalmJob) -> bool:
-        """Vote on a job, and count it if it is enqueued."""
+    def _try_enqueue(self, job: CalmJob) -> bool:
+        """Vote on a job; if it is enqueued, update the plugins. Returns whether it is."""
         session, twin = self.session, job.kind.job
         twin.forget_touch()
         if twin.min_resources is not None and session.plugins.job_enqueueable(twin) is not None:
             if twin.moved:
-                raise NotCalmError  # one plugin has reserved before another one rejected
+                raise NotCalmError  # one plugin made a reservation before another one rejected the job
             return False
         session.plugins.job_enqueued(twin)
         return True
@@ -173,10 +173,10 @@ class CalmActions:
     # allocate
 
     def _allocate(self, enqueued: Lines, placed: list[tuple[CalmJob, list[int]]]) -> None:
-        """Give each queue its turn: one job at a time, the queue with the smallest share first.
+        """Place jobs, one at a time, always from the queue with the smallest share.
 
-        Lines are left out whose class fits no node, and the rest of a line of which one job was not placed:
-        while the action runs queues and nodes only fill up.
+        Skips lines whose class fits no node, and the rest of a line after a job that was not placed: while
+        the action runs, queues and nodes only fill up.
         """
         session = self.session
         turns = {
@@ -194,10 +194,10 @@ class CalmActions:
             nodes = self._place(job)
             if len(nodes) == len(job.arrival.pods):
                 placed.append((job, nodes))
-                turn.go_on()
+                turn.advance()
             else:
                 self._displace(job, nodes)
-                turn.leave_line_out()
+                turn.skip_line()
             if not turn:
                 del turns[queue.name]
 
@@ -207,7 +207,7 @@ class CalmActions:
         return min([self.session.queues[name] for name in names], key=self._queue_key())
 
     def _fits(self, task: TaskInfo) -> bool:
-        """Return whether any node takes a task at once."""
+        """Return whether a task fits any node at once."""
         number = task.shape.number
         if number in self.full:
             return False
@@ -217,29 +217,29 @@ class CalmActions:
         return False
 
     def _best(self, task: TaskInfo) -> int | None:
-        """Return the node that accepts a task at once, None if none does; cached until a node changes."""
+        """Return the best node that a task fits at once, None if there is none; cached until nodes change."""
         number, now = task.shape.number, len(self.session.nodes.changes)
         known = self._found.get(number)
         if known is None or known[0] != now:
-            self._look_at(task)
+            self._pre_predicate(task)
             known = self._found[number] = now, self.session.placement.best_at_once(task)
         return known[1]
 
-    def _look_at(self, task: TaskInfo) -> None:
-        """Call the pre-predicates for a task, once in a session."""
-        if task.shape.number not in self._looked_at:
+    def _pre_predicate(self, task: TaskInfo) -> None:
+        """Call the pre-predicates for a class of tasks, once per session."""
+        if task.shape.number not in self._pre_predicated:
             try:
                 self.session.plugins.pre_predicate(task)
             except PrePredicateError as error:
                 raise NotCalmError from error
-            self._looked_at.add(task.shape.number)
+            self._pre_predicated.add(task.shape.number)
 
     def _place(self, job: CalmJob) -> list[int]:
-        """Return the nodes of a job's pods, placed one after the other until one fits nowhere."""
+        """Place a job's pods one after the other until one fits no node; return their nodes."""
         session, kind = self.session, job.kind
         nodes: list[int] = []
         task, shape = kind.task, kind.task.shape
-        self._look_at(task)
+        self._pre_predicate(task)
         while len(nodes) < len(job.arrival.pods) and session.plugins.allocatable(kind.queue, task) is None:
             if shape.number in self.full:
                 break

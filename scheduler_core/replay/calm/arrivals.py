@@ -38,7 +38,7 @@ class Arrival(NamedTuple):
         Identifies everything that sessions read of the job, except its name, its age and the names of its
         pods.
     seconds : float or None
-        How long each pod runs; None: for ever.
+        How long each pod runs; None: forever.
 
     """
 
@@ -78,14 +78,14 @@ def arrival_of(event: Object) -> Arrival | None:
             (podgroup.get("spec"), podgroup.get("status"), meta.get("labels"), len(pods), *traits), 2
         )
     except ValueError:
-        return None  # only what was read from JSON has a name
+        return None  # only objects that were read from JSON are known to have names
     namespace = meta["namespace"]
     keys = [f"{namespace}/{pod['metadata']['name']}" for pod in pods]
     return Arrival(f"{namespace}/{meta['name']}", podgroup, pods, keys, kind, seconds)
 
 
 def _is_of(pod: Object, group: Object) -> bool:
-    """Return whether a pod names the PodGroup and differs from others of its kind in nothing but its name."""
+    """Return whether a pod names the PodGroup and has no field that distinguishes it but its name."""
     meta = pod["metadata"]
     annotations = meta.get("annotations") or _NOTHING
     return (
@@ -106,7 +106,7 @@ def _traits(pod: Object) -> tuple[Any, ...]:
 
 
 def _in_order(pods: list[Object]) -> list[Object] | None:
-    """Return equal pods by the index in their names, then uid; None where only some have an index."""
+    """Return equal pods by the index in their names, then uid; None if only some have an index."""
     indexes = [pod_index(pod["metadata"]["name"]) for pod in pods]
     if any(index is None for index in indexes) and any(index is not None for index in indexes):
         return None
@@ -115,6 +115,6 @@ def _in_order(pods: list[Object]) -> list[Object] | None:
 
 
 def _uid(pod: Object) -> str:
-    """Return the uid of a pod, or the one it is given if it has none."""
+    """Return the uid of a pod, or the one that admission gives it."""
     meta = pod["metadata"]
     return meta.get("uid") or f"{meta['namespace']}-{meta['name']}"

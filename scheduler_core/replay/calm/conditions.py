@@ -23,13 +23,13 @@ PLUGINS = frozenset(
         "proportion",
     }
 )
-"""Plugins that read nothing in a calm session but queues, nodes, and the kind of a job."""
+"""Plugins that read only queues, nodes and the kind of a job in a calm session."""
 ACTIONS = frozenset({"enqueue", "allocate", "preempt", "reclaim", "backfill"})
 EXACT = 2.0**52
 
 
 def may_be_calm(document: Mapping[str, Any], conf: SchedulerConf) -> bool:
-    """Return whether a replay has calm sessions under a configuration, if its jobs are simple."""
+    """Return whether a replay of simple jobs has calm sessions under a configuration."""
     return places_at_once(document) and _has_simple_plugins(conf)
 
 
@@ -51,7 +51,7 @@ def _has_simple_plugins(conf: SchedulerConf) -> bool:
 
 
 def is_simple(session: Session) -> bool:
-    """Return whether all plugins and actions read nothing else in a calm session.
+    """Return whether all plugins and actions read only queues, nodes and kinds of jobs in a calm session.
 
     All amounts must be whole numbers, which add up exactly in any order; pods must count on their nodes by
     number and amounts alone.

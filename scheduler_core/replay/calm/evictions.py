@@ -1,4 +1,4 @@
-"""Whether preempt or reclaim might evict for a job that waits in a calm session."""
+"""Checks whether preempt or reclaim might evict for a job that waits in a calm session."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Evictions:
         )
 
     def _may_preempt(self, line: Line, full: Collection[int]) -> bool:
-        """Return whether jobs of a line might gain anything by preempting, see `actions.preempt`."""
+        """Return whether preempt might evict for jobs of a line, see `actions.preempt`."""
         job, task = line.kind.job, line.kind.task
         if not self._knows_preempt or task.shape.number not in full:
             return True

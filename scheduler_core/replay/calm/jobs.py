@@ -25,23 +25,23 @@ Places = list[tuple[int, PodShape]]
 
 
 class CalmJobs:
-    """The jobs that arrived or have waited since the calm began, and all jobs' parts in the sums of queues.
+    """The jobs that have arrived or waited since the calm began, and the parts of all jobs in queue sums.
 
     Attributes
     ----------
     pending, enqueued : Lines
         The waiting jobs.
     parts : dict
-        What jobs add to the sums of their queues from the next session on, by key; None: the job was deleted.
+        What jobs add to the sums of their queues from the next session on, by key; None: the job is deleted.
     ending : set of str
-        Jobs some of whose pods have ended, but not all.
+        The jobs of which some, but not all, pods have ended.
 
     Parameters
     ----------
     session : Session
         The session of the living state.
     course : Course
-        The course of all other events.
+        Processes all other events.
     found : iterable of JobInfo
         The jobs that the last session bound, or that have ended since.
 
@@ -62,9 +62,9 @@ class CalmJobs:
         self._bound: list[CalmJob] = []
         self._places: dict[str, Places] = {}
 
-    # jobs come
+    # arrivals
 
-    def come(self, arrival: Arrival, kind: JobKind, time: float) -> bool:
+    def add_arrival(self, arrival: Arrival, kind: JobKind, time: float) -> bool:
         """Add an arriving job; False if an object of one of its names exists."""
         pods = self.world.cluster.pods.infos
         if arrival.key in self._jobs or arrival.key in self.world.podgroups:
@@ -79,7 +79,7 @@ class CalmJobs:
         self.parts[job.key] = kind.new.part
         return True
 
-    def take(self, job: JobInfo, arrival: Arrival, kind: JobKind) -> bool:
+    def add_waiting(self, job: JobInfo, arrival: Arrival, kind: JobKind) -> bool:
         """Add a waiting job that has objects; False if it has changed since its arrival."""
         tasks = job.by_status[TaskStatus.PENDING].values()
         if job.phase not in ("", "Pending", "Inqueue") or any(task.nominated for task in tasks):
@@ -93,7 +93,7 @@ class CalmJobs:
         (self.enqueued if taken.enqueued else self.pending).add(taken)
         return True
 
-    # what sessions decide
+    # decisions of sessions
 
     def enqueue(self, job: CalmJob, time: float) -> None:
         """Mark a job as enqueued; it is already in its new line."""
@@ -123,7 +123,7 @@ class CalmJobs:
             self.world.agenda.plan(time + arrival.seconds, Kind.FINISH, arrival.pod_keys[0])
 
     def close(self) -> Change:
-        """Set the jobs that the previous session bound to Running; return what that changes."""
+        """Set the jobs that the previous session bound to Running; return how much that changes."""
         self.session.is_closed = True
         if not self._bound and not self._found:
             return Change.NOTHING
@@ -136,7 +136,7 @@ class CalmJobs:
         for job in bound:
             minimum = job.kind.job.min_resources
             moves = moves or (whole and minimum is not None and not minimum.is_nothing())
-            self._say_that_it_runs(job)
+            self._mark_running(job)
         for known in found:
             known.phase = "Running"
             write_status(self.world.podgroups, known)
@@ -146,25 +146,25 @@ class CalmJobs:
             return Change.STATE
         return Change.PHASES if bound or changed else Change.NOTHING
 
-    def _say_that_it_runs(self, job: CalmJob) -> None:
+    def _mark_running(self, job: CalmJob) -> None:
         job.runs = True
         self.parts[job.key] = job.kind.running.part
         if job.written:
             self.objects.write_status(job)
 
-    # jobs end
+    # ends of jobs
 
     def end(self, due: Due, found: Places) -> Places | None:
-        """End a pod, and possibly its job; return the nodes of the job's pods, None while it still runs.
+        """End a pod; return the nodes of its job's pods if the job has ended, else None.
 
-        `found` are the nodes of the pods of a job that the session found running.
+        `found` are the nodes of these pods if the session found the job running.
         """
         pod = str(due.key)
         job = self._job_of.get(pod)
         if job is not None:
             return self._end_whole(job, due.time)
         key = self.world.lives[pod].job
-        self.course.happen(due)
+        self.course.process(due)
         if key in self.world.podgroups:
             self.ending.add(key)
             return None
@@ -174,7 +174,7 @@ class CalmJobs:
         return self._places.pop(key, []) or found
 
     def _end_whole(self, job: CalmJob, time: float) -> Places:
-        """End a job without objects: all its pods have run equally long."""
+        """End a job without objects, whose pods all run equally long."""
         self.world.records.jobs[job.key].finished = time
         del self._jobs[job.key]
         for pod in job.arrival.pod_keys:

@@ -1,4 +1,4 @@
-"""Kinds of equal jobs, and the results of sessions with one such job alone in the cluster."""
+"""Kinds of equal jobs, learned from sessions with one such job alone in the cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.job_index import is_settled
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.queue_part import Part, worked_out
+from scheduler_core.model.queue_part import Part, computed_part
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.replay.calm.arrivals import Arrival
 from scheduler_core.replay.fixpoint import reads_whole_minimum
@@ -23,7 +23,7 @@ Object = Mapping[str, Any]
 SOME_TIME = "2000-01-01T00:00:00Z"
 
 FIRST_KINDS, JOBS_PER_KIND = 16, 4
-"""The number of kinds learned at first, and of jobs of known kinds for each further one."""
+"""The number of kinds to learn at first, and the number of jobs of known kinds required per further kind."""
 
 
 class Standing(NamedTuple):
@@ -50,7 +50,7 @@ class JobKind(NamedTuple):
     queue : QueueInfo
         Their queue.
     order : tuple
-        Their position among the waiting jobs, as far as plugins decide it.
+        Their key in the job order, without the age and the name.
     job : JobInfo
         Represents a new job of the kind in calls of plugins; it has no key and no tasks.
     task : TaskInfo
@@ -76,7 +76,7 @@ class JobKind(NamedTuple):
 
 
 class JobKinds:
-    """The kinds that occurred under one configuration, with the same nodes, queues and classes.
+    """The kinds of jobs under one configuration, with the same nodes, queues and classes.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class JobKinds:
         self._simulation = simulation
         self._session = session
         self._known: dict[bytes, JobKind | None] = {}
-        self._met = 0
+        self._arrivals_of_known = 0
 
     def running(self) -> list[JobInfo]:
         """Return a running job of each kind."""
@@ -100,24 +100,24 @@ class JobKinds:
     def of(self, arrival: Arrival) -> JobKind | None:
         """Return the kind of an arriving job.
 
-        None if it is not simple: it does not fit an empty cluster as a whole, it needs fewer pods than it
-        has, or the node of a pod does not follow from the amounts on each node; or if too few jobs are of
-        known kinds, so that learning more does not pay.
+        None if the job is not simple: it does not fit an empty cluster as a whole, it needs fewer pods than
+        it has, or the node of a pod does not follow from the amounts on each node. None also if so few jobs
+        are of known kinds that learning more does not pay.
         """
         known = self._known
         if arrival.kind in known:
-            self._met += 1
-        elif len(known) < FIRST_KINDS + self._met // JOBS_PER_KIND:
-            known[arrival.kind] = self._seen_alone(arrival)
+            self._arrivals_of_known += 1
+        elif len(known) < FIRST_KINDS + self._arrivals_of_known // JOBS_PER_KIND:
+            known[arrival.kind] = self._learn(arrival)
         return known.get(arrival.kind)
 
-    def _seen_alone(self, arrival: Arrival) -> JobKind | None:
-        """Return the kind after the sessions in which one job of it is enqueued, bound, and set to Running.
+    def _learn(self, arrival: Arrival) -> JobKind | None:
+        """Run sessions in which one job of a kind is enqueued, bound and set to Running; return the kind.
 
-        Sound, as everything in a kind follows from the job's own objects, the queue and the classes: the
-        order and the parts of jobs of which no pod or every pod is placed.
+        Sound, as everything in a kind (the order, and the parts of jobs with none or all of their pods
+        placed) follows from the job's own objects, the queue and the classes.
         """
-        alone = self._simulation.with_nothing_but(
+        alone = self._simulation.with_only(
             {arrival.key: transitions.created(arrival.podgroup, SOME_TIME)},
             [transitions.created(pod, SOME_TIME) for pod in arrival.pods],
         )
@@ -150,7 +150,7 @@ class JobKinds:
 
 
 def _waits_simply(job: JobInfo) -> bool:
-    """Return whether a job is pending and needs all of its pods, which all wait.
+    """Return whether a job is pending, needs all of its pods, and all of them wait.
 
     A job with minMember 0 is Completed after the session that enqueues it, although its pods wait.
     """
@@ -164,7 +164,7 @@ def _waits_simply(job: JobInfo) -> bool:
 
 
 def _is_placed_whole(session: Session, job: JobInfo) -> bool:
-    """Return whether plugins place a waiting job as a whole in one turn, or not at all."""
+    """Return whether a waiting job is placed as a whole in one turn, or not at all."""
     return job.size == 1 or not (session.plugins.job_ready(job) or session.plugins.job_pipelined(job))
 
 
@@ -188,9 +188,9 @@ def _standing(session: Session, job: JobInfo) -> Standing:
 
 
 def _once_enqueued(job: JobInfo) -> Standing:
-    """Return the state of a pending job between the session that enqueues it and the one that binds it."""
+    """Return the state of a pending job after a session has enqueued it and before one binds it."""
     phase, job.phase = job.phase, "Inqueue"
-    part, job.phase = worked_out(job), phase
+    part, job.phase = computed_part(job), phase
     return Standing(part, {**(job.podgroup.get("status") or {}), "phase": "Inqueue"})
 
 

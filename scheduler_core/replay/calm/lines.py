@@ -1,4 +1,4 @@
-"""Waiting jobs, in lines of equal jobs of one queue."""
+"""Lines of equal waiting jobs of one queue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CalmJob:
     key : str
         Namespace and name of its PodGroup.
     written : bool
-        Whether it has objects, which must be updated at once.
+        Whether its objects exist; they are then updated at once.
     enqueued : bool
         Whether it is enqueued.
     nodes : list of int
@@ -51,14 +51,14 @@ class CalmJob:
 
 
 class Line:
-    """Equal jobs of one queue, the first one first.
+    """Equal jobs of one queue, in job order.
 
     Attributes
     ----------
     entries : list
         The age and the key of each job, and the job; ascending, and no two jobs have one key.
     rejected_at : hashable
-        What the votes on enqueueing had read when they last rejected the first job; None if they did not.
+        The values that votes read when they last rejected the first job; None if they have not.
 
     """
 
@@ -71,7 +71,7 @@ class Line:
 
 
 class Turn:
-    """The first jobs of some lines of one queue, of which one has its turn."""
+    """Iterates over the jobs of some lines of one queue, in job order."""
 
     __slots__ = ("_heads",)
 
@@ -86,21 +86,21 @@ class Turn:
 
     @property
     def job(self) -> CalmJob:
-        """Return the job whose turn it is."""
+        """Return the current job."""
         _, _, _, position, line = self._heads[0]
         return line.entries[position][2]
 
     @property
     def line(self) -> Line:
-        """Return the line of that job."""
+        """Return the line of the current job."""
         return self._heads[0][4]
 
-    def leave_line_out(self) -> None:
-        """Skip the job and all jobs behind it in its line."""
+    def skip_line(self) -> None:
+        """Skip the current job and all jobs behind it in its line."""
         del self._heads[0]
 
-    def go_on(self) -> None:
-        """End the job's turn."""
+    def advance(self) -> None:
+        """Move on to the next job."""
         order, _, _, position, line = self._heads.pop(0)
         if position + 1 < len(line.entries):
             insort(self._heads, (order, *line.entries[position + 1][:2], position + 1, line), key=_place)
@@ -111,7 +111,7 @@ def _place(head: tuple[object, ...]) -> tuple[object, ...]:
 
 
 class Lines(dict[str, dict[bytes, Line]]):
-    """The lines of each queue that has any, by kind."""
+    """The lines by queue, then kind, without empty ones."""
 
     def add(self, job: CalmJob) -> None:
         """Add a job to its line."""

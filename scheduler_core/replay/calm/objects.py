@@ -14,7 +14,7 @@ Object = Mapping[str, Any]
 
 
 class Objects:
-    """Writes the objects as if the actions had decided."""
+    """Writes the objects that the decisions of the actions would have written."""
 
     def __init__(self, course: Course) -> None:
         self.world = course.world
@@ -36,7 +36,7 @@ class Objects:
             self._bind(key, nodes[node], job.bound)
             life = world.lives[key]
             life.start(job.bound, 0.0)
-            life.go_on(job.bound)
+            life.resume(job.bound)
             if number and arrival.seconds is not None:
                 world.agenda.plan(job.bound + arrival.seconds, Kind.FINISH, key)
 

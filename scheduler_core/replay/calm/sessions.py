@@ -25,10 +25,10 @@ from scheduler_core.simulate import Simulation
 
 Object = Mapping[str, Any]
 
-SHORT_CALM, LONGEST_REST = 32, 64
-"""After a calm with fewer sessions than the first number, the actions decide some sessions, twice as many
-each time, at most the second number: beginning and leaving a calm takes longer than a few of their
-sessions."""
+SHORT_CALM, LONGEST_PAUSE = 32, 64
+"""After a calm of fewer sessions than the first number, the next one may only begin after a pause, which
+doubles each time, up to the second number of sessions: beginning and leaving a calm takes longer than a few
+of its sessions."""
 
 
 class Calm:
@@ -48,35 +48,35 @@ class Calm:
         self.session: Session | None = None
         self._arrivals: dict[str, Arrival] = {}
         self._may_begin = False
-        self._rest = self._rests = self._lasted = 0
+        self._pause = self._last_pause = self._sessions = 0
         self._obstacle = ""
-        self._made_for: tuple[object, ...] = (None, None, None)
+        self._kinds_from: tuple[object, ...] = (None, None, None)
         self._is_possible = simulation.state is not None and places_at_once(self.world.admission.document)
 
-    # what happens
+    # events
 
-    def happen(self, due: Due) -> bool:
-        """Process a due event if it is the arrival or the end of a job; False: others must process it."""
+    def process(self, due: Due) -> bool:
+        """Process the arrival or the end of a job; return False for all other events."""
         if not self._is_possible:
             return False
         if due.kind is Kind.EVENT:
-            return self._come(self.world.timeline.events[int(due.key)], due.time)
+            return self._arrive(self.world.timeline.events[int(due.key)], due.time)
         if self.session is None or due.kind is not Kind.FINISH:
             return False
         return self._end(self.session, due)
 
-    def _come(self, event: Object, time: float) -> bool:
+    def _arrive(self, event: Object, time: float) -> bool:
         arrival = arrival_of(event)
         if arrival is None:
             return False
         kind = None if self.session is None else self._kinds.of(arrival)
-        if kind is not None and self._jobs.come(arrival, kind, time):
+        if kind is not None and self._jobs.add_arrival(arrival, kind, time):
             return True
         self._arrivals[arrival.key] = arrival
         return False
 
     def _end(self, session: Session, due: Due) -> bool:
-        """End a pod, and possibly its job; False if more follows from it."""
+        """End a pod, and possibly its job; return False if the pod's end has further consequences."""
         life, state = self.world.lives.get(str(due.key)), self.simulation.state
         found: Places = []
         if life is not None and state is not None:
@@ -86,17 +86,17 @@ class Calm:
             self._arrivals.pop(life.job, None)
         places = self._jobs.end(due, found)
         if places is not None:
-            self._actions.give_back(places)
+            self._actions.release(places)
         return True
 
-    # the beginning
+    # beginning
 
-    def end_of(self, session: Session) -> None:
-        """Record a session in which the actions have decided."""
-        self._rest = max(self._rest - 1, 0)
+    def record_session(self, session: Session) -> None:
+        """Note whether a calm may begin after a session in which the actions have decided."""
+        self._pause = max(self._pause - 1, 0)
         self._may_begin = (
             self._is_possible
-            and not self._rest
+            and not self._pause
             and not session.nodes.releasing_or_pipelined
             and self._obstacle not in session.snapshot.index.waiting
         )
@@ -111,28 +111,28 @@ class Calm:
         found = [job for key, job in session.moved.found.items() if key not in waiting]
         if not is_simple(session) or closes(self.world.cluster.queues) or not all(map(self._runs, found)):
             return
-        made_for = session, session.snapshot, session.conf
-        if not all(map(is_, made_for, self._made_for)):
-            self._made_for, self._kinds = made_for, JobKinds(self.simulation, session)
+        origin = session, session.snapshot, session.conf
+        if not all(map(is_, origin, self._kinds_from)):
+            self._kinds_from, self._kinds = origin, JobKinds(self.simulation, session)
         self._jobs = CalmJobs(session, self.course, found)
         for key, job in waiting.items():
-            if not self._take(job):
+            if not self._add_waiting(job):
                 self._obstacle = key
                 return
-        self.session, self._lasted = session, 0
+        self.session, self._sessions = session, 0
         self._moved: set[str] | None = None
         self._actions = CalmActions(session, self._kinds)
 
     def _runs(self, job: JobInfo) -> bool:
-        """Return whether all pods of a job run, and no controller owns it."""
+        """Return whether all pods of a job run, and no vcjob controls it."""
         runs = is_settled(job) and phase_of(job) == "Running" and not job.unschedulable
         return runs and job.key not in self.world.vcjob_groups
 
-    def _take(self, job: JobInfo) -> bool:
+    def _add_waiting(self, job: JobInfo) -> bool:
         """Add a waiting job to a line; False if it is not simple enough."""
         arrival = self._arrivals.get(job.key)
         kind = None if arrival is None else self._kinds.of(arrival)
-        return arrival is not None and kind is not None and self._jobs.take(job, arrival, kind)
+        return arrival is not None and kind is not None and self._jobs.add_waiting(job, arrival, kind)
 
     # sessions
 
@@ -149,7 +149,7 @@ class Calm:
         return self.session
 
     def _renew(self, session: Session, queues: Collection[str] = ()) -> bool:
-        """Update the sums of queues; False: the session must be opened again."""
+        """Update the sums of queues; return False if the session must be opened again."""
         sums, parts, tried = session.snapshot.sums, self._jobs.parts, self._actions.tried
         moved = sums.exchange(parts)
         moved.update(queues, tried)
@@ -173,7 +173,7 @@ class Calm:
         return [accounts[name] for name in sorted(names) if name in accounts]
 
     def decide(self, time: float) -> Change | None:
-        """Decide, and return what that changes; None: the calm is over, and nothing is decided."""
+        """Decide, and return how much that changes; None: the session is not calm, and nothing is decided."""
         session, jobs = self.session, self._jobs
         assert session is not None, "it is calm"
         try:
@@ -183,7 +183,7 @@ class Calm:
             self.leave(session.known_to_wait or ())
             return None
         self._moved = set()
-        self._lasted += 1
+        self._sessions += 1
         change = jobs.close()
         for job in decided.enqueued:
             jobs.enqueue(job, time)
@@ -191,20 +191,20 @@ class Calm:
             jobs.run(job, nodes, time)
         return Change.STATE if session.decisions else change
 
-    # the end
+    # leaving
 
     def leave(self, queues: Collection[str] = ()) -> None:
-        """Write the objects of all jobs without any; the actions decide from now on.
+        """End the calm: write the objects of all jobs without any.
 
-        `queues` were changed by a session that has decided nothing.
+        `queues` are those changed by a session that was abandoned.
         """
         self._may_begin = False
         session, state = self.session, self.simulation.state
         if session is None or state is None:
             return
         self.session = session.known_to_wait = None
-        self._rests = 0 if self._lasted >= SHORT_CALM else min(2 * self._rests + 1, LONGEST_REST)
-        self._rest = self._rests
+        self._last_pause = 0 if self._sessions >= SHORT_CALM else min(2 * self._last_pause + 1, LONGEST_PAUSE)
+        self._pause = self._last_pause
         if not self._renew(session, queues):
             self.simulation.reopen()
         self._arrivals.update(self._jobs.write())
