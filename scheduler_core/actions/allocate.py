@@ -28,6 +28,7 @@ from scheduler_core.framework.worklist import (
 )
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.roles import role_counts
 from scheduler_core.model.status import READY_STATUSES
 
 NAME = "allocate"
@@ -256,5 +257,5 @@ def needs_continue(job: JobInfo) -> bool:
     if not job.roles_bind:
         left = sum(count for role, count in job.pending_roles.items() if role not in job.failed_roles)
         return job.ready_count + left >= job.min_available
-    placed = job.role_counts(READY_STATUSES, pending_best_effort=True)
+    placed = role_counts(job, READY_STATUSES, pending_best_effort=True)
     return all(placed[role] >= job.task_min_available.get(role, 0) for role in job.failed_roles)

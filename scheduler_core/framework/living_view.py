@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from scheduler_core.model.state import Renewal
+from scheduler_core.model.renewal import Renewal
 
 
 class LivingView(ABC):

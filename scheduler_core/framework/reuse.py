@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.framework.session import Session
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.snapshot import Cluster, Snapshot, take_snapshot
-from scheduler_core.model.state import Renewal, State
+from scheduler_core.model.state import State
 
 
 class Reuse:

@@ -31,8 +31,8 @@ from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import ROOT, QueueInfo, ancestors
 from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.snapshot import Snapshot
-from scheduler_core.model.state import Renewal
 from scheduler_core.resource import total_of
 
 View = TypeVar("View")

@@ -6,24 +6,22 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, ItemsView, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import PodInfo
+from scheduler_core.model.pod_info import PodInfo, pod_index
 from scheduler_core.model.pod_kind import PodKind
-from scheduler_core.model.pod_template import flag_of
+from scheduler_core.model.podgroup import PodGroup
 from scheduler_core.model.status import CHANGES, TaskStatus
-from scheduler_core.resource import Resource, total_of
-from scheduler_core.resource_list import resource_of
+from scheduler_core.model.tasks_by_status import TasksByStatus
+from scheduler_core.resource import Resource
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
     from scheduler_core.model.job_totals import JobTotals
 
 NO_NODE = -1
-STATUSES = tuple(TaskStatus)
 NOT_ENQUEUED = "", "Pending"
 """Phases of a PodGroup."""
 
@@ -136,42 +134,6 @@ class TaskInfo:
         return self.last_transaction or self
 
 
-@lru_cache(maxsize=65536)
-def pod_index(name: str) -> int | None:
-    """Return the number at the end of a pod's name; None for fewer than three parts or no number."""
-    parts = name.split("-")
-    if len(parts) < 3:
-        return None
-    last = parts[-1]
-    digits = last[1:] if last[:1] == "+" else last
-    return int(last) if digits.isascii() and digits.isdigit() and abs(int(last)) < 2**63 else None
-
-
-def _minimum_of_roles(roles: Mapping[str, Any]) -> dict[str, int]:
-    return {role: int(roles[role] or 0) for role in sorted(roles)}
-
-
-class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
-    """The tasks of a job by status, then uid, which are made when they are read."""
-
-    __slots__ = ("_job",)
-
-    def __init__(self, job: JobInfo) -> None:
-        self._job = job
-
-    def __missing__(self, status: TaskStatus) -> dict[str, TaskInfo]:
-        self._job.make_tasks(status)
-        return self.setdefault(status, {})
-
-    def items(self) -> ItemsView[TaskStatus, dict[str, TaskInfo]]:  # type: ignore[override]
-        """Return all statuses with their tasks."""
-        return {status: self[status] for status in STATUSES}.items()
-
-    def made(self) -> ItemsView[TaskStatus, dict[str, TaskInfo]]:
-        """Return the statuses that were read, with their tasks."""
-        return super().items()
-
-
 class Tasks(Protocol):
     """The tasks of a snapshot by number, see `model.task_table`."""
 
@@ -191,7 +153,7 @@ class Tasks(Protocol):
         """Return what some tasks amount to."""
 
 
-class JobInfo:
+class JobInfo(PodGroup):
     """One PodGroup and its tasks.
 
     Attributes
@@ -213,8 +175,6 @@ class JobInfo:
         in an allocated status.
     order : tuple or None
         The job's key in the job order, as computed last; None: to be computed.
-    min_resources : Resource or None
-        None: the PodGroup has none, which differs from an empty map. Never change it.
     allocated : Resource
         The sum over the tasks in an allocated status.
     fit_errors : dict
@@ -238,27 +198,16 @@ class JobInfo:
         "by_status",
         "conditions",
         "copied",
-        "creation",
         "failed_roles",
         "fit_errors",
-        "key",
         "members",
-        "min_available",
-        "min_resources",
         "moved",
-        "name",
-        "namespace",
         "order",
         "pending_best_effort",
         "phase",
         "phase_before",
-        "podgroup",
-        "priority",
-        "queue",
         "ready_count",
         "size",
-        "task_min_available",
-        "task_min_total",
         "totals",
         "unschedulable",
         "valid_count",
@@ -266,20 +215,7 @@ class JobInfo:
     )
 
     def __init__(self, podgroup: Mapping[str, Any], queue: str, priority: int, creation: float) -> None:
-        metadata, spec = podgroup["metadata"], podgroup.get("spec") or {}
-        self.podgroup = podgroup
-        self.namespace: str = metadata["namespace"]
-        self.name: str = metadata["name"]
-        self.key = f"{self.namespace}/{self.name}"
-        self.queue = queue
-        self.priority = priority
-        self.creation = creation
-        self.min_available = int(spec.get("minMember") or 0)
-        roles = spec.get("minTaskMember")
-        self.task_min_available = _minimum_of_roles(roles) if roles else {}
-        self.task_min_total = sum(self.task_min_available.values())
-        minimum = spec.get("minResources")
-        self.min_resources = None if minimum is None else resource_of(minimum)
+        super().__init__(podgroup, queue, priority, creation)
         self.size = 0
         self.members: Sequence[int] = ()
         self.totals: JobTotals | None = None
@@ -294,16 +230,13 @@ class JobInfo:
         self.conditions: list[Mapping[str, Any]] = list(status.get("conditions") or ())
         self.copied = self.moved = False
         self._overlooked: dict[str, TaskInfo] = {}
-        self.by_status = _TasksByStatus(self)
+        self.by_status: TasksByStatus[TaskInfo] = TasksByStatus(self.make_tasks)
         self._tasks: dict[str, TaskInfo] = {}
         self._unmade: Mapping[TaskStatus, int] = {}
         self._counts: Mapping[TaskStatus, int] | None = None
         self._table: Tasks | None = None
+        self.ready_count = self.waiting_count = self.valid_count = self.allocated_count = 0
         self.pending_best_effort = 0
-        self.ready_count = 0
-        self.waiting_count = 0
-        self.valid_count = 0
-        self.allocated_count = 0
         self.order: tuple[Any, ...] | None = None
         self._samples: Sequence[TaskInfo] | None = None
         self.allocated = Resource()
@@ -311,22 +244,6 @@ class JobInfo:
         self.failed_roles: set[str] = set()
         self._pending_roles: dict[str, int] | None = None
         self.unschedulable = False
-
-    def __repr__(self) -> str:
-        return f"JobInfo({self.key})"
-
-    def annotations(self) -> Mapping[str, str]:
-        """Return the PodGroup's annotations."""
-        return self.podgroup["metadata"].get("annotations") or {}
-
-    def labels(self) -> Mapping[str, str]:
-        """Return the PodGroup's labels."""
-        return self.podgroup["metadata"].get("labels") or {}
-
-    @property
-    def preemptable(self) -> bool:
-        """Return the PodGroup's own flag, False when it has none."""
-        return flag_of(self.annotations(), self.labels(), default=False)
 
     # membership and status
 
@@ -369,17 +286,6 @@ class JobInfo:
         """Reset to the state of a job that no session has touched."""
         self.moved = False
         self._touched.pop(self.key, None)
-
-    def is_still(self, podgroup: Mapping[str, Any] | None) -> bool:
-        """Return whether a PodGroup is the job's, except for the status that the last session wrote.
-
-        After that session's enqueue it was enqueued if, and only if, it is enqueued now.
-        """
-        if podgroup is None or any(podgroup.get(p) is not self.podgroup.get(p) for p in ("metadata", "spec")):
-            return False
-        if ((podgroup.get("status") or {}).get("phase") or "") != self.phase:
-            return False
-        return self.is_pending == (self.phase_before in NOT_ENQUEUED and self.phase != "Inqueue")
 
     def keep(self) -> None:
         """Update to what would be built from the PodGroup, after a session changed nothing but the phase."""
@@ -503,18 +409,6 @@ class JobInfo:
             self._pending_roles = Counter(task.role for task in self.by_status[TaskStatus.PENDING].values())
         return self._pending_roles
 
-    def set_condition(self, kind: str, reason: str, message: str) -> None:
-        """Write a condition with status True; it replaces an older one of its type."""
-        condition = {"type": kind, "status": "True", "reason": reason, "message": message}
-        for position, entry in enumerate(self.conditions):
-            if entry.get("type") == kind:
-                if entry != condition:
-                    self.conditions[position] = condition
-                    self.touch()
-                return
-        self.conditions.append(condition)
-        self.touch()
-
     # gang
 
     @property
@@ -533,33 +427,3 @@ class JobInfo:
     def is_starving(self) -> bool:
         """Return whether the gang lacks members; best-effort tasks do not help."""
         return self.waiting_count + self.ready_count < self.min_available
-
-    @property
-    def roles_bind(self) -> bool:
-        """Return whether the minimum per role applies: never when minMember is below their sum."""
-        return self.min_available >= self.task_min_total
-
-    def roles_have(self, statuses: Iterable[TaskStatus], *, pending_best_effort: bool = False) -> bool:
-        """Return whether every role has its minimum among tasks of these statuses.
-
-        True when roles do not bind.
-        """
-        if not self.task_min_available or not self.roles_bind:
-            return True
-        counts = self.role_counts(statuses, pending_best_effort=pending_best_effort)
-        return all(
-            counts[role] >= minimum for role, minimum in self.task_min_available.items() if minimum > 0
-        )
-
-    def role_counts(self, statuses: Iterable[TaskStatus], *, pending_best_effort: bool) -> Counter[str]:
-        """Return how many tasks of each role have these statuses."""
-        counts = Counter(task.role for status in statuses for task in self.by_status[status].values())
-        if pending_best_effort:
-            counts.update(
-                task.role for task in self.by_status[TaskStatus.PENDING].values() if task.best_effort
-            )
-        return counts
-
-    def total_request(self) -> Resource:
-        """Return the sum over all tasks, finished ones included."""
-        return total_of(task.request for task in self.tasks.values())

@@ -5,6 +5,8 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` (NewTaskInfo) at v1.15.1.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from scheduler_core.model.pod_columns import NOTHING, Object, PodColumns
 from scheduler_core.model.pod_template import PodTemplate, TemplateTable
 from scheduler_core.model.timestamps import parse_time
@@ -159,3 +161,14 @@ class PodTable:
                 if metadata.get("deletionTimestamp"):
                     info.status = info.template.status(deleting=True, has_node=bool(info.node_name))
         return infos
+
+
+@lru_cache(maxsize=65536)
+def pod_index(name: str) -> int | None:
+    """Return the number at the end of a pod's name; None for fewer than three parts or no number."""
+    parts = name.split("-")
+    if len(parts) < 3:
+        return None
+    last = parts[-1]
+    digits = last[1:] if last[:1] == "+" else last
+    return int(last) if digits.isascii() and digits.isdigit() and abs(int(last)) < 2**63 else None

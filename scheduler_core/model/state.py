@@ -1,15 +1,14 @@
 """The living state: turns what one session leaves into what the next one finds.
 
 The state lives from session to session: tasks and nodes as columns, jobs and queues as small objects. Between
-two sessions only `State.renew` changes it. It reads the journal, where every object that came, changed or
-went is noted, and what the last session marked as touched, and makes these parts anew from the objects; every
-other part is what it would be if all of it were made anew. docs/state.md has a worked example.
+two sessions only `State.renew` changes it. It reads the journal, which names every object that was added,
+changed or removed, and what the last session marked as touched, and rebuilds these parts from the objects.
+All other parts equal what a full rebuild would give. docs/state.md has a worked example.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from operator import is_
 
 from scheduler_core.model.axis import ResourceAxis
@@ -17,6 +16,7 @@ from scheduler_core.model.job import NO_NODE, JobInfo
 from scheduler_core.model.journal import Journal
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
+from scheduler_core.model.renewal import Renewal, is_still
 from scheduler_core.model.snapshot import (
     Cluster,
     NodeList,
@@ -28,50 +28,8 @@ from scheduler_core.model.snapshot import (
 )
 from scheduler_core.model.task_table import TaskTable
 
-# What sessions read of a cluster while they are opened, beside what the state is made of.
+# What sessions read of a cluster while they are opened, besides the parts of the state.
 READ_WHEN_OPENED = ("namespaces", "services", "resource_quotas", "pod_disruption_budgets")
-
-
-@dataclass
-class Renewal:
-    """What differs between what two successive sessions find.
-
-    Attributes
-    ----------
-    anew : bool
-        Everything was made anew; the other attributes say nothing.
-    jobs : dict
-        The jobs that were made anew, by key; None: the job is gone.
-    before : dict
-        The jobs that these replace, as the last session left them, by key; None: there was none.
-    nodes : dict
-        The numbers of the tasks that are found on the nodes that were made anew, by number of the node.
-    queues : set of str
-        The queues that these jobs are, or were, in; of a job that came and went since, where it was counted.
-    counted : dict
-        The jobs that the last session counted as pipelined, by key: they are as they were, what plugins have
-        heard of them is not.
-    other_queues : bool
-        Whether the objects of some queues are others, of the same names.
-    is_still : bool
-        Whether no pod came, changed or went, and no job but in phases: those are enqueued that were when the
-        last session had enqueued what it could.
-
-    """
-
-    anew: bool = False
-    jobs: dict[str, JobInfo | None] = field(default_factory=dict)
-    before: dict[str, JobInfo | None] = field(default_factory=dict)
-    nodes: dict[int, list[int]] = field(default_factory=dict)
-    queues: set[str] = field(default_factory=set)
-    counted: dict[str, JobInfo] = field(default_factory=dict)
-    other_queues: bool = False
-    is_still: bool = False
-
-    def replace(self, key: str, before: JobInfo | None, job: JobInfo | None) -> None:
-        """Say that a job takes the place of another one."""
-        self.before[key], self.jobs[key] = before, job
-        self.queues.update([either.queue for either in (before, job) if either is not None])
 
 
 class State:
@@ -80,8 +38,8 @@ class State:
     Parameters
     ----------
     cluster : Cluster
-        The objects. Whoever changes a pod or a PodGroup does it in `cluster.pods` and `cluster.podgroups`,
-        which note it in the journal; nodes, queues and classes are replaced as whole lists.
+        The objects. Pods and PodGroups are changed in `cluster.pods` and `cluster.podgroups`, which record
+        the change in the journal; nodes, queues and classes are replaced as whole lists.
 
     Attributes
     ----------
@@ -96,7 +54,7 @@ class State:
         self._begin()
 
     def _begin(self) -> None:
-        """Make everything anew."""
+        """Rebuild everything."""
         self.journal.pods.clear()
         self.journal.podgroups.clear()
         self._given = self._whole_lists()
@@ -108,7 +66,7 @@ class State:
         self._take_nodes()
 
     def _take_nodes(self) -> None:
-        """Know which tasks are found on which of the snapshot's nodes."""
+        """Index the tasks by the node on which the snapshot has them."""
         self._nodes: NodeTable = self.snapshot.nodes
         self._seen = len(self._nodes.changes)
         self._counted: set[int] = set()
@@ -122,12 +80,12 @@ class State:
         return cluster.nodes, cluster.queues, cluster.priority_classes, cluster.namespaces, cluster.services
 
     def renew(self) -> Renewal:
-        """Bring the state up to date; returns what differs from what the last session found.
+        """Update the state; return what differs from what the last session found.
 
-        Sound, as a job is a function of its PodGroup and its pods, and a node one of its object and the pods
-        on it: one of which nothing is noted in the journal, and which no session touched, is the same. A job
-        that only sessions moved is reloaded; one of which they changed the phase only has all else of what
-        would be made anew, and so has a node on which pods were only counted, once these are taken back.
+        Sound, as a job is a function of its PodGroup and its pods, and a node of its object and the pods on
+        it: a job or node that the journal does not name, and that no session touched, is unchanged. A job
+        that only sessions moved is reloaded. A job of which they changed only the phase equals a rebuilt one,
+        and so does a node on which pods were only counted, once these are removed.
         """
         if not self._is_known():
             self._begin()
@@ -146,7 +104,7 @@ class State:
         renewal.queues.update([job.queue for job in renewal.counted.values()])
         for key in sorted(touched.keys() | jobs):
             before = self.snapshot.jobs.get(key)
-            renewal.is_still &= before is not None and before.is_still(self.cluster.podgroups.get(key))
+            renewal.is_still &= before is not None and is_still(before, self.cluster.podgroups.get(key))
             if key in jobs or before is not touched[key]:
                 renewal.replace(key, before, self._renew_job(key))
                 continue
@@ -172,11 +130,11 @@ class State:
         return renewal
 
     def follow(self, cluster: Cluster) -> Renewal | None:
-        """Become what the session of another cluster finds; None where more than queues and nodes differs.
+        """Change to the state of another cluster; return None if it differs in more than queues and nodes.
 
-        Of what the session before has done nothing was written. Sound, as of a cluster's objects jobs, tasks
-        and nodes read no others than those that are compared here, and of queues whether they are there.
-        Other nodes are made anew all together: of nodes jobs know nothing but the numbers of their tasks'.
+        No decision of the last session was written. Sound, as jobs, tasks and nodes depend only on the
+        objects compared here, and on which queues exist. Replaced nodes are all rebuilt: jobs contain
+        nothing of a node but its number.
         """
         ours, before = self.cluster, self.snapshot.queues
         queues = queues_of(cluster, before)
@@ -199,14 +157,14 @@ class State:
         return renewal
 
     def _has_axis_of(self, cluster: Cluster) -> bool:
-        """Return whether the nodes and pods of a cluster have the resources that the columns are of."""
+        """Return whether the columns have exactly the resources of a cluster's nodes and pods."""
         if cluster.nodes is self.cluster.nodes:
             return True
         requests = [shape.request for shape in cluster.pods.known_pods().shapes]
         return ResourceAxis([*cluster.nodes.allocatable, *requests]).names == self.snapshot.axis.names
 
     def _stand_on(self, nodes: NodeList) -> None:
-        """Put the pods, none of which moved since the last renewal, on other nodes."""
+        """Move the pods, unchanged since the last renewal, to other nodes."""
         snapshot = self.snapshot
         snapshot.allocatable = nodes.allocatable
         snapshot.nodes = NodeTable(nodes.objects, nodes.allocatable, snapshot.axis)
@@ -215,7 +173,7 @@ class State:
         self._take_nodes()
 
     def places_of(self, job: str) -> list[tuple[int, PodShape]]:
-        """Return on which nodes the pods of a job were found, with their shapes."""
+        """Return the nodes on which the snapshot has the pods of a job, with their shapes."""
         tasks = self._tasks
         places = [
             (int(tasks.node_of[number]), tasks.shape_of(number)) for number in self._members.get(job, ())
@@ -223,16 +181,16 @@ class State:
         return [(node, shape) for node, shape in places if node != NO_NODE]
 
     def make_nodes_anew(self, nodes: Iterable[int]) -> None:
-        """Have these nodes made anew next, and no others because of what was counted on them until now.
+        """Rebuild these nodes at the next renewal, and no others because of pods counted until now.
 
-        The amounts of all nodes are right. The pods on these came since the state was brought up to date, and
-        may go before it is again: then the journal does not say where they were.
+        The amounts of all nodes are correct. The pods on these nodes were added since the last renewal and
+        may be removed before the next one: then the journal does not name their nodes.
         """
         self._seen = len(self._nodes.changes)
         self._counted = set(nodes)
 
     def _is_known(self) -> bool:
-        """Return whether all that pods may be on, or be made of, is as it was."""
+        """Return whether nodes, queues, classes and the columns of resources still apply."""
         if not all(map(is_, self._whole_lists(), self._given)):
             return False
         infos, reader = self.cluster.pods.infos, self.cluster.pods.reader
@@ -243,7 +201,7 @@ class State:
         )
 
     def _renew_pod(self, key: str, jobs: dict[str, None], nodes: set[int]) -> None:
-        """Put a pod where it is now; adds the jobs and nodes that it was and is of."""
+        """Update a pod; add its previous and current job and node to `jobs` and `nodes`."""
         tasks, pods = self._tasks, self.cluster.pods
         number = self._number_of.pop(key, None)
         if number is not None:
@@ -271,7 +229,7 @@ class State:
             self._found[node].add(number)
 
     def _renew_job(self, key: str) -> JobInfo | None:
-        """Make a job anew from its PodGroup and its pods; None when there is none."""
+        """Rebuild a job from its PodGroup and its pods; return None without a PodGroup."""
         snapshot, numbers = self.snapshot, self._by_uid(self._members.get(key, ()))
         podgroup = self.cluster.podgroups.get(key)
         job = None if podgroup is None else job_of(podgroup, snapshot.queues, self._priorities)
@@ -287,7 +245,7 @@ class State:
         return job
 
     def _reload(self, job: JobInfo) -> None:
-        """Have a job be as it was found, which only sessions moved since."""
+        """Reset a job that only sessions moved to the state in which they found it."""
         job.reload(self._tasks)
         for number in job.members:
             self._tasks.renew(number)

@@ -16,6 +16,7 @@ from scheduler_core.framework.living_view import nothing_to_renew
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
+from scheduler_core.model.roles import roles_have
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
 
 NAME = "gang"
@@ -56,7 +57,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 def job_valid(job: JobInfo) -> tuple[str, str] | None:
     """Return why a job can never reach its minimum with the tasks it has, None when it can."""
-    if not job.roles_have(VALID_STATUSES):
+    if not roles_have(job, VALID_STATUSES):
         return "NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling"
     if job.valid_count < job.min_available:
         counts = f"valid: {job.valid_count}, min: {job.min_available}"
@@ -71,12 +72,12 @@ def job_order(job: JobInfo) -> bool:
 
 def job_ready(job: JobInfo) -> bool:
     """Return whether the job has its minimum, in all and per role."""
-    return job.is_ready() and job.roles_have(_PLACED, pending_best_effort=True)
+    return job.is_ready() and roles_have(job, _PLACED, pending_best_effort=True)
 
 
 def job_pipelined(job: JobInfo) -> Vote:
     """Permit a job that has its minimum once resources are released; reject any other."""
-    complete = job.roles_have(_PLACED_OR_PIPELINED, pending_best_effort=True) and job.is_pipelined()
+    complete = roles_have(job, _PLACED_OR_PIPELINED, pending_best_effort=True) and job.is_pipelined()
     return PERMIT if complete else REJECT
 
 
@@ -120,7 +121,7 @@ def write_conditions(session: Session) -> None:
         if not (session.writes_conditions and job.size):
             continue
         if not job.unschedulable:
-            job.set_condition("Scheduled", "tasks in gang are ready to be scheduled", "")
+            _set_condition(job, "Scheduled", "tasks in gang are ready to be scheduled", "")
             continue
         reserved = [
             task
@@ -129,4 +130,17 @@ def write_conditions(session: Session) -> None:
         ]
         missing = job.min_available - job.ready_count - len(reserved)
         text = f"{missing}/{job.size} tasks in gang unschedulable: {fit_error(job)}"
-        job.set_condition("Unschedulable", "NotEnoughResources", text)
+        _set_condition(job, "Unschedulable", "NotEnoughResources", text)
+
+
+def _set_condition(job: JobInfo, kind: str, reason: str, message: str) -> None:
+    """Set a condition with status True; it replaces an older one of its type."""
+    condition = {"type": kind, "status": "True", "reason": reason, "message": message}
+    for position, entry in enumerate(job.conditions):
+        if entry.get("type") == kind:
+            if entry != condition:
+                job.conditions[position] = condition
+                job.touch()
+            return
+    job.conditions.append(condition)
+    job.touch()

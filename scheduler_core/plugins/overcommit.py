@@ -11,8 +11,8 @@ from scheduler_core.framework.extension_points import PERMIT, REJECT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue_account import shortage_facts
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.reservations import Reservations, reservation_of, without_gated
-from scheduler_core.model.state import Renewal
 from scheduler_core.resource import Resource, total_of
 from scheduler_core.resource_limits import short_of
 

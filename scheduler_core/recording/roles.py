@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler_core.model.job import JobInfo
+from scheduler_core.model.roles import role_counts
 from scheduler_core.model.status import VALID_STATUSES
 
 
@@ -22,7 +23,7 @@ def _short_roles(job: JobInfo) -> list[dict[str, Any]]:
     """Return the roles with too few valid tasks, by name; none when roles do not bind."""
     if not job.task_min_available or not job.roles_bind:
         return []
-    valid = job.role_counts(VALID_STATUSES, pending_best_effort=False)
+    valid = role_counts(job, VALID_STATUSES, pending_best_effort=False)
     return [
         {"role": role, **_shortfall(minimum, valid[role])}
         for role, minimum in job.task_min_available.items()

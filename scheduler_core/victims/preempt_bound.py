@@ -14,8 +14,8 @@ from scheduler_core.framework.node_columns import FEW
 from scheduler_core.framework.numbering import distinct
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.rows import add_pairs
-from scheduler_core.model.state import Renewal
 from scheduler_core.victims.bound import (
     COUNT,
     AnyCandidate,

@@ -10,7 +10,7 @@ from scheduler_core.framework.living_view import LivingView
 from scheduler_core.framework.plugin_fn import EvictableFn
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.state import Renewal
+from scheduler_core.model.renewal import Renewal
 
 BoundKey = tuple[PerJobBound, int]
 

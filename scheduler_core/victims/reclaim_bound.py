@@ -15,7 +15,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import Pairs
-from scheduler_core.model.state import Renewal
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.victims.bound import (
     COUNT,
     SLACK,

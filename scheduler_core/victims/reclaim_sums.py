@@ -12,8 +12,8 @@ from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.numbering import distinct
 from scheduler_core.framework.session import Session
 from scheduler_core.model.changes import ChangeLog, RowTable
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.rows import add_pairs
-from scheduler_core.model.state import Renewal
 from scheduler_core.victims.bound import COUNT, Tiers
 from scheduler_core.victims.index import Amounts, Mask, TaskIndex
 

@@ -11,7 +11,7 @@ from functools import cmp_to_key
 from typing import Any, NamedTuple
 
 from scheduler_core.conf import PluginOption, SchedulerConf, parse_conf
-from scheduler_core.model.job import pod_index
+from scheduler_core.model.pod_info import pod_index
 from scheduler_core.model.status import LABELS, status_of
 from scheduler_core.model.timestamps import parse_time
 from tests.builders import Object

@@ -15,7 +15,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
 from scheduler_core.framework.worklist import queues_that_wait
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.state import Renewal
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.plugins.capacity import dry_run
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.plugins.capacity.flat import FlatQueues

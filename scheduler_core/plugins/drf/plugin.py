@@ -13,7 +13,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import leave_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.state import Renewal
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.plugins.drf.hierarchy import DESIGN, NAME, RULE, Hierarchy
 from scheduler_core.plugins.drf.share import JobAccount, TotalResource
 from scheduler_core.resource import Resource

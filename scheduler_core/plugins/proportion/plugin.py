@@ -18,8 +18,8 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, shortage_facts
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.reservations import without_gated
-from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.proportion.division import NAME, Accounts
 from scheduler_core.release import Rule
 from scheduler_core.resource import ZERO, Resource, total_of

@@ -10,8 +10,7 @@ import marshal
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from scheduler_core.model.job import pod_index
-from scheduler_core.model.pod_info import GROUP_NAME
+from scheduler_core.model.pod_info import GROUP_NAME, pod_index
 from scheduler_core.model.pod_template import TASK_SPEC
 from scheduler_core.replay.timeline import RUN_SECONDS, run_seconds
 
