@@ -107,7 +107,7 @@ def demand_of(document: Object) -> Demand:
 
 def _queue_demand(snapshot: Snapshot, queue: str, jobs: Sequence[JobInfo], release: Release) -> QueueDemand:
     account = QueueAccount(snapshot.queues[queue])
-    account.take(snapshot.sums[queue], release)
+    account.set_amounts(snapshot.sums[queue], release)
     pending = [task for job in jobs for task in job.by_status[TaskStatus.PENDING].values()]
     return QueueDemand(
         first_job=jobs[0].key,

@@ -115,7 +115,7 @@ class Simulation:
     def figures(self, result: dict[str, Any]) -> dict[str, Any]:
         """Return the plugins' figures of the queues when the first session opens."""
         result["notes"] = self.notes
-        session = self.open_anew(take_snapshot(self.cluster))
+        session = self.open_new(take_snapshot(self.cluster))
         result["at_open"] = shown.state(session)
         if isinstance(session.observer, Recorder):
             result["explain"] = {"deserved": plain(session.observer.deserved)}
@@ -124,7 +124,7 @@ class Simulation:
     def fitting(self, result: dict[str, Any], pod: str) -> dict[str, Any]:
         """Return on which nodes a waiting pod would be placed when the first session opens."""
         result["notes"] = self.notes
-        session = self.open_anew(take_snapshot(self.cluster))
+        session = self.open_new(take_snapshot(self.cluster))
         waiting = (task for job in session.jobs.values() for task in job.tasks.values() if task.key == pod)
         task = next(waiting, None)
         if task is None or task.status is not TaskStatus.PENDING:
@@ -140,7 +140,7 @@ class Simulation:
             shows = self.options.shows
             result["cycles"].append(self._cycle(cycle) if shows is None else self._brief(cycle, shows))
         if self._state is None and self.options.reuse is not None:
-            self.options.reuse.give_back()
+            self.options.reuse.release()
         recurrence = self.afterwards.recurrence
         if recurrence is not None and recurrence.loop is not None:
             result["loops"] = [recurrence.loop._asdict()]
@@ -177,7 +177,7 @@ class Simulation:
 
     def session_before(self, action: str) -> Session:
         """Return a session of the reached cycle in the state before an action."""
-        session = self.open_anew(take_snapshot(self.cluster))
+        session = self.open_new(take_snapshot(self.cluster))
         for name in self.conf.actions[: self.conf.actions.index(action)]:
             self.act(session, name)
         session.action = action
@@ -196,16 +196,16 @@ class Simulation:
         """Return a session on the current cluster, before any action."""
         renewal = None if self._state is None else self._state.renew()
         if renewal is None or self._state is None:
-            return self.open_anew(take_snapshot(self.cluster))
+            return self.open_new(take_snapshot(self.cluster))
         if self._session is None or renewal.anew or not self._session.renew(renewal):
-            self._session = self.open_anew(self._state.snapshot)
+            self._session = self.open_new(self._state.snapshot)
         return self._session
 
     def _found(self) -> Snapshot:
         """Return the snapshot for the next session."""
         if self._state is None:
             reuse = self.options.reuse
-            return take_snapshot(self.cluster) if reuse is None else reuse.lend(self.cluster)
+            return take_snapshot(self.cluster) if reuse is None else reuse.acquire(self.cluster)
         self._state.renew()
         self._session = None
         return self._state.snapshot
@@ -269,10 +269,10 @@ class Simulation:
         """Return a session on a snapshot of the state."""
         options = self.options
         if self._state is not None or options.reuse is None or options.explain:
-            return self.open_anew(snapshot)
-        return options.reuse.session(snapshot, self.conf, options.reasons, self.open_anew)
+            return self.open_new(snapshot)
+        return options.reuse.session(snapshot, self.conf, options.reasons, self.open_new)
 
-    def open_anew(self, snapshot: Snapshot) -> Session:
+    def open_new(self, snapshot: Snapshot) -> Session:
         """Return a session on a snapshot that every plugin opens."""
         observe = Recorder if self.options.explain else unobserved
         session = Session(

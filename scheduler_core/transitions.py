@@ -10,7 +10,7 @@ from typing import Any
 
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.journal import PodGroups
-from scheduler_core.model.messages import promised_node
+from scheduler_core.model.messages import cleared_node
 from scheduler_core.model.status import TaskStatus
 
 Object = Mapping[str, Any]
@@ -51,7 +51,7 @@ def _given_status(job: JobInfo) -> Object:
 
 def nominated_node(task: TaskInfo) -> str:
     """Return the node that a session nominates for a waiting task, empty for none."""
-    return "" if task.shape.gated else promised_node(task)
+    return "" if task.shape.gated else cleared_node(task)
 
 
 def nominated(pod: Object, node: str) -> Object:

@@ -1,4 +1,4 @@
-"""The action allocate: gives idle resources to waiting jobs.
+"""Action allocate: allocate idle resources to waiting jobs.
 
 Source: volcano ``pkg/scheduler/actions/allocate/allocate.go`` at v1.15.1.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from scheduler_core.actions.skipped_turns import SkippedTurns, leave_out_equals
+from scheduler_core.actions.skipped_turns import SkippedTurns, skip_equal_jobs
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
@@ -22,7 +22,7 @@ from scheduler_core.framework.worklist import (
     first_jobs,
     jobs_apart,
     nothing_to_decide,
-    stopped_as_invalid,
+    report_if_invalid,
     task_heap,
     waiting_jobs,
 )
@@ -35,7 +35,7 @@ NAME = "allocate"
 
 
 def execute(session: Session) -> None:
-    """Give each queue its turn: one job, one statement, until no queue has a job left to try."""
+    """Give queues their turns, one job and one statement each, until no queue has a job left."""
     if nothing_to_decide(session):
         return
     allocate = Allocate(session)
@@ -83,7 +83,7 @@ class Allocate:
                     continue
                 job.enter("Inqueue")
                 session.decide("enqueue", job, reason="no enqueue action is configured")
-            if self.skipped.is_hopeless(job) or stopped_as_invalid(session, job):
+            if self.skipped.is_hopeless(job) or report_if_invalid(session, job):
                 continue
             waiting = [
                 task
@@ -104,12 +104,12 @@ class Allocate:
     def _add_lines(self, touched: Mapping[str, JobInfo]) -> list[TaskInfo]:
         """Add the lines of equal jobs that may be placed; return one task of each line.
 
-        Sound, as equal jobs are all valid or all invalid, and a node that accepts no task of one job accepts
+        Sound, as equal jobs are all valid or all invalid, and nodes that accept no task of one job accept
         none of an equal job.
         """
         tasks: list[TaskInfo] = []
         for line, job in first_jobs(self.session, touched):
-            if not (self.skipped.is_hopeless(job) or stopped_as_invalid(self.session, job)):
+            if not (self.skipped.is_hopeless(job) or report_if_invalid(self.session, job)):
                 self.work.add_queue(job.queue)
                 self.work.add_line(job.queue, line)
                 tasks += job.samples()
@@ -126,7 +126,7 @@ class Allocate:
         if self.skipped.keeps_waiting(job, jobs):
             return
         if self.skipped.is_hopeless(job):
-            leave_out_equals(jobs)
+            skip_equal_jobs(jobs)
             return
         tasks = self.tasks.pop(job.key, None) or task_heap(
             self.session, self.waiting.get(job.key) or job.pending_of_sub_job()
@@ -147,7 +147,7 @@ class Allocate:
         elif not self.session.plugins.job_pipelined(job):
             statement.discard()
         if changes == len(self.session.nodes.changes) and self.skipped.fails_as_equals_do(job):
-            leave_out_equals(jobs)
+            skip_equal_jobs(jobs)
 
     def _place_tasks(self, job: JobInfo, tasks: Tasks, statement: Statement) -> bool:
         """Place tasks until the job is ready or none is left to try; return whether it is ready."""
@@ -185,9 +185,9 @@ class Allocate:
         return session.plugins.job_ready(job)
 
     def _place_as_nominated(self, job: JobInfo, statement: Statement) -> bool:
-        """Place all tasks of a job on the nodes nominated in earlier cycles; False once one does not fit.
+        """Place all tasks of a job on the nodes nominated in earlier cycles; False if one does not fit.
 
-        No task is placed before the nodes of all tasks are examined.
+        The nodes of all tasks are examined before any task is placed.
         """
         session = self.session
         self.cache.forget()
@@ -218,7 +218,7 @@ class Allocate:
         return self._nominated_takes(task)
 
     def _find_node(self, task: TaskInfo) -> tuple[int | None, FitErrors | None]:
-        """Return the node for a task, and why every node refuses it."""
+        """Return the node for a task, or why every node refuses it."""
         session = self.session
         try:
             session.plugins.pre_predicate(task)
@@ -245,13 +245,13 @@ class Allocate:
         return len(passing) > 0
 
     def _skip_failed_role(self, task: TaskInfo) -> None:
-        """Record that a task was not tried because one of the same role has found no node in this session."""
+        """Record that a task was skipped because one of the same role found no node in this session."""
         sentence = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
         self.session.record_fit_errors(task, FitErrors(self.session.statuses, None, sentence))
 
 
 def needs_continue(job: JobInfo) -> bool:
-    """Return whether the job can still be ready after one of its tasks found no node."""
+    """Return whether the job can still become ready after one of its tasks found no node."""
     if job.min_available >= job.size:
         return False
     if not job.roles_bind:

@@ -70,7 +70,7 @@ def _jobs_to_consider(session: Session) -> list[JobInfo]:
 
 
 def _best_effort_tasks(session: Session, job: JobInfo) -> tuple[list[TaskInfo], list[TaskInfo]]:
-    """Return the best-effort tasks that are pending, and those that were pipelined so far."""
+    """Return the best-effort tasks that are pending, and those that are already pipelined."""
     if not job.pending_best_effort and not job.waiting_count:
         return [], []
     waiting = [t for t in job.by_status[TaskStatus.PENDING].values() if t.best_effort and not t.shape.gated]

@@ -24,9 +24,9 @@ class Bundle(NamedTuple):
     tasks : list
         The less important ones first.
     safe : bool
-        Whether the job's gang stays as ready as it is without them.
+        Whether the job's gang remains as ready without them.
     cost : Resource
-        What their eviction wastes: nothing, or all that the job has allocated and requests.
+        The amount that their eviction wastes: nothing, or all that the job has allocated and requests.
 
     """
 
@@ -47,8 +47,8 @@ class Bundle(NamedTuple):
 def bundles_of(job: JobInfo, candidates: Iterable[TaskInfo]) -> list[Bundle]:
     """Return a job's candidates as a safe bundle and a bundle that would break the gang, if not empty.
 
-    A task is safe while the job, and its role when roles bind, has more than its minimum. In a job below its
-    minimum all tasks are safe.
+    A task is safe as long as the job, and its role if minimums per role apply, has more than its minimum. In
+    a job below its minimum all tasks are safe.
     """
     tasks = sorted(candidates, key=lambda task: (task.priority, task.uid))
     surplus = job.ready_count - job.min_available
@@ -71,7 +71,7 @@ def bundles_of(job: JobInfo, candidates: Iterable[TaskInfo]) -> list[Bundle]:
 
 
 def _role_surplus(job: JobInfo) -> dict[str, int]:
-    """Return how many tasks each role has above its minimum; empty when roles do not bind."""
+    """Return how many tasks each role has above its minimum; empty if minimums per role do not apply."""
     if not job.roles_bind:
         return {}
     ready = Counter(task.role for task in job.tasks_in(READY_STATUSES))
@@ -82,7 +82,7 @@ def _role_surplus(job: JobInfo) -> dict[str, int]:
 def allowed_part(bundles: Iterable[Bundle], allowed: Collection[str]) -> list[Bundle]:
     """Return the bundles reduced to the tasks with these uids.
 
-    A safe bundle shrinks; the other kind is kept whole or dropped.
+    A safe bundle is reduced; the other kind is kept whole or dropped.
     """
     left = []
     for bundle in bundles:
@@ -97,8 +97,8 @@ def in_order_of_loss(
 ) -> list[Bundle]:
     """Return the bundles in the order of eviction.
 
-    Safe ones first, then those whose job `loses_first`, then by higher return on the need; ties are broken by
-    job key, uid of the first task, number of tasks.
+    Safe ones are first, then those whose job `loses_first`, then those with a higher return on the need; ties
+    are broken by job key, uid of the first task, number of tasks.
     """
     ranks = {id(bundle): _rank(bundle, need) for bundle in bundles}
 

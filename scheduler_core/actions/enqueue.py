@@ -32,19 +32,19 @@ def execute(session: Session) -> None:
 
 
 def _readers(session: Session) -> Readers | None:
-    """Return the version readers of the votes, beside a job's queue and minimum; None: votes read more."""
+    """Return the functions for what votes read besides a job's queue and minimum; None if votes read more."""
     voters = session.functions.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
     readers = [voter.reads for voter in voters if voter.reads is not None]
     return readers if len(readers) == len(voters) else None
 
 
 def _by_line(session: Session, queue_key: QueueKey, readers: Readers) -> None:
-    """Vote on the first job of each line, and on the next one after it is enqueued.
+    """Vote on the first job of each line, and after each enqueued job on the next one.
 
     Sound, as no task changes, so that each queue has all its turns before the next one; and as reservations
     only grow, so that a line whose first job is rejected is rejected as a whole, now and in later sessions,
-    until something changes that the votes read. A rejected job may itself change something, if one plugin
-    reserved before another one rejected; then the job was touched, and the next one is tried.
+    until something changes that the votes read. A rejected job may itself change something if one plugin made
+    a reservation before another one rejected the job; then the job was touched, and the next one is tried.
     """
     pending, touched = session.lines.pending, session.snapshot.tasks.touched
     for queue in sorted([session.queues[name] for name in pending], key=queue_key):
@@ -58,7 +58,7 @@ def _by_line(session: Session, queue_key: QueueKey, readers: Readers) -> None:
             _enqueue(session, job)
             if job.key not in touched:
                 jobs.line.rejected_at = reads
-                jobs.leave_out_others()
+                jobs.skip_rest_of_line()
 
 
 def _in_turns(session: Session) -> None:
@@ -78,13 +78,13 @@ def _in_turns(session: Session) -> None:
         _enqueue(session, jobs.pop())
         work.queues.push(queue)
         if work.queues.items == in_line:
-            # no task changes, so no share changes: later turns would keep the queues in this order
+            # no task and hence no share changes: later turns would keep the queues in this order
             while jobs:
                 _enqueue(session, jobs.pop())
 
 
 def _enqueue(session: Session, job: JobInfo) -> None:
-    """Enqueue a job if it is permitted; without minResources no plugin votes."""
+    """Enqueue a job if plugins permit it; they do not vote on jobs without minResources."""
     refusal = session.plugins.job_enqueueable(job) if job.min_resources is not None else None
     if refusal is None:
         session.plugins.job_enqueued(job)

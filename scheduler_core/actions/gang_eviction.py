@@ -32,7 +32,7 @@ from scheduler_core.victims.selection import Verdict, select_victims
 
 
 class Placed(NamedTuple):
-    """A copy of a task as it was when it was tried, with the number of its node.
+    """A copy of a task, made when it was tried, with the number of its node.
 
     Volcano keeps copies of the tasks it tried and places those, see `JobInfo.pending_of_sub_job`.
     """
@@ -65,7 +65,7 @@ class GangEviction(ABC):
 
     @abstractmethod
     def serves(self, queue: QueueInfo) -> bool:
-        """Return whether the queue's jobs get a turn."""
+        """Return whether the queue's jobs get turns."""
 
     @abstractmethod
     def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
@@ -77,12 +77,12 @@ class GangEviction(ABC):
 
     @abstractmethod
     def loses_first(self, left: JobInfo, right: JobInfo, job: JobInfo) -> bool:
-        """Return whether `left` loses tasks to `job` before `right`; False when they are equal."""
+        """Return whether `left` loses tasks to `job` before `right`; False if neither is first."""
 
     # common part
 
     def run(self, watch: Watcher = ignore_turns) -> None:
-        """Give every starving job one attempt, queue by queue; a job is placed as a whole or not at all."""
+        """Make one attempt per starving job, queue by queue; a job is placed as a whole or not at all."""
         session = self.session
         work = WorkList(session, settled=False)
         for job in active_jobs(session):
@@ -107,7 +107,7 @@ class GangEviction(ABC):
                     statement.discard()
 
     def attempt(self, statement: Statement, queue: QueueInfo, job: JobInfo) -> None:
-        """Add bundle by bundle until evicting them would place the job, then evict and place."""
+        """Add bundles until evicting them would make room for the job; then evict them and place it."""
         demand = demand_of(self.session, job)
         if not demand or not self.may_evict(queue, job, demand):
             return
@@ -134,14 +134,14 @@ class GangEviction(ABC):
         for node in range(len(self.session.nodes)):
             for task in self.session.nodes.tasks.in_order(node):
                 owner = task.job
-                if owner is None or not task.preemptable or not gives_way(owner):
+                if owner is None or not task.preemptable or not may_lose_tasks(owner):
                     continue
                 if self.is_candidate(task, job, owner):
                     candidates.setdefault(owner.key, []).append(task)
         return candidates
 
     def bundles_for(self, job: JobInfo, demand: Sequence[TaskInfo]) -> tuple[list[Bundle], Verdict]:
-        """Return the bundles that may be evicted for a job, in order, and the votes of the plugins."""
+        """Return the bundles that may be evicted for a job, in order, and the plugins' votes."""
         need = total_of(task.request for task in demand)
 
         def ordered(bundles: Sequence[Bundle]) -> list[Bundle]:
@@ -159,12 +159,12 @@ class GangEviction(ABC):
         return [bundle for bundle in left if bundle.safe or self.allow_whole_bundle], verdict
 
     def room_without(self, victims: Iterable[TaskInfo]) -> Amounts:
-        """Return the room of all nodes together without the victims, (R,)."""
+        """Return the sum of the future idle amounts of all nodes without the victims, (R,)."""
         nodes = self.session.nodes
         return _added(nodes.idle.sum(axis=0) + nodes.releasing.sum(axis=0), victims)
 
     def lacking(self, demand: Sequence[TaskInfo], available: Amounts) -> dict[str, float]:
-        """Return what the demand lacks of the available amounts."""
+        """Return by how much the demand exceeds the available amounts."""
         nodes = self.session.nodes
         need = np.sum([task.shape.row for task in demand], axis=0)
         named = np.any([task.shape.demand > -np.inf for task in demand], axis=0)
@@ -192,15 +192,15 @@ class GangEviction(ABC):
     def _try_all(
         self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo], bundles: Sequence[Bundle]
     ) -> Found | None:
-        """Add bundle by bundle until evicting them would place the job; None if all are not enough.
+        """Add bundles until evicting them would make room for the job; return None if all are not enough.
 
         All trials are undone. Volcano undoes the evictions of each trial and repeats them in the next one;
         here they are kept until the last trial has ended, and trials in which no node has room for the first
-        task are skipped. Sound, as every trial evicts what the trials before it did, in the same order; as
-        every plugin defines what undone evictions leave behind (`Registry.on_discard`), undone once or
-        repeatedly; and as a skipped trial places nothing: what plugins would record of its task, the last
-        trial, which always runs, records again. If a plugin must handle each eviction, every trial runs in
-        full.
+        task are skipped. Sound, as every trial repeats the evictions of the previous ones in the same order;
+        as every plugin defines the effect of undone evictions (`on_discard` of `Events.add_handler`), undone
+        once or repeatedly; and as a skipped trial places nothing, and the last trial, which always runs,
+        records again what plugins would record of its task. If a plugin must handle each eviction, every
+        trial runs in full.
         """
         session, places = self.session, None
         repeats = session.events.on_discard is None
@@ -223,7 +223,7 @@ class GangEviction(ABC):
         return None if places is None else Found(victims, places)
 
     def _try(self, queue: QueueInfo, job: JobInfo) -> list[Placed] | None:
-        """Return the places of the demanded tasks now, None when one of them finds no place."""
+        """Return the nodes that the demanded tasks would get now, None if one of them gets none."""
         trial = Statement(self.session)
         places = self._place_all(trial, queue, job)
         complete = places is not None and self.session.plugins.job_pipelined(job)
@@ -241,7 +241,7 @@ class GangEviction(ABC):
             if node is None:
                 return None
             if not trial.pipeline(task, node, eviction_occurred=True):
-                session.events.fire_deallocate(task)  # Volcano rolls a refused placement back twice
+                session.events.fire_deallocate(task)  # Volcano rolls back a refused placement twice
                 return None
             places.append(Placed(copy(task), node))
         return places
@@ -255,12 +255,12 @@ def demand_of(session: Session, job: JobInfo) -> list[TaskInfo]:
 
 
 def _added(available: Amounts, tasks: Iterable[TaskInfo]) -> Amounts:
-    """Return the available amounts without these tasks, (R,)."""
+    """Return the available amounts after these tasks are removed, (R,)."""
     for task in tasks:
         available = available + task.shape.row
     return available
 
 
-def gives_way(job: JobInfo) -> bool:
-    """Return whether a job's tasks may be evicted for a gang: unless its PodGroup is not preemptable."""
+def may_lose_tasks(job: JobInfo) -> bool:
+    """Return whether a job's tasks may be evicted for a gang: not if its PodGroup is not preemptable."""
     return job.preemptable or not (PREEMPTABLE in job.annotations() or PREEMPTABLE in job.labels())

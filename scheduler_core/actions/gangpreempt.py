@@ -17,7 +17,7 @@ NAME = "gangpreempt"
 
 
 def execute(session: Session) -> None:
-    """Let starving jobs evict bundles of tasks of lower-priority jobs in their queue."""
+    """Evict bundles of tasks of lower-priority jobs for starving jobs of the same queue."""
     GangPreempt(session).run()
 
 
@@ -27,7 +27,7 @@ class GangPreempt(GangEviction):
     name = NAME
 
     def serves(self, _queue: QueueInfo) -> bool:
-        """Serve every queue: resources stay within it."""
+        """Return True: every queue's jobs get turns, as resources stay within the queue."""
         return True
 
     def may_evict(self, _queue: QueueInfo, _job: JobInfo, _demand: Sequence[TaskInfo]) -> bool:
@@ -35,7 +35,7 @@ class GangPreempt(GangEviction):
         return True
 
     def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
-        """Accept bound and running tasks of jobs of the same queue with a lower priority."""
+        """Return whether a task is bound or running, and its job is of the same queue and lower priority."""
         return (
             task.node_status in PREEMPTABLE_STATUSES
             and owner is not job

@@ -17,7 +17,7 @@ NAME = "gangreclaim"
 
 
 def execute(session: Session) -> None:
-    """Let starving jobs evict bundles of tasks of other, reclaimable queues."""
+    """Evict bundles of tasks of other, reclaimable queues for starving jobs."""
     GangReclaim(session).run()
 
 
@@ -27,11 +27,11 @@ class GangReclaim(GangEviction):
     name = NAME
 
     def serves(self, queue: QueueInfo) -> bool:
-        """Serve the queues that are not overused."""
+        """Return whether the queue is not overused."""
         return not self.session.plugins.overused(queue)
 
     def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
-        """Return whether the queue deserves all that the job still needs."""
+        """Return whether the queue may evict for all that the job still requests."""
         refusal = self.session.plugins.preemptive(queue, demand)
         if refusal is None:
             return True
@@ -39,7 +39,7 @@ class GangReclaim(GangEviction):
         return False
 
     def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
-        """Accept running tasks of other queues that are reclaimable."""
+        """Return whether a task is running, and its queue is another one and reclaimable."""
         return (
             task.node_status is TaskStatus.RUNNING
             and owner.queue != job.queue
@@ -47,7 +47,7 @@ class GangReclaim(GangEviction):
         )
 
     def loses_first(self, left: JobInfo, right: JobInfo, job: JobInfo) -> bool:
-        """Return whether `left`'s queue is farther from the reclaimer's, else later in the queue order."""
+        """Return whether `left`'s queue is farther from the reclaimer's; if equally far, later in order."""
         if left.queue == right.queue:
             return False
         queues = self.session.queues

@@ -26,13 +26,13 @@ class NodeSearch:
         self.too_small: dict[Group, NDArray[np.bool_]] = {}
 
     def node_for(self, queue: QueueInfo, task: TaskInfo) -> int | None:
-        """Return the best node for a task, None when there is none."""
+        """Return the best node for a task, None if there is none."""
         session = self.session
         if session.plugins.allocatable(queue, task) is not None:
             return None
         among = resolvable_nodes(session, task)
         if among is not None and not len(among):
-            among = None  # when every node is hopeless Volcano considers all of them
+            among = None  # if every node was ruled out, Volcano considers all of them
         try:
             session.plugins.pre_predicate(task)
         except PrePredicateError:
@@ -43,7 +43,7 @@ class NodeSearch:
         return session.placement.choose(task, candidates[self._large_enough(task)[candidates]])
 
     def _large_enough(self, task: TaskInfo) -> NDArray[np.bool_]:
-        """Return which nodes will have room, (N,); one too small for a task of the same role is skipped."""
+        """Return which nodes will have room, (N,), without those too small for a task of the same role."""
         nodes: Nodes = self.session.placement.all
         fits = self.session.placement.will_fit(task, nodes)
         group = self.cache.group_of(task)

@@ -33,8 +33,8 @@ from scheduler_core.framework.worklist import (
     nothing_waits,
     pending_tasks,
     queue_heap,
+    representative_jobs,
     task_heap,
-    who_answers_for_all,
 )
 from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -54,13 +54,13 @@ NAME = "preempt"
 
 
 def execute(session: Session) -> None:
-    """Let each queue's starving jobs preempt, first other jobs, then their own lower-priority tasks."""
+    """Preempt for each queue's starving jobs: first other jobs, then their own lower-priority tasks."""
     if not nothing_waits(session):
         Preempt(session).run()
 
 
 class Preempt:
-    """One execution of the action: the starving jobs, and the failures so far."""
+    """One execution of the action: the starving jobs, and the failed attempts so far."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -80,19 +80,18 @@ class Preempt:
 
     @property
     def bound(self) -> Bound:
-        """Return the bound that finds nodes where evicting tasks of other jobs might help."""
+        """Return the bound for evictions of tasks of other jobs."""
         return self.session.view(preempt_bound)
 
     def _might_gain(self) -> bool:
-        """Return whether the action might change anything."""
-        return not all(map(self._gains_nothing, who_answers_for_all(self.session, Point.JOB_STARVING)))
+        """Return whether the action might have any effect."""
+        return not all(map(self._gains_nothing, representative_jobs(self.session, Point.JOB_STARVING)))
 
     def _gains_nothing(self, job: JobInfo) -> bool:
         """Return whether all attempts for a job fail as long as no task changes.
 
-        Sound, as it has no task of its own to evict, no other job has one to evict for it, and none of its
-        tasks fits the future idle of any node. If that holds for all waiting jobs, the action changes
-        nothing.
+        Sound, as no task of its own and none of other jobs may be evicted for it, and none of its tasks fits
+        the future idle amounts of any node. If that holds for all waiting jobs, the action changes nothing.
         """
         session = self.session
         if job.is_pending or not session.plugins.job_starving(job):
@@ -114,7 +113,7 @@ class Preempt:
                 self.inside_job(queue, job)
 
     def between_jobs(self, queue: QueueInfo, watch: Watcher = ignore_turns) -> None:
-        """Let the queue's starving jobs evict tasks of its other jobs.
+        """Preempt tasks of other jobs of the queue for its starving jobs.
 
         A job is pipelined as a whole or not at all.
         """
@@ -137,7 +136,7 @@ class Preempt:
                 jobs.push(job)
 
     def inside_job(self, queue: QueueInfo, job: JobInfo) -> None:
-        """Let the job's pending tasks evict its own; each success is committed, regardless of the gang."""
+        """Preempt a job's own tasks for pending ones; each success is committed, regardless of the gang."""
         tasks = task_heap(self.session, pending_tasks(job))
         while tasks:
             task = tasks.pop()
@@ -164,9 +163,9 @@ class Preempt:
         return Candidates(lambda node: [*filter(is_candidate, index.tasks_on(node, queue))], bound)
 
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, among: Among) -> bool:
-        """Find room for a task by evictions; return whether it was pipelined.
+        """Make room for a task by evictions; return whether it was pipelined.
 
-        An attempt that just failed for an equal task is not repeated.
+        An attempt that has failed for an equal task is not repeated.
         """
         session = self.session
         if not self._is_eligible(task):
@@ -181,7 +180,9 @@ class Preempt:
         nodes = self.nodes_for(task)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.on, self.dry_run)
-        candidate_nodes = session.placement.by_score(task, nodes, self._hopeful(task, nodes, candidates))
+        candidate_nodes = session.placement.by_score(
+            task, nodes, self._nodes_to_search(task, nodes, candidates)
+        )
         attempt = self.attempts.begin(task, len(nodes) - len(candidate_nodes), among)
         for node in candidate_nodes:
             if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):
@@ -201,11 +202,11 @@ class Preempt:
     def _node_verdict(self, task: TaskInfo, candidates: Sequence[TaskInfo]) -> NodeVerdict:
         return NodeVerdict(candidates, select_victims(self.session, Point.PREEMPTABLE, task, candidates))
 
-    def _hopeful(self, task: TaskInfo, nodes: Nodes, candidates: Candidates) -> Nodes:
-        """Return the nodes that have room, or possibly enough candidates.
+    def _nodes_to_search(self, task: TaskInfo, nodes: Nodes, candidates: Candidates) -> Nodes:
+        """Return the nodes to search: those that have room, or possibly enough candidates.
 
-        If evictions on one node are kept, they change what the next nodes can lose: then every node is
-        searched.
+        Every node is searched if failed evictions on one node are kept, because these change the possible
+        losses on the next nodes.
         """
         if not self.rolls_back:
             return nodes
@@ -215,7 +216,7 @@ class Preempt:
     def _is_eligible(self, task: TaskInfo) -> bool:
         """Return whether a task may preempt.
 
-        Not while its nominated node would accept it or victims there are terminating.
+        It may not while its nominated node would accept it, or while victims there are terminating.
         """
         if never_evicts(task):
             return False
@@ -230,7 +231,7 @@ class Preempt:
             return False
         if Code.UNSCHEDULABLE_AND_UNRESOLVABLE in {status.code for status in session.statuses.lists[number]}:
             return True
-        return not any(_makes_way(other, task) for other in session.nodes.tasks.in_order(node))
+        return not any(_is_terminating_victim(other, task) for other in session.nodes.tasks.in_order(node))
 
     def _preempt_on(
         self,
@@ -269,8 +270,8 @@ class Preempt:
         return session.nodes.fits_future_idle(task, node) and session.plugins.allocatable(queue, task) is None
 
 
-def _makes_way(other: TaskInfo, task: TaskInfo) -> bool:
-    """Return whether a pod of lower priority is terminating because the scheduler preempted it."""
+def _is_terminating_victim(other: TaskInfo, task: TaskInfo) -> bool:
+    """Return whether a pod of lower priority than the task's is terminating because it was preempted."""
     if not other.pod["metadata"].get("deletionTimestamp"):
         return False
     if int(other.pod["spec"].get("priority") or 0) >= int(task.pod["spec"].get("priority") or 0):

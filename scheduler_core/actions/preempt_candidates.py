@@ -1,4 +1,4 @@
-"""The tasks that may be evicted by preempt, before the plugins vote.
+"""The tasks that preempt may evict, before the plugins vote.
 
 Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 """
@@ -23,7 +23,7 @@ class Candidates(NamedTuple):
     on : callable
         ``on(node)``: the candidates on a node, by namespace/name.
     bound : Bound
-        The nodes where they might be enough; any other node is considered only if it has room.
+        Finds the nodes where they might be enough; any other node is considered only if it has room.
 
     """
 
@@ -40,10 +40,10 @@ def job_of(task: TaskInfo) -> JobInfo:
     return task.job
 
 
-def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
+def _may_be_preempted(task: TaskInfo, preemptor: TaskInfo) -> bool:
     if task.node_status not in PREEMPTABLE_STATUSES or task.job is None or not task.preemptable:
         return False
-    return task.best_effort or not to.best_effort
+    return task.best_effort or not preemptor.best_effort
 
 
 def of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
@@ -53,10 +53,10 @@ def of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
         other.job is not None
         and other.job.queue == queue
         and other.job is not job
-        and _may_give_way(other, task)
+        and _may_be_preempted(other, task)
     )
 
 
 def of_same_job(task: TaskInfo, job: JobInfo) -> Filter:
     """Return the filter for candidates in the task's own job, applied before the plugins vote."""
-    return lambda other: other.job is job and _may_give_way(other, task)
+    return lambda other: other.job is job and _may_be_preempted(other, task)

@@ -1,4 +1,4 @@
-"""Topology-aware preemption: dry runs on copies of the nodes, to find the least loss.
+"""Topology-aware preemption: dry runs on copies of the nodes, to find the victims of least importance.
 
 Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` (topology-aware variant) at v1.15.1.
 """
@@ -26,7 +26,7 @@ PRIORITY_OFFSET = 2**31
 
 
 class DryRunArguments(NamedTuple):
-    """The limits on the candidate nodes that a dry run collects."""
+    """The arguments of dry runs: limits on the number of candidate nodes."""
 
     enabled: bool
     percentage: int
@@ -44,7 +44,7 @@ class DryRunArguments(NamedTuple):
         )
 
     def wanted(self, nodes: int) -> int:
-        """Return how many candidate nodes are enough among `nodes`.
+        """Return how many candidate nodes are enough in a cluster of `nodes` nodes.
 
         Examples
         --------
@@ -92,7 +92,7 @@ def preempt_by_dry_run(
 def try_node(
     session: Session, queue: QueueInfo, task: TaskInfo, node: int, tasks: Sequence[TaskInfo]
 ) -> Candidate | None:
-    """Return which candidates would have to be evicted from a node, None when that would not help."""
+    """Return the candidates that must be evicted from a node, None if that would not help."""
     verdict = select_victims(session, Point.PREEMPTABLE, task, tasks)
     session.observer.plugins_voted(task, tasks, verdict.votes)
     if not victims_suffice(session, task, node, verdict.victims):
@@ -113,7 +113,7 @@ def try_node(
 
 
 def _potential_victims(dry_run: DryRun, verdict: Verdict) -> list[TaskInfo]:
-    """Remove victims in order until the preemptor fits; none when a plugin fails."""
+    """Remove all victims; return them if the preemptor then fits, none if a plugin fails."""
     waiting = victims_queue(dry_run.session, verdict.victims, dry_run.preemptor)
     potential: list[TaskInfo] = []
     while waiting:

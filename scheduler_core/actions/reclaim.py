@@ -26,9 +26,9 @@ from scheduler_core.framework.worklist import (
     jobs_apart,
     nothing_to_decide,
     pending_tasks,
+    representative_jobs,
     task_heap,
     waiting_jobs,
-    who_answers_for_all,
 )
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -48,7 +48,7 @@ POINTS_OF_EQUAL_JOBS = Point.JOB_VALID, Point.JOB_STARVING, Point.PREEMPTIVE, Po
 
 
 def execute(session: Session) -> None:
-    """Let each queue's starving jobs evict tasks of other queues, all tasks of a job in one turn."""
+    """Evict tasks of other queues for each queue's starving jobs, for all tasks of a job in one turn."""
     if nothing_to_decide(session):
         return
     reclaim = Reclaim(session)
@@ -64,15 +64,15 @@ class Reclaim:
     evicts : bool
         Whether any job might evict; if not, no other attribute is set.
     leaves_out : bool
-        Whether turns without effect can be left out, because no observer receives them.
+        Whether turns without effect can be skipped, because no observer receives them.
 
     """
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        # the last answer for a queue and a shape, with the number of node changes at that time
+        # The last answer for a queue and a shape, with the number of node changes at that time.
         self._refused: dict[tuple[str, int], tuple[int, Why | None]] = {}
-        # the number of node changes when a job of a line last reclaimed nothing
+        # The number of node changes when a job of a line last reclaimed nothing.
         self._failed: dict[Line, int] = {}
         self.rolls_back = session.release.follows(Rule.RECLAIM_ROLLBACK)
         self.attempts = FailedAttempts(session, Point.RECLAIMABLE)
@@ -94,7 +94,7 @@ class Reclaim:
         return active
 
     def _add_lines(self) -> Iterable[JobInfo] | None:
-        """Add the starving jobs in lines of equal ones; return the active ones.
+        """Add the starving jobs by lines of equal jobs; return the active ones.
 
         Sound, as a job keeps its position in the job order until its turn unless it loses a task. None,
         without any effect, if a starving job has a task to lose.
@@ -120,8 +120,9 @@ class Reclaim:
     def _queues(self, active: Iterable[JobInfo]) -> Iterable[str]:
         """Return the queues that have active jobs, or only those that have starving jobs.
 
-        Sound for at most two of these, as turns of others do nothing, a heap returns queues with a key in
-        their order until something moves, and a single queue needs no order.
+        Queues without starving jobs may be left out if at most two have any, as their turns do nothing, a
+        heap returns queues that have a key in their order until something moves, and a single queue needs no
+        order.
         """
         if self.leaves_out:
             most = 1 if self.session.orders.queue_key() is None else 2
@@ -131,13 +132,13 @@ class Reclaim:
 
     @property
     def bound(self) -> Bound:
-        """Return the bound that finds nodes where evicting tasks of other queues might help."""
+        """Return the bound for evictions of tasks of other queues."""
         return self.session.view(reclaim_bound)
 
     def run(self, watch: Watcher = ignore_turns) -> None:
         """Give every starving job its turn, queue by queue.
 
-        A queue is pushed again for each further job, unless turns can be left out and at most one other queue
+        A queue is pushed again for each further job, unless turns can be skipped and at most one other queue
         remains, which needs no order.
         """
         queues, unserved = self.work.queues, set(self.work.jobs)
@@ -157,7 +158,7 @@ class Reclaim:
                     queues.push(queue)
 
     def take_turn(self, queue: QueueInfo, job: JobInfo, jobs: Jobs) -> None:
-        """Let a job's tasks reclaim one after the other; the job is pipelined as a whole or not at all."""
+        """Reclaim for a job's tasks one after the other; the job is pipelined as a whole or not at all."""
         session, tasks = self.session, task_heap(self.session, pending_tasks(job))
         statement, changes = Statement(session), len(session.nodes.changes)
         while tasks and session.plugins.job_starving(job):
@@ -171,17 +172,17 @@ class Reclaim:
             self._failed[jobs.line] = changes
 
     def _fails_as_equals_did(self, jobs: Jobs) -> bool:
-        """Return whether the turn of the last popped job can be left out, as an equal one reclaimed nothing.
+        """Return whether the turn of the last popped job can be skipped, as an equal one reclaimed nothing.
 
         Sound as long as nothing moves, as equal jobs and their tasks get the same answers, and none of them
-        has been tried elsewhere in this session.
+        has been tried by another action in this session.
         """
         return isinstance(jobs, InLine) and self._failed.get(jobs.line) == len(self.session.nodes.changes)
 
     def _is_typical(self, queue: QueueInfo, job: JobInfo) -> bool:
-        """Return whether a job that reclaimed nothing stands for its equal jobs.
+        """Return whether a job that reclaimed nothing represents jobs equal to it.
 
-        Not with a nominated node, as preempt relies on the pre-predicates.
+        Not with a nominated node, as preempt relies on its pre-predicates.
         """
         return all(
             never_evicts(task)
@@ -192,11 +193,11 @@ class Reclaim:
 
     def _might_evict(self) -> bool:
         """Return whether the action might have any effect."""
-        answering = who_answers_for_all(self.session, Point.PREEMPTIVE, Point.JOB_STARVING)
-        return not all(map(self._evicts_nobody, answering))
+        answering = representative_jobs(self.session, Point.PREEMPTIVE, Point.JOB_STARVING)
+        return not all(map(self._cannot_evict, answering))
 
-    def _evicts_nobody(self, job: JobInfo) -> bool:
-        """Return whether no task of a job may reclaim anything as long as no task moves."""
+    def _cannot_evict(self, job: JobInfo) -> bool:
+        """Return whether no task of a job may reclaim anything as long as nothing moves."""
         if job.is_pending:
             return True
         queue = self.session.queues[job.queue]
@@ -206,7 +207,7 @@ class Reclaim:
         return True
 
     def _refusal(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
-        """Return why a queue may not evict for a task; equal for tasks of one shape until a task moves."""
+        """Return why a queue may not evict for a task; the same for tasks of one shape until a task moves."""
         key, now = (queue.name, task.shape.number), len(self.session.nodes.changes)
         known = self._refused.get(key)
         if known is None or known[0] != now:
@@ -253,10 +254,10 @@ class Reclaim:
         return NodeVerdict(candidates, select_victims(session, Point.RECLAIMABLE, task, candidates))
 
     def _candidate_nodes(self, task: TaskInfo, nodes: Nodes) -> Nodes:
-        """Return the nodes that have candidates, possibly enough of them.
+        """Return the nodes to search: those that have candidates, possibly enough of them.
 
-        If evictions on one node are kept, they change what the next nodes can lose: then every node is
-        searched.
+        Every node is searched if failed evictions on one node are kept, because these change the possible
+        losses on the next nodes.
         """
         if not self.rolls_back:
             return nodes

@@ -1,4 +1,4 @@
-"""Action shuffle: evict running tasks that plugins name, without a preemptor.
+"""Action shuffle: evict running tasks that plugins select, without a preemptor.
 
 Source: volcano ``pkg/scheduler/actions/shuffle/shuffle.go`` at v1.15.1.
 """
@@ -15,7 +15,7 @@ NAME = "shuffle"
 
 
 def execute(session: Session) -> None:
-    """Evict the tasks that the plugins of the first tier with any name, by namespace/name."""
+    """Evict the tasks that the plugins of the first tier that selects any select, by namespace/name."""
     running = [task for job in session.jobs.values() for task in job.tasks_in([TaskStatus.RUNNING])]
     for number, tier in enumerate(session.functions.tiers_of(Point.VICTIM_TASKS), start=1):
         named_by: dict[str, list[str]] = {}

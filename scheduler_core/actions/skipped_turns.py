@@ -1,4 +1,4 @@
-"""The turns of jobs in allocate that need not be taken, as their result is known before.
+"""Turns of jobs in allocate that are skipped because their result is known in advance.
 
 Source: volcano ``pkg/scheduler/actions/allocate/allocate.go`` at v1.15.1.
 """
@@ -22,12 +22,12 @@ GANG_ACTIONS = frozenset({"gangpreempt", "gangreclaim"})
 
 
 class SkippedTurns:
-    """The turns that one execution of allocate leaves out.
+    """The turns that one execution of allocate skips.
 
     Attributes
     ----------
     possible : bool
-        Whether turns that place nothing may be left out.
+        Whether turns that place nothing may be skipped.
 
     """
 
@@ -36,33 +36,33 @@ class SkippedTurns:
         self._served_by_gang_action = served_by_gang_action
         self._counts = _may_count(session)
         self.possible = not session.reasons and session.functions.classes_are_shapes and work.has_key
-        # the nodes where classes that fit nowhere at once will fit later, and the classes that fit nowhere
-        # later
+        # The nodes that classes which fit nowhere at once will fit later, and the classes that fit nowhere
+        # later.
         self._later_only: dict[int, LaterPlaces] = {}
         self._hopeless: set[int] = set()
         self._asks_who_was_seen = "preempt" in session.conf.actions
-        # the result of a class, with the number of node changes at that time
+        # The result of a class, with the number of node changes at that time.
         self._fit_nowhere: dict[int, tuple[int, bool]] = {}
 
     def is_hopeless(self, job: JobInfo) -> bool:
-        """Return whether a job's turns can be left out, as no node accepts any of its tasks.
+        """Return whether a job's turns can be skipped, as no node accepts any of its tasks.
 
-        Sound, as nodes only fill up while the action runs, so none accepts them later, and turns that place
-        nothing change no share, so that the other turns keep their order. The reasons why the tasks wait are
-        lost, and the pre-predicates do not see the tasks; preempt relies on that for tasks with a nominated
-        node.
+        Sound, as nodes only fill up while the action runs, so that none accepts them later, and turns that
+        place nothing change no share, so that the other turns keep their order. The reasons why the tasks
+        wait are not recorded, and the pre-predicates are not called for the tasks; preempt relies on these
+        calls for tasks with a nominated node.
         """
         if not self.possible or job.key in self._served_by_gang_action:
             return False
         return all(map(self._fits_nowhere, job.samples()))
 
     def keeps_waiting(self, job: JobInfo, jobs: Jobs) -> bool:
-        """Count the only pod of a job on the node where it is pipelined, or skip it if it is hopeless.
+        """Count the only pod of a job on the node where it is pipelined, or skip it if it fits nowhere.
 
-        False, without any effect, if it might be allocated or this shortcut cannot tell. A class that fits
-        nowhere, at once or at all, does not fit later while the action runs. As usual, the pre-predicates see
-        a task after its queue has accepted it; those of a hopeless task are called only if preempt reads
-        whether they were, see `is_hopeless`.
+        Returns False, without any effect, if it might be allocated or this shortcut cannot decide. A class
+        that fits nowhere, at once or at all, does not fit later while the action runs. As usual, the
+        pre-predicates are called for a task after its queue has accepted it; those of a hopeless task only if
+        preempt depends on the call, see `is_hopeless`.
         """
         if not (self._counts and _is_one_pod(job)):
             return False
@@ -70,7 +70,7 @@ class SkippedTurns:
         number, later_only = session.functions.class_of(task), self._later_only
         is_hopeless = number in self._hopeless
         if is_hopeless and not self._asks_who_was_seen:
-            leave_out_equals(jobs)
+            skip_equal_jobs(jobs)
             return True
         if task.shape.gated or session.plugins.allocatable(session.queues[job.queue], task) is not None:
             return False
@@ -91,19 +91,19 @@ class SkippedTurns:
                 return False
             self._hopeless.add(number)
         if not task.nominated:
-            leave_out_equals(jobs)
+            skip_equal_jobs(jobs)
         return True
 
     def fails_as_equals_do(self, job: JobInfo) -> bool:
-        """Return whether the jobs equal to one that was not placed are not placed, either.
+        """Return whether jobs equal to one that was not placed will not be placed either.
 
         Sound, as their queue and the nodes only fill up while the action runs: whatever refused the tasks of
-        this job refuses theirs. Not valid if errors are recorded that name the nodes where evictions might
-        help, because preempt and reclaim read those of each job; nor with a nominated node, see
+        this job also refuses theirs. Not valid if the recorded errors restrict the nodes where evictions
+        might help, because preempt and reclaim read those of each job; nor with a nominated node, see
         `is_hopeless`.
         """
         placement = self._session.placement
-        return all(errors.hopeful() is None for errors in job.fit_errors.values()) and all(
+        return all(errors.resolvable_nodes() is None for errors in job.fit_errors.values()) and all(
             placement.is_local(task) and not task.nominated for task in job.samples()
         )
 
@@ -138,7 +138,7 @@ def _is_one_pod(job: JobInfo) -> bool:
     return job.size == 1 and job.min_available <= 1 and not job.task_min_available
 
 
-def leave_out_equals(jobs: Jobs) -> None:
+def skip_equal_jobs(jobs: Jobs) -> None:
     """Remove the jobs behind the last popped one in its line."""
     if isinstance(jobs, InLine):
-        jobs.leave_out_others()
+        jobs.skip_rest_of_line()

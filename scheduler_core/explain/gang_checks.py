@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from scheduler_core.actions.gang_eviction import GangEviction, demand_of, gives_way
+from scheduler_core.actions.gang_eviction import GangEviction, demand_of, may_lose_tasks
 from scheduler_core.explain.checks import (
     Check,
     NodeVotes,
@@ -100,7 +100,7 @@ def _why_no_candidate(gang: GangEviction, job: JobInfo, task: TaskInfo) -> str:
     owner = task.job
     if owner is None:
         return "of no job"
-    if not task.preemptable or not gives_way(owner):
+    if not task.preemptable or not may_lose_tasks(owner):
         return "not preemptable"
     if gang.name == "gangreclaim":
         if owner.queue == job.queue:

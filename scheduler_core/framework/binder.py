@@ -18,13 +18,13 @@ BINDING = TaskStatus.BINDING
 class Binder:
     """The nodes in the cache of the scheduler.
 
-    They count only what the session has bound, so a node that was over-committed from the start may refuse a
-    task.
+    They account only for pods that the session has bound, so a node that was over-committed from the start
+    may refuse a task.
 
     Attributes
     ----------
     idle : list of list of float
-        What is idle on each node in the cache.
+        The idle amounts of each node in the cache.
 
     """
 
@@ -33,12 +33,12 @@ class Binder:
         self.idle = [list(row) for row in nodes.idle_of]
 
     def renew(self, nodes: Iterable[int]) -> None:
-        """Find the nodes that changed as the next session finds them."""
+        """Update the changed nodes for the next session."""
         for node in nodes:
             self.idle[node] = list(self._nodes.idle_of[node])
 
     def bind(self, task: TaskInfo) -> bool:
-        """Bind a task; False if its node in the cache has no room for it."""
+        """Bind a task; return False if its node in the cache has no room for it."""
         idle = self.idle[task.node]
         if not fits(task, idle):
             return False

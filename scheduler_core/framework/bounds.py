@@ -1,8 +1,8 @@
 """Bounds on the votes of plugins, for all tasks of a queue at once, in the search for victims.
 
-Each kind of bound accepts at least the tasks that the plugin accepts on a node when all of them are
-candidates. With a bound from every plugin, nodes where evictions cannot help are found without examining
-their pods, see `scheduler_core.victims`.
+Each kind of bound accepts at least the tasks that the plugin accepts on a node if all of them are candidates.
+With a bound from every plugin, nodes where evictions cannot help are found without examining their pods, see
+`scheduler_core.victims`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Fact = Callable[[PodKind, str], bool]
 
 
 class StaticBound(NamedTuple):
-    """The exact answer of a plugin that decides by the kind of pod and the namespace alone.
+    """The exact answer of a plugin that decides only by the kind of pod and the namespace.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class PerJobBound(NamedTuple):
     Attributes
     ----------
     most : callable
-        ``most(job, priority)``: how many of a job's tasks are accepted on a node when all of them are
+        ``most(job, priority)``: how many of a job's tasks are accepted on a node if all of them are
         candidates. The number changes only when a task of the job changes its status. `priority` is that of
         the preemptor's job; None for reclaim, where the reclaimer does not matter.
 
@@ -46,7 +46,7 @@ class PerJobBound(NamedTuple):
 
 
 class PerShapeBound(NamedTuple):
-    """An upper bound for a plugin that decides by what the task's queue has allocated.
+    """An upper bound for a plugin that decides by the allocated amount of the task's queue.
 
     Attributes
     ----------

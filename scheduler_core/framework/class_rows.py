@@ -1,4 +1,4 @@
-"""The answers for each class of tasks about every node, cached until nodes change."""
+"""The plugins' answers for each class of tasks on every node, cached until nodes change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scheduler_core.model.node import NodeTable
 
 
 class ClassRows:
-    """One row over all nodes for each class, updated for the nodes that changed since it was read last."""
+    """One row over all nodes for each class, updated for the nodes that changed since it was last read."""
 
     def __init__(
         self, nodes: NodeTable, statuses: StatusTable, functions: Functions, everywhere: Nodes
@@ -49,13 +49,13 @@ class ClassRows:
         return known
 
     def errors(self, row: Row, why: Why) -> FitErrors:
-        """Return the refusals of a class as stored with its tasks, cached until a node changes."""
+        """Return the refusals of a class in the form stored with its tasks, cached until a node changes."""
         if row.errors is None or row.errors_at != len(self._nodes.changes):
             row.errors, row.errors_at = FitErrors(self._statuses, why.copy()), len(self._nodes.changes)
         return row.errors
 
     def is_local(self, point: Point, task: TaskInfo) -> bool:
-        """Return whether all answers at a point about a node hold for a task until the node changes."""
+        """Return whether all answers at a point for a task and a node hold until the node changes."""
         return all(fn.cacheable_per_node(task) for fn in self._functions.of_kind(point, NodeFn))
 
     def _scores_are_local(self, task: TaskInfo) -> bool:

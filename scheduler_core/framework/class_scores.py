@@ -1,6 +1,6 @@
-"""Scores per class of tasks on nodes with enough idle; changed nodes are scored for all classes together.
+"""Scores of classes of tasks on nodes with enough idle; changed nodes are scored for all classes together.
 
-Nodes in the same state get the same answers, so that each state is scored once.
+Nodes in the same state get the same answers, so each state is scored once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOWHERE = -np.inf
 # The state of a node with less of some resource idle than any class requests.
 FULL = ()
 
-# Up to this number, nodes in new states wait to be scored together; classes that need them score them singly.
+# Up to this number, nodes in new states wait to be scored together; a class that needs one scores it alone.
 MOST_WAITING = 8
 
 # At most this number of classes are scored together.
@@ -47,12 +47,12 @@ class ClassAnswers(NamedTuple):
     ----------
     on : callable
         ``on(nodes)``: the answers for the classes on some nodes, (K, C): a filter returns whether the nodes
-        take them, a score the scores, never NaN.
+        accept them, a score the scores, never NaN.
     fixed : sequence, optional
-        By node, the part that the answers depend on and that is constant during a session; None: nothing.
+        By node, the constant part of its state that the answers depend on; None: nothing.
     changing : callable, optional
-        ``changing(node)``: the part of a node that the answers depend on and that changes; None: nothing.
-        Nodes that are equal in both get the same answers.
+        ``changing(node)``: the changing part of a node's state that the answers depend on; None: nothing.
+        Nodes that are equal in both parts get the same answers.
 
     """
 
@@ -230,7 +230,7 @@ class _Class:
     scores : (N,) float64
         By node.
     seen : int
-        The class has scored the nodes that have been waiting since this change or longer.
+        The number of changes up to which the class has scored the waiting nodes.
 
     """
 

@@ -1,4 +1,4 @@
-"""The end of a session: statuses, phases and conditions to write.
+"""The end of a session: updates statuses, phases and conditions.
 
 Source: volcano ``pkg/scheduler/framework/session.go`` (closeSession), ``framework/job_updater.go`` at
 v1.15.1.
@@ -21,7 +21,7 @@ def close_session(session: Session) -> None:
     Raises
     ------
     SchedulerPanic
-        Where Volcano follows a parent that does not exist, or a cycle of parents.
+        If Volcano follows a parent that does not exist, or a cycle of parents.
 
     """
     for close in session.events.close_fns:

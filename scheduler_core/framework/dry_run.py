@@ -1,4 +1,4 @@
-"""Dry runs: whether a task fits a node after some evictions, without touching the session.
+"""Dry runs of evictions: check whether a task fits a node after some evictions, without changing the session.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (Simulate*) at v1.15.1.
 """
@@ -23,7 +23,7 @@ class DryRun:
     available : list of float
         The future idle amounts of the node.
     state : dict
-        The plugins' cycle state of the preemptor, by plugin; a copy of whatever can be cloned.
+        The plugins' cycle state of the preemptor, by plugin, cloned where possible.
 
     """
 
@@ -39,12 +39,12 @@ class DryRun:
         }
 
     def remove(self, task: TaskInfo) -> bool:
-        """Take a task off the node; False when a plugin cannot simulate it."""
+        """Remove a task from the node; return False if a plugin cannot simulate that."""
         add_pairs(self.available, task.shape.amounts, 1.0)
         return self._simulate(Point.SIMULATE_REMOVE_TASK, task)
 
     def add(self, task: TaskInfo) -> bool:
-        """Put a task back on the node; False when a plugin cannot simulate it."""
+        """Add a task to the node again; return False if a plugin cannot simulate that."""
         add_pairs(self.available, task.shape.amounts, -1.0)
         return self._simulate(Point.SIMULATE_ADD_TASK, task)
 

@@ -1,4 +1,4 @@
-"""Refusals of earlier tasks of the same job and role within one turn of an action."""
+"""Cache of the refusals of earlier tasks of the same job and role within one turn of an action."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ErrorCache:
         Whether refusals are stored.
     for_others : bool
         Whether only other tasks read the refusals of a task, because no node changes between two searches for
-        one task in a turn. A task that is its whole job then stores nothing.
+        one task in a turn. The only task of a job then stores nothing.
 
     """
 

@@ -16,7 +16,7 @@ OnDiscard = Callable[[Sequence[TaskInfo]], None]
 
 
 class Events:
-    """The handlers for tasks that are placed or removed, and for the end of the session.
+    """The handlers for placed and removed tasks, and for the end of the session.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class Events:
     ) -> None:
         """Register the handlers for a task that is placed on its node or removed from it.
 
-        ``on_discard(tasks)`` has the effect of evicting the tasks one after the other and undoing that, the
-        last one first, whether once or repeatedly, also with more tasks each time; None: the plugin must
-        handle each eviction.
+        ``on_discard(tasks)`` has the same effect as evicting the tasks one after the other and undoing that
+        in reverse, once or repeatedly, also with more tasks each time; None: the plugin must handle each
+        eviction.
         """
         for name, handler in (("allocate", allocate), ("deallocate", deallocate)):
             check_arguments(f"add_handler: {name}", handler, ("task",))
@@ -57,7 +57,7 @@ class Events:
         self.close_fns.append(close)
 
     def fire_allocate(self, task: TaskInfo) -> Exception | None:
-        """Call the plugins for a placed task; return the last refusal of a handler."""
+        """Call the handlers for a placed task; return the last refusal among them."""
         refusal: Exception | None = None
         for allocate in self._on_allocate:
             try:
@@ -67,6 +67,6 @@ class Events:
         return refusal
 
     def fire_deallocate(self, task: TaskInfo) -> None:
-        """Call the plugins for a task removed from its node."""
+        """Call the handlers for a task removed from its node."""
         for deallocate in self._on_deallocate:
             deallocate(task)

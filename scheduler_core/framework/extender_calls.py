@@ -1,4 +1,4 @@
-"""Calls to extenders, through a function of the caller as the core does no I/O, and their failures."""
+"""Calls to extenders through a function of the caller, as the core does no I/O, and their failures."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LARGEST_ANSWER = 10 * 2**20
 Post = Callable[[str, bytes, float | None], bytes]
 """``post(url, body, timeout)`` sends JSON and returns the body of an answer with status 200.
 
-The timeout is in seconds for the whole exchange, None: no limit. Of a longer body it may return just the
-first `LARGEST_ANSWER` + 1 bytes. It raises OSError with a sentence when there is no such answer; an attribute
-`status` of the error, if any, is the status of an answer that is not 200.
+The timeout is in seconds for the whole exchange; None: no limit. A longer body may be truncated to the first
+`LARGEST_ANSWER` + 1 bytes. Without such an answer it raises OSError with a sentence; the attribute `status`
+of the error, if any, is the status of an answer that is not 200.
 """
 
 KEPT = "extender calls"
@@ -76,7 +76,7 @@ class ExtenderCalls:
         ]
 
     def error(self) -> str | None:
-        """Return the first failure that may not be ignored, None when there is none."""
+        """Return the first failure that may not be ignored, None if there is none."""
         for (verb, ignorable), failures in self.failures.items():
             if not ignorable:
                 return f"extender: {verb} failed: {failures.first} (extender.ignorable is false)"

@@ -15,16 +15,16 @@ from enum import Enum
 class Point(Enum):
     """An extension point: its name, the arguments of its functions, the switches that guard it."""
 
-    # key: the job with the smaller one goes first. The key may change only when a task of the job
-    # changes its status, of which plugins hear by events afterwards
+    # key: the job with the smaller key is first. It may change only when a task of the job changes its
+    # status, after which plugins receive an event
     JOB_ORDER = "job_order", "job", "enableJobOrder"
     # number; below 0: left first
     QUEUE_ORDER = "queue_order", "left, right", "enableQueueOrder"
-    # key: the task with the smaller one goes first; it never changes within a session
+    # key: the task with the smaller key is first; it never changes within a session
     TASK_ORDER = "task_order", "task", "enableTaskOrder"
-    # key: the queue with the smaller one loses first; it never changes
+    # key: the queue with the smaller key loses tasks first; it never changes
     VICTIM_QUEUE_ORDER = "victim_queue_order", "queue, preemptor's queue"
-    # None or (reason, message) of why the job is not valid
+    # None, or (reason, message) why the job is not valid
     JOB_VALID = "job_valid", "job"
     # bool
     JOB_READY = "job_ready", "job", "enableJobReady"
@@ -53,9 +53,9 @@ class Point(Enum):
     PREEMPTABLE = "preemptable", "preemptor, candidates, why", "enablePreemptable"
     RECLAIMABLE = "reclaimable", "reclaimer, candidates, why", "enableReclaimable"
     UNIFIED_EVICTABLE = "unified_evictable", "preemptor, candidates, action, why"
-    # tasks, of those that run, that shuffle should evict
+    # running tasks that shuffle should evict
     VICTIM_TASKS = "victim_tasks", "running", "enabledVictim"
-    # dry run of topology-aware preemption, on a DryRun; off only when both switches are
+    # dry run of topology-aware preemption, on a DryRun; off only if both switches are off
     # None; raises CoreError
     SIMULATE_ADD_TASK = "simulate_add_task", "dry run, task", "enablePreemptable", "enabledAllocatable"
     SIMULATE_REMOVE_TASK = "simulate_remove_task", "dry run, task", "enablePreemptable", "enabledAllocatable"
@@ -79,5 +79,5 @@ class Vote(Enum):
     REJECT = -1
 
 
-# Names of their own, because in Python 3.11 each access to a member of an enumeration calls a function.
+# Separate names, because in Python 3.11 each access to a member of an enumeration calls a function.
 PERMIT, ABSTAIN, REJECT = Vote

@@ -1,4 +1,4 @@
-"""The nodes on which a task fits when a session opens, and the reasons why the others refuse it."""
+"""The nodes that a task fits when a session opens, and the reasons why the others refuse it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def fitting(session: Session, task: TaskInfo) -> dict[str, Any]:
     dict
         `refusal`: why plugins refuse the task before nodes are examined, empty if they do not; `queue`: the
         reasons of the refusing plugin if the queue has no room, else None; `chosen`: the node that allocate
-        chooses, None if there is none; `nodes`: for each its `name`, whether it `fits`, whether `now` or only
-        once evicted pods have left, its `score` (None where it does not fit or is the only one), and the
-        `reasons` with which it refuses the task.
+        chooses, None if there is none; `nodes`: for each its `name`, whether the task `fits`, whether `now`
+        or only once evicted pods have terminated, its `score` (None if the task does not fit or the node is
+        the only one), and the `reasons` with which it refuses the task.
 
     """
     assert task.job is not None, "only the task of a job is placed"

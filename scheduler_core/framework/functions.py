@@ -20,7 +20,7 @@ Kind = TypeVar("Kind", bound=PluginFn)
 class Functions(dict[Point, list[Callable[..., Any]]]):
     """The functions of the plugins of one session.
 
-    As a map, the functions of each point over all tiers in order, collected when the point is first called.
+    Maps each point to its functions over all tiers in order, collected when the point is first called.
     """
 
     def __init__(self, conf: SchedulerConf) -> None:
@@ -38,7 +38,7 @@ class Functions(dict[Point, list[Callable[..., Any]]]):
         return fns
 
     def add(self, point: Point, added: PluginFn) -> None:
-        """Store a function and its companions after checking the arguments of each."""
+        """Check the arguments of a function and its companions, and store them."""
         where = origin(point, added.plugin)
         if point in self._tiers:
             raise RegistrationError(f"{where}: the point has been asked; register while the session opens")
@@ -56,7 +56,7 @@ class Functions(dict[Point, list[Callable[..., Any]]]):
             self._class_keys.append(key)
 
     def tiers_of(self, point: Point) -> list[list[PluginFn]]:
-        """Return the functions of a point, tier by tier, in order; a tier without any is an empty list."""
+        """Return the functions of a point, tier by tier; a tier without any is an empty list."""
         tiers = self._tiers.get(point)
         if tiers is None:
             registered = self._registered[point]
@@ -72,7 +72,7 @@ class Functions(dict[Point, list[Callable[..., Any]]]):
         return tiers
 
     def of_kind(self, point: Point, kind: type[Kind]) -> list[Kind]:
-        """Return the functions of a point over all tiers in order, as functions of the point's kind."""
+        """Return the functions of a point over all tiers in order, typed as the point's kind."""
         known = self._of_kind.get((point, kind))
         if known is None:
             known = self._of_kind[point, kind] = [
@@ -98,7 +98,7 @@ class Functions(dict[Point, list[Callable[..., Any]]]):
         return not self._class_keys
 
     def class_of(self, task: TaskInfo) -> int:
-        """Return the number of the task's class: tasks of one class fit and score alike on every node."""
+        """Return the number of the task's class: tasks of one class get the same answers on every node."""
         if not self._class_keys:
             return task.shape.number
         key = (task.shape.number, *[class_key(task) for class_key in self._class_keys])
@@ -106,5 +106,5 @@ class Functions(dict[Point, list[Callable[..., Any]]]):
 
 
 def origin(point: Point, plugin: str) -> str:
-    """Return how messages name a function: its plugin and its extension point."""
+    """Return the name of a function in messages: its plugin and its extension point."""
     return f"plugin {plugin!r} at {point.label}"

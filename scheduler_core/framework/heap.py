@@ -1,7 +1,7 @@
 """Priority queues that return elements as Go's binary heap does, step by step.
 
-Keys change while elements wait and nothing re-sorts them, so the array layout decides real outcomes. Every
-push and pop here makes the same comparisons and ends with the same array as Go's ``container/heap``.
+Keys change while elements are queued and nothing re-sorts them, so the array layout affects decisions. Every
+push and pop makes the same comparisons and results in the same array as Go's ``container/heap``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class PriorityQueue(Generic[Item]):
     Parameters
     ----------
     less : callable
-        ``less(left, right)``: whether `left` comes out before `right`.
+        ``less(left, right)``: whether `left` is popped before `right`.
     items : iterable, optional
         Pushed one by one, in order.
 
@@ -72,15 +72,15 @@ class PriorityQueue(Generic[Item]):
 
 
 class SettledQueue(Generic[Item]):
-    """A sorted queue of elements whose order does not change while they wait.
+    """A sorted queue of elements whose order does not change while they are queued.
 
     A heap would return them in the same order.
 
     Parameters
     ----------
     key : callable
-        ``key(item)``: the sort key, a tuple, different for every element. It is read at the first pop, and
-        for elements that are added later when they are added.
+        ``key(item)``: the sort key, a tuple, different for every element. It is read at the first pop; for
+        elements added later, when they are added.
     items : iterable, optional
         The first elements.
 
@@ -141,11 +141,11 @@ class SettledQueue(Generic[Item]):
 class LiveQueue(PriorityQueue[Item]):
     """A heap that is rebuilt before every pop, so that the current first element is returned.
 
-    Volcano has none; rules of ours that read live keys use it.
+    Volcano does not have it; rules of ours that read live keys use it.
     """
 
     def pop(self) -> Item:
-        """Remove and return the element that is first now."""
+        """Remove and return the current first element."""
         waiting, self.items = self.items, []
         for item in waiting:
             self.push(item)

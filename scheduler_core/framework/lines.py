@@ -1,8 +1,8 @@
-"""Lines of equal waiting jobs, of which the first one answers for all.
+"""Lines of equal waiting jobs, in which the first job represents all others.
 
-Equal jobs of one queue form a line, in the order in which they are served. The decisions of a session about a
-job depend only on its queue and the name of its line, so that a line costs a session as much as one job,
-however many jobs wait in it.
+Equal jobs of one queue form a line, in job order. The decisions of a session about a job depend only on its
+queue and the name of its line, so a line takes a session as much time as one job, however many jobs wait in
+it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Line:
     entries : list
         The position of each job in the job order, and the job; ascending.
     rejected_at : hashable
-        What the votes on enqueueing had read when they last rejected the first job; None if they did not.
+        The values that votes read when they last rejected the first job; None if they have not.
 
     """
 
@@ -49,10 +49,10 @@ class Line:
 
 
 class Lines:
-    """The waiting jobs of a session in lines; a fold over the rebuilt jobs.
+    """The waiting jobs of a session in lines, updated from the rebuilt jobs.
 
     Sound, as the name of a line follows from the job alone, and a job that is not rebuilt is unchanged. A job
-    that the session touches stays in its line until it is rebuilt, and must be considered by itself.
+    that the session touches remains in its line until it is rebuilt, and must be considered individually.
 
     Attributes
     ----------
@@ -125,11 +125,11 @@ class Lines:
                     yield line, line.entries[position][1]
 
     def queues(self) -> set[str]:
-        """Return the queues of all these jobs."""
+        """Return the queues of all waiting jobs."""
         return {*self.pending, *self.enqueued, *[job.queue for job in self.single.values()]}
 
     def apart(self, touched: Mapping[str, JobInfo]) -> list[JobInfo]:
-        """Return the jobs that must be considered by themselves, by key: single and touched ones."""
+        """Return the jobs that must be considered individually, by key: single and touched ones."""
         apart = {**self.single, **touched}
         return [apart[key] for key in sorted(apart)]
 
@@ -145,9 +145,9 @@ class InLine:
     Parameters
     ----------
     order_of : callable
-        As of `Lines`.
+        As in `Lines`.
     touched : mapping
-        The jobs, by key, that do not get their turns as part of their lines.
+        The jobs, by key, that get individual turns instead of turns in their lines.
 
     """
 
@@ -193,14 +193,14 @@ class InLine:
             heapreplace(self._heads, (self.line.entries[following][0], following, self.line))
         return self.line.entries[position][1]
 
-    def leave_out_others(self) -> None:
+    def skip_rest_of_line(self) -> None:
         """Remove the jobs behind the last popped one in its line."""
         self._heads = [head for head in self._heads if head[2] is not self.line]
         heapify(self._heads)
 
 
 def _minimum(job: JobInfo) -> Hashable:
-    """Return the name that jobs with equal minResources share."""
+    """Return the name of the line of a pending job, shared by jobs with equal minResources."""
     minimum = job.min_resources
     if minimum is None:
         return None
@@ -208,7 +208,7 @@ def _minimum(job: JobInfo) -> Hashable:
 
 
 def name_of(job: JobInfo) -> Hashable:
-    """Return the name of the line of a job; None unless all of its pods are equal and wait."""
+    """Return the name of the line of an enqueued job; None unless all of its pods are equal and wait."""
     waiting = job.by_status[PENDING]
     if not waiting or len(waiting) != job.size:
         return None

@@ -1,4 +1,4 @@
-"""What outlives a session: views that are renewed, and plugins with nothing to renew."""
+"""Views that are renewed from session to session, and the renewal of plugins without state."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class LivingView(ABC):
 
     @abstractmethod
     def renew(self, renewal: Renewal) -> bool:
-        """Become the view of the next session; False: it must be rebuilt."""
+        """Update to the view of the next session; return False if it must be rebuilt."""
 
 
 def nothing_to_renew(_renewal: Renewal) -> bool:
-    """Return True, as everything that the plugin registered holds in the next session."""
+    """Return True: everything that the plugin registered is valid in the next session."""
     return True

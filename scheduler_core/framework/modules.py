@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Modules(Mapping[str, Callable[..., Any]]):
-    """A function of each module of a package, by the name in configurations, with `-` for `_`.
+    """One function of each module of a package, by the name in configurations, with `-` for `_`.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ class MovedJobs:
     Attributes
     ----------
     found : dict
-        Those that had changed when the session opened, by key.
+        The jobs that had changed when the session opened, by key.
 
     """
 
@@ -33,7 +33,7 @@ class MovedJobs:
         return jobs
 
     def renew(self, jobs: Mapping[str, JobInfo | None], *, forgets: bool) -> None:
-        """Add the jobs that changed for the next session, None: removed; `forgets` those known before."""
+        """Add the jobs that changed before the next session, None: deleted; `forgets` drops all others."""
         if forgets:
             self.found.clear()
         for key, job in jobs.items():

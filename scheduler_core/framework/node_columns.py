@@ -1,4 +1,4 @@
-"""Columns: the answers for one class of tasks on every node, kept up to date."""
+"""Columns: the plugins' answers for one class of tasks on every node, kept up to date."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from scheduler_core.model.job import TaskInfo
 
 Nodes = NDArray[np.intp]
 
-# Up to this number of nodes are examined one by one, as the calls of numpy would cost more.
+# Up to this number of nodes are examined one by one, because calls of numpy would take longer.
 FEW = 40
 
-# Up to this number when one class is examined: most nodes of a full cluster refuse it at once.
+# Up to this number if one class is examined, because most nodes of a full cluster refuse it at once.
 FEW_OF_A_CLASS = 100
 
 
 def no_form(_task: TaskInfo) -> None:
-    """Say that there is no form for one node."""
+    """Return None: the query has no form for a single node."""
 
 
 @dataclass(eq=False, repr=False)
@@ -57,17 +57,17 @@ class NodeColumn:
         self._values: NDArray[Any] = np.ones(len(everywhere), dtype=query.kind)
         self._changes = changes
         self._seen = len(changes)
-        self._ask(task, everywhere if len(everywhere) > FEW_OF_A_CLASS else range(len(everywhere)))
+        self._query_nodes(task, everywhere if len(everywhere) > FEW_OF_A_CLASS else range(len(everywhere)))
 
     def now(self, task: TaskInfo) -> NDArray[Any]:
         """Return the current answers for a task of the class, (N,); the next call changes the array."""
         seen, now = self._seen, len(self._changes)
         if seen < now:
             self._seen = now
-            self._ask(task, self._changes.since(seen))
+            self._query_nodes(task, self._changes.since(seen))
         return self._values
 
-    def _ask(self, task: TaskInfo, nodes: Collection[int] | Nodes) -> None:
+    def _query_nodes(self, task: TaskInfo, nodes: Collection[int] | Nodes) -> None:
         """Query some nodes, one by one if they are few."""
         of_one = self._of_one
         if of_one is not None and len(nodes) <= FEW_OF_A_CLASS:
@@ -80,18 +80,18 @@ class NodeColumn:
 
 
 class Row:
-    """What is known of one class of tasks.
+    """The cached answers for one class of tasks.
 
     Attributes
     ----------
     is_local : bool
         Whether all answers about a node hold until the node changes.
     has_local_scores : bool
-        Whether its scores do.
+        Whether all scores do.
     columns : dict
         The columns, by query.
     errors : FitErrors or None
-        The refusals as stored with the tasks that found no node, with the number of changes logged by then.
+        The refusals in the form stored with tasks, with the number of logged changes at that time.
 
     """
 

@@ -33,7 +33,7 @@ class NodeQueries:
     Attributes
     ----------
     fit, will_fit, idle : NodeQuery
-        The first resource that is missing in the future idle amounts; whether none is; whether none is
+        The first resource missing in the future idle amounts; whether none is missing; whether none is
         missing now.
     passes, resolvable : NodeQuery
         The first refusal of the predicates; whether none of the refusals is unresolvable.
@@ -42,8 +42,8 @@ class NodeQueries:
     takes_at_once : NodeQuery
         The total score where a task can be allocated at once, else minus infinity.
     takes_later : NodeQuery
-        The total score where a task fits the future idle amounts, minus infinity where it does not; infinity
-        where it fits now.
+        The total score where a task fits the future idle amounts only, infinity where it fits now, else minus
+        infinity.
     order, total : NodeQuery
         The sum of the per-node scores; that plus the batch scores.
 
@@ -78,7 +78,7 @@ class NodeQueries:
     # resources
 
     def _resource_fit(self, task: TaskInfo, nodes: Nodes) -> Why:
-        """Return the first resource of the axis of which each node will not have enough."""
+        """Return for each node the first resource of the axis of which it will not have enough."""
         available = self.nodes.future if nodes is self.all else self.nodes.future[nodes]
         why = no_refusals(len(nodes))
         for position, amount in reversed(task.shape.demands):
@@ -147,7 +147,7 @@ class NodeQueries:
         return refusals[0] if len(refusals) == 1 else predicate_of
 
     def _resolvable(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
-        """Return on which nodes no predicate refuses a task unresolvably, (K,)."""
+        """Return the nodes on which no refusal of a predicate is unresolvable, (K,)."""
         return ~self._statuses.rejected(self.predicate(task, nodes), lenient=True)
 
     def _resolvable_of(self, task: TaskInfo) -> Callable[[int], bool] | None:
@@ -190,7 +190,7 @@ class NodeQueries:
         return self.order_score(task, nodes) + self.batch_score(task, nodes)
 
     def _scorer_of_class(self, task: TaskInfo) -> ScoreOf | None:
-        """Return `_scorer_of` a task, made once for its class."""
+        """Return `_scorer_of` for a task, created once per class."""
         number = self._functions.class_of(task)
         if number not in self._scorers:
             self._scorers[number] = self._scorer_of(task)
@@ -263,7 +263,7 @@ class NodeQueries:
         return score_later_of
 
     def settled_score_of(self, task: TaskInfo) -> ScoreOf:
-        """Return `_score_at_once_of` a settled task, for which it exists."""
+        """Return `_score_at_once_of` for a task that is known to have it."""
         score_of = self._score_at_once_of(task)
         assert score_of is not None, "who answers for several classes answers for one node"
         return score_of

@@ -1,6 +1,6 @@
-"""The reports of a deciding session, and an observer that ignores them.
+"""Reports of a session while it decides, and an observer that ignores them.
 
-An observer only reads: with any of them the decisions are the same.
+Observers only read; the decisions are the same with any of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Votes:
     __slots__ = ()
 
     def reasons(self) -> Why | None:
-        """Return the mapping where a plugin stores its reasons by uid; None when they are not recorded."""
+        """Return the mapping in which a plugin stores its reasons by uid; None if they are not recorded."""
 
     def answered(self, tier: int, plugin: str, accepted: Sequence[TaskInfo] | None, why: Why | None) -> None:
         """Receive the answer of one plugin; None: it abstained."""
@@ -67,7 +67,7 @@ class Observer:
     Attributes
     ----------
     listens : bool
-        Whether plugins give reasons.
+        Whether plugins must give reasons.
 
     """
 
@@ -82,7 +82,7 @@ class Observer:
         """Receive that a job is not enqueued."""
 
     def queue_overused(self, queue: QueueInfo, jobs: Iterable[JobInfo]) -> None:
-        """Receive that the turns of a queue's jobs end because the queue is overused."""
+        """Receive that the remaining jobs of a queue get no turn because the queue is overused."""
 
     def reclaim_refused(self, job: JobInfo, why: Why) -> None:
         """Receive that a job's queue may not reclaim for it."""
@@ -100,7 +100,7 @@ class Observer:
         """Receive that nodes would accept a task, but none has a score."""
 
     def placement_failed(self, task: TaskInfo, why: str) -> None:
-        """Receive that a task does not get the node that was found for it."""
+        """Receive that a task was not placed on the node found for it."""
 
     # why tasks are evicted, and others are not
 
@@ -128,7 +128,7 @@ class Observer:
         *,
         dry_run: bool,
     ) -> Explanation | None:
-        """Return why a task is about to be evicted for another one; `next_victim` would be the next."""
+        """Return why a task is about to be evicted for another one; `next_victim` would be evicted next."""
 
     def explain_gang_eviction(
         self,

@@ -14,13 +14,13 @@ from scheduler_core.framework.plugin_fn import QueueOrderFn
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 
-# Read for each comparison; looking up the members would take as long as comparing.
+# Read for each comparison; looking up the members of the enumeration would take as long as comparing.
 JOB_ORDER, QUEUE_ORDER, TASK_ORDER = Point.JOB_ORDER, Point.QUEUE_ORDER, Point.TASK_ORDER
 VICTIM_QUEUE_ORDER = Point.VICTIM_QUEUE_ORDER
 
 
 class Orders:
-    """The orders of one session: by its plugins, then by age and name.
+    """The orders of one session: first by its plugins, then by age and name.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Orders:
         self.live_queues = False
 
     def renew(self) -> None:
-        """Forget the keys of the previous session; those of jobs are invalidated as jobs move."""
+        """Drop the keys of the previous session; those of jobs are invalidated when jobs move."""
         self._victim_queue_keys.clear()
 
     def job_key(self, job: JobInfo) -> tuple[Any, ...]:
@@ -45,16 +45,16 @@ class Orders:
         return job.order
 
     def compare_jobs(self, left: JobInfo, right: JobInfo) -> int:
-        """Return a number below 0 if plugins put `left` first, 0 if none prefers either."""
+        """Return a number below 0 if plugins order `left` first, 0 if they order neither first."""
         mine, theirs = self.job_key(left)[:-2], self.job_key(right)[:-2]
         return (mine > theirs) - (mine < theirs)
 
     def job_before(self, left: JobInfo, right: JobInfo) -> bool:
-        """Return whether `left` is served first; ties go to the older PodGroup, then the smaller key."""
+        """Return whether `left` is first in job order; ties go to the older PodGroup, then to the key."""
         return (left.order or self.job_key(left)) < (right.order or self.job_key(right))
 
     def queue_before(self, left: QueueInfo, right: QueueInfo) -> bool:
-        """Return whether `left` is served first; ties go to the older queue, then the smaller name."""
+        """Return whether `left` is first in queue order; ties go to the older queue, then to the name."""
         for fn in self._functions[QUEUE_ORDER]:
             result: float = fn(left, right)
             if result:
@@ -85,11 +85,11 @@ class Orders:
         return (left.creation, left.uid) < (right.creation, right.uid)
 
     def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
-        """Return a sort key for tasks, valid where all of them have a pod index or none has."""
+        """Return a sort key for tasks, valid if either all or none of them have a pod index."""
         return *[fn(task) for fn in self._functions[TASK_ORDER]], task.index or 0, task.creation, task.uid
 
     def victim_queue_before(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
-        """Return whether `left` loses tasks first; ties go to the queue that would be served last."""
+        """Return whether `left` loses tasks first; ties go to the queue that is last in the queue order."""
         mine, theirs = self.victim_queue_key(left, preemptor), self.victim_queue_key(right, preemptor)
         return mine < theirs if mine != theirs else not self.queue_before(left, right)
 

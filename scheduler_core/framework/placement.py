@@ -1,7 +1,7 @@
 """The nodes on which tasks are placed.
 
-The answers for a class of tasks are cached as one row over all nodes and updated for the nodes that changed
-since.
+The plugins' answers for a class of tasks are cached as one row over all nodes, and updated for nodes that
+changed.
 
 Source: volcano ``pkg/scheduler/util/scheduler_helper.go`` at v1.15.1.
 """
@@ -29,7 +29,7 @@ from scheduler_core.model.node import NodeTable
 
 
 class Ranked:
-    """Nodes by descending score, equal ones in node order; mostly only the first one is read."""
+    """Nodes by descending score, equal ones in node order, sorted lazily: mostly only the first is read."""
 
     __slots__ = ("_nodes", "_scores")
 
@@ -47,7 +47,7 @@ class Ranked:
 
 
 class LaterPlaces:
-    """The nodes where tasks of a class will fit that fit nowhere at once."""
+    """The nodes that tasks of a class, which fit nowhere at once, will fit later."""
 
     __slots__ = ("_column", "_index")
 
@@ -56,10 +56,10 @@ class LaterPlaces:
         self._index = index
 
     def best(self, task: TaskInfo) -> int | None:
-        """Return the node where a task that is its whole job is pipelined.
+        """Return the node on which the only task of a job is pipelined.
 
-        That is its nominated node, if it will fit there. None if there is no such node, or if this shortcut
-        cannot tell.
+        That is its nominated node, if the task will fit it. None if there is no such node, or if this
+        shortcut cannot decide.
         """
         scores: Scores = self._column.now(task)
         node = self._index.get(task.nominated) if task.nominated else None
@@ -88,12 +88,12 @@ class Placement:
         self.predicates = PredicateHelper(nodes, statuses, functions, self._queries, self._rows)
         self._together = ScoresTogether(nodes, functions, self._queries)
 
-    # where a task is placed
+    # placing a task
 
     def find(self, task: TaskInfo, cache: ErrorCache) -> tuple[int | None, FitErrors | None]:
-        """Return the node for a task, and why every node refuses it.
+        """Return the node for a task, or why every node refuses it.
 
-        Both are None when nodes passed but none could be chosen.
+        Both are None if nodes passed the predicates but none could be chosen.
         """
         at_once = self._scores_at_once(task)
         if at_once is not None:
@@ -109,10 +109,10 @@ class Placement:
         return self.choose(task, candidates), None
 
     def best_at_once(self, task: TaskInfo) -> int | None:
-        """Return the node where `find` allocates a task at once, None if it fits nowhere.
+        """Return the node on which `find` would allocate a task at once, None if it fits nowhere.
 
-        Valid if the only cached refusals of tasks of the same job are by nodes that have only filled up
-        since.
+        Valid if all cached refusals of tasks of the same job are by nodes that have only filled up since
+        then.
 
         Raises
         ------
@@ -130,18 +130,18 @@ class Placement:
         return node if score > NOWHERE else None
 
     def might_fit_at_once(self, task: TaskInfo) -> bool:
-        """Return whether a task fits any node at once; True, too, if this shortcut cannot tell."""
+        """Return whether a task fits any node at once; True also if this shortcut cannot decide."""
         scores = self._scores_at_once(task)
         return scores is None or scores.item(scores.argmax()) > NOWHERE
 
     def later_places(self, task: TaskInfo) -> LaterPlaces:
-        """Return the nodes where tasks of this task's class will fit that fit nowhere at once."""
+        """Return the nodes that tasks of this task's class, which fit nowhere at once, will fit later."""
         return LaterPlaces(
             self._rows.known(self._rows.of(task), task, self._queries.takes_later), self.nodes.index
         )
 
     def fits_nowhere_later(self, task: TaskInfo) -> bool:
-        """Return whether a task that fits nowhere at once fits nowhere later, and evictions resolve that."""
+        """Return whether a task that fits nowhere at once fits nowhere later, and evictions might help."""
         row = self._rows.of(task)
         later = self._rows.column(row, task, self._queries.takes_later)
         if later.item(later.argmax()) != NOWHERE:
@@ -150,11 +150,11 @@ class Placement:
         return bool(resolvable.item(resolvable.argmin()))
 
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
-        """Return the node with the best finite score, None if this shortcut cannot tell.
+        """Return the node with the best finite score, None if this shortcut cannot decide.
 
-        Sound for the scores where a task can be allocated at once, and if there are none, for those where it
-        will fit: these are the candidates. Removing cached refusals from them changes the best only if the
-        best itself is removed.
+        Sound for the scores of nodes where a task can be allocated at once and, if there are none, of those
+        where it will fit: these are the candidates. Removing nodes with cached refusals changes the best one
+        only if it is itself removed.
         """
         node = int(scores.argmax())
         if not NOWHERE < scores.item(node) < np.inf:
@@ -185,18 +185,18 @@ class Placement:
             return False
         resolvable = self._rows.column(row, task, self._queries.resolvable)
         resolves = bool(resolvable.item(resolvable.argmin()))
-        return resolves or self._rows.errors(row, why).hopeful() is None
+        return resolves or self._rows.errors(row, why).resolvable_nodes() is None
 
     def is_local(self, task: TaskInfo) -> bool:
-        """Return whether all answers about a node for a task hold until the node changes."""
+        """Return whether all answers for a task and a node hold until the node changes."""
         return self._rows.of(task).is_local
 
-    # which node is the best
+    # choosing the best node
 
     def choose(self, task: TaskInfo, candidates: Nodes) -> int | None:
-        """Return the best node where a task fits at once, else the best where it will fit.
+        """Return the best node that a task fits at once, else the best that it will fit.
 
-        None when there is none.
+        None if there is none.
         """
         now = self._rows.column(self._rows.of(task), task, self._queries.idle)[candidates]
         node = self.best(task, candidates[now])
@@ -206,16 +206,16 @@ class Placement:
         return node
 
     def will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
-        """Return on which of the nodes a task fits the future idle amounts, (K,)."""
+        """Return which of the nodes have enough future idle for a task, (K,)."""
         fits: NDArray[np.bool_] = self._rows.column(self._rows.of(task), task, self._queries.will_fit)[nodes]
         return fits
 
     def fits_future_idle(self, task: TaskInfo) -> NDArray[np.bool_]:
-        """Return on which nodes a task fits the future idle amounts, (N,), valid until the next call."""
+        """Return which nodes have enough future idle for a task, (N,), valid until the next call."""
         return self._rows.column(self._rows.of(task), task, self._queries.will_fit)
 
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
-        """Return the candidate with the highest score, the smallest name among equals.
+        """Return the candidate with the highest score, of equal ones the first by name.
 
         A single candidate is not scored.
         """
@@ -230,7 +230,7 @@ class Placement:
     def by_score(self, task: TaskInfo, candidates: Nodes, wanted: Nodes) -> Ranked:
         """Return the wanted candidates by descending score, equal ones by name.
 
-        Return none if scoring failed. A single candidate is not scored unless scoring may fail.
+        Empty if scoring failed. A single candidate is not scored unless scoring may fail.
         """
         if candidates is not self.all:
             is_candidate = np.zeros(len(self.nodes), dtype=np.bool_)
@@ -244,7 +244,7 @@ class Placement:
         return Ranked(wanted, scores) if scores is not None else Ranked(wanted[:0], np.zeros(0))
 
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
-        """Return the total score of each candidate, None when a batch score failed."""
+        """Return the total score of each candidate, None if a batch score failed."""
         try:
             row = self._rows.of(task)
             if not row.has_local_scores:
@@ -255,7 +255,7 @@ class Placement:
             return None
 
     def _relative_score(self, row: Row, task: TaskInfo, candidates: Nodes) -> Scores:
-        """Return the total score of candidates that are compared with each other, (K,)."""
+        """Return the total score of candidates whose scores depend on each other, (K,)."""
         batch = self._queries.batch_score(task, candidates)
         if not self._rows.is_local(Point.NODE_ORDER, task):
             return self._queries.order_score(task, candidates) + batch

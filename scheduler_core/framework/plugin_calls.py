@@ -1,4 +1,4 @@
-"""The questions that a session asks its plugins about jobs, queues and tasks.
+"""A session's calls of its plugins about jobs, queues and tasks.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 """
@@ -18,7 +18,7 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import Resource
 
-# Read for each job or task; looking up the members would take as long as the call.
+# Read for each job or task; looking up the members of the enumeration would take as long as the call.
 ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
 JOB_PIPELINED, JOB_VALID, JOB_READY = Point.JOB_PIPELINED, Point.JOB_VALID, Point.JOB_READY
 JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
@@ -35,7 +35,7 @@ class PluginCalls:
     # jobs
 
     def job_valid(self, job: JobInfo) -> tuple[str, str] | None:
-        """Return (reason, message) of the first plugin that finds the job invalid, None when valid."""
+        """Return (reason, message) of the first plugin that finds the job invalid, None if it is valid."""
         for fn in self._functions[JOB_VALID]:
             failure: tuple[str, str] | None = fn(job)
             if failure is not None:
@@ -54,7 +54,7 @@ class PluginCalls:
         return self._vote(JOB_PIPELINED, job) is None
 
     def job_starving(self, job: JobInfo) -> bool:
-        """Return whether the job is starving: the first tier that answers decides, all of it must agree."""
+        """Return whether the job is starving: all plugins of the first tier that has any must agree."""
         for fn in self._starving:
             if not fn(job):
                 return False

@@ -1,4 +1,4 @@
-"""A plugin's function at an extension point, and how its answers may be cached."""
+"""Plugin functions at extension points, and how their answers may be cached."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class PluginFn:
     Attributes
     ----------
     same_for_equal_jobs : bool
-        Whether jobs of one queue all of whose pods are equal and wait get the same answers as long as no task
-        moves, and so do their tasks that would evict. A queue that rejects a task keeps rejecting it as long
-        as tasks are only placed.
+        Whether jobs of one queue whose pods are all equal and waiting get the same answers as long as no task
+        moves, as do their tasks as preemptors. A queue that rejects a task keeps rejecting it as long as
+        tasks are only placed.
     companions : dict
-        The attributes with further functions of the plugin, and the arguments that each is called with.
+        The attributes with further functions of the plugin, and the arguments of each.
 
     """
 
@@ -47,25 +47,25 @@ class PluginFn:
 class NodeFn(PluginFn):
     """A predicate or a score of nodes.
 
-    It is called again for every task and node unless `class_key` says which tasks get the same answers.
+    It is called again for every task and node unless `class_key` says which tasks share answers.
 
     Attributes
     ----------
     class_key : callable or None
-        ``class_key(task)``: everything, besides the pod's shape, that the answer depends on: the `class` of
-        the task. Tasks of one class share their answers, each of which is cached until the node changes.
-        None: no answer is cached.
+        ``class_key(task)``: the `class` of the task: everything besides the pod's shape that the answer
+        depends on. Tasks of one class share answers, each of which is cached until the node changes. None: no
+        answer is cached.
     cacheable_per_node : callable
         ``cacheable_per_node(task)``: whether the answer for a node depends on nothing but the task's class
         and that node.
     static_for_class : callable
-        ``static_for_class(task)``: whether that is so regardless of what pre-predicates find.
+        ``static_for_class(task)``: whether that holds regardless of the results of pre-predicates.
     for_node : callable or None
         ``for_node(task)``: a function that returns the same answer for one node as a plain number, never NaN,
         for all tasks of the task's class; None if there is none.
     for_classes : callable or None
-        ``for_classes(tasks)``: the same for several classes, of each of which there is one task, see
-        `ClassAnswers`. Only called for tasks of which `static_for_class` is true.
+        ``for_classes(tasks)``: the same for several classes, given one task of each, see `ClassAnswers`. Only
+        called for tasks for which `static_for_class` is true.
     explain : callable
         ``explain(task, nodes)``: the same answer for an explanation: nothing is cached, and no external
         system is called.
@@ -96,8 +96,8 @@ class JobPipelinedFn(PluginFn):
     Attributes
     ----------
     keeps_whole_jobs : bool
-        Whether a job without minimums per role keeps its nodes when all of its pods are placed or pipelined
-        and are at least its minimum.
+        Whether a job without minimums per role keeps its nodes if all of its pods are placed or pipelined and
+        their number is at least its minimum.
 
     """
 
@@ -111,11 +111,11 @@ class QueueOrderFn(PluginFn):
     Attributes
     ----------
     key : callable or None
-        ``key(queue)``: a tuple that puts queues in the same order; it changes only when a task of the queue
-        is added or removed. None if there is no such key.
+        ``key(queue)``: an equivalent sort key, a tuple; it changes only when a task of the queue is added or
+        removed. None if there is none.
     key_holds : callable or None
-        ``key_holds()``: whether the key gives that order for the queues of waiting jobs in this session;
-        None: it always does.
+        ``key_holds()``: whether the key is equivalent for the queues of waiting jobs in this session; None:
+        it always is.
 
     """
 
@@ -127,13 +127,13 @@ class QueueOrderFn(PluginFn):
 
 @dataclass(eq=False, repr=False)
 class AllocatableFn(PluginFn):
-    """Whether a queue may take a task.
+    """Whether a queue may allocate for a task.
 
     Attributes
     ----------
     after_release : callable or None
-        ``after_release(queue, task, freed)``: False if the queue would reject the task even after tasks of
-        the queue with these amounts are removed.
+        ``after_release(queue, task, freed)``: False if the queue would reject the task even after releasing
+        these amounts.
 
     """
 
@@ -162,13 +162,13 @@ class EnqueueableFn(PluginFn):
 
 @dataclass(eq=False, repr=False)
 class EvictableFn(PluginFn):
-    """Which of some tasks may be evicted.
+    """Selects the candidates that may be evicted.
 
     Attributes
     ----------
     bound : bound or None
-        A bound that accepts at least the accepted tasks, for all tasks of a queue at once. None: the function
-        sees every candidate.
+        A bound on the accepted tasks, for all tasks of a queue at once. None: the function is called with
+        every candidate.
     same_for_equal_tasks : bool
         Whether tasks of one job with equal class and priority get the same answers as long as nothing moves.
 
@@ -251,7 +251,7 @@ def check_arguments(where: str, fn: object, arguments: tuple[str, ...]) -> None:
 
 
 def _takes(fn: Callable[..., Any], count: int) -> bool:
-    """Return whether a function can be called with so many positional arguments."""
+    """Return whether a function can be called with `count` positional arguments."""
     plain, bound = (fn.__func__, 1) if isinstance(fn, MethodType) else (fn, 0)
     if isinstance(plain, FunctionType):  # as `signature` below, a hundred times faster
         code = plain.__code__
@@ -262,7 +262,7 @@ def _takes(fn: Callable[..., Any], count: int) -> bool:
     try:
         signature(fn).bind(*[None] * count)
     except ValueError:
-        return True  # functions written in C do not describe their arguments
+        return True  # functions written in C have no signature
     except TypeError:
         return False
     return True

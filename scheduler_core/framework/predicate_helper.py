@@ -93,7 +93,7 @@ class PredicateHelper:
         return passing, FitErrors(self._statuses, refused)
 
     def resolvable(self, task: TaskInfo, cache: ErrorCache, among: Nodes | None) -> Nodes:
-        """Return the nodes `among` those given that evictions could make fit for a task."""
+        """Return the nodes `among` the given ones that a task could fit after evictions."""
         row = self._rows.of(task)
         if among is not None or cache.group_of(task) is not None or not row.is_local:
             return self.examine(task, resources=False, lenient=True, cache=cache, among=among)[0]
@@ -101,12 +101,12 @@ class PredicateHelper:
         return self._queries.all if resolvable.all() else np.flatnonzero(resolvable)
 
     def refused_everywhere(self, status: Status) -> FitErrors:
-        """Return the errors of a task that every node refuses for one reason."""
+        """Return the errors of a task that every node refuses for the same reason."""
         number = self._statuses.number(status)
         return FitErrors(self._statuses, np.full(len(self._nodes), number, dtype=np.int32))
 
     def predicate_on(self, task: TaskInfo, node: int) -> int:
-        """Return the number of the statuses with which the plugins refuse a task on one node, 0: it fits."""
+        """Return the number, in the status table, of the refusals of a task on one node; 0: it fits."""
         return int(self._queries.predicate(task, np.array([node], dtype=np.intp))[0])
 
     def admission(self, task: TaskInfo) -> Why:
@@ -125,7 +125,7 @@ class PredicateHelper:
     def _refusals(self, task: TaskInfo, examined: NDArray[np.bool_], *, resources: bool) -> Why:
         """Return why nodes refuse a task, (N,); for nodes that are not `examined` the answer is undefined.
 
-        Answers that are not local are computed again, and only where Volcano would do so.
+        Answers that are not local are computed again, but only for nodes for which Volcano would do so.
         """
         row = self._rows.of(task)
         fit = self._rows.column(row, task, self._queries.fit) if resources else None

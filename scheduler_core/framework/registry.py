@@ -1,6 +1,6 @@
 """Registers the functions of plugins.
 
-There is one method for each point. A function with a wrong signature is refused when it is registered.
+There is one method for each point. Registering a function with a wrong signature raises an error.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 """
@@ -46,7 +46,7 @@ class Registry:
     Attributes
     ----------
     reports : list of callable
-        The plugins' reports of their state at the open and the end of the session.
+        Functions that report the plugins' state at the open and the end of the session.
 
     """
 
@@ -57,7 +57,7 @@ class Registry:
     # orders
 
     def add_job_order(self, plugin: str, key: Callable[[JobInfo], Any]) -> None:
-        """Register a key by which jobs are served, the smallest first."""
+        """Register a key for the job order, smallest first."""
         self._add(Point.JOB_ORDER, PluginFn(plugin, key))
 
     def add_queue_order(
@@ -72,14 +72,14 @@ class Registry:
         self._add(Point.QUEUE_ORDER, QueueOrderFn(plugin, compare, key, key_holds))
 
     def add_task_order(self, plugin: str, key: Callable[[TaskInfo], Any]) -> None:
-        """Register a key by which tasks of a job are placed, the smallest first."""
+        """Register a key for the order of a job's tasks, smallest first."""
         self._add(Point.TASK_ORDER, PluginFn(plugin, key))
 
     def add_victim_queue_order(self, plugin: str, key: Callable[[QueueInfo, QueueInfo], Any]) -> None:
-        """Register a key by which queues lose tasks to a preemptor's queue, the smallest first."""
+        """Register a key for the order in which queues lose tasks to a preemptor's queue, smallest first."""
         self._add(Point.VICTIM_QUEUE_ORDER, PluginFn(plugin, key))
 
-    # questions about a job or a queue
+    # jobs and queues
 
     def add_job_valid(
         self,
@@ -88,7 +88,7 @@ class Registry:
         *,
         same_for_equal_jobs: bool = False,
     ) -> None:
-        """Register why a job is not valid: (reason, message) or None."""
+        """Register a check that returns (reason, message) for an invalid job, else None."""
         self._add(Point.JOB_VALID, PluginFn(plugin, fn, same_for_equal_jobs=same_for_equal_jobs))
 
     def add_job_ready(self, plugin: str, fn: Callable[[JobInfo], bool]) -> None:
@@ -114,7 +114,7 @@ class Registry:
         *,
         reads: Callable[[str], Hashable] | None = None,
     ) -> None:
-        """Register a vote on whether a job may be enqueued, and what it reads, see `EnqueueableFn`."""
+        """Register a vote on whether a job may be enqueued, and what it `reads`, see `EnqueueableFn`."""
         self._add(Point.JOB_ENQUEUEABLE, EnqueueableFn(plugin, fn, reads))
 
     def add_job_enqueued(self, plugin: str, fn: Callable[[JobInfo], None]) -> None:
@@ -149,7 +149,7 @@ class Registry:
             AllocatableFn(plugin, fn, after_release, same_for_equal_jobs=same_for_equal_jobs),
         )
 
-    # questions about nodes
+    # nodes
 
     def add_pre_predicate(self, plugin: str, fn: Callable[[TaskInfo], None]) -> None:
         """Register a pre-predicate, called before nodes are examined; it may raise PrePredicateError."""
@@ -167,7 +167,7 @@ class Registry:
         check_classes: OfClasses | None = None,
         explain: Callable[[TaskInfo, Nodes], Refusals] | None = None,
     ) -> None:
-        """Register why nodes refuse a task: (K,) numbers of the session's status table, 0: fits.
+        """Register a predicate of nodes: (K,) numbers of the session's status table, 0: fits.
 
         Without `class_key` it is called again for every task, see `NodeFn`.
         """
@@ -240,7 +240,7 @@ class Registry:
     ) -> None:
         self._add(point, node_fn(origin(point, plugin), plugin, fn, **keeping))
 
-    # who may be evicted
+    # evictable tasks
 
     def add_evictable(
         self,
@@ -276,11 +276,11 @@ class Registry:
     # dry runs of topology-aware preemption
 
     def add_simulate_add_task(self, plugin: str, fn: Callable[[DryRun, TaskInfo], None]) -> None:
-        """Register the changes in a dry run when a task is added again."""
+        """Register a function that updates a dry run when a task is added again."""
         self._add(Point.SIMULATE_ADD_TASK, PluginFn(plugin, fn))
 
     def add_simulate_remove_task(self, plugin: str, fn: Callable[[DryRun, TaskInfo], None]) -> None:
-        """Register the changes in a dry run when a task is removed."""
+        """Register a function that updates a dry run when a task is removed."""
         self._add(Point.SIMULATE_REMOVE_TASK, PluginFn(plugin, fn))
 
     def add_simulate_allocatable(
@@ -296,5 +296,5 @@ class Registry:
     # the session
 
     def add_report(self, report: Callable[[], dict[str, Any]]) -> None:
-        """Register the report of a plugin's state at the open and the end of the session."""
+        """Register a function that reports a plugin's state at the open and the end of the session."""
         self.reports.append(report)

@@ -1,4 +1,4 @@
-"""State and session shared by variants of one cluster, restored after each of them."""
+"""State and session that successive variants of one cluster share."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from scheduler_core.model.state import State
 
 
 class Reuse:
-    """A state for variants with one session each, and that session, for one variant after the other.
+    """The state, and the session on it, for successive variants of one session each.
 
-    After a session that fails, the state is rebuilt. A variant that the state cannot follow gets a snapshot
-    of its own; after two of these in a row the state is rebuilt from the second. A session is renewed only
-    for the next variant, because it would not know the moves of later ones.
+    After a failed session the state is rebuilt. A variant that the state cannot follow gets a snapshot of its
+    own; after two of these in a row the state is rebuilt from the second. A session is renewed only for the
+    next variant, because it would not know the moves of later ones.
     """
 
     def __init__(self) -> None:
         self._kept: State | None = None
-        self._lent: State | None = None
+        self._in_use: State | None = None
         self._session: Session | None = None
         self._before: Session | None = None
         self._renewal = Renewal(anew=True)
         self._was_other = False
 
-    def lend(self, cluster: Cluster) -> Snapshot:
-        """Return the state for the one session of a cluster, which writes nothing, until the next call."""
+    def acquire(self, cluster: Cluster) -> Snapshot:
+        """Return the snapshot for a variant's session, which writes no objects; valid until the next call."""
         state, self._renewal = self._kept, Renewal(anew=True)
         self._before, self._session = self._session, None
         renewal = None if state is None else state.follow(cluster)
@@ -39,15 +39,15 @@ class Reuse:
             state = State(cluster, cluster.pods.journal)
         else:
             self._renewal = renewal
-        self._kept, self._lent, self._was_other = None, state, False
+        self._kept, self._in_use, self._was_other = None, state, False
         return state.snapshot
 
     def session(
-        self, snapshot: Snapshot, conf: SchedulerConf, reasons: bool, open_anew: Callable[[Snapshot], Session]
+        self, snapshot: Snapshot, conf: SchedulerConf, reasons: bool, open_new: Callable[[Snapshot], Session]
     ) -> Session:
-        """Return a session on the state that was lent last: the previous session, renewed, if possible."""
-        if self._lent is None:
-            return open_anew(snapshot)
+        """Return a session on the acquired state: the previous session, renewed, if possible."""
+        if self._in_use is None:
+            return open_new(snapshot)
         session = self._before
         if (
             session is None
@@ -56,11 +56,11 @@ class Reuse:
             or session.reasons is not reasons
             or not session.renew(self._renewal)
         ):
-            session = open_anew(snapshot)
+            session = open_new(snapshot)
         self._session = session
         return session
 
-    def give_back(self) -> None:
-        """Return the state after the session."""
-        if self._lent is not None:
-            self._kept, self._lent = self._lent, None
+    def release(self) -> None:
+        """Release the state after the session."""
+        if self._in_use is not None:
+            self._kept, self._in_use = self._in_use, None

@@ -28,10 +28,9 @@ class ScoresTogether:
         self._matrix: ClassScoreMatrix | None = None
 
     def announce(self, tasks: Iterable[TaskInfo]) -> None:
-        """Announce the tasks to be placed, whose classes are to be scored together.
+        """Announce tasks that will be placed, so that their classes are scored together.
 
-        Previously announced classes are kept as long as there are not too many, because their scores are up
-        to date.
+        Previously announced classes are kept unless there are too many, because their scores are up to date.
         """
         known, self._prefetched = self._prefetched, {}
         if len(self._nodes) <= FEW or self._plugins is None:
@@ -72,7 +71,7 @@ class ScoresTogether:
         return self._matrix.at_once(number, task)
 
     def fits_at_once(self, task: TaskInfo) -> bool:
-        """Return whether a task is known to fit at once somewhere, as its class is scored with others."""
+        """Return whether a task's class is scored with others and is known to fit some node at once."""
         if self._matrix is None or not self.has(task):
             return False
         at_once = self._matrix.at_once(self._functions.class_of(task), task)

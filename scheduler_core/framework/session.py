@@ -58,7 +58,8 @@ class Session:
     reasons : bool
         Whether the reasons why tasks fit nowhere are recorded, also on their PodGroups.
     counts_pipelined : bool
-        Whether jobs and pods need not record what is pipelined, because nothing reads it after the actions.
+        Whether jobs and pods need not record that they are pipelined, because nothing reads it after the
+        actions.
     writes_conditions : bool
         Whether closing writes the readiness of gangs as conditions to PodGroups: with reasons, in the last
         cycle.
@@ -71,18 +72,18 @@ class Session:
     registry : Registry
         Where plugins register their functions when the session opens.
     functions : Functions
-        The functions that they have registered.
+        The functions that plugins have registered.
     events : Events
-        Their handlers for tasks that are placed or removed.
+        The plugins' handlers for placed and removed tasks.
     plugins : PluginCalls
-        The questions to the plugins.
+        The calls of the plugins.
     orders : Orders
         The orders of jobs, queues and tasks.
     queue_accounts : callable
         ``queue_accounts()``: the accounts of the plugin that computes the deserved amounts, by queue.
     renewals : dict
-        Functions that update what the plugins registered for the next session, by plugin; one returns False
-        if it cannot. `Renewal.other_queues` says whether the queues may have changed.
+        Functions that update the plugins' registrations for the next session, by plugin; they return False if
+        that is not possible. `Renewal.other_queues` says whether the queues may have changed.
     moved : MovedJobs
         The jobs that have changed since the last closed session opened.
     binder : Binder
@@ -90,7 +91,7 @@ class Session:
     is_closed : bool
         Whether the phases of all jobs are written.
     known_to_wait : set of str or None
-        The queues with waiting jobs, if the caller knows of jobs that are not in the session.
+        The queues with waiting jobs, if the caller has jobs that are not in the session.
 
     """
 
@@ -154,7 +155,7 @@ class Session:
     def k8s_nodes(self) -> K8sNodeSnapshot:
         """Return the Kubernetes view of the nodes.
 
-        Plugins that need it read it while the session opens.
+        Plugins that need it read it when the session opens.
         """
         return K8sNodeSnapshot(self.snapshot)
 
@@ -166,12 +167,12 @@ class Session:
     def repeats(self) -> bool:
         """Return whether the actions after enqueue would again move nothing, as in the previous session.
 
-        They find the same input. What they would pipeline without effect is neither recorded nor read.
+        They have the same input. Pipelining without effect is neither recorded nor read.
         """
         return self._finds_the_same and not any(decision.op == "enqueue" for decision in self.decisions)
 
     def view(self, kind: Callable[[Session], View]) -> View:
-        """Return the view `kind` of the session, built at first use.
+        """Return the session's view of a `kind`, built at first use.
 
         A `LivingView` may be kept for the next session.
         """
@@ -197,13 +198,13 @@ class Session:
         for_pod: str = "",
         state: str = "committed",
     ) -> Decision:
-        """Append a decision of the current action and return it."""
+        """Append a decision of the current action, and return it."""
         decision = Decision(self.action, op, job.key, pod, node, reason, for_pod, state)
         self.decisions.append(decision)
         return decision
 
     def forget(self, decision: Decision) -> None:
-        """Remove an undone decision; nearly always it is the last one."""
+        """Remove an undone decision, which is nearly always the last one."""
         for place in reversed(range(len(self.decisions))):
             if self.decisions[place] is decision:
                 del self.decisions[place]
@@ -219,15 +220,15 @@ class Session:
     # from one session to the next
 
     def _moved_nothing(self) -> bool:
-        """Return whether the closed session has at most enqueued jobs and pipelined tasks without effect."""
+        """Return whether the closed session only enqueued jobs and pipelined tasks without effect."""
         is_known = self.is_closed and self.counts_pipelined
         return is_known and moved_nothing(self.conf.actions, self.decisions)
 
     @cached_property
     def is_renewable(self) -> bool:
-        """Return whether all plugins can renew what they registered, and there is no observer.
+        """Return whether all plugins can renew their registrations, and there is no observer.
 
-        A plugin that the configuration names twice is opened twice, but could renew only its last opening.
+        A plugin that is configured twice is opened twice, but could renew only its last opening.
         """
         names = [option.name for option in self.conf.options()]
         if self.observer.listens or len(set(names)) < len(names):
@@ -235,7 +236,7 @@ class Session:
         return all(name in self.renewals for name in names)
 
     def renew(self, renewal: Renewal) -> bool:
-        """Become the next session over the renewed state; False: a new session must be opened.
+        """Update to the next session on the renewed state; return False if a new session must be opened.
 
         Sound, as everything in a session belongs to the state or to a plugin that renews itself, is reset
         here, or is cached for a node or a job until that changes. A plugin that registers no renewal prevents
@@ -271,10 +272,10 @@ class Session:
         return True
 
     def renew_queues(self, queues: set[str]) -> bool:
-        """Become the next session after only the sums of some queues changed.
+        """Update to the next session after only the sums of some queues changed.
 
-        The caller counts moved pods on nodes and in the Kubernetes view. Afterwards only calls about queues,
-        and about tasks for which class and nodes suffice, are valid. False as in `renew`.
+        The caller counts moved pods on nodes and in the Kubernetes view. Afterwards, only calls about queues,
+        and about tasks whose class and nodes decide, are valid. Returns False as `renew` does.
         """
         if queues:
             self._of_queues.queues = queues
@@ -291,7 +292,7 @@ class Session:
         return True
 
     def count_pod(self, shape: PodShape, node: int, sign: int) -> None:
-        """Add (1) or remove (-1) the amounts of a pod of a shape on a node; the pod has no task."""
+        """Add (1) or subtract (-1) the amounts of a pod of a shape, which has no task, on a node."""
         self.nodes.count(shape.amounts, node, sign)
         if "k8s_nodes" in self.__dict__:
             self.k8s_nodes.count(shape, node, sign)

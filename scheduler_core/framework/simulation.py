@@ -19,7 +19,7 @@ Account = TypeVar("Account", bound=QueueAccount)
 
 
 class AccountCopies(Generic[Account]):
-    """Accounts by queue, apart from the session's."""
+    """Copies of the session's accounts, by queue."""
 
     def __init__(self, accounts: Mapping[str, Account]) -> None:
         self.accounts = {name: account.clone() for name, account in accounts.items()}
@@ -30,12 +30,12 @@ class AccountCopies(Generic[Account]):
 
 
 def makes_dry_runs(session: Session) -> bool:
-    """Return whether preemption does dry runs on copies first."""
+    """Return whether preempt does dry runs on copies first."""
     return session.conf.arguments_of("preempt").get_bool("enableTopologyAwarePreemption", False)
 
 
 def copy_at_pre_predicate(session: Session, plugin: str, accounts: Mapping[str, Account]) -> None:
-    """Copy the accounts for every task before it is tried, if there are dry runs."""
+    """Copy the accounts at the pre-predicate of every task, if there are dry runs."""
     if not makes_dry_runs(session):
         return
 
@@ -48,18 +48,18 @@ def copy_at_pre_predicate(session: Session, plugin: str, accounts: Mapping[str, 
 
 
 def copies_in(dry_run: DryRun, plugin: str) -> dict[str, Account] | None:
-    """Return a plugin's accounts for one node; None if no pre-predicate of the preemptor has copied any."""
+    """Return a plugin's accounts for one node; None if no pre-predicate of the preemptor has copied them."""
     copies: AccountCopies[Account] | None = dry_run.state.get(plugin)
     return None if copies is None else copies.accounts
 
 
-def copies_behind(dry_run: DryRun, plugin: str, task: TaskInfo) -> tuple[dict[str, Account], str]:
-    """Return a plugin's accounts for one node, and the name of the task's queue, which is among them.
+def copies_for_task(dry_run: DryRun, plugin: str, task: TaskInfo) -> tuple[dict[str, Account], str]:
+    """Return a plugin's accounts for one node, and the name of the task's queue, which has one.
 
     Raises
     ------
     CoreError
-        If the queue is not among them: the task can be neither removed nor added, which ends the dry run.
+        If the queue has none: the task can be neither removed nor added, which ends the dry run.
 
     """
     copies: dict[str, Account] | None = copies_in(dry_run, plugin)

@@ -1,8 +1,8 @@
-"""Statements: operations on tasks that are committed together, or undone.
+"""Statements: operations on tasks that are committed or discarded together.
 
-`place`, `evict` and `displace` alone put a task on a node or remove it, and call the plugins for it. A
-statement logs them: committing makes the log final, discarding undoes it in reverse. Backfill and shuffle
-decide outside any statement; their decisions are not undone.
+Only `place`, `evict` and `displace` add a task to a node or remove it, and call the plugins for it. A
+statement logs these operations: committing makes them final, discarding undoes them in reverse. Backfill and
+shuffle decide outside any statement; their decisions are not undone.
 
 Source: volcano ``pkg/scheduler/framework/statement.go`` at v1.15.1.
 """
@@ -47,12 +47,12 @@ class Statement:
         return decision
 
     def pipeline(self, task: TaskInfo, node: int, *, eviction_occurred: bool) -> bool:
-        """Pipeline a task on resources that are still being released; False if it was rolled back."""
+        """Pipeline a task on resources that are still being released; False if that was rolled back."""
         task.eviction_occurred = eviction_occurred
         return self._place("pipeline", task, node, PIPELINED)
 
     def allocate(self, task: TaskInfo, node: int) -> bool:
-        """Allocate idle resources to a task; False if it was rolled back."""
+        """Allocate idle resources to a task; False if that was rolled back."""
         return self._place("allocate", task, node, ALLOCATED)
 
     def _place(self, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> bool:
@@ -85,8 +85,7 @@ class Statement:
     def discard(self) -> None:
         """Undo every operation, the last one first; each task keeps its previous status.
 
-        Nothing else remains: decisions are removed, and so are entries in the nodes' log that no reader can
-        distinguish.
+        Decisions are removed, and so are entries of the nodes' change log that make no difference to readers.
         """
         for operation in reversed(self.operations):
             task = operation.task
@@ -135,9 +134,9 @@ def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskSt
 def count_as_pipelined(session: Session, task: TaskInfo, node: int) -> bool:
     """Pipeline a job's only pod by counting it on its node and in plugins.
 
-    Sound in sessions after which nothing reads pipelined tasks: others only see the node's future idle
-    amounts and the accounts of plugins. The job no longer waits, so actions over the waiting jobs skip it.
-    False, without any effect, if a plugin refuses.
+    Sound in sessions after which nothing reads pipelined tasks: other jobs depend only on the node's future
+    idle amounts and the accounts of plugins. The job no longer waits, so actions over the waiting jobs skip
+    it. Returns False, without any effect, if a plugin refuses.
     """
     job = _job(task)
     task.node, task.node_name = node, session.nodes.names[node]
@@ -174,15 +173,15 @@ def displace(session: Session, task: TaskInfo) -> None:
 
 
 def leave_nothing(_tasks: Sequence[TaskInfo]) -> None:
-    """Do nothing: the plugin keeps nothing of discarded evictions."""
+    """Do nothing, as discarded evictions leave no trace in the plugin."""
 
 
 def evict_and_discard(session: Session, tasks: Sequence[TaskInfo]) -> bool:
-    """Apply the effect of evicting tasks, one after the other, and discarding that.
+    """Apply the effect of evicting tasks one after the other and discarding that.
 
     Sound, as every plugin defines this effect (`on_discard`). Each task counts as running afterwards, even if
-    it was only bound before, and keeps the status Releasing as its previous one. False, without any effect,
-    if a plugin must handle each eviction.
+    it was only bound before, and keeps the status Releasing as its previous one. Returns False, without any
+    effect, if a plugin must handle each eviction.
     """
     if session.events.on_discard is None:
         return False

@@ -19,7 +19,7 @@ Queues = PriorityQueue[QueueInfo] | SettledQueue[QueueInfo]
 
 
 Watcher = Callable[[QueueInfo, JobInfo | None], None]
-"""Called with each job before its turn, and without a job for a queue whose jobs get no turn."""
+"""Called with each job before its turn, and with None for a queue whose jobs get no turn."""
 
 
 def ignore_turns(_queue: QueueInfo, _job: JobInfo | None) -> None:
@@ -32,7 +32,8 @@ class WorkList:
     Parameters
     ----------
     settled : bool
-        Whether no job or queue changes its position while it waits: tasks change only in their own turns.
+        Whether no job or queue changes its position while it is queued, as tasks change only in their own
+        turns.
 
     Attributes
     ----------
@@ -52,11 +53,11 @@ class WorkList:
         self._seen: set[str] = set()
 
     def take_lines(self, touched: Mapping[str, JobInfo]) -> None:
-        """Take jobs from lines, and touched jobs one by one."""
+        """Prepare to queue jobs by lines, except touched jobs."""
         self._touched = touched
 
     def add_queue(self, name: str) -> None:
-        """Push a queue the first time it is named."""
+        """Push a queue unless it was pushed before."""
         if name not in self._seen:
             self._seen.add(name)
             self.queues.push(self.session.queues[name])
@@ -91,13 +92,13 @@ class WorkList:
 
 
 def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQueue[QueueInfo]:
-    """Return queues in a heap, not re-sorted while shares change unless a rule of ours requires it."""
+    """Return queues in a heap, not re-sorted when shares change unless a rule of ours requires it."""
     kind = LiveQueue if session.orders.live_queues else PriorityQueue
     return kind(session.orders.queue_before, queues)
 
 
 def queues_that_wait(session: Session) -> set[str]:
-    """Return the queues that may get a turn: of jobs that waited at the open or were touched since."""
+    """Return the queues that may get a turn: those of jobs that waited at the open or were touched since."""
     if session.known_to_wait is not None:
         return session.known_to_wait
     return session.lines.queues() | {job.queue for job in session.snapshot.tasks.touched.values()}
@@ -106,7 +107,7 @@ def queues_that_wait(session: Session) -> set[str]:
 def nothing_waits(session: Session) -> bool:
     """Return whether no job waits: all were settled at the open, or the session has settled them.
 
-    What else an action would report about them is not read.
+    Nothing reads other reports of an action about them.
     """
     if session.reasons:
         return False
@@ -139,12 +140,12 @@ def jobs_apart(session: Session, touched: Mapping[str, JobInfo]) -> list[JobInfo
 
 
 def first_jobs(session: Session, touched: Mapping[str, JobInfo]) -> Iterator[tuple[Line, JobInfo]]:
-    """Yield the lines of enqueued jobs, each with its first one that still waits and was not touched."""
+    """Yield the lines of enqueued jobs, each with the first job that still waits and was not touched."""
     return session.lines.firsts({**touched, **session.snapshot.tasks.counted})
 
 
-def who_answers_for_all(session: Session, *points: Point) -> list[JobInfo]:
-    """Return waiting jobs, one of each line if equal jobs get the same answers at these points."""
+def representative_jobs(session: Session, *points: Point) -> list[JobInfo]:
+    """Return the waiting jobs, only one of each line if equal jobs get the same answers at these points."""
     if not session.functions.same_for_equal_jobs(*points):
         return waiting_jobs(session)
     touched = session.snapshot.tasks.touched
@@ -174,10 +175,10 @@ def is_left_out(session: Session, job: JobInfo, left: Collection[str]) -> bool:
 
 def is_active(session: Session, job: JobInfo) -> bool:
     """Return whether a job is enqueued and valid; an invalid one is reported."""
-    return not job.is_pending and not stopped_as_invalid(session, job)
+    return not job.is_pending and not report_if_invalid(session, job)
 
 
-def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
+def report_if_invalid(session: Session, job: JobInfo) -> bool:
     """Return whether a job is invalid, and report that."""
     failure = session.plugins.job_valid(job)
     if failure is None:
@@ -189,8 +190,8 @@ def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
 def task_heap(session: Session, first: Sequence[TaskInfo], then: Sequence[TaskInfo] = ()) -> Tasks:
     """Return tasks in a heap, or in a list of which `pop` returns the first task.
 
-    They are pushed by uid, `then` after `first`. The order of pushing matters only where some tasks have a
-    pod index and others do not.
+    They are pushed by uid, `then` after `first`. The order of pushing matters only if some tasks have a pod
+    index and others do not.
     """
     tasks = [*first, *then]
     if len(tasks) <= 1:
@@ -203,5 +204,5 @@ def task_heap(session: Session, first: Sequence[TaskInfo], then: Sequence[TaskIn
 
 
 def pending_tasks(job: JobInfo) -> list[TaskInfo]:
-    """Return the pending tasks that no scheduling gate holds back."""
+    """Return the pending tasks without scheduling gates."""
     return [task for task in job.by_status[TaskStatus.PENDING].values() if not task.shape.gated]

@@ -1,1 +1,1 @@
-"""The scheduler's nouns: tasks, jobs, nodes, queues and the snapshot of them all."""
+"""The scheduler's data model: tasks, jobs, nodes, queues, and snapshots of them."""

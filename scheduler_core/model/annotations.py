@@ -19,7 +19,7 @@ MAX_UNAVAILABLE = "volcano.sh/jdb-max-unavailable"
 
 
 def revocable_zone_of(labels: Mapping[str, str]) -> str:
-    """Return the revocable zone of a node, empty when it has none."""
+    """Return the revocable zone of a node, empty if it has none."""
     return labels.get(REVOCABLE_ZONE) or ""
 
 

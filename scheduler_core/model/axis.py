@@ -22,9 +22,9 @@ class ResourceAxis:
         return len(self.names)
 
     def amounts(self, resource: Resource) -> list[float]:
-        """Return the amounts of a vector, in the order of the axis.
+        """Return the amounts of a vector in the order of the axis.
 
-        A scalar that it lacks is 0, one that the axis lacks is left out.
+        A scalar that the vector lacks is 0; one that the axis lacks is left out.
         """
         scalars = resource.scalars or {}
         return [resource.cpu, resource.memory, *[scalars.get(name, 0.0) for name in self.names[2:]]]
@@ -39,7 +39,7 @@ class ResourceAxis:
         return np.array(amounts, dtype=np.float64).reshape(len(amounts), len(self.names))
 
     def named(self, resource: Resource) -> list[int]:
-        """Return which positions a vector names: cpu, memory and its scalars, whatever their amount."""
+        """Return the positions that a vector names: cpu, memory and its scalars, whatever their amount."""
         scalars = resource.scalars or {}
         return [0, 1, *[self.index[name] for name in self.names[2:] if name in scalars]]
 

@@ -1,4 +1,4 @@
-"""Log of changed nodes, and tables that follow it."""
+"""Log of changed nodes, and tables that are updated from it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _TRIMMED_ABOVE = 4096
 
 
 class ChangeLog:
-    """The numbers of changed nodes, in order; readers remember how much of it they have seen.
+    """The numbers of changed nodes, in order; each reader remembers how many entries it has read.
 
     Attributes
     ----------
     entries : array of int
-        One per change that is still kept; a node may occur many times.
+        One per change, without trimmed ones; a node may occur many times.
     add : callable
         ``add(number)`` records that a node changed.
 
@@ -40,16 +40,16 @@ class ChangeLog:
         return self._forgotten + len(self.entries)
 
     def since(self, seen: int) -> Collection[int]:
-        """Return the nodes that changed after the first `seen` entries: all nodes when there are too many."""
+        """Return the nodes that changed after the first `seen` entries; all nodes if there are too many."""
         entries, after = self.entries, len(self) - seen
         if after == 1:
             return (entries[-1],)
         return range(self.count) if after >= self.count else set(entries[len(entries) - after :])
 
     def trim(self) -> None:
-        """Drop entries that no reader can tell from a change of every node.
+        """Drop entries that readers treat like a change of every node.
 
-        For a reader that has not seen the last `count` changes, all nodes have changed in any case.
+        For a reader that has missed the last `count` changes, all nodes have changed in any case.
         """
         if len(self.entries) > _TRIMMED_ABOVE + 2 * self.count:
             gone = len(self.entries) - self.count

@@ -32,8 +32,8 @@ _REJECTING = ABORTING | {Code.UNSCHEDULABLE}
 
 INSUFFICIENT = "Insufficient "
 
-# Properties of a refusal: it rejects the node, it rejects the node even for preemption, no eviction can help,
-# the node lacks a resource, it holds as long as node and task stay as they are.
+# Properties of a refusal: it rejects the node; it rejects the node even for preemption; no eviction can help;
+# the node lacks a resource; it holds as long as node and task are unchanged.
 _STRICT, _LENIENT, _UNRESOLVABLE, _LACKING, _PERMANENT = range(5)
 
 
@@ -43,7 +43,7 @@ class Status(NamedTuple):
     Attributes
     ----------
     permanent : bool
-        It depends on the objects of node and task alone, neither on other pods nor on time.
+        Whether it depends on the objects of node and task alone, neither on other pods nor on time.
 
     """
 
@@ -57,9 +57,9 @@ POD_NUMBER = Status(Code.UNSCHEDULABLE, "node(s) pod number exceeded", "predicat
 
 
 class StatusTable:
-    """Every distinct list of statuses of a session; number 0 is the empty list: the task fits.
+    """All distinct lists of statuses of a session; number 0 is the empty list: the task fits.
 
-    A filter returns one number per node, so that thousands of refusals cost an array and no objects.
+    A filter returns one number per node, so that thousands of refusals take one array instead of objects.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class StatusTable:
         return known
 
     def append(self, why: Why, where: NDArray[np.bool_], status: Status) -> Why:
-        """Return the numbers after one more status is appended to the lists of some nodes."""
+        """Return the numbers after a status is appended to the lists of some nodes."""
         longer = why.copy()
         for number in numbers_in(why[where]):
             longer[where & (why == number)] = self.number(*self.lists[number], status)
@@ -110,7 +110,7 @@ class StatusTable:
         return self._means(_LACKING, why)
 
     def permanent(self, why: Why) -> NDArray[np.bool_]:
-        """Return which refusals hold as long as node and task stay as they are."""
+        """Return which refusals hold as long as node and task are unchanged."""
         return self._means(_PERMANENT, why)
 
     def _means(self, meaning: int, why: Why) -> NDArray[np.bool_]:
@@ -126,13 +126,13 @@ class FitErrors:
     Attributes
     ----------
     why : (N,) int32 or None
-        A number of the status table per node, 0 where the node was not refused. None: no node was examined.
+        By node, a number of the status table, 0 if the node was not refused. None: no node was examined.
     sentence : str
-        The message instead of a count of nodes, when no node was examined.
+        The message if no node was examined.
 
     """
 
-    __slots__ = ("_hopeful", "_reasons", "_text", "sentence", "table", "why")
+    __slots__ = ("_reasons", "_resolvable_nodes", "_text", "sentence", "table", "why")
 
     def __init__(self, table: StatusTable, why: Why | None, sentence: str = "") -> None:
         self.table = table
@@ -140,17 +140,19 @@ class FitErrors:
         self.sentence = sentence
         self._text: str | None = None
         self._reasons: Counter[str] | None = None
-        self._hopeful: tuple[NDArray[np.intp] | None] | None = None
+        self._resolvable_nodes: tuple[NDArray[np.intp] | None] | None = None
 
-    def hopeful(self) -> NDArray[np.intp] | None:
-        """Return the nodes where evictions might help, (K,); None: all of them, or no node was examined."""
-        if self._hopeful is None:
+    def resolvable_nodes(self) -> NDArray[np.intp] | None:
+        """Return the nodes where evictions might help, (K,); None if all might, or no node was examined."""
+        if self._resolvable_nodes is None:
             hopeless = None if self.why is None else self.table.unresolvable(self.why)
-            self._hopeful = (np.flatnonzero(~hopeless) if hopeless is not None and hopeless.any() else None,)
-        return self._hopeful[0]
+            self._resolvable_nodes = (
+                np.flatnonzero(~hopeless) if hopeless is not None and hopeless.any() else None,
+            )
+        return self._resolvable_nodes[0]
 
     def reasons(self) -> Counter[str]:
-        """Return how many nodes gave each reason; do not change it."""
+        """Return the number of nodes per reason; do not change it."""
         if self._reasons is None:
             self._reasons = Counter()
             if self.why is not None:
@@ -170,7 +172,7 @@ class FitErrors:
 
 
 def summary(refused: int, reasons: Counter[str]) -> str:
-    """Return the sentence that counts the reasons over the nodes that refused.
+    """Return a sentence with the number of refusing nodes for each reason.
 
     Examples
     --------
@@ -191,12 +193,12 @@ def numbers_in(why: Why) -> list[int]:
 
 
 def merge_first(first: Why, later: Why) -> Why:
-    """Return per node the first refusal, where there is one, else the later one."""
+    """Return for each node the first refusal if there is one, else the later one."""
     return np.where(first == FITS, later, first)
 
 
 def no_refusals(shape: int | tuple[int, ...]) -> Why:
-    """Return an array that refuses nothing."""
+    """Return an array without refusals."""
     return np.zeros(shape, dtype=np.int32)
 
 

@@ -21,7 +21,7 @@ class HostPort(NamedTuple):
     port: int
 
     def conflicts(self, used: HostPort) -> bool:
-        """Return whether the port is unavailable while `used` is taken."""
+        """Return whether the port is unavailable while `used` is in use."""
         if (self.protocol, self.port) != (used.protocol, used.port):
             return False
         return ANY_ADDRESS in (self.address, used.address) or self.address == used.address

@@ -1,4 +1,4 @@
-"""Index of the jobs that may wait for something; a session can skip all others."""
+"""Index of the jobs that may be waiting; a session can skip all others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scheduler_core.model.status import READY_STATUSES, TaskStatus
 
 
 class JobIndex:
-    """The jobs as a session finds them: settled ones, and those that may wait for something.
+    """The jobs as a session finds them: settled ones, and those that may be waiting.
 
-    A settled job is enqueued, and all its pods, at least its minimum, are placed or have succeeded. There is
-    nothing to enqueue or to place, and it does not starve, until one of its pods changes.
+    A settled job is enqueued, and all its pods, at least its minimum, are placed or have succeeded. Until one
+    of its pods changes, it has nothing to enqueue or to place and does not starve.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class JobIndex:
         self.renew(jobs)
 
     def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
-        """Update jobs that were rebuilt; None: the job is gone."""
+        """Update the index for rebuilt jobs; None: the job was deleted."""
         for key, job in jobs.items():
             before = self._queue_of.pop(key, None)
             if before is not None:
@@ -53,11 +53,11 @@ class JobIndex:
                 self.waiting[key] = job
 
     def queues(self) -> list[str]:
-        """Return the queues that have jobs, in the order of the first job of each."""
+        """Return the queues that have jobs, ordered by the first job of each."""
         return sorted(self._every, key=lambda queue: self._every[queue][0])
 
     def queues_of(self, jobs: Iterable[JobInfo]) -> list[str]:
-        """Return the queues that have settled jobs or some of these, in the order of the first of each."""
+        """Return the queues that have settled jobs or any of these jobs, ordered by the first job of each."""
         first = {queue: keys[0] for queue, keys in self._settled.items()}
         for job in jobs:
             if job.queue not in first or job.key < first[job.queue]:
@@ -66,7 +66,7 @@ class JobIndex:
 
 
 def is_settled(job: JobInfo) -> bool:
-    """Return whether nothing of a job waits, in the state that the session found."""
+    """Return whether a job is settled in the state that the session found."""
     return (
         not job.is_pending
         and job.size > 0

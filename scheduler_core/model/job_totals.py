@@ -12,22 +12,22 @@ from scheduler_core.resource import Resource
 
 
 class JobTotals:
-    """The totals over some tasks; never changed.
+    """The totals over some tasks; immutable.
 
     Attributes
     ----------
     counts : mapping
         The number of tasks by status, without statuses that no task has.
     unmade : mapping
-        The same without the pending ones.
+        The same without pending tasks.
     valid_count, ready_count, allocated_count, pending_best_effort : int
         As in `JobInfo`.
     allocated : Resource
         The sum over the tasks in an allocated status.
     gated_by_others : bool
-        Some task has a scheduling gate that is not Volcano's.
+        Whether some task has a scheduling gate that is not Volcano's.
     added : dict
-        What jobs with these tasks add to their queues, see `queue_part`.
+        The amounts that jobs with these tasks add to their queues, see `queue_part`.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Journal of the objects that changed since the state was updated.
+"""Journal of the objects that changed since the state was last renewed.
 
-Writers of objects record only the keys here; `model.state` derives the consequences.
+Writers of objects record only keys; `model.state` derives the consequences.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PodGroups(MutableMapping[str, Object]):
         self._podgroups[key] = podgroup
 
     def write(self, key: str, podgroup: Object) -> None:
-        """Write a PodGroup whose status differs only in counts, and in the phase, which its job has."""
+        """Write a PodGroup that differs only in its counts, and in its phase, which the job already has."""
         self._podgroups[key] = podgroup
 
     def __delitem__(self, key: str) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scheduler_core.model.snapshot import Snapshot
     from scheduler_core.model.task_table import TaskTable
 
-# The most kinds of pods, and counts of them, to keep beyond those of the start.
+# The maximum number of kinds of pods, and counts of them, added after the start.
 MOST_ADDED = 512
 
 
@@ -44,8 +44,8 @@ class K8sNodeSnapshot:
     room_of : list of int
         By node, how many more pods it accepts; 0 and below: none.
     taken_of : list of list of int
-        By node, what the pods on it take: cpu and memory with small amounts assumed where a container
-        mentions none, then cpu, memory and GPUs as requested. Milli-cores, bytes, devices.
+        By node, the amounts of the pods on it: cpu and memory, with small amounts assumed for containers that
+        request none, then cpu, memory and GPUs as requested. Milli-cores, bytes, devices.
     allocatable : (3, N) int64
         Cpu, memory, GPUs of each node, without oversubscription.
     changes : ChangeLog
@@ -53,7 +53,7 @@ class K8sNodeSnapshot:
     labels, taints
         Those of all nodes.
     pods : SelectorClasses
-        The pods on each node, by what selectors can distinguish.
+        The pods on each node, by the kinds that selectors can distinguish.
     services : Services
         Those of the cluster.
 
@@ -77,10 +77,10 @@ class K8sNodeSnapshot:
         self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
         self.changes = ChangeLog(len(nodes))
         self._limits = facts.pod_limits
-        self._take_in(snapshot.tasks)
+        self._count_pods(snapshot.tasks)
         self._kept_at_first = len(self.pods)
 
-    def _take_in(self, tasks: TaskTable) -> None:
+    def _count_pods(self, tasks: TaskTable) -> None:
         """Count the pods on the nodes."""
         found = np.flatnonzero(tasks.node_of != NO_NODE)
         node_of = tasks.node_of[found]
@@ -97,21 +97,21 @@ class K8sNodeSnapshot:
         self.room_of, self.taken_of = self._room.rows, self._taken.rows
         if self.ports or self.pods.selecting:
             for number, node in zip(found.tolist(), node_of.tolist(), strict=True):
-                self._find(tasks.pods[number], tasks.shape_of(number), node)
+                self._count_pod(tasks.pods[number], tasks.shape_of(number), node)
 
-    def _find(self, info: PodInfo, shape: PodShape, node: int) -> None:
-        """Count a pod on a node by its ports and by what selectors see of it."""
+    def _count_pod(self, info: PodInfo, shape: PodShape, node: int) -> None:
+        """Count a pod on a node by its ports and by the kind that selectors distinguish."""
         if self.ports:
             self.used_ports[self.port_rows(shape), node] = True
         if self.pods.selecting:
-            self.pods.find(info, shape, node)
+            self.pods.add_found(info, shape, node)
 
     def renew(self, tasks: TaskTable, nodes: Mapping[int, Sequence[int]]) -> bool:
-        """Recount the pods on rebuilt nodes; False if everything has to be rebuilt.
+        """Recount the pods on rebuilt nodes; return False if everything must be rebuilt.
 
-        Sound, as the counts of a node depend on the pods on it alone. What holds for the whole session must
-        be as plugins found it: the labels that selectors read, the ports that pods use, and whether any pod
-        has required anti-affinity, or any affinity, to others.
+        Sound, as the counts of a node depend only on the pods on it. Facts about the whole session must be
+        unchanged since plugins read them: the labels that selectors read, the ports that pods use, and
+        whether any pod has required anti-affinity, or any affinity, to other pods.
         """
         self._copies.clear()
         self._gone.clear()
@@ -135,7 +135,7 @@ class K8sNodeSnapshot:
                 self.used_ports[:, node] = False
                 self.pods.forget(node)
                 for number in found:
-                    self._find(tasks.pods[number], tasks.shape_of(number), node)
+                    self._count_pod(tasks.pods[number], tasks.shape_of(number), node)
             self.changes.add(node)
         return self.pods.relations() == before
 
@@ -144,12 +144,12 @@ class K8sNodeSnapshot:
         return self.pods.knows(shape) and set(shape.fact("host_ports", host_ports)).issubset(self.ports)
 
     def _keeps_too_much(self) -> bool:
-        """Return whether too many kinds of pods, and counts of them, were added that may be obsolete."""
+        """Return whether too many kinds of pods and counts, which may be obsolete, were added."""
         return len(self.pods) - self._kept_at_first > MOST_ADDED
 
     @property
     def counts_amounts(self) -> bool:
-        """Return whether pods count only by number and amounts, for all shapes known so far."""
+        """Return whether pods of all known shapes count only by number and amounts."""
         return not (self.ports or self.pods.selecting or self.services)
 
     @property
@@ -159,7 +159,7 @@ class K8sNodeSnapshot:
 
     @property
     def sums(self) -> Counts:
-        """Return what the pods on each node take, (5, N); do not change it."""
+        """Return the amounts of the pods on each node, (5, N); do not change it."""
         return self._taken.array.T
 
     # adding and removing pods
@@ -199,7 +199,7 @@ class K8sNodeSnapshot:
     # facts of a shape
 
     def amounts_of(self, shape: PodShape) -> tuple[int, ...]:
-        """Return what a pod of this shape adds to the amounts taken on its node."""
+        """Return the amounts that a pod of this shape adds on its node."""
         amounts: tuple[int, ...] = shape.fact("node_amounts", self._read_amounts)
         return amounts
 
@@ -216,7 +216,7 @@ class K8sNodeSnapshot:
         return (*amounts.assumed, *amounts.requested)
 
     def incoming(self, shape: PodShape) -> tuple[int, ...]:
-        """Return what a pod of this shape would add, as scorers count it."""
+        """Return the amounts that a pod of this shape would add, as scorers count them."""
         incoming: tuple[int, ...] = shape.fact("incoming_amounts", self._incoming)
         return incoming
 
@@ -225,7 +225,7 @@ class K8sNodeSnapshot:
         return (*amounts.assumed, *amounts.requested)
 
     def port_rows(self, shape: PodShape) -> list[int]:
-        """Return the rows of `used_ports` that a pod of this shape takes."""
+        """Return the rows of `used_ports` for the ports of this shape."""
         return [self.ports.index(port) for port in shape.fact("host_ports", host_ports)]
 
     def conflicting_rows(self, wanted: Iterable[HostPort]) -> list[int]:
@@ -250,7 +250,7 @@ class K8sNodeSnapshot:
         return self.taints.untolerated(tolerations_of(shape.spec))
 
     def counted_nodes(self, shape: PodShape, constraint: SpreadConstraint) -> Mask:
-        """Return on which nodes pods count for a constraint of a shape, by its inclusion policies, (N,)."""
+        """Return the nodes whose pods count for a constraint of a shape, by its inclusion policies, (N,)."""
         counted = np.ones(len(self.nodes), dtype=np.bool_)
         if constraint.honors_affinity:
             counted &= self.required_nodes(shape)

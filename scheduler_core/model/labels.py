@@ -52,7 +52,7 @@ class Requirement(NamedTuple):
 
 
 def integer(text: str) -> int | None:
-    """Return the 64-bit integer that a text spells in base 10, None for any other text."""
+    """Return the 64-bit integer in base 10 that a text spells, None for any other text."""
     if _INTEGER.fullmatch(text) is None:
         return None
     value = int(text)
@@ -144,9 +144,9 @@ class Column(NamedTuple):
     Attributes
     ----------
     codes : (N,) intp
-        Which value each node has; ``len(values)`` stands for no such label.
+        The index in `values` of each node's value; ``len(values)`` if it lacks the label.
     values : list of str
-        Distinct values, in order of first sight.
+        Distinct values, in order of first occurrence.
 
     """
 

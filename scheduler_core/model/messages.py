@@ -12,7 +12,7 @@ from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
 
 
 def fit_error(job: JobInfo) -> str:
-    """Return the sentence that sums up a job's tasks."""
+    """Return the sentence that summarises a job's tasks."""
     counts = [f"{count} {LABELS[status]}" for status, count in job.status_counts().items()]
     parts = sorted([*counts, f"{job.min_available} minAvailable"])
     text = f"pod group is {'ready' if job.is_ready() else 'not ready'}, {', '.join(parts)}"
@@ -47,15 +47,15 @@ def task_reason(task: TaskInfo) -> tuple[str, str, str]:
             f"Pod {task.key} can possibly be assigned to {place.node_name}, "
             "once resource is released and minAvailable is satisfied"
         )
-        return "Unschedulable", message, promised_node(task)
+        return "Unschedulable", message, cleared_node(task)
     if place.status is TaskStatus.PENDING:
         errors = task.job.fit_errors.get(task.uid) if task.job is not None else None
         return "Unschedulable", errors.text() if errors is not None else "", ""
     return place.status.label, "", ""
 
 
-def promised_node(task: TaskInfo) -> str:
-    """Return the node on which evictions make room for an unbound task, empty when there is none."""
+def cleared_node(task: TaskInfo) -> str:
+    """Return the node on which evictions make room for an unbound task, empty if there is none."""
     place = task.standing()
     clears = place.status is TaskStatus.PIPELINED and place.eviction_occurred
     return place.node_name if clears else ""

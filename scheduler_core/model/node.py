@@ -35,32 +35,32 @@ BASIC = (0, 1)
 class NodeTable:
     """Every node of a session, by name.
 
-    Amounts are kept as one list of numbers per node, since placements touch one node at a time; the arrays
-    over all nodes are updated when they are read.
+    Amounts are stored as one list of numbers per node, because a placement changes one node at a time; the
+    arrays over all nodes are updated when they are read.
 
     Attributes
     ----------
     names : list of str
-        In byte order; the position in it is the node's number everywhere.
+        In byte order; a node's position in the list is its number everywhere.
     allocatable : (N, R) float64
         Amounts on the resource axis; an absent resource is 0.
     idle_of, used_of, releasing_of, pipelined_of : list of list of float
         By node, the same amounts as `idle`, `used`, `releasing` and `pipelined`. Only this table changes
         them.
     future_of : list of list of float
-        What will be idle once the releasing pods are gone and the pipelined ones are in: the same list as
-        `idle_of` where nothing is releasing or pipelined.
+        The amounts that will be idle once the releasing pods have terminated and the pipelined ones are
+        bound: the same list as `idle_of` if nothing is releasing or pipelined.
     tasks : TasksOnNodes
         The tasks on each node.
     listeners : list
         Called for every task that is added to a node, removed from it, or changes its status there:
-        ``listener(task, before, after)``, with its old and new status on ``task.node``; None: absent.
+        ``listener(task, before, after)``, with the old and the new status on ``task.node``; None: absent.
     releasing_or_pipelined : set of int
         The nodes with releasing or pipelined tasks.
     moved : set of int
-        The nodes where tasks were added, removed or changed since the state was updated.
+        The nodes where tasks were added, removed or changed since the state was last renewed.
     changes : ChangeLog
-        The nodes that changed, in order; caches over nodes are updated from it.
+        The nodes that changed, in order, from which caches over nodes are updated.
 
     """
 
@@ -95,7 +95,7 @@ class NodeTable:
         self.future_of = self._future.rows
         self.future_of[:] = self.idle_of
         for number in np.flatnonzero(releasing.any(axis=1)).tolist():
-            self._look_ahead(number)
+            self._update_future(number)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -113,7 +113,7 @@ class NodeTable:
 
     @property
     def used(self) -> Matrix:
-        """Return the used amounts, also of terminating pods, (N, R); do not change them."""
+        """Return the used amounts, including those of terminating pods, (N, R); do not change them."""
         return self._used.array
 
     @property
@@ -128,21 +128,21 @@ class NodeTable:
 
     @property
     def future(self) -> Matrix:
-        """Return what will be idle, (N, R); do not change it."""
+        """Return the future idle amounts, (N, R); do not change them."""
         return self._future.array
 
     def fits_idle(self, task: TaskInfo, number: int) -> bool:
-        """Return whether a task fits what is idle on a node."""
+        """Return whether a task fits the idle amounts of a node."""
         return fits(task, self.idle_of[number])
 
     def fits_future_idle(self, task: TaskInfo, number: int) -> bool:
-        """Return whether a task fits what will be idle on a node."""
+        """Return whether a task fits the future idle amounts of a node."""
         return fits(task, self.future_of[number])
 
     # tasks
 
     def load(self, table: TaskTable) -> None:
-        """Put the tasks of a new state on their nodes."""
+        """Add the tasks of a new state to their nodes."""
         numbers = np.flatnonzero(table.node_of != NO_NODE)
         self.tasks.load(table, numbers)
         node_of = table.node_of[numbers]
@@ -157,7 +157,7 @@ class NodeTable:
         self._write(self.idle - used, self.used + used, self.releasing + leaves)
 
     def reload(self, number: int, table: TaskTable, found: Sequence[int]) -> None:
-        """Replace a node's contents by the tasks, by number, that are found there now."""
+        """Replace the tasks on a node by the given ones, and recompute its amounts."""
         self.tasks.reload(number, found)
         self.names_scalars[number] = self._named_scalars[number]
         nothing = [0.0] * len(self.axis)
@@ -176,11 +176,11 @@ class NodeTable:
         else:
             for task in found:
                 self._account(table[task], number, 1.0)
-        self._look_ahead(number)
+        self._update_future(number)
         self.changes.add(number)
 
     def add_task(self, task: TaskInfo, number: int) -> bool:
-        """Add a task to a node, accounted for by its status. False: its pod is there already."""
+        """Add a task to a node and account for it by its status; return False if its pod is already there."""
         is_new = self.tasks.add(task, number)
         task.node = number
         task.node_name = self.names[number]
@@ -192,7 +192,7 @@ class NodeTable:
         return True
 
     def remove_task(self, task: TaskInfo) -> None:
-        """Remove the record of a task's pod from its node, which may be another one than the task itself.
+        """Remove the record of a task's pod from its node; the record may be another object than the task.
 
         `task.node` and `task.node_name` remain, for event handlers.
         """
@@ -212,32 +212,33 @@ class NodeTable:
     def count(self, pairs: Pairs, number: int, sign: float) -> None:
         """Add (1.0) or subtract (-1.0) the amounts of a pod without a task on a node.
 
-        The node must name all scalars, without releasing or pipelined pods. Rebuilding it finds the pod.
+        The node must name all scalars and have no releasing or pipelined pods. Rebuilding the node finds the
+        pod.
         """
         add_pairs(self.idle_of[number], pairs, -sign)
         add_pairs(self.used_of[number], pairs, sign)
         self.changes.add(number)
 
     def count_pipelined(self, task: TaskInfo, sign: float) -> None:
-        """Add (1.0) or subtract (-1.0) the amounts of a pipelined task, but do not add it to its node."""
+        """Add (1.0) or subtract (-1.0) the amounts of a pipelined task without adding it to its node."""
         number, pairs = task.node, task.shape.amounts
         add_pairs(self.pipelined_of[number], pairs, sign)
         if sign > 0 and number in self.releasing_or_pipelined:
-            self._look_ahead_at(number, pairs)
+            self._update_future_of(number, pairs)
         else:
-            self._look_ahead(number)
+            self._update_future(number)
         statuses = (None, PIPELINED) if sign > 0 else (PIPELINED, None)
         self._announce(task, *statuses)
 
     def _changed(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
-        """Update what depends on a change on a task's node."""
+        """Update the amounts, the log and the listeners after a change on a task's node."""
         number = task.node
         if (
             number in self.releasing_or_pipelined
             or before in PIPELINED_OR_RELEASING
             or after in PIPELINED_OR_RELEASING
         ):
-            self._look_ahead(number)
+            self._update_future(number)
         self._announce(task, before, after)
 
     def _announce(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
@@ -247,9 +248,9 @@ class NodeTable:
             listener(task, before, after)
 
     def forget_counted(self, number: int) -> None:
-        """Undo all `count_pipelined` on a node, where nothing else has changed."""
+        """Undo all calls of `count_pipelined` on a node on which nothing else has changed."""
         self.pipelined_of[number] = [0.0] * len(self.axis)
-        self._look_ahead(number)
+        self._update_future(number)
         self.changes.add(number)
 
     def _account(self, task: TaskInfo, number: int, sign: float) -> None:
@@ -269,8 +270,8 @@ class NodeTable:
             if status is RELEASING:
                 add_pairs(self.releasing_of[number], pairs, sign)
 
-    def _look_ahead(self, number: int) -> None:
-        """Recompute what will be idle on a node."""
+    def _update_future(self, number: int) -> None:
+        """Recompute the future idle amounts of a node."""
         idle, releasing = self.idle_of[number], self.releasing_of[number]
         pipelined = self.pipelined_of[number]
         if any(releasing) or any(pipelined):
@@ -282,17 +283,18 @@ class NodeTable:
             self.releasing_or_pipelined.discard(number)
             self.future_of[number] = idle
 
-    def _look_ahead_at(self, number: int, pairs: Pairs) -> None:
-        """Recompute it for a pod's resources only, on a node that keeps releasing or pipelined pods."""
+    def _update_future_of(self, number: int, pairs: Pairs) -> None:
+        """Recompute them for a pod's resources only, on a node that still has releasing or pipelined pods."""
         idle, future = self.idle_of[number], self.future_of[number]
         releasing, pipelined = self.releasing_of[number], self.pipelined_of[number]
         for position, _ in pairs:
             future[position] = idle[position] + releasing[position] - pipelined[position]
 
     def _without_scalars(self, pairs: Pairs, number: int, sign: float) -> Pairs:
-        """Leave out scalars, which an idle vector without a scalar map ignores when they are subtracted.
+        """Return the amounts without scalars if an idle vector without a scalar map must ignore them.
 
-        The first addition creates its scalar map.
+        Volcano ignores scalars that are subtracted from such a vector; the first addition creates its scalar
+        map.
         """
         if sign < 0:
             self.names_scalars[number] = True

@@ -28,13 +28,13 @@ Term = Mapping[str, Any]
 
 
 def required_terms(spec: Mapping[str, Any]) -> Sequence[Term] | None:
-    """Return the terms of which a node must match one; None: the pod has no required affinity."""
+    """Return the terms of which a node must match at least one; None if the pod has no required affinity."""
     required = _node_affinity(spec).get(REQUIRED)
     return None if required is None else required.get("nodeSelectorTerms") or ()
 
 
 def preferred_terms(spec: Mapping[str, Any]) -> list[tuple[int, Term]]:
-    """Return (weight, term) of each preference; those of weight 0 and empty ones do not count."""
+    """Return (weight, term) of each preference, without empty ones and those of weight 0."""
     terms = []
     for entry in _node_affinity(spec).get(PREFERRED) or ():
         weight, term = int(entry.get("weight") or 0), entry.get("preference") or {}
@@ -81,7 +81,7 @@ def matching_nodes(spec: Mapping[str, Any], labels: NodeLabels) -> Mask:
         try:
             matched |= term_matches(term, labels)
         except SelectorError:
-            continue  # a malformed term matches nothing, the others still count
+            continue  # a malformed term matches nothing; the others still count
     return mask & matched
 
 

@@ -1,4 +1,4 @@
-"""Facts of nodes that hold as long as their objects are the same."""
+"""Facts about nodes that depend on nothing but their objects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Counts = NDArray[np.int64]
 
 
 class NodeFacts:
-    """What Kubernetes reads from nodes, by name; shared by all sessions over the same nodes.
+    """The facts that Kubernetes reads from nodes, by name, shared by all sessions over the same nodes.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class NodeFacts:
     allocatable : (3, N) int64
         Cpu, memory, GPUs of each node, without oversubscription; never changed.
     pod_limits : (N,) int64
-        How many pods each node takes; never changed.
+        The maximum number of pods of each node; never changed.
 
     """
 

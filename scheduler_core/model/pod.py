@@ -1,4 +1,4 @@
-"""Requests of pods, as shapes shared by pods whose specifications the scheduler cannot tell apart.
+"""Requests of pods, as shapes shared by all pods whose specifications are the same to the scheduler.
 
 Source: volcano ``pkg/scheduler/api/pod_info.go``, ``api/job_info.go`` at v1.15.1.
 """
@@ -29,27 +29,27 @@ class PodShape:
     Attributes
     ----------
     number : int
-        Position in order of first sight; equal shapes have equal numbers.
+        Position in order of first occurrence; equal shapes have equal numbers.
     spec : mapping
         The specification of the first pod seen with this shape.
     request : Resource
-        What a pod of this shape takes (init containers, sidecars and overhead counted; `pods` is 1). Never
-        change it.
+        The request of a pod of this shape, including init containers, sidecars and overhead; `pods` is 1.
+        Never change it.
     row : (R,) float64
         The request on the snapshot's resource axis.
     amounts : tuple of (int, float)
         The same without zeros, as pairs of position and amount.
     demand : (R,) float64
-        The same row with minus infinity where the request names nothing, so nothing is required there. Cpu
-        and memory are always named, a scalar even when it is 0.
+        The same row with minus infinity for resources that the request does not name, so that nothing is
+        required of them. Cpu and memory are always named, a scalar even if it is 0.
     demands : tuple of (int, float)
-        What is named, as pairs of position and amount.
+        The named resources, as pairs of position and amount.
     best_effort : bool
-        Nothing but `pods` is requested.
+        Whether nothing but `pods` is requested.
     gated : bool
-        The pod has a scheduling gate.
+        Whether the pod has a scheduling gate.
     gated_by_others : bool
-        It has a gate other than Volcano's queue-allocation gate alone.
+        Whether it has a gate other than Volcano's queue-allocation gate.
 
     """
 
@@ -101,7 +101,7 @@ class PodShape:
 
 
 class ShapeTable:
-    """All shapes seen so far, so that each is read once.
+    """All shapes that have occurred, so that each is read once.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _container_key(container: Mapping[str, Any]) -> list[Any]:
 def container_requests(container: Mapping[str, Any], *, default_requests: bool) -> Mapping[str, Any]:
     """Return a container's requests.
 
-    With `default_requests` those it lacks are its limits, as the API server does.
+    With `default_requests`, missing requests default to its limits, as in the API server.
     """
     resources = container.get("resources") or {}
     requests = resources.get("requests") or {}
@@ -167,19 +167,19 @@ def container_requests(container: Mapping[str, Any], *, default_requests: bool) 
 
 
 def is_sidecar(container: Mapping[str, Any]) -> bool:
-    """Return whether an init container keeps running beside the regular ones."""
+    """Return whether an init container keeps running alongside the regular containers."""
     return container.get("restartPolicy") == "Always"
 
 
 def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
-    """Return a pod's request: the larger of its containers and init containers, `pods` 1, overhead.
+    """Return a pod's request: the larger of its containers and init containers, plus `pods` 1 and overhead.
 
     Parameters
     ----------
     spec : mapping
         The pod's specification.
     default_requests : bool
-        Requests that a container lacks are its limits.
+        Whether missing requests of a container default to its limits.
 
     """
     total = Resource()

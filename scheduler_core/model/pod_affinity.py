@@ -29,9 +29,9 @@ class AffinityTerm(NamedTuple):
     namespace_selector : Selector or None
         Further namespaces, by their labels; None: none.
     own_namespaces : frozenset of str
-        The namespaces that it names or selects when its pod is the incoming one.
+        The namespaces that the term names or selects if its pod is the incoming one.
     weight : int
-        Of a preferred term.
+        The weight of a preferred term.
 
     """
 
@@ -45,7 +45,8 @@ class AffinityTerm(NamedTuple):
     def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
         """Return whether this term of the incoming pod selects an existing pod.
 
-        The namespace selector is matched against no labels: one that only excludes selects every namespace.
+        The namespace selector is matched against an empty set of labels, so that one that only excludes
+        labels selects every namespace.
         """
         if namespace not in self.own_namespaces and not _matches(self.namespace_selector, {}):
             return False
@@ -70,9 +71,9 @@ class PodAffinity(NamedTuple):
     Attributes
     ----------
     problem : str
-        Why some term cannot be parsed; empty when all can. A list with a malformed term counts as empty.
+        Why a term cannot be parsed; empty if all can. A list with a malformed term counts as empty.
     repels : bool
-        The list of required anti-affinity terms is not empty, malformed ones counted.
+        Whether the list of required anti-affinity terms, including malformed ones, is not empty.
 
     """
 
@@ -123,7 +124,7 @@ def _list(spec: Mapping[str, Any], side: str, kind: str) -> Sequence[Mapping[str
 
 
 class AffinityReader:
-    """Reads the terms of pods; namespaces are those of the snapshot.
+    """Reads the affinity terms of pods.
 
     Parameters
     ----------

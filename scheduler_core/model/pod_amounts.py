@@ -1,7 +1,7 @@
 """Amounts of a pod in the whole numbers of the Kubernetes scorers.
 
 Amounts are summed in billionths over the containers and rounded up once per pod: cpu to milli-cores, the rest
-to whole units. `scheduler_core.model.pod` rounds each container and counts in floats instead.
+to whole units. By contrast, `scheduler_core.model.pod` rounds per container and uses floats.
 
 Source: component-helpers ``resource/helpers.go``, kube-scheduler ``framework/types.go`` at 1.35.3.
 """
@@ -20,7 +20,7 @@ GPU = "nvidia.com/gpu"
 NANO = 10**9
 DEFAULTED: Mapping[str, int] = {CPU: 100 * NANO // 1000, MEMORY: 200 * 2**20 * NANO}
 
-# Far above any cluster, and small enough for sums over a node to stay within 64 bits.
+# Far more than any cluster has, and small enough for sums over a node to fit 64 bits.
 _LARGEST = 2**60
 
 Amounts = dict[str, int]
@@ -32,7 +32,7 @@ class WholeAmounts(NamedTuple):
     Attributes
     ----------
     requested : tuple of 3 int
-        What its containers request.
+        The requests of its containers.
     assumed : tuple of 2 int
         The same for cpu and memory, with a small default for containers without a request.
 
@@ -67,7 +67,7 @@ def node_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmo
 def _of_containers(spec: Mapping[str, Any], missing: Mapping[str, int], *, default_requests: bool) -> Amounts:
     """Return the larger of the containers' sum and the init containers' peak.
 
-    `missing` holds the defaults for resources that a container does not request.
+    `missing` contains the defaults for resources that a container does not request.
     """
 
     def request(container: Mapping[str, Any]) -> Amounts:

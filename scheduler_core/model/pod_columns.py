@@ -1,4 +1,4 @@
-"""Fields of many pods as columns: reading one field of all pods at a time is the cheapest."""
+"""Fields of many pods as columns, because reading one field of all pods at a time is fastest."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class PodColumns:
     pods, metadata, specs, statuses, annotations, labels : list of mapping
         The pods and their parts; a part that a pod lacks is empty.
     names, namespaces, uids, created, nodes, phases : list
-        Fields of these parts, None where a pod lacks one.
+        Fields of these parts, None if a pod lacks one.
     metadata_fields, spec_fields, status_fields : set of str
-        The fields that any of the pods has there.
+        The fields that occur in these parts of any pod.
 
     Raises
     ------
     KeyError, TypeError, AttributeError
-        If something does not have the form of a pod with a name.
+        If an element is not a pod with a name.
 
     """
 
@@ -66,10 +66,10 @@ class PodColumns:
 
 
 def column(things: Sequence[Object], name: str) -> list[Any]:
-    """Return one field of each thing, None where it has none."""
+    """Return one field of each object, None if it has none."""
     return [thing.get(name) for thing in things]
 
 
 def tables(things: Sequence[Object], name: str) -> list[Object]:
-    """Return one part of each thing, empty where it has none."""
+    """Return one part of each object, empty if it has none."""
     return [NOTHING if (table := thing.get(name)) is None else table for thing in things]

@@ -1,4 +1,4 @@
-"""What the scheduler reads from a Pod, read once per object.
+"""The fields that the scheduler reads from a Pod, read once per object.
 
 Source: volcano ``pkg/scheduler/api/job_info.go`` (NewTaskInfo) at v1.15.1.
 """
@@ -22,7 +22,7 @@ def creation_of(thing: Object) -> float:
 
 
 class PodInfo:
-    """One pod as sessions find it; never changed.
+    """One pod as sessions find it; immutable.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class PodInfo:
     creation : float
         Seconds since 1970, minus infinity without a creationTimestamp.
     job_key : str
-        The namespace and name of the PodGroup that the pod names, empty when it names none.
+        The namespace and name of the PodGroup that the pod names, empty if it names none.
 
     """
 
@@ -76,7 +76,7 @@ class PodInfo:
         return self.template.role
 
     def followed_by(self, given: Object, template: PodTemplate) -> PodInfo:
-        """Return what is read from the pod after a write to its node, status or deletion timestamp."""
+        """Return the same pod after a write to its node, status or deletion timestamp."""
         after = PodInfo.__new__(PodInfo)
         after.name, after.namespace, after.key = self.name, self.namespace, self.key
         after.uid, after.creation, after.job_key = self.uid, self.creation, self.job_key
@@ -88,14 +88,14 @@ class PodInfo:
 
 
 class PodTable:
-    """Reads pods, each template and each timestamp once."""
+    """Reads pods, each distinct template and timestamp once."""
 
     def __init__(self) -> None:
         self._templates = TemplateTable()
         self._times: dict[str | None, float] = {None: float("-inf"), "": float("-inf")}
 
     def read(self, pod: Object) -> PodInfo:
-        """Return what is read from a sound pod."""
+        """Read a valid pod."""
         metadata, times = pod["metadata"], self._times
         created = metadata.get("creationTimestamp")
         if created not in times:
@@ -115,10 +115,10 @@ class PodTable:
         return info
 
     def read_after(self, before: PodInfo, pod: Object) -> PodInfo:
-        """Return what is read from a pod after a bind, an eviction or a status update wrote it.
+        """Read a pod after a bind, an eviction or a status update.
 
-        Sound, as these write no part of a template but the phase: admitted pods of one template share one
-        afterwards, too.
+        Sound, as these write no part of a template but the phase: admitted pods that share a template also
+        share one afterwards.
         """
         phase: str = (pod.get("status") or NOTHING).get("phase") or ""
         template = before.template.followers.get(phase)
@@ -129,14 +129,14 @@ class PodTable:
         return info
 
     def read_all(self, columns: PodColumns) -> list[PodInfo]:
-        """Return what is read from sound pods.
+        """Read valid pods.
 
-        Pods that are not sound may be read without an error; the caller checks the result.
+        Invalid pods may be read without an error; the caller validates the result.
 
         Raises
         ------
         KeyError, TypeError, AttributeError, ValueError, InputError
-            For pods that are not sound.
+            For some invalid pods.
 
         """
         times = self._times

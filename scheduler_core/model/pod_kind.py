@@ -1,4 +1,4 @@
-"""Pod kinds: what a scheduler derives from the pods of one template."""
+"""Pod kinds: the facts that a scheduler derives from the pods of one template."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scheduler_core.model.pod_template import PodTemplate
 
 
 def _stated_priority(text: str, default: int) -> int:
-    """Return the priority that an annotation states, `default` when it states none."""
+    """Return the priority in an annotation, `default` if it is not a number."""
     digits = text[1:] if text[:1] in "+-" else text
     if digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
         return int(text)
@@ -18,22 +18,22 @@ def _stated_priority(text: str, default: int) -> int:
 
 
 class PodKind:
-    """What a scheduler derives from the pods of one template.
+    """The facts that a scheduler derives from the pods of one template.
 
     Attributes
     ----------
     shape : PodShape
-        The reader's shape; a session has a copy on its own axis.
+        The shape in the reader's table; a session has a copy on its own axis.
     is_ours : bool
-        The pods name one of the simulated schedulers.
+        Whether the pods name one of the simulated schedulers.
     admit : callable
         ``admit(pod)``: the pod as the scheduler finds it.
     resolved : bool
-        Admission gives the pods a priority.
+        Whether admission sets the pods' priority.
     priority_class : str
-        Their priority class, empty without one.
+        Their priority class, empty if they have none.
     never_evicts : bool
-        The pods' preemption policy is Never.
+        Whether the pods' preemption policy is Never.
 
     """
 
@@ -75,11 +75,11 @@ class PodReader:
     admit : callable
         ``admit(pod)``: a pod as the scheduler finds it; an admitted pod is returned unchanged.
     default_requests : bool
-        Requests that a container lacks are its limits.
+        Whether missing requests of a container default to its limits.
     scheduler_names : frozenset of str
-        Pods of other schedulers are known only if they have a node.
+        The names of the simulated schedulers. Pods of others are known only if they have a node.
     before : PodReader, optional
-        An equal reader whose results are copied; it is not changed.
+        An equal reader from which results are copied; it is not changed.
 
     """
 

@@ -1,7 +1,7 @@
-"""Pod templates: what pods share that differ only in name, time and node, read once for all.
+"""Pod templates: the common part of pods that differ only in name, time and node, read once for all of them.
 
-A cluster has tens of thousands of pods of a few templates. Reading each in full would take longer than
-scheduling them all.
+A cluster has tens of thousands of pods of few templates. Reading each pod in full would take longer than
+scheduling all of them.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ _CONTAINER_PARTS = ("name", "image", "resources", "restartPolicy", "ports")
 def flag_of(annotations: Mapping[str, str], labels: Mapping[str, str], *, default: bool) -> bool:
     """Return the `volcano.sh/preemptable` flag: the annotation, else the label, else `default`.
 
-    Unparsable is False.
+    A value that cannot be parsed is False.
     """
     text = annotations.get(PREEMPTABLE, labels.get(PREEMPTABLE))
     return default if text is None else bool(parse_bool(text))
 
 
 class PodTemplate:
-    """All that the scheduler reads from pods, without names, times, nodes and conditions.
+    """All that the scheduler reads from pods, except names, times, nodes and conditions.
 
     Attributes
     ----------
     pod : mapping
-        The first pod seen with this template.
+        The first pod with this template.
     sound : bool
-        A pod of this template was validated in full, without a finding.
+        Whether a pod of this template was fully validated without problems.
     phase : str
-        As written, empty when absent.
+        As written, empty if absent.
     pending, placed : TaskStatus
         The status of a pod that is not being deleted, without and with a node.
     role : str
-        The task of the job that the pod belongs to, empty without one.
+        The task of the job that the pods belong to, empty if none.
     priority : str or None
-        The annotation of the task's priority.
+        The annotation with the task's priority.
     claims : bool
-        The pods name volumes or resource claims, each pod its own.
+        Whether the pods name volumes or resource claims, which may differ between pods.
     followers : dict
         The templates of this one's pods after a write to their status, by phase.
 
@@ -104,7 +104,7 @@ class PodTemplate:
 
 
 class TemplateTable:
-    """All templates seen so far."""
+    """All templates that have occurred."""
 
     def __init__(self) -> None:
         self._templates: dict[bytes, PodTemplate] = {}
@@ -140,9 +140,9 @@ class TemplateTable:
         return template
 
     def _keys_of(self, pods: Iterable[tuple[Any, ...]]) -> list[bytes]:
-        """Return the keys of some pods' parts, each given after the type of its priority.
+        """Return the keys of the parts of some pods, each preceded by the type of its priority.
 
-        Equal parts of strings only are the same parts; with other values, 1 equals true.
+        Parts that contain only strings are the same if they are equal; with other values, 1 equals true.
         """
         keys, key, words = [], b"", None
         for parts in pods:
@@ -171,9 +171,9 @@ class TemplateTable:
 
 
 def _marks(columns: PodColumns) -> list[list[str | int] | None]:
-    """Return the annotations and labels of each pod that the scheduler reads, None where there are none.
+    """Return the annotations and labels of each pod that the scheduler reads, None if it has none.
 
-    An absent one is 0, which differs from any text.
+    An absent one is 0, which differs from every text.
     """
     if set().union(*columns.annotations, *columns.labels).isdisjoint(_MARKED):
         return [None] * len(columns.pods)
@@ -187,7 +187,7 @@ def _marks_of(annotations: Object, labels: Object) -> list[str | int] | None:
 
 
 def _is_of_words(value: Any, levels: int = 16) -> bool:
-    """Return whether a value has only strings and None in it, nested not too deep."""
+    """Return whether a value contains only strings and None, not nested too deeply."""
     if isinstance(value, Mapping):
         value = [*value.values()]
     if isinstance(value, (list, tuple)):

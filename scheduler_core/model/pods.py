@@ -1,4 +1,4 @@
-"""The pods of a cluster, and those that the scheduler knows."""
+"""The pods of a cluster, and the pods that the scheduler knows."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class KnownPods:
     pods : list of PodInfo
         Ascending by uid.
     kinds : list of PodKind
-        The kinds of the pods, each once, in order of first occurrence.
+        The distinct kinds of the pods, in order of first occurrence.
     numbers : list of int
         The position in `kinds` of each pod's kind.
     shapes : list of PodShape
-        The shapes of the kinds, each once, in order of first occurrence.
+        The distinct shapes of the kinds, in order of first occurrence.
 
     """
 
@@ -52,16 +52,16 @@ class KnownPods:
 
 
 class Pods(MutableMapping[str, Object]):
-    """Pods by namespace/name as the scheduler finds them, admitted when they are read.
+    """Pods by namespace/name as the scheduler finds them; each is admitted when it is read.
 
     Attributes
     ----------
     infos : dict
-        What was read from each, by the same keys.
+        The `PodInfo` of each pod, by the same keys.
     reader : PodReader
         Derives their kinds.
     journal : Journal
-        Records which of them change.
+        Records the keys of changed pods.
 
     """
 
@@ -107,7 +107,7 @@ class Pods(MutableMapping[str, Object]):
         return pods
 
     def only(self, pods: Iterable[Object]) -> Pods:
-        """Return other pods, read in the same way."""
+        """Return a collection of other pods, read in the same way."""
         return Pods(map(self._table.read, pods), self._table, self.reader)
 
     def known_pods(self) -> KnownPods:

@@ -1,4 +1,4 @@
-"""What the scheduler reads from a Queue."""
+"""The fields that the scheduler reads from a Queue."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class QueueInfo:
     Attributes
     ----------
     parent : str
-        As written; empty when the queue names none (which stands for `root`).
+        As written; empty if the queue names none, in which case the parent is `root`.
     guarantee, deserved, capability : Resource
-        Empty when the queue has none.
+        Empty if the queue has none.
 
     """
 
@@ -54,7 +54,7 @@ class QueueInfo:
 
 
 def rooted(annotations: Mapping[str, str]) -> dict[str, str] | None:
-    """Return a new queue's annotations with a hierarchy path from root; None: they need no change."""
+    """Return a new queue's annotations with a hierarchy path from root, None if they need no change."""
     path, weights = annotations.get(HIERARCHY), annotations.get(HIERARCHY_WEIGHTS)
     if not path or not weights or path.startswith(ROOT):
         return None
@@ -62,12 +62,12 @@ def rooted(annotations: Mapping[str, str]) -> dict[str, str] | None:
 
 
 def ancestors(queues: Mapping[str, QueueInfo], name: str) -> list[str]:
-    """Return the queues above one, nearest first; above `root` comes `root` once more, as in Volcano.
+    """Return the ancestors of a queue, nearest first; `root` is followed by `root` once more, as in Volcano.
 
     Raises
     ------
     SchedulerPanic, SchedulerHang
-        Where Volcano, which follows the parents of queues with allocated pods, would crash or hang.
+        If Volcano, which follows the parents of queues with allocated pods, would crash or hang.
 
     """
     chain: list[str] = []

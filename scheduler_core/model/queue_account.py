@@ -1,4 +1,4 @@
-"""The account of a queue: what it has allocated, requests and has reserved.
+"""The account of a queue: its allocated, requested and reserved amounts.
 
 Proportion and capacity keep an account of each queue. It is computed when a session opens and updated by
 events from then on.
@@ -31,18 +31,18 @@ class QueueAccount:
     Attributes
     ----------
     deserved, guarantee, capability, real_capability : Resource
-        Fixed once the session is open. An absent scalar of `capability` is unlimited, one of
-        `real_capability` is 0 wherever a request is compared with it.
+        Fixed once the session is open. An absent scalar of `capability` is unlimited; an absent scalar of
+        `real_capability` counts as 0 when a request is compared with it.
     allocated : Resource
         Changes with every allocation and eviction; pipelined tasks count.
     request, elastic : Resource
         As the session found them.
     inqueue : Resource
-        Grows when a job is enqueued, never shrinks within a session.
+        Grows when a job is enqueued; never shrinks within a session.
     reservations : Reservations or None
         The jobs behind `inqueue`; None: not recorded.
     version : int
-        Grows when a session changes what is allocated, or finds other amounts than the one before left.
+        Grows when a session changes the allocated amount, or finds other amounts than the previous one left.
     allocated_version : int
         The same for allocated, elastic and reserved amounts only.
 
@@ -84,7 +84,7 @@ class QueueAccount:
         return f"{type(self).__name__}({self.name})"
 
     def limit(self, total: Resource, guaranteed: Resource) -> None:
-        """Set capability and real capability, given what is guaranteed to all queues together."""
+        """Set capability and real capability, given the sum of all queues' guarantees."""
         self.capability = capability_of(self.queue)
         self.real_capability = real_capability(
             total,
@@ -99,10 +99,10 @@ class QueueAccount:
         copied.allocated = self.allocated.clone()
         return copied
 
-    def take(self, amounts: QueueSum | None, release: Release) -> None:
-        """Set what the queue's jobs have allocated, request and reserve; None: it has no jobs.
+    def set_amounts(self, amounts: QueueSum | None, release: Release) -> None:
+        """Set the allocated, requested and reserved amounts of the queue's jobs; None: it has no jobs.
 
-        Only `name_reservation` records the jobs behind reservations.
+        Only `name_reservation` records which jobs have reservations.
         """
         amounts = amounts or QueueSum()
         reserved = amounts.reserved if release.follows(Rule.INQUEUE_REMAINDER) else amounts.reserved_whole
@@ -146,11 +146,11 @@ class QueueAccount:
             self.reservations = self.reservations or Reservations()
             self.reservations.include(other.reservations)
 
-    def deserve(self, deserved: Resource) -> None:
-        """Set what the queue deserves."""
+    def set_deserved(self, deserved: Resource) -> None:
+        """Set the deserved amount."""
         self.deserved = deserved
         self.version += 1
-        self.measure()
+        self.update_share()
 
     @property
     def share(self) -> float:
@@ -159,28 +159,28 @@ class QueueAccount:
             self._share = self.share_of_deserved()
         return self._share
 
-    def measure(self) -> None:
-        """Compute the share of what is allocated now."""
+    def update_share(self) -> None:
+        """Compute the share from the current allocated amount."""
         self._share = self.share_of_deserved()
 
     def forget_share(self) -> None:
-        """Invalidate the share, as what is allocated changes."""
+        """Invalidate the share because the allocated amount changes."""
         self._share = None
         self._bump_versions()
 
     def keep_share(self) -> None:
-        """Freeze the share at its current value, whatever is allocated next."""
+        """Freeze the share at its current value, regardless of later allocations."""
         self._bump_versions()
         if self._share is None:
-            self.measure()
+            self.update_share()
 
     def _bump_versions(self) -> None:
-        """Increase the versions, as what is allocated changes."""
+        """Increase the versions because the allocated amount changes."""
         self.version += 1
         self.allocated_version += 1
 
     def share_of_deserved(self) -> float:
-        """Return the largest allocated / deserved over what is deserved (`pods` too); 0 if nothing is."""
+        """Return the largest allocated / deserved over the deserved resources and `pods`; 0 without any."""
         share, allocated, deserved = 0.0, self.allocated, self.deserved
         if deserved.cpu >= MIN_RESOURCE and allocated.cpu / deserved.cpu > share:
             share = allocated.cpu / deserved.cpu
@@ -198,14 +198,14 @@ class QueueAccount:
         return short_of(limit, request, self.allocated)
 
     def is_short_after_release(self, request: Resource, limit: Resource, freed: Resource) -> bool:
-        """Return whether there is such a shortage even after the queue releases `freed`.
+        """Return whether there is still such a shortage after the queue releases `freed`.
 
-        False if it has less than that allocated, so that subtracting fails.
+        False if the queue has less than `freed` allocated, so that subtracting fails.
         """
         return self.holds(freed) and bool(short_of(limit, request, self.allocated.clone().raw_sub(freed)))
 
     def holds(self, amount: Resource) -> bool:
-        """Return whether at least an amount is allocated; subtracting more than that fails."""
+        """Return whether at least this amount is allocated; subtracting more than is allocated fails."""
         return amount.less_equal(self.allocated, Absent.ZERO)
 
     def shortage_beside(self, minimum: Resource) -> list[str]:
@@ -215,12 +215,12 @@ class QueueAccount:
         return exceeded_dimensions(self.reserved_with(minimum), self.real_capability, minimum)
 
     def reserved_with(self, minimum: Resource) -> Resource:
-        """Return allocated + inqueue + a job's minimum, less the elastic amount.
+        """Return allocated + inqueue + a job's minimum - elastic.
 
         Raises
         ------
         SchedulerPanic
-            If elastic exceeds the sum: the elastic part was evicted in this session.
+            If elastic exceeds the sum, because the elastic part was evicted in this session.
 
         """
         return minimum.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
@@ -236,7 +236,7 @@ class QueueAccount:
         }
 
     def figures(self) -> dict[str, Any]:
-        """Return the amounts as they are now."""
+        """Return the current amounts."""
         return {
             "deserved": self.deserved,
             "allocated": self.allocated,
@@ -256,7 +256,7 @@ def renew_accounts(
     release: Release,
     account_of: Callable[[str], Account],
 ) -> None:
-    """Update the accounts of some queues; only queues with jobs have one, by name."""
+    """Update the accounts, by name, of some queues; only queues with jobs have one."""
     added = False
     for name in names:
         amounts = sums.get(name)
@@ -265,8 +265,8 @@ def renew_accounts(
             continue
         added = added or name not in accounts
         account = accounts[name] = account_of(name)
-        account.take(amounts, release)
-        account.measure()
+        account.set_amounts(amounts, release)
+        account.update_share()
     if added:
         entries = sorted(accounts.items())
         accounts.clear()
@@ -276,9 +276,9 @@ def renew_accounts(
 def shortage_facts(
     taken: Resource, request: Resource, limit: Resource, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the numbers of a refusal: of its first dimension, and under `short` and `limit` of each.
+    """Return the numbers of a refusal for its first dimension, and for all of them under `short` and `limit`.
 
-    `available` is below 0 where the queue is above its limit already; `missing` is what the limit lacks.
+    `available` is below 0 if the queue is already above its limit; `missing` is what the limit lacks.
     """
     short = {}
     for name in names:

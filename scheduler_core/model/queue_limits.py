@@ -7,7 +7,7 @@ from scheduler_core.resource import UNLIMITED, Absent, Resource, exceeded_part
 
 
 def capability_of(queue: QueueInfo) -> Resource:
-    """Return a queue's capability, empty if it has none; without cpu or memory these are unlimited."""
+    """Return a queue's capability, empty if it has none; cpu or memory that it lacks are unlimited."""
     capability = queue.capability.clone()
     if queue.names_capability:
         if capability.cpu <= 0:
@@ -20,18 +20,18 @@ def capability_of(queue: QueueInfo) -> Resource:
 def real_capability(
     limit: Resource, *, guaranteed: Resource, guarantee: Resource, capability: Resource | None
 ) -> Resource:
-    """Return the most that a queue can reach.
+    """Return the maximum amount that a queue can have allocated.
 
     Parameters
     ----------
     limit : Resource
-        What the queue and its siblings share.
+        The amount that the queue and its siblings share.
     guaranteed : Resource
-        The guarantees of all of them; a scalar that is guaranteed in full is no longer bounded.
+        The sum of their guarantees; a scalar that is guaranteed in full is no longer bounded.
     guarantee : Resource
-        The queue's own part of that.
+        The queue's own guarantee.
     capability : Resource or None
-        The queue's own limit; a scalar that it lacks is unlimited. None: no limit.
+        The queue's own limit; an absent scalar is unlimited. None: no limit.
 
     """
     reachable = exceeded_part(limit, guaranteed).add(guarantee)

@@ -14,18 +14,18 @@ NOTHING = Resource()
 
 
 class JobAmounts(NamedTuple):
-    """What one job adds to whatever queue it is in.
+    """The amounts that one job adds to its queue.
 
     Attributes
     ----------
     allocated, request, elastic : Resource
-        What it has allocated, has allocated or pending, has allocated above its minimum.
+        The amounts that it has allocated, allocated or pending, and allocated above its minimum.
     reserved, reserved_whole : Resource
-        What is reserved for it in addition: the rest of its minimum, or in phase Inqueue all of it.
+        The amounts reserved for it in addition: the rest of its minimum, or in phase Inqueue all of it.
     minimum : Resource or None
         Its minResources.
     most : float
-        The largest amount in these; infinite when one is not a whole number.
+        The largest of these amounts; infinite if one is not a whole number.
 
     """
 
@@ -58,7 +58,7 @@ class JobAmounts(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one job adds to its queue; equal jobs add the same amounts, in whatever queue."""
+    """The contribution of one job to its queue; equal jobs add the same amounts, in whatever queue."""
 
     queue: str
     amounts: JobAmounts
@@ -75,10 +75,10 @@ NO_AMOUNTS = JobAmounts(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, None, 0.0)
 
 
 def part_of(job: JobInfo) -> Part:
-    """Return what a job adds to its queue, the same amounts object for equal jobs.
+    """Return a job's part, with the same amounts object for equal jobs.
 
     Sound for jobs in the state that the session found: the amounts depend only on the totals of their tasks
-    and on the key. They hold a reference to the minimum, so that no other object can get its id.
+    and on the cache key. They hold a reference to the minimum, so that no other object can get its id.
     """
     totals = job.totals
     if totals is None or totals.gated_by_others:
@@ -91,7 +91,7 @@ def part_of(job: JobInfo) -> Part:
 
 
 def computed_part(job: JobInfo) -> Part:
-    """Return what a job adds to its queue, without the cache."""
+    """Compute a job's part without the cache."""
     return Part(job.queue, _amounts_of(job))
 
 
@@ -101,7 +101,7 @@ def _amounts_of(job: JobInfo) -> JobAmounts:
     request = allocated.clone()
     for task in job.by_status[TaskStatus.PENDING].values():
         request.add(task.request)
-    # With nothing allocated, a job is above its minimum where that is below zero.
+    # With nothing allocated, a job is above a minimum that is below zero.
     exceeds = holds or (minimum is not None and min(_numbers(minimum)) < 0)
     elastic = exceeded_part(job.allocated, minimum or NOTHING) if exceeds else NOTHING
     reserved, whole = reservation_of(job, whole=False), reservation_of(job, whole=True)
@@ -113,6 +113,6 @@ def _numbers(vector: Resource) -> tuple[float, ...]:
 
 
 def _most(vector: Resource) -> float:
-    """Return the largest amount, infinity when one is not a whole number or below 0."""
+    """Return the largest amount, infinity if one is not a whole number or below 0."""
     amounts = _numbers(vector)
     return max(amounts) if all(amount.is_integer() and amount >= 0 for amount in amounts) else inf

@@ -1,7 +1,7 @@
 """Sums over the jobs of each queue: allocated, request, elastic and reserved.
 
-The sums are maintained job by job: what a rebuilt job added before is subtracted. Sound, as whole numbers
-below 2^53 add up exactly in any order; above that a queue's sum is recomputed.
+The sums are maintained job by job: the previous part of a rebuilt job is subtracted. Sound, as whole numbers
+below 2^53 add up exactly in any order; for larger or other numbers a queue's sum is recomputed.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from scheduler_core.model.queue_part import NO_AMOUNTS, JobAmounts, Part, part_o
 from scheduler_core.resource import Resource
 
 _EXACT = 2.0**52
-# The most exchanges to cache.
+# The maximum number of cached exchanges.
 _MOST_EXCHANGES = 4096
 
 
 class Exchange(NamedTuple):
-    """The change of sums when a job adds other amounts than before.
+    """The change of sums when the amounts of a job change.
 
     Attributes
     ----------
     before, after : JobAmounts
-        The amounts; `NO_AMOUNTS` where there are none.
+        The job's old and new amounts; `NO_AMOUNTS` if there are none.
     most : float
-        By how much `most` grows.
+        The increase of `most`.
     moves : list
-        Of each sum that moves its position in `QueueSum.sums`, by how much cpu and memory grow, and for each
-        scalar that moves by how much, and how many more jobs name it.
+        For each changed sum its position in `QueueSum.sums`, the increase of cpu and memory, and for each
+        changed scalar its increase and that of the number of jobs that name it.
 
     """
 
@@ -40,7 +40,7 @@ class Exchange(NamedTuple):
 
     @classmethod
     def of(cls, before: JobAmounts, after: JobAmounts) -> Exchange:
-        """Return the exchange of amounts for others."""
+        """Return the exchange of one job's amounts for others."""
         moves = []
         for place, (old, new) in enumerate(zip(before.vectors, after.vectors, strict=True)):
             if old is new or old.is_same(new):
@@ -60,7 +60,7 @@ class Exchange(NamedTuple):
 
 
 class Sum:
-    """A sum of vectors; it has every scalar that any of them has."""
+    """A sum of vectors, with every scalar that any of them has."""
 
     __slots__ = ("_cpu", "_holders", "_memory", "_scalars")
 
@@ -70,7 +70,7 @@ class Sum:
         self._holders: dict[str, int] = {}
 
     def move(self, cpu: float, memory: float, scalars: Iterable[tuple[str, float, int]]) -> None:
-        """Apply an entry of `Exchange.moves`; a scalar that no vector names any more is removed."""
+        """Apply an entry of `Exchange.moves`; remove scalars that no vector names any more."""
         self._cpu += cpu
         self._memory += memory
         sums, held = self._scalars, self._holders
@@ -106,7 +106,7 @@ class QueueSum:
     most : float
         An upper bound of every amount in the sums.
     sums : tuple of Sum
-        All of them.
+        All sums.
 
     """
 
@@ -118,8 +118,8 @@ class QueueSum:
         self.reserved, self.reserved_whole = Sum(), Sum()
         self.sums = self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
-    def take(self, exchange: Exchange) -> None:
-        """Apply an exchange of a job."""
+    def apply(self, exchange: Exchange) -> None:
+        """Apply an exchange."""
         self.most += exchange.most
         for place, cpu, memory, scalars in exchange.moves:
             self.sums[place].move(cpu, memory, scalars)
@@ -173,11 +173,11 @@ class QueueSums:
         return exact
 
     def follow_ancestors(self, ancestors: Mapping[str, Sequence[str]]) -> None:
-        """Maintain sums for ancestors, too, as long as all sums are exact."""
+        """Also maintain the sums of ancestors, as long as all sums are exact."""
         self._ancestors, self._above = ancestors, None
 
     def below(self, queue: str) -> QueueSum | None:
-        """Return the sums over the jobs of all queues below one, None when there are none.
+        """Return the sums over the jobs of all descendants of a queue, None if there are none.
 
         Valid while `are_exact`.
         """
@@ -185,11 +185,11 @@ class QueueSums:
             self._above = {}
             for part in self._parts.values():
                 for name in self._ancestors.get(part.queue, ()):
-                    self._above.setdefault(name, QueueSum()).take(self._exchange(NO_AMOUNTS, part.amounts))
+                    self._above.setdefault(name, QueueSum()).apply(self._exchange(NO_AMOUNTS, part.amounts))
         return self._above.get(queue)
 
     def part(self, key: str) -> Part | None:
-        """Return what a job adds, None when there is no such job."""
+        """Return the part of a job, None if there is no such job."""
         return self._parts.get(key)
 
     def of(self, jobs: Iterable[str]) -> QueueSums:
@@ -199,15 +199,15 @@ class QueueSums:
         return sums
 
     def queues_of(self, jobs: Iterable[str]) -> set[str]:
-        """Return the queues to which any of the jobs add something."""
+        """Return the queues of the parts of some jobs."""
         return {self._parts[key].queue for key in jobs if key in self._parts}
 
     def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
-        """Update jobs that were rebuilt; None: the job is gone."""
+        """Update the sums for rebuilt jobs; None: the job was deleted."""
         self.exchange({key: None if job is None else part_of(job) for key, job in jobs.items()})
 
     def exchange(self, parts: Mapping[str, Part | None]) -> set[str]:
-        """Replace the parts of jobs; None: the job is gone.
+        """Replace the parts of jobs; None: the job was deleted.
 
         Returns the queues whose sums changed.
         """
@@ -218,7 +218,7 @@ class QueueSums:
                 continue
             if before is not None and part is not None and before.queue == part.queue:
                 self._parts[key] = part
-                self._take(part.queue, self._exchange(before.amounts, part.amounts))
+                self._apply(part.queue, self._exchange(before.amounts, part.amounts))
                 moved.add(part.queue)
                 continue
             if before is not None:
@@ -240,19 +240,19 @@ class QueueSums:
         if part.queue not in self._of:
             self._of[part.queue], self._jobs[part.queue] = QueueSum(), 0
         self._jobs[part.queue] += 1
-        self._take(part.queue, self._exchange(NO_AMOUNTS, part.amounts))
+        self._apply(part.queue, self._exchange(NO_AMOUNTS, part.amounts))
 
     def _leave(self, part: Part) -> None:
         """Subtract a job's part from a queue; a queue without jobs has no sums."""
-        self._take(part.queue, self._exchange(part.amounts, NO_AMOUNTS))
+        self._apply(part.queue, self._exchange(part.amounts, NO_AMOUNTS))
         self._jobs[part.queue] -= 1
         if not self._jobs[part.queue]:
             del self._of[part.queue], self._jobs[part.queue]
 
     def _exchange(self, before: JobAmounts, after: JobAmounts) -> Exchange:
-        """Return the exchange of two amounts, computed once: equal jobs add the same amounts object.
+        """Return the exchange of two amounts, cached because equal jobs add the same amounts object.
 
-        An exchange holds references to both, so that no other objects can get their ids.
+        An exchange holds references to both objects, so that no other object can get their ids.
         """
         key = id(before), id(after)
         known = self._exchanges.get(key)
@@ -262,20 +262,20 @@ class QueueSums:
             known = self._exchanges[key] = Exchange.of(before, after)
         return known
 
-    def _take(self, queue: str, exchange: Exchange) -> None:
+    def _apply(self, queue: str, exchange: Exchange) -> None:
         """Apply an exchange of a job to its queue and the ancestors."""
-        self._of[queue].take(exchange)
+        self._of[queue].apply(exchange)
         if self._above is None or not self._ancestors:
             return
         if max(exchange.before.most, exchange.after.most) >= _EXACT:
             self._above = None
             return
         for name in self._ancestors.get(queue, ()):
-            self._above.setdefault(name, QueueSum()).take(exchange)
+            self._above.setdefault(name, QueueSum()).apply(exchange)
 
     def _add_up(self, queue: str) -> None:
-        """Recompute a queue's sums, by job key."""
+        """Recompute a queue's sums in the order of job keys."""
         known = self._of[queue] = QueueSum()
         for key in sorted(self._parts):
             if self._parts[key].queue == queue:
-                known.take(self._exchange(NO_AMOUNTS, self._parts[key].amounts))
+                known.apply(self._exchange(NO_AMOUNTS, self._parts[key].amounts))

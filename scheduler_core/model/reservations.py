@@ -1,4 +1,4 @@
-"""Reservations for jobs: what is reserved beyond what they have allocated."""
+"""Reservations for jobs: the amounts reserved beyond those that they have allocated."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scheduler_core.resource import PODS, Resource, total_of
 from scheduler_core.resource_names import is_scalar_name
 
 NAMED = 3
-"""The number of largest holders to name per resource."""
+"""The number of largest holders named per resource."""
 
 
 class Reservations:
-    """Reservations of enqueued jobs: of each resource the largest holders, and their number."""
+    """Reservations of enqueued jobs: for each resource the largest holders, and their number."""
 
     __slots__ = ("_holders", "_largest")
 
@@ -51,10 +51,10 @@ class Reservations:
 
 
 def reservation_of(job: JobInfo, *, whole: bool) -> Resource | None:
-    """Return what is reserved for a job beyond what it has allocated, None when nothing is.
+    """Return the amount reserved for a job beyond what it has allocated, None if there is none.
 
-    With `whole` a job in phase Inqueue reserves all of its minResources, although some of its pods may be
-    allocated already. What gated pods request is left out.
+    With `whole`, a job in phase Inqueue reserves all of its minResources, although some of its pods may
+    already be allocated. Requests of gated pods are left out.
     """
     minimum = job.min_resources
     enqueued = job.phase == "Inqueue"
@@ -68,8 +68,8 @@ def reservation_of(job: JobInfo, *, whole: bool) -> Resource | None:
 def rest_of_minimum(job: JobInfo) -> Resource:
     """Return the part of a job's minResources that is not allocated yet.
 
-    Names that are not scalars (ephemeral-storage among them) are left out; a scalar that nothing is
-    allocated of counts in full.
+    Names that are not scalars (such as ephemeral-storage) are left out; a scalar that is not among the
+    allocated ones counts in full.
     """
     rest = Resource()
     minimum, allocated = job.min_resources, job.allocated

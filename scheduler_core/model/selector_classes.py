@@ -1,4 +1,4 @@
-"""The number of pods of each kind on each node, by what selectors can distinguish."""
+"""The number of pods on each node by kind, as far as selectors can distinguish them."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class SelectorClass:
     labels : mapping
         Only the labels that some selector reads.
     identity : tuple
-        Namespace and labels: all that selectors can see.
+        Namespace and labels: everything that selectors read.
     deleting : bool
-        The pods were terminating when the session opened.
+        Whether the pods were terminating when the session opened.
     relates : bool
-        The pods have affinity or anti-affinity to pods.
+        Whether the pods have affinity or anti-affinity to pods.
     on_nodes : dict
         The number of such pods, by node number.
 
@@ -86,11 +86,11 @@ class SelectorClasses:
     Attributes
     ----------
     selecting, preferring : bool
-        Whether anything in the session selects pods by their labels, and whether any pod prefers to be near
-        others or away from them.
+        Whether anything in the session selects pods by labels, and whether any pod has preferred affinity or
+        anti-affinity to other pods.
     repelling, relating : (N,) bool
-        Nodes that had a pod with required anti-affinity, or with any affinity to pods, when the session
-        opened. Volcano considers no other node for such pods until the session ends.
+        The nodes that had a pod with required anti-affinity, or with any affinity to pods, when the session
+        opened. Volcano considers no other nodes for such pods until the session ends.
     repelling_keys, preferring_keys : dict
         The topology keys of pods' required anti-affinity terms, and of their preferred terms of either kind,
         in order of first occurrence.
@@ -104,7 +104,7 @@ class SelectorClasses:
     cluster : Cluster
         The cluster whose namespaces selectors may match.
     services : Services
-        The services, which select pods, too.
+        The services, which also select pods.
     nodes : int
         The number of nodes.
 
@@ -126,11 +126,11 @@ class SelectorClasses:
         self._listeners: dict[Hashable, tuple[Counts, Callable[[SelectorClass], int]]] = {}
 
     def __len__(self) -> int:
-        """Return the number of kinds and of counts that are kept."""
+        """Return the number of stored kinds and counts."""
         return len(self._kinds) + len(self._listeners)
 
     def knows(self, shape: PodShape) -> bool:
-        """Return whether pods of a shape select and prefer only what was known at the start."""
+        """Return whether the selectors and preferences of a shape were all known at the start."""
         return (
             shape.fact("selected", _selected_keys).issubset(self._keys)
             and (self.selecting or not has_pod_affinity(shape.spec))
@@ -138,12 +138,12 @@ class SelectorClasses:
         )
 
     def relations(self) -> tuple[bool, bool]:
-        """Return whether any node has pods with required anti-affinity, and pods with any affinity."""
+        """Return whether any node has a pod with required anti-affinity, and one with any affinity."""
         if not self.selecting:
             return False, False
         return bool(self.repelling.any()), bool(self.relating.any())
 
-    def find(self, info: PodInfo, shape: PodShape, node: int) -> None:
+    def add_found(self, info: PodInfo, shape: PodShape, node: int) -> None:
         """Count a pod that the session found on a node."""
         kind = self._kind(info, shape)
         self._count(kind, node, 1)
@@ -203,7 +203,7 @@ class SelectorClasses:
         return SelectorClass(namespace, labels, affinity, deleting=deleting, relates=relates)
 
     def live_counts(self, name: Hashable, weight_of: Callable[[SelectorClass], int]) -> Counts:
-        """Return the weighted number of pods on each node, (N,), updated from now on.
+        """Return the weighted number of pods on each node, (N,), kept up to date from now on.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class SelectorClasses:
         return counts
 
     def spread_counts(self, namespace: str, constraint: SpreadConstraint) -> Counts:
-        """Return how many pods on each node count for a constraint of pods of a namespace, (N,), live."""
+        """Return the live number of pods on each node for a constraint of pods of a namespace, (N,)."""
 
         def weight_of(other: SelectorClass) -> int:
             return int(
@@ -234,7 +234,7 @@ class SelectorClasses:
 
 
 def _listen(kind: SelectorClass, counts: Counts, weight_of: Callable[[SelectorClass], int]) -> None:
-    """Count the pods of a kind from now on."""
+    """Keep a count up to date with the pods of a kind."""
     weight = weight_of(kind)
     if weight:
         kind.listeners.append((counts, weight))

@@ -23,7 +23,7 @@ class Services:
         return {key for service in self._services for key in service.selector.labels()}
 
     def selector_of(self, task: TaskInfo) -> Selector:
-        """Return the conjunction of the selectors of all that select a pod; empty when none does."""
+        """Return the conjunction of the selectors of all services that select a pod; empty if none does."""
         labels = task.labels()
         return Selector(
             tuple(
@@ -36,7 +36,7 @@ class Services:
 
 
 class _Service:
-    """What the scheduler reads of a Service."""
+    """The fields that the scheduler reads from a Service."""
 
     def __init__(self, service: Mapping[str, Any]) -> None:
         self.namespace: str = service["metadata"]["namespace"]

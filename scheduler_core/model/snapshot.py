@@ -89,7 +89,7 @@ class NodeList:
 
     @cached_property
     def facts(self) -> NodeFacts:
-        """Return what Kubernetes reads from the nodes, computed for the first session."""
+        """Return the facts that Kubernetes reads from the nodes, computed at first use."""
         return NodeFacts(self.objects)
 
 
@@ -102,10 +102,9 @@ class Cluster:
     nodes : NodeList
         The nodes by name, with their allocatable.
     pods, podgroups : mapping
-        Pods and PodGroups by namespace/name. Neither an object nor the mapping is ever edited: a change makes
-        new ones.
+        Pods and PodGroups by namespace/name. Objects are never edited; a change replaces them.
     now : float
-        The clock, seconds since 1970.
+        The current time, in seconds since 1970.
 
     """
 
@@ -123,12 +122,12 @@ class Cluster:
 
 @dataclass
 class Snapshot:
-    """All that one session can see; `model.state` carries it from one session to the next.
+    """The input of one session; `model.state` renews it between sessions.
 
     Attributes
     ----------
     shapes : list of PodShape
-        Of the known pods; the position is the shape's number.
+        The shapes of the known pods; the position is the shape's number.
     jobs : dict
         Jobs whose PodGroup and queue exist, by key, ascending.
     queues : dict
@@ -158,12 +157,12 @@ class Snapshot:
 
     @property
     def now(self) -> float:
-        """Return the clock, seconds since 1970."""
+        """Return the current time, in seconds since 1970."""
         return self.cluster.now
 
 
 def take_snapshot(cluster: Cluster) -> Snapshot:
-    """Return the snapshot of a cluster at its present clock."""
+    """Return the snapshot of a cluster at its current time."""
     known_pods = cluster.pods.known_pods()
     allocatable = cluster.nodes.allocatable
     axis = ResourceAxis([*allocatable, *(shape.request for shape in known_pods.shapes)])
@@ -181,7 +180,7 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
 def queues_of(
     cluster: Cluster, before: Mapping[str, QueueInfo] = MappingProxyType({})
 ) -> dict[str, QueueInfo]:
-    """Return the queues of a cluster by name, ascending; unchanged objects are taken from `before`."""
+    """Return the queues of a cluster by name, ascending; `before` supplies those of unchanged objects."""
     queues = {}
     for queue in cluster.queues:
         name = queue["metadata"]["name"]
@@ -202,7 +201,7 @@ def _jobs_of(cluster: Cluster, queues: Mapping[str, QueueInfo]) -> Jobs:
 
 
 def job_of(podgroup: Object, queues: Mapping[str, QueueInfo], priorities: Priorities) -> JobInfo | None:
-    """Return the job of a PodGroup, without its tasks yet; None when its queue does not exist."""
+    """Return the job of a PodGroup, not yet with tasks; None if its queue does not exist."""
     spec = podgroup.get("spec") or {}
     queue = spec.get("queue") or "default"
     if queue not in queues:
@@ -213,7 +212,7 @@ def job_of(podgroup: Object, queues: Mapping[str, QueueInfo], priorities: Priori
 
 
 def job_priorities(classes: Sequence[Mapping[str, Any]]) -> Priorities:
-    """Return the priority of jobs without a known class, and that of each class."""
+    """Return the priority of each class, and that of jobs without a known class."""
     default = 0
     by_class = {}
     for entry in classes:

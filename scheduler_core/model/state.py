@@ -168,7 +168,7 @@ class State:
         snapshot = self.snapshot
         snapshot.allocatable = nodes.allocatable
         snapshot.nodes = NodeTable(nodes.objects, nodes.allocatable, snapshot.axis)
-        self._tasks.find_on(snapshot.nodes.index)
+        self._tasks.move_to(snapshot.nodes.index)
         snapshot.nodes.load(self._tasks)
         self._take_nodes()
 

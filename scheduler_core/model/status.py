@@ -1,4 +1,4 @@
-"""Task statuses: which of them hold resources, and how a job counts them."""
+"""Task statuses, which of them hold resources, and how jobs count them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _counted(status: TaskStatus) -> Counted:
     )
 
 
-# by old and new status; None: no counter changes
+# By old and new status; None: no counter changes.
 CHANGES: Mapping[TaskStatus, Mapping[TaskStatus, Counted | None]] = {
     before: {
         after: Counted(*[new - old for new, old in zip(_counted(after), _counted(before), strict=True)])

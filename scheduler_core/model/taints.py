@@ -57,7 +57,7 @@ class NodeTaints:
     Attributes
     ----------
     codes : (N,) intp
-        Which of the distinct sets of taints each node has.
+        The index of each node's set of taints among the distinct sets.
     unschedulable : (N,) bool
         Which nodes are cordoned.
 

@@ -1,6 +1,6 @@
 """The tasks of a snapshot by number, each created when it is first read.
 
-Most pods run, and their amounts are known as sums: of tens of thousands of tasks few are ever read.
+Most pods run, and sums contain their amounts, so that few of tens of thousands of tasks are ever read.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
 
 _STATUS_BITS = 2 * max(TaskStatus)
 _LEAST_ROOM = 64
-# The most totals of jobs to cache.
+# The maximum number of cached totals.
 _MOST_TOTALS = 4096
 
 
 class TaskTable:
-    """The tasks of a state by number; a new task gets the number of a removed one.
+    """The tasks of a state by number; numbers of removed tasks are reused.
 
     Attributes
     ----------
     pods : list of PodInfo
-        What is read from the tasks' pods; an entry with the number of a removed task is meaningless.
+        The pods of the tasks, by number; entries of removed tasks are meaningless.
     node_of : (T,) intp
         The node number of each task, `NO_NODE` for none.
     shapes : list of PodShape
@@ -43,20 +43,21 @@ class TaskTable:
     kind_numbers : (T,) intp
         The position in `kinds` of each task's kind.
     statuses : (T,) intp
-        The status in which each task was found.
+        The status of each task when the session opened.
     leaving : (T,) bool
-        The task's pod is terminating.
+        Whether each task's pod is terminating.
     touched : dict
-        The jobs that sessions have changed since the state was updated, by key.
+        The jobs that sessions have changed since the state was last renewed, by key.
     counted : dict
-        Jobs whose only pod was counted as pipelined since, by key; neither job nor task records it.
+        The jobs whose only pod was counted as pipelined since then, by key; neither job nor task records
+        that.
 
     Parameters
     ----------
     known_pods : KnownPods
         The pods.
     axis : ResourceAxis
-        Of the state.
+        The axis of the state.
     jobs : mapping
         The jobs by key, for the tasks' `job`.
     nodes : mapping
@@ -93,17 +94,17 @@ class TaskTable:
         self._totals: dict[tuple[int, ...], JobTotals] = {}
 
     def _places(self) -> NDArray[np.intp]:
-        """Return the number of the node that each pod is found on, NO_NODE where it is on none, (T,)."""
+        """Return the node number of each pod, NO_NODE if it is on none, (T,)."""
         nodes, count = self._nodes, len(self.pods)
         named = np.fromiter(
             [nodes.get(info.node_name, NO_NODE) for info in self.pods], dtype=np.intp, count=count
         )
         return np.where(np.isin(self.statuses, list(COMPLETED_STATUSES)), NO_NODE, named)
 
-    def find_on(self, nodes: Mapping[str, int]) -> None:
+    def move_to(self, nodes: Mapping[str, int]) -> None:
         """Move the same pods to other nodes, given by number; no pod may have been added or removed."""
-        assert len(self.pods) == len(self.node_of), "no pod has come"
-        assert not self._free, "no pod has gone"
+        assert len(self.pods) == len(self.node_of), "no pod was added"
+        assert not self._free, "no pod was removed"
         self._nodes = nodes
         self.node_of = self._places()
         for number in range(len(self._tasks)):
@@ -119,7 +120,7 @@ class TaskTable:
         return task
 
     def seen(self, number: int) -> TaskInfo | PodInfo:
-        """Return a task if it was created, else what was read from its pod."""
+        """Return a task if it was created, else its pod."""
         return self._tasks[number] or self.pods[number]
 
     def shape_of(self, number: int) -> PodShape:
@@ -133,7 +134,7 @@ class TaskTable:
         return set(kind.shape.request.scalars or ()) <= self._axis.index.keys()
 
     def sample(self, info: PodInfo, kind: PodKind) -> TaskInfo | None:
-        """Return a nameless task that represents the pods of a kind; None: the kind is unknown."""
+        """Return a task without a name that represents the pods of a kind; None if the kind is unknown."""
         if not self.knows(kind):
             return None
         number = self._number_of_kind.get(kind)
@@ -142,7 +143,7 @@ class TaskTable:
         return sample
 
     def put(self, info: PodInfo, kind: PodKind) -> int:
-        """Add a pod of a kind that the table knows; returns its number."""
+        """Add a pod of a known kind; return its number."""
         number_of_kind = self._number_of_kind.get(kind)
         if number_of_kind is None:
             number_of_kind = self._add_kind(kind)
@@ -182,7 +183,7 @@ class TaskTable:
         return number
 
     def _new_number(self, info: PodInfo) -> int:
-        """Return a number that no task has had."""
+        """Return a new number."""
         number = len(self.pods)
         self.pods.append(info)
         self._tasks.append(None)
@@ -198,7 +199,7 @@ class TaskTable:
         return number
 
     def statuses_on_nodes(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the statuses that some tasks have on their nodes now, (K,)."""
+        """Return the current statuses of some tasks on their nodes, (K,)."""
         statuses = self.statuses[numbers]
         for position, task in enumerate(map(self._tasks.__getitem__, numbers.tolist())):
             if task is not None:
@@ -212,10 +213,10 @@ class TaskTable:
         if totals is None:
             if len(self._totals) >= _MOST_TOTALS:
                 self._totals.clear()
-            totals = self._totals[sorts] = JobTotals(map(self._meaning, sorts))
+            totals = self._totals[sorts] = JobTotals(map(self._sort_key_parts, sorts))
         return totals
 
-    def _meaning(self, sort: int) -> tuple[TaskStatus, PodShape]:
+    def _sort_key_parts(self, sort: int) -> tuple[TaskStatus, PodShape]:
         """Return the status and the shape that a sort key stands for."""
         number, status = divmod(sort, _STATUS_BITS)
         return TaskStatus(status), self.shapes[number]

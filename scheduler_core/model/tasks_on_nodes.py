@@ -32,7 +32,7 @@ class TasksOnNodes:
 
     def __getitem__(self, node: int) -> dict[str, TaskInfo]:
         """Return the tasks on a node by namespace/name; do not change them."""
-        found = self._found.take(node) if self._found is not None else ()
+        found = self._found.pop(node) if self._found is not None else ()
         if found:
             came_since = self._tasks[node]
             self._tasks[node] = {task.key: task for task in found} | came_since
@@ -47,18 +47,18 @@ class TasksOnNodes:
         return tasks
 
     def load(self, table: TaskTable, numbers: NDArray[np.intp]) -> None:
-        """Find the tasks of a new state, given by number, on their nodes."""
+        """Add the tasks of a new state, given by number."""
         self._found = TasksFound(table, numbers, len(self))
 
     def reload(self, node: int, numbers: Sequence[int]) -> None:
-        """Replace the tasks on a node by those, by number, that are found there now."""
+        """Replace the tasks on a node by others, given by number."""
         assert self._found is not None, "what was loaded is loaded again"
         self._found.put(node, numbers)
         self._tasks[node] = {}
         self._sorted[node] = None
 
     def add(self, task: TaskInfo, node: int) -> bool:
-        """Add a task to a node; False: its pod is there already."""
+        """Add a task to a node; return False if its pod is already there."""
         tasks = self._tasks[node]
         if task.key in tasks:
             return False
@@ -69,7 +69,7 @@ class TasksOnNodes:
         return True
 
     def remove(self, task: TaskInfo, node: int) -> TaskInfo:
-        """Remove and return the record of a task's pod on a node, which may be another one than the task."""
+        """Remove and return the record of a task's pod on a node; it may be another object than the task."""
         tasks = self._tasks[node]
         record = (tasks if task.key in tasks else self[node]).pop(task.key)
         in_order = self._sorted[node]
@@ -85,25 +85,25 @@ class TasksFound:
         self._table = table
         self._numbers = numbers
         self._node_of = table.node_of[numbers]
-        self._untaken = [True] * nodes
+        self._unread = [True] * nodes
         self._renewed: dict[int, Sequence[int]] = {}
 
     @cached_property
     def _by_node(self) -> tuple[list[int], list[int]]:
-        """Return the tasks by node, and where those of each node end."""
-        ends = np.bincount(self._node_of, minlength=len(self._untaken)).cumsum()
+        """Return the tasks sorted by node, and the end position of each node's tasks."""
+        ends = np.bincount(self._node_of, minlength=len(self._unread)).cumsum()
         return self._numbers[np.argsort(self._node_of, kind="stable")].tolist(), ends.tolist()
 
     def put(self, node: int, numbers: Sequence[int]) -> None:
         """Set the tasks found on a node."""
         self._renewed[node] = numbers
-        self._untaken[node] = True
+        self._unread[node] = True
 
-    def take(self, node: int) -> list[TaskInfo]:
-        """Return the tasks found on a node, by uid; none the next time."""
-        if not self._untaken[node]:
+    def pop(self, node: int) -> list[TaskInfo]:
+        """Return the tasks found on a node, by uid, the first time; none later."""
+        if not self._unread[node]:
             return []
-        self._untaken[node] = False
+        self._unread[node] = False
         renewed = self._renewed.pop(node, None)
         if renewed is not None:
             return [self._table[number] for number in renewed]

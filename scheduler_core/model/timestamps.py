@@ -13,7 +13,7 @@ _TIME = re.compile(
 _PIECE = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 SECONDS_PER_DAY = 86400
-ZERO_TIME = -62135596800.0  # Go's zero time, 0001-01-01T00:00:00Z: the age of what has no creationTimestamp
+ZERO_TIME = -62135596800.0  # Go's zero time, 0001-01-01T00:00:00Z, of objects without a creationTimestamp
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:
@@ -50,7 +50,7 @@ def parse_time(text: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _days_of(date: str) -> int | None:
-    """Return the days from 1970-01-01 to a date such as 2026-01-31, None when no month has such a day."""
+    """Return the days from 1970-01-01 to a date such as 2026-01-31, None if the date does not exist."""
     year, month, day = (int(part) for part in date.split("-"))
     return days_from_civil(year, month, day) if 1 <= month <= 12 and 1 <= day <= 31 else None
 
@@ -71,7 +71,7 @@ def format_time(seconds: float) -> str:
 
 @lru_cache(maxsize=4096)
 def _date_of(days: int) -> str:
-    """Return the date so many days after 1970-01-01, such as 2026-01-31."""
+    """Return the date a number of days after 1970-01-01, such as 2026-01-31."""
     era, day_of_era = divmod(days + 719468, 146097)
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
@@ -83,7 +83,7 @@ def _date_of(days: int) -> str:
 
 
 def parse_duration(text: str) -> float | None:
-    """Return the seconds of a Go duration such as 1h30m; None when it is not one.
+    """Return the seconds of a Go duration such as 1h30m; None if the text is not one.
 
     Examples
     --------

@@ -24,9 +24,9 @@ class SpreadConstraint(NamedTuple):
     key : str
         Nodes with the same value of this label are one domain.
     selector : Selector or None
-        Which pods count; None: none, not even the pod itself.
+        Selects the pods that count; None: no pods, not even the pod itself.
     honors_affinity, honors_taints : bool
-        Whether nodes that the pod's node affinity or tolerations exclude are left out of the count.
+        Whether nodes that the pod's node affinity or tolerations exclude are not counted.
 
     """
 
@@ -57,7 +57,7 @@ def raw_constraints(spec: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 def constraints_of(
     spec: Mapping[str, Any], labels: Mapping[str, str], when_unsatisfiable: str
 ) -> tuple[SpreadConstraint, ...]:
-    """Return a pod's own constraints of one kind; label keys to match are read from the pod's labels.
+    """Return a pod's own constraints of one kind; values of matchLabelKeys are read from the pod's labels.
 
     Raises
     ------
@@ -89,5 +89,5 @@ def _constraint(entry: Mapping[str, Any], labels: Mapping[str, str]) -> SpreadCo
 
 
 def default_constraints(selector: Selector) -> tuple[SpreadConstraint, ...]:
-    """Return the default constraints for a pod without its own that services select."""
+    """Return the default constraints of a pod that services select and that has no constraints of its own."""
     return SpreadConstraint(HOSTNAME, 3, selector), SpreadConstraint(ZONE, 5, selector)

@@ -8,12 +8,12 @@ from typing import Any
 Object = Mapping[str, Any]
 
 NOT_MODELLED = "Not modelled: "
-"""How a note begins that names something the answer leaves out; any other note is an assumption."""
+"""The beginning of a note on something that results leave out; all other notes are assumptions."""
 
 NAMED = 5
 CLAIMING_VOLUMES = ("persistentVolumeClaim", "ephemeral")
 
-# Lists of a scenario that nothing here reads.
+# Lists of a scenario that the core does not read.
 UNREAD_LISTS: Mapping[str, str] = {
     "hypernodes": "Nodes are not grouped by network topology.",
     "sharding": "This scheduler may use every node.",
@@ -36,7 +36,7 @@ def names_topology(podgroup: Object) -> bool:
 
 
 def has_subgroups(podgroup: Object) -> bool:
-    """Return whether a PodGroup divides its pods into groups of their own."""
+    """Return whether a PodGroup divides its pods into subgroups."""
     return bool((podgroup.get("spec") or {}).get("subGroupPolicy"))
 
 
@@ -79,7 +79,7 @@ def queue_notes(queues: Iterable[Object]) -> list[str]:
 def unmodelled_notes(
     document: Object, pods: Mapping[str, Object], podgroups: Mapping[str, Object]
 ) -> list[str]:
-    """Return one sentence for each thing that is not modelled, with the objects that use it.
+    """Return one sentence for each feature that is not modelled, with the objects that use it.
 
     Pods and PodGroups are given by namespace/name.
     """

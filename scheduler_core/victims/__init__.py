@@ -1,1 +1,1 @@
-"""The search for victims: the pods to evict, and the nodes worth a search."""
+"""The search for victims: which pods to evict, and which nodes to search."""

@@ -1,4 +1,4 @@
-"""Bounds: the nodes that are worth a search for victims."""
+"""Bounds: find the nodes that are worth searching for victims."""
 
 from __future__ import annotations
 
@@ -32,29 +32,30 @@ COUNT = -1
 class Bound(ABC):
     """The nodes on which victims might make room for a task.
 
-    Sound, as a node is left out only if a search there has no effect: if no task on it is a candidate, or if
-    its future idle amounts plus all its victims are less than the preemptor's request. Each bound adds, node
-    by node, at least the requests of the victims that `select_victims` would return, and compares with the
-    tolerance `SLACK`. Adding a task that is not a victim only costs a needless search, so in doubt a bound
-    adds it. Leaving out such a node changes no decision, as a search changes nothing, and an action that
-    finds too few victims continues with the next node. This holds while evictions on a node that does not
-    suffice are undone (`Rule.PREEMPT_ROLLBACK`, `Rule.RECLAIM_ROLLBACK`).
+    Sound, as a node is left out only if searching it has no effect: if no task on it is a candidate, or if
+    its future idle amounts plus the requests of all its victims are less than the preemptor's request. Each
+    bound adds up, node by node, at least the requests of the victims that `select_victims` would return, and
+    compares with the tolerance `SLACK`. Including a task that is not a victim only causes an unnecessary
+    search, so in doubt a bound includes it. Leaving out such a node changes no decision, as the search would
+    change nothing, and an action that finds too few victims continues with the next node. This holds as long
+    as evictions on a node that does not suffice are undone (`Rule.PREEMPT_ROLLBACK`,
+    `Rule.RECLAIM_ROLLBACK`).
     """
 
     @abstractmethod
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Return which nodes are worth a search for a task, (N,)."""
+        """Return which nodes are worth searching for a task, (N,)."""
 
 
 class AnyCandidate(Bound):
     """The nodes with a candidate. Sound, as a node without one has no victim.
 
-    It is used for a job's own tasks, and for others if a plugin only decides task by task.
+    Used for a job's own tasks, and for tasks of other jobs if a plugin has no bound.
 
     Parameters
     ----------
     candidates : callable
-        ``candidates(session, job)``: which tasks of the index are candidates for a job, (P,).
+        ``candidates(session, job)``: the tasks of the index that are candidates for a job, (P,).
 
     """
 
@@ -71,19 +72,19 @@ class AnyCandidate(Bound):
 
 
 def candidates_in_queue(session: Session, job: JobInfo) -> Mask:
-    """Return which tasks of other jobs of its queue a job might preempt."""
+    """Return which tasks of other jobs of its queue a job might preempt, (P,)."""
     index = session.view(TaskIndex)
     return index.evictable & index.of_queue(job.queue) & ~index.of_job(job)
 
 
 def candidates_in_job(session: Session, job: JobInfo) -> Mask:
-    """Return which of its own tasks a job might preempt."""
+    """Return which of its own tasks a job might preempt, (P,)."""
     index = session.view(TaskIndex)
     return index.evictable & index.of_job(job)
 
 
 def candidates_outside(session: Session, job: JobInfo) -> Mask:
-    """Return which tasks of other queues a job might reclaim."""
+    """Return which tasks of other queues a job might reclaim, (P,)."""
     index = session.view(TaskIndex)
     candidates = np.zeros(len(index), dtype=np.bool_)
     for name, rows in index.queues.items():
@@ -115,6 +116,6 @@ def exact_bounds_of(session: Session, point: Point) -> ExactTiers | None:
 
 
 def fits_with(demands: Pairs, future: Amounts, losses: Amounts) -> Mask:
-    """Return on which of K nodes a task might fit without the losses, given by node and resource."""
+    """Return on which of K nodes a task might fit after the losses, given by node and resource."""
     fits = [future[:, place] + losses[:, place] > amount - SLACK for place, amount in demands]
     return reduce(np.logical_and, fits)

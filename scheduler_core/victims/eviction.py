@@ -14,23 +14,23 @@ from scheduler_core.victims.selection import Verdict
 
 
 def never_evicts(task: TaskInfo) -> bool:
-    """Return whether the pod says that it never evicts others."""
+    """Return whether the pod's preemption policy is Never."""
     return task.kind.never_evicts
 
 
 def promising_nodes(session: Session, task: TaskInfo, cache: ErrorCache) -> Nodes:
     """Return the nodes where evictions could help, by name.
 
-    Nodes that an earlier attempt of this session found hopeless, and nodes that the predicates refuse
-    unresolvably, are left out; resources are not compared.
+    Nodes that an earlier attempt of this session ruled out, and nodes with unresolvable refusals of the
+    predicates, are left out; resources are not compared.
     """
     return session.placement.predicates.resolvable(task, cache, resolvable_nodes(session, task))
 
 
 def resolvable_nodes(session: Session, task: TaskInfo) -> Nodes | None:
-    """Return the nodes that no earlier attempt of this session found hopeless; None for all nodes."""
+    """Return the nodes that no earlier attempt of this session ruled out; None for all nodes."""
     errors = task.job.fit_errors.get(task.uid) if task.job is not None else None
-    return None if errors is None else errors.hopeful()
+    return None if errors is None else errors.resolvable_nodes()
 
 
 def evict_for(
@@ -45,7 +45,7 @@ def evict_for(
 ) -> None:
     """Evict a victim to make room for a task.
 
-    `next_victim` would be evicted next, None if there is none. After a dry run there is no such order.
+    `next_victim` would be evicted next; None if there is none, or after a dry run, which has no such order.
     """
     observer = statement.session.observer
     why = observer.explain_eviction(victim, for_task, verdict.votes, next_victim, dry_run=dry_run)
@@ -55,10 +55,10 @@ def evict_for(
 def pipeline_after(
     statement: Statement, local: Statement, task: TaskInfo, node: int, *, has_room: bool, evicted: bool
 ) -> bool:
-    """Pipeline a task where victims made room for it; return whether it was pipelined.
+    """Pipeline a task on a node where victims made room for it; return whether it was pipelined.
 
-    `local` contains the evictions. Unless it is the statement itself, they are merged into the statement, or
-    undone if the task is not pipelined; releases without rollback keep them.
+    `local` contains the evictions. Unless it is the statement itself, they are merged into it, or undone if
+    the task is not pipelined; releases of Volcano without rollback keep them.
     """
     pipelined = has_room and local.pipeline(task, node, eviction_occurred=evicted)
     if local is statement:

@@ -1,6 +1,6 @@
 """Index of the tasks that may be evicted.
 
-Tasks are referred to by number, because few of tens of thousands are ever evicted.
+Tasks are referred to by number, because few of tens of thousands of tasks are ever evicted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ IS_PREEMPTABLE: Mask = np.isin(np.arange(max(TaskStatus) + 1), list(PREEMPTABLE_
 
 
 class Move(NamedTuple):
-    """A task was added, removed or changed its status; the task and its job may be missing in the index."""
+    """A task was added or removed, or changed its status; the index may contain neither it nor its job."""
 
     queue: str
     job: int | None
@@ -38,14 +38,14 @@ class Move(NamedTuple):
 
 
 class TaskIndex(LivingView):
-    """The tasks that were bound or running at the open and do not forbid eviction: P rows.
+    """The tasks that were bound or running at the open and allow eviction: P rows.
 
     They are sorted by queue, job, node and namespace/name, so that each queue and each job is a slice. Only
-    `evictable`, `running` and the moves change, as the nodes report changes of their tasks.
+    `evictable`, `running` and the moves change, when nodes report changes of their tasks.
 
-    The next session finds the same tasks unless a job that has any was replaced. Sound, as a job that only
-    sessions moved is restored, and the index contains nothing of jobs without tasks in it. Tasks that moved
-    in the session have then moved back.
+    The next session finds the same tasks unless a job that has any of them was replaced. Sound, as a job that
+    only sessions moved is restored, and jobs without such tasks do not affect the index. Tasks that moved in
+    the session have then moved back.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class TaskIndex(LivingView):
     columns : (R + 1, P) float64
         The request of each task, resource by resource; the last number is 1.
     evictable, running : (P,) bool
-        Which tasks are bound or running now, and which are running.
+        Which tasks are currently bound or running, and which are running.
     count : int
         The number of moves. Readers store how many moves they have read.
 
@@ -116,7 +116,7 @@ class TaskIndex(LivingView):
         return [*takewhile(lambda move: self._moves[move] > seen, reversed(self._moves))]
 
     def keeps_tasks(self, renewal: Renewal) -> bool:
-        """Return whether no job that has any of the tasks was replaced, and no replaced job has some now."""
+        """Return whether no replaced job had any of the tasks, and none has any now."""
         for key, job in renewal.jobs.items():
             before = renewal.before[key]
             if job is before:
@@ -128,7 +128,7 @@ class TaskIndex(LivingView):
         return True
 
     def renew(self, renewal: Renewal) -> bool:
-        """Return whether the next session finds the same tasks; if so, restore them and follow it."""
+        """Return whether the next session finds the same tasks; if so, update to it."""
         if not self.keeps_tasks(renewal):
             return False
         ended, self._renewed_at = self.moves_since(self._renewed_at), self.count
@@ -148,7 +148,7 @@ class TaskIndex(LivingView):
         return True
 
     def _log(self, move: Move) -> None:
-        """Log a move and drop an earlier equal one, because readers only need each move once."""
+        """Log a move and drop an equal earlier one, because readers need each move only once."""
         self.count += 1
         self._moves.pop(move, None)
         self._moves[move] = self.count
@@ -161,7 +161,7 @@ class TaskIndex(LivingView):
                 self.running[row] = after is TaskStatus.RUNNING
             self._log(Move(task.job.queue, self.position_of(task.job), row))
 
-    # which tasks
+    # subsets of the tasks
 
     @cached_property
     def _rows(self) -> dict[int, int]:
@@ -204,7 +204,7 @@ class TaskIndex(LivingView):
         found = [self._table[int(self._numbers[row])] for row in by_node.get(node, ()) if self.evictable[row]]
         return sorted(found, key=lambda task: task.key) if len(found) > 1 else found
 
-    # facts about all of the tasks
+    # facts about all tasks
 
     def each(self, fact: Fact) -> Mask:
         """Return for which tasks ``fact(kind, namespace)`` is true, (P,), called once for equal arguments."""
@@ -224,9 +224,9 @@ class TaskIndex(LivingView):
         return self._facts[fact]
 
     def ranks(self, rows: slice, counted: Mask) -> Numbers:
-        """Return the number of counted tasks of the same job before each task on its node.
+        """Return for each task the number of preceding counted tasks of its job on its node.
 
-        `rows` are the rows of whole jobs, `counted` says for each task whether it counts, (P,).
+        `rows` are the rows of whole jobs; `counted` says which tasks count, (P,).
         """
         numbers = counted[rows].astype(np.intp)
         before = np.cumsum(numbers) - numbers
@@ -248,7 +248,7 @@ class TaskIndex(LivingView):
 
 
 def _found(table: TaskTable, jobs: Sequence[JobInfo]) -> tuple[Numbers, Numbers]:
-    """Return the tasks of some jobs that might be evicted, in order, and the job of each, (P,)."""
+    """Return the tasks of some jobs that might be evicted, sorted, and the job of each, (P,)."""
     members = [job.members for job in jobs]
     numbers = np.fromiter(chain.from_iterable(members), dtype=np.intp)
     owners = np.repeat(np.arange(len(jobs)), [*map(len, members)])
@@ -268,6 +268,6 @@ def _found(table: TaskTable, jobs: Sequence[JobInfo]) -> tuple[Numbers, Numbers]
 
 
 def _by_name(rows: Sequence[int], owners: Numbers, node_of: Numbers, keys: Iterable[str]) -> list[int]:
-    """Return some rows with the tasks of one job on one node sorted by namespace/name."""
+    """Return rows in which the tasks of each job on each node are sorted by namespace/name."""
     named = zip(owners[rows].tolist(), node_of[rows].tolist(), keys, rows, strict=True)
     return [row for *_, row in sorted(named)]

@@ -16,7 +16,7 @@ from scheduler_core.release import Rule
 def victims_queue(
     session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo
 ) -> PriorityQueue[TaskInfo]:
-    """Return the victims in a heap: popped first is evicted first."""
+    """Return the victims in a heap, in the order of eviction."""
     queues, preemptor_job, queue_order = session.queues, preemptor.job, session.orders.queue_before
     by_plugins = session.release.follows(Rule.VICTIM_ORDER_BY_PLUGINS)
     losing = {victim.job.queue for victim in victims if victim.job is not None}

@@ -1,4 +1,4 @@
-"""The nodes on which a job could gain enough from other jobs of its queue."""
+"""The bound of preempt: nodes on which other jobs of a queue could lose enough for a job."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class QueueTasks:
     rows : slice
         Their rows in the index.
     first_job, jobs : int, list of JobInfo
-        The position of the queue's first job in the index, and all of its jobs.
+        The position of the queue's first job in the index, and all jobs of the queue.
     nodes : (K,) intp
         The nodes with any of the tasks, ascending.
     place_of : (P,) intp
@@ -59,7 +59,7 @@ class QueueTasks:
 
 
 def preempt_bound(session: Session) -> Bound:
-    """Return the bound that finds nodes where evicting tasks of other jobs of a queue might help."""
+    """Return the bound for evictions of tasks of other jobs of the queue."""
     tiers = exact_bounds_of(session, Point.PREEMPTABLE)
     if tiers is None:
         return AnyCandidate(session, candidates_in_queue)
@@ -67,13 +67,13 @@ def preempt_bound(session: Session) -> Bound:
 
 
 class PreemptBound(Bound, LivingView):
-    """The losses of other jobs of a queue on each node, exactly as the plugins would vote.
+    """The possible losses of other jobs of a queue on each node, exactly as the plugins would vote.
 
     Sound, as every plugin's bound is exact, and `victims_among` combines them as `select_victims` does. The
-    sums for one task are kept for the next one of a job of the same queue and priority: a plugin's answer for
-    a task changes only when the task moves or when the plugin accepts another number of its job's tasks. Then
-    these nodes are summed again. The bound is kept for the next session if the index is; its sums only if
-    none of its tasks moved.
+    sums for one task are reused for the next task of a job of the same queue and priority: a plugin's answer
+    for a task changes only when the task moves or when the plugin accepts another number of its job's tasks;
+    the nodes concerned are then summed again. The bound is kept for the next session if the index is; its
+    sums only if none of its tasks moved.
     """
 
     def __init__(self, session: Session, tiers: ExactTiers) -> None:
@@ -97,7 +97,7 @@ class PreemptBound(Bound, LivingView):
         return index.keeps_tasks(renewal)
 
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Return on which nodes a task might fit after all possible losses of others."""
+        """Return on which nodes a task might fit after all possible losses of other jobs, (N,)."""
         nodes = np.zeros(len(self._session.nodes), dtype=np.bool_)
         job, index = task.job, self._index
         if job is None or job.queue not in index.queues:
@@ -113,7 +113,7 @@ class PreemptBound(Bound, LivingView):
         return nodes
 
     def _losses_to(self, queue: QueueTasks, job: JobInfo, task: TaskInfo) -> Amounts:
-        """Return the possible losses of other jobs to this one on each node, (K, R + 1)."""
+        """Return the possible losses of other jobs to this job on each node, (K, R + 1)."""
         own = self._index.position_of(job)
         question = job.queue, job.priority, own
         changed = self._changed_places(queue, job)
@@ -125,7 +125,7 @@ class PreemptBound(Bound, LivingView):
         return self._losses
 
     def _changed_places(self, queue: QueueTasks, job: JobInfo) -> Collection[int] | None:
-        """Update the limits of jobs; return the nodes where victims may have changed, None for any node."""
+        """Update the limits of jobs; return the nodes where victims may have changed, None for all nodes."""
         index = self._index
         question = job.queue, job.priority
         moves, self._seen = index.moves_since(self._seen), index.count
@@ -169,7 +169,7 @@ class PreemptBound(Bound, LivingView):
         return np.array([np.bincount(places, column, count) for column in columns]).T
 
     def _victims(self, queue: QueueTasks, own: int | None) -> Mask:
-        """Return which tasks of a queue its jobs except the preemptor may lose, (P,)."""
+        """Return which tasks of a queue may be lost by jobs other than the preemptor's, (P,)."""
         index, rows = self._index, queue.rows
         candidates = index.evictable[rows].copy()
         if own is not None:
@@ -189,7 +189,7 @@ class PreemptBound(Bound, LivingView):
 
 
 def victims_among(queue: QueueTasks, candidates: Mask, tiers: Sequence[Sequence[Mask]]) -> Mask:
-    """Return the victims of the first tier that names any on each node, (P,); see `selection.select_victims`.
+    """Return on each node the victims of the first tier that names any, (P,); see `selection.select_victims`.
 
     `tiers` contain the tasks that each plugin accepts, (P,) each.
     """
@@ -204,8 +204,8 @@ def victims_among(queue: QueueTasks, candidates: Mask, tiers: Sequence[Sequence[
 def _named(queue: QueueTasks, accepted: Sequence[Mask]) -> Mask:
     """Return the victims of one tier on each node, (P,), from the tasks that each plugin accepts, (P,) each.
 
-    Two plugins must agree. Of more, a later plugin's answer replaces an empty intersection of the earlier
-    ones; a plugin that accepts no task on a node ends the tier there.
+    Two plugins must agree. With more plugins, a later one's answer replaces an empty intersection of the
+    earlier ones; a plugin that accepts no task on a node ends the tier there.
     """
     agreed = reduce(np.logical_and, accepted)
     if len(accepted) <= 2:

@@ -16,10 +16,10 @@ BoundKey = tuple[PerJobBound, int]
 
 
 class PreemptableJobs(LivingView):
-    """The jobs with any task that plugins with per-job bounds accept, by plugin and the preemptor's priority.
+    """The jobs of which plugins with per-job bounds accept any task, by plugin and the preemptor's priority.
 
-    A fold over the rebuilt jobs: such a plugin's answer for a job changes only when a task of the job changes
-    its status, and then the job is rebuilt or the session has touched it.
+    Updated from the rebuilt jobs: such a plugin's answer for a job changes only when a task of the job
+    changes its status, and then the job is rebuilt or the session has touched it.
     """
 
     def __init__(self, session: Session) -> None:
@@ -36,7 +36,7 @@ class PreemptableJobs(LivingView):
         self._known: dict[BoundKey, set[str]] = {}
 
     def renew(self, renewal: Renewal) -> bool:
-        """Compute the answers for the rebuilt jobs again."""
+        """Recompute the answers for the rebuilt jobs."""
         for (bound, priority), keys in self._known.items():
             for key, job in renewal.jobs.items():
                 if job is not None and bound.most(job, priority) > 0:
@@ -46,10 +46,10 @@ class PreemptableJobs(LivingView):
         return True
 
     def none_for(self, preemptor: JobInfo, more: Collection[JobInfo] = ()) -> bool:
-        """Return whether no other job loses a task to this one, on any node.
+        """Return whether no other job can lose a task to this one, on any node.
 
         `more` are jobs that the session does not contain. Sound, as a plugin that accepts no task ends its
-        tier, and each tier has one that accepts no task of any job in the session. The preemptor's own tasks
+        tier, and each tier has a plugin that accepts no task of any of the jobs. The preemptor's own tasks
         are not considered.
         """
         return all(

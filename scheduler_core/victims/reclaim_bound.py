@@ -1,4 +1,4 @@
-"""The nodes on which a queue could gain enough from all others."""
+"""The bound of reclaim: nodes on which all other queues could lose enough for a task."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from scheduler_core.victims.reclaim_sums import OwnPart, ReclaimSums
 
 
 class Compared(NamedTuple):
-    """The nodes, (N,), with enough victims for tasks of equal requests, and the change count at that time."""
+    """The nodes with enough victims for tasks of equal requests, (N,), and the change counts at the time."""
 
     enough: Mask
     node_changes: int
@@ -39,7 +39,7 @@ class Compared(NamedTuple):
 
 
 def reclaim_bound(session: Session) -> Bound:
-    """Return the bound that finds nodes where evicting tasks of other queues might help."""
+    """Return the bound for evictions of tasks of other queues."""
     tiers = bounds_of(session, Point.RECLAIMABLE)
     if tiers is None:
         return AnyCandidate(session, candidates_outside)
@@ -47,13 +47,13 @@ def reclaim_bound(session: Session) -> Bound:
 
 
 class ReclaimBound(Bound, LivingView):
-    """The nodes where the sums of all reclaimable queues, less the reclaimer's own part, might be enough.
+    """The nodes where the sums over all reclaimable queues, less the reclaimer's own part, might be enough.
 
-    Sound, as each sum contains at least the tasks that it stands for, see `ReclaimSums`. The first tier that
-    names a victim decides; if its answer is exact, later ones are not added. A queue's own part may be
+    Sound, as each sum covers at least the tasks that it stands for, see `ReclaimSums`. The first tier that
+    names a victim decides; if its answer is exact, later tiers are not considered. A queue's own part may be
     subtracted, as no plugin's bound on a task depends on tasks of other queues. The comparison for one
-    request is repeated only on nodes that changed since, as it reads nothing but the node's future idle
-    amounts and sums.
+    request is repeated only on nodes that changed since, as it reads only the node's future idle amounts and
+    sums.
     """
 
     def __init__(self, session: Session, tiers: Tiers) -> None:
@@ -67,27 +67,31 @@ class ReclaimBound(Bound, LivingView):
         self._own: OwnPart | None = None
 
     def renew(self, renewal: Renewal) -> bool:
-        """Return whether the next session finds the same tasks, and mark every queue for an update."""
+        """Return whether the next session finds the same tasks; mark every queue for an update."""
         return self._sums.renew(renewal)
 
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Return which nodes have candidates of other queues, possibly enough of them for a task."""
+        """Return which nodes have candidates of other queues, possibly enough for a task, (N,)."""
         assert task.job is not None, "only tasks of a job reclaim"
         queue, demands = task.job.queue, task.shape.demands
         self._sums.catch_up(queue)
         if self._last is not None and self._last[:2] == (queue, demands):
-            compared = self._again(demands, self._last[2])
+            compared = self._update(demands, self._last[2])
         else:
             compared = self._without(queue, demands)
         self._last = queue, demands, compared
         return compared.enough
 
     def _without(self, queue: str, demands: Pairs) -> Compared:
-        """Compare all nodes with the request of a task, without the tasks of its own queue."""
+        """Compare all nodes with a request, without the tasks of the reclaiming queue."""
         self._own = None
         nodes = self._session.placement.all
         found = self._compared.get(demands)
-        found = self._now(self._enough(demands, nodes)) if found is None else self._again(demands, found)
+        found = (
+            self._compared_now(self._enough(demands, nodes))
+            if found is None
+            else self._update(demands, found)
+        )
         self._compared[demands] = found
         enough = found.enough.copy()
         self._own = self._sums.own_part(queue)
@@ -95,8 +99,8 @@ class ReclaimBound(Bound, LivingView):
             enough[self._own.nodes] = self._enough(demands, self._own.nodes)
         return found._replace(enough=enough)
 
-    def _again(self, demands: Pairs, found: Compared) -> Compared:
-        """Compare the nodes that changed since again."""
+    def _update(self, demands: Pairs, found: Compared) -> Compared:
+        """Repeat a comparison for the nodes that changed since."""
         changed = {
             *self._session.nodes.changes.since(found.node_changes),
             *self._sums.changes.since(found.sum_changes),
@@ -109,13 +113,13 @@ class ReclaimBound(Bound, LivingView):
         else:
             nodes = as_array(changed)
             found.enough[nodes] = self._enough(demands, nodes)
-        return self._now(found.enough)
+        return self._compared_now(found.enough)
 
-    def _now(self, enough: Mask) -> Compared:
+    def _compared_now(self, enough: Mask) -> Compared:
         return Compared(enough, len(self._session.nodes.changes), len(self._sums.changes))
 
     def _enough(self, demands: Pairs, nodes: Nodes) -> Mask:
-        """Return on which nodes there are candidates, possibly enough of them, (K,)."""
+        """Return on which nodes there are candidates, possibly enough, (K,)."""
         future = self._session.nodes.future.take(nodes, axis=0)
         sums = self._sums.table.array.take(nodes, axis=0)
         if self._own is not None:

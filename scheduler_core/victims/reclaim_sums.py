@@ -1,4 +1,4 @@
-"""What a queue could gain from all others on each node, as sums over the tasks that might be victims."""
+"""The amounts that a queue could gain from all others on each node, as sums over possible victims."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Sums = RowTable[list[list[float]], np.float64]
 
 
 class OwnPart(NamedTuple):
-    """The reclaiming queue's own part in the sums, by node with any of its tasks, (S, R + 1) each."""
+    """The reclaiming queue's own part in the sums, by node that has any of its tasks, (S, R + 1) each."""
 
     nodes: Nodes
     sums: Amounts
@@ -31,15 +31,15 @@ class OwnPart(NamedTuple):
 class ReclaimSums:
     """The largest possible losses of all reclaimable queues on each node.
 
-    The first of the S sums of a node covers all candidates; each other sum covers those that a tier might
-    accept.
+    The first of the S sums of a node covers all candidates; each of the others covers those that one tier
+    might accept.
 
-    Sound, as each plugin's bound accepts at least the tasks that the plugin accepts, and a tier's sum
-    contains at least the tasks that it might name: two plugins must agree; of more only the last one's answer
-    counts, as it replaces an empty intersection of those before it. The moves of the reclaiming queue itself
-    wait until another one reclaims: they would change the sums and its own part equally. All of this is kept
-    for the next session if the index is; but bounds on whole queues are computed again, as they may depend on
-    jobs that have no tasks yet.
+    Sound, as each plugin's bound accepts at least the tasks that the plugin accepts, and a tier's sum covers
+    at least the tasks that it might name: two plugins must agree; with more, only the last one's answer
+    counts, as it replaces an empty intersection of those before it. Moves in the reclaiming queue itself are
+    applied only when another queue reclaims, because they would change the sums and its own part equally. All
+    of this is kept for the next session if the index is; but bounds on whole queues are recomputed, as they
+    may depend on jobs without tasks in the index.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class ReclaimSums:
         self._seen = self._index.count
 
     def _allow(self, queue: str) -> bool:
-        """Compute which shapes a queue might lose in each tier; return whether that changed."""
+        """Compute which shapes a queue might lose in each tier; return whether they changed."""
         answers = [
             [bound.accepts(queue, self._shapes[queue]) for bound in tier if isinstance(bound, PerShapeBound)]
             for tier in self._tiers
@@ -157,12 +157,12 @@ class ReclaimSums:
         return True
 
     def _limits_of(self, number: int) -> list[float]:
-        """Return how many of a job's tasks might be victims on one node, by tier."""
+        """Return by tier how many of a job's tasks might be victims on one node."""
         job, crowd = self._index.jobs[number], self._index.crowds.item(number)
         return [min([crowd, *[most(job, None) for most in of_tier]]) for of_tier in self._most]
 
     def _counted(self, rows: slice) -> Mask:
-        """Return which tasks of a queue, or of all queues, count in which sum, (S, P)."""
+        """Return which tasks of a queue, or of all queues, each sum includes, (S, P)."""
         index, running = self._index, self._index.running
         owners = index.job_of[rows]
         if len(owners):
@@ -177,7 +177,7 @@ class ReclaimSums:
         return chosen & running[rows]
 
     def _update_job(self, number: int, moved: Sequence[int]) -> None:
-        """Update the tasks of a job whose answers may have changed because some of its tasks moved."""
+        """Update the tasks of a job for which answers may have changed because some of its tasks moved."""
         index, rows = self._index, self._index.rows_of_job[number]
         limits = self._limits_of(number)
         if limits != self._limits[:, number].tolist():

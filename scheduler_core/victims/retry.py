@@ -1,4 +1,4 @@
-"""Failed attempts that need no repetition."""
+"""Failed attempts to evict that need not be repeated."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Kind = tuple[Hashable, ...]
 
 
 class Attempt(NamedTuple):
-    """One search of a task for room on nodes where others may be evicted.
+    """One search for a node on which evictions make room for a task.
 
     Attributes
     ----------
     task : TaskInfo
-        The task.
+        The preemptor.
     among : hashable
         Identifies the set of candidates.
     moves : int
@@ -42,12 +42,12 @@ class Attempt(NamedTuple):
 
 
 class FailedAttempts:
-    """The failed attempts of one action: the last one, or all since the last move if equal jobs share them.
+    """The failed attempts of one action: the last one, or, if equal jobs share them, all since the last move.
 
-    Sound, as a failed attempt changes nothing: two tasks of one job with equal class, role and priority have
-    the same candidates, get the same votes and find the same nodes too small, as long as nothing moves. The
-    same holds for tasks of equal jobs all of whose pods wait, if plugins give them the same answers, as none
-    of these jobs has a candidate of its own. Reasons are recorded for each job separately.
+    Sound, as a failed attempt changes nothing: as long as nothing moves, two tasks of one job with equal
+    class, role and priority have the same candidates, get the same votes, and fail on the same nodes. The
+    same holds for tasks of equal jobs whose pods all wait, if plugins give them the same answers, as none of
+    these jobs has a candidate of its own. Reasons are recorded for each job separately.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class FailedAttempts:
         )
 
     def repeats(self, task: TaskInfo, among: Hashable = None) -> bool:
-        """Return whether an equal attempt has failed; if so, report the same for this task."""
+        """Return whether an equal attempt has failed; if so, report the same reasons for this task."""
         session = self._session
         if not self._failed or task.job is None or not session.placement.is_local(task):
             return False

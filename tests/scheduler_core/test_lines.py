@@ -167,5 +167,5 @@ def test_jobs_of_several_lines_are_merged_in_order_without_touched_jobs() -> Non
     in_line.push(jobs["f"])  # type: ignore[arg-type]
     assert sorted(job.key for job in in_line.items) == ["a", "b", "d", "e", "f"]
     assert [in_line.pop().key for _ in range(2)] == ["a", "b"]
-    in_line.leave_out_others()
+    in_line.skip_rest_of_line()
     assert [in_line.pop().key for _ in range(len(in_line))] == ["e", "f"]

@@ -41,7 +41,7 @@ def test_preempt_never_succeeds_for_a_job_without_possible_victims(seed: int) ->
     replay, hopeless = Replay(document, Inspection(document)), 0
     for _ in replay.steps():
         replay.moment()
-        session = replay.simulation.open_anew(replay.simulation.open_session().snapshot)
+        session = replay.simulation.open_new(replay.simulation.open_session().snapshot)
         preempt = Preempt(session)
         for job in session.jobs.values():
             if job.is_pending or not session.plugins.job_starving(job) or not preempt._gains_nothing(job):

@@ -41,7 +41,7 @@ def test_kept_state_equals_a_new_snapshot_in_every_session(seed: int) -> None:
     for _ in replay.steps():
         replay.moment()
         living = state_of(replay.simulation.open_session())
-        anew = state_of(replay.simulation.open_anew(take_snapshot(replay.simulation.cluster)))
+        anew = state_of(replay.simulation.open_new(take_snapshot(replay.simulation.cluster)))
         assert living == anew
 
 

@@ -54,7 +54,7 @@ def test_kept_state_equals_a_new_snapshot_after_counted_pods(seed: int) -> None:
     replay = opened(storm_replay(seed))
     for _ in replay.steps():
         living = state_of(replay.simulation.open_session())
-        anew = state_of(replay.simulation.open_anew(take_snapshot(replay.simulation.cluster)))
+        anew = state_of(replay.simulation.open_new(take_snapshot(replay.simulation.cluster)))
         assert living == anew
 
 

@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (Simulate*) at v1
 from __future__ import annotations
 
 from scheduler_core.framework.dry_run import DryRun
-from scheduler_core.framework.simulation import copies_behind, copies_in
+from scheduler_core.framework.simulation import copies_for_task, copies_in
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues, chain_in
@@ -41,5 +41,5 @@ def remove_task(dry_run: DryRun, task: TaskInfo) -> None:
 
 def _copied_chain(dry_run: DryRun, task: TaskInfo) -> list[CapacityAccount]:
     copies: dict[str, CapacityAccount]
-    copies, queue = copies_behind(dry_run, NAME, task)
+    copies, queue = copies_for_task(dry_run, NAME, task)
     return chain_in(copies, queue)

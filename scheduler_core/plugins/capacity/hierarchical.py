@@ -55,7 +55,7 @@ class QueueTree(Queues):
             jobs = {key: job for key, job in jobs.items() if key < wrong.key}
             sums = sums.of(jobs)
         for name in sums.queues():
-            self.accounts[name].take(sums[name], session.release)
+            self.accounts[name].set_amounts(sums[name], session.release)
         for job in jobs.values() if session.observer.listens else ():
             self.accounts[job.queue].name_reservation(job, session.release)
         for name in sums.queues():
@@ -77,14 +77,14 @@ class QueueTree(Queues):
         for name in moved:
             account = self.accounts[name]
             adds_up = sums.below if account.children and exact else sums.get
-            account.take(adds_up(name), self._session.release)
+            account.set_amounts(adds_up(name), self._session.release)
         if not exact:
             for leaf in sums.queues():
                 for ancestor in self.chain(leaf)[1:]:
                     if ancestor.name in moved:
                         ancestor.include(self.accounts[leaf])
         for name in moved:
-            self.accounts[name].measure()
+            self.accounts[name].update_share()
         return True
 
 
@@ -155,7 +155,7 @@ class Division:
         while above:
             above += self._divide_among_children(above.pop())
         for account in self.queues.accounts.values():
-            account.measure()
+            account.update_share()
         if self.session.observer.listens:
             self._report(self.session.observer)
 

@@ -84,7 +84,7 @@ class Accounts(dict[str, QueueAccount]):
         for row, account in zip(deserved, self.values(), strict=True):
             if self._rows.get(account.name) != row:
                 self._rows[account.name] = row
-                account.deserve(table.deserved(row, account) if row else Resource())
+                account.set_deserved(table.deserved(row, account) if row else Resource())
 
     def _table_of(self, accounts: Sequence[QueueAccount]) -> DivisionTable:
         """Return the table of the accounts: the last one, updated, if only requests differ."""

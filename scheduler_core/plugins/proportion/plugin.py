@@ -13,7 +13,7 @@ from scheduler_core.framework.bounds import PerShapeBound
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.simulation import copies_behind, copies_in, copy_at_pre_predicate
+from scheduler_core.framework.simulation import copies_for_task, copies_in, copy_at_pre_predicate
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
@@ -277,5 +277,5 @@ def simulate_remove_task(dry_run: DryRun, task: TaskInfo) -> None:
 
 def _copied_account(dry_run: DryRun, task: TaskInfo) -> QueueAccount:
     copies: dict[str, QueueAccount]
-    copies, queue = copies_behind(dry_run, NAME, task)
+    copies, queue = copies_for_task(dry_run, NAME, task)
     return copies[queue]
