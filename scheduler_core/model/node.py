@@ -35,18 +35,17 @@ BASIC = (0, 1)
 class NodeTable:
     """Every node of a session, by name.
 
-    Amounts are stored as one list of numbers per node, because a placement changes one node at a time; the
-    arrays over all nodes are updated when they are read.
+    Amounts are one list of numbers per node, because a placement changes one node at a time; the arrays over
+    all nodes are updated when they are read.
 
     Attributes
     ----------
     names : list of str
-        In byte order; a node's position in the list is its number everywhere.
+        In byte order; the position is the node's number everywhere.
     allocatable : (N, R) float64
         Amounts on the resource axis; an absent resource is 0.
     idle_of, used_of, releasing_of, pipelined_of : list of list of float
-        By node, the same amounts as `idle`, `used`, `releasing` and `pipelined`. Only this table changes
-        them.
+        By node, the amounts of `idle`, `used`, `releasing` and `pipelined`. Only this table changes them.
     future_of : list of list of float
         The amounts that will be idle once the releasing pods have terminated and the pipelined ones are
         bound: the same list as `idle_of` if nothing is releasing or pipelined.
@@ -212,8 +211,7 @@ class NodeTable:
     def count(self, pairs: Pairs, number: int, sign: float) -> None:
         """Add (1.0) or subtract (-1.0) the amounts of a pod without a task on a node.
 
-        The node must name all scalars and have no releasing or pipelined pods. Rebuilding the node finds the
-        pod.
+        The node must name all scalars and have no releasing or pipelined pods; rebuilding it finds the pod.
         """
         add_pairs(self.idle_of[number], pairs, -sign)
         add_pairs(self.used_of[number], pairs, sign)

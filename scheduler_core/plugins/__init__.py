@@ -1,1 +1,1 @@
-"""Every plugin that the core models, by the name it has in a scheduler configuration."""
+"""The plugins that the core models, by their names in a scheduler configuration."""

@@ -30,7 +30,7 @@ MAX_NODE_SCORE = 100
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Register the callbacks of binpack; with weight 0 there are none."""
+    """Register the callbacks of binpack; there are none if its weight is 0."""
     weight = arguments.get_int("binpack.weight", 1)
     if weight != 0:
         scorer = Binpack(session.nodes, weights_of(arguments), MAX_NODE_SCORE * weight)
@@ -69,14 +69,14 @@ class Dimension(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What binpack reads from a task.
+    """The request of a task in the form that binpack scores.
 
     Attributes
     ----------
     dimensions : tuple of Dimension
         Cpu, memory, then scalars by name; those of weight 0 are left out.
     weight_sum : int
-        The weights of all requested resources, also of those that a node lacks.
+        The sum of the weights of all requested resources, including those that a node lacks.
 
     """
 
@@ -87,8 +87,8 @@ class Demand(NamedTuple):
 class Binpack:
     """The node scores of one session.
 
-    A resource that a node lacks counts in the weight sum only. Used amounts include those of
-    terminating pods and leave out pipelined ones.
+    A resource that a node lacks counts only in the weight sum. Used amounts include terminating pods, but not
+    pipelined ones.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Binpack:
         self._demands: dict[int, Demand] = {}
 
     def score(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.float64]:
-        """Return how full each node would be, (K,), from 0 to the scale; 0 where any resource is short."""
+        """Return how full each node would be, (K,), from 0 to the scale; 0 if any resource is short."""
         scores: Scores = self.scorer([self._demand(task)])(nodes, self.nodes.used[nodes])[:, 0]
         return scores
 

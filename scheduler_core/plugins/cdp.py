@@ -43,9 +43,9 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 
 def seconds_protected(task: TaskInfo, now: float) -> float:
-    """Return the seconds left of the pod's cool-down at `now`; 0 or less: it is over or was never set.
+    """Return the remaining seconds of the pod's cool-down at `now`; 0 or less if it is over or was never set.
 
-    The cool-down starts when the pod was scheduled, not when it began to run.
+    The cool-down starts when the pod is scheduled, not when it starts to run.
     """
     cooldown = cooldown_of(task)
     status = task.pod.get("status") or {}

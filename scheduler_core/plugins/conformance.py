@@ -52,7 +52,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 def non_critical_tasks(
     _preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
 ) -> list[TaskInfo]:
-    """Return the candidates that are not critical, in order; only the name of the class counts."""
+    """Return the candidates that are not critical, in order; of the priority class only the name counts."""
     accepted = []
     for task in candidates:
         critical = critical_by(task.kind, task.namespace)
@@ -76,7 +76,7 @@ def is_not_critical(kind: PodKind, namespace: str) -> bool:
 
 
 def critical_by(kind: PodKind, namespace: str) -> str | None:
-    """Return what makes a pod critical for the cluster, None when nothing does."""
+    """Return what makes a pod critical for the cluster, None if nothing does."""
     name = kind.priority_class
     if name in SYSTEM_CLASSES:
         return f"priority class {name}"

@@ -56,7 +56,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 
 def job_valid(job: JobInfo) -> tuple[str, str] | None:
-    """Return why a job can never reach its minimum with the tasks it has, None when it can."""
+    """Return why a job cannot reach its minimum with its current tasks, None if it can."""
     if not roles_have(job, VALID_STATUSES):
         return "NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling"
     if job.valid_count < job.min_available:
@@ -66,12 +66,12 @@ def job_valid(job: JobInfo) -> tuple[str, str] | None:
 
 
 def job_order(job: JobInfo) -> bool:
-    """Return whether the job has its minimum: incomplete gangs go first."""
+    """Return whether the job has its minimum, as a sort key: incomplete gangs are first."""
     return job.is_ready()
 
 
 def job_ready(job: JobInfo) -> bool:
-    """Return whether the job has its minimum, in all and per role."""
+    """Return whether the job has its minimum, in total and per role."""
     return job.is_ready() and roles_have(job, _PLACED, pending_best_effort=True)
 
 
@@ -112,9 +112,9 @@ def _reason(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
 
 
 def write_conditions(session: Session) -> None:
-    """Write on every PodGroup with tasks whether its gang is ready to be scheduled.
+    """Write a condition to every PodGroup with tasks that says whether its gang is ready to be scheduled.
 
-    Skipped if the session writes no conditions, as no session reads them.
+    Does nothing if the session writes no conditions; no session reads them.
     """
     for job in session.moved.in_order():
         job.unschedulable = job.size > 0 and not job.is_ready()

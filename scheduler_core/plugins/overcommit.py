@@ -35,17 +35,17 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 class Overcommit:
-    """What is idle in the enlarged cluster and what is reserved, in one session.
+    """The idle amount of the enlarged cluster and the reserved amount, in one session.
 
     Attributes
     ----------
     idle : Resource
-        The cluster's total times the factor, less what is used on the nodes, also by terminating pods; may be
-        below 0.
+        The cluster's total times the factor, less the used amounts of the nodes, including terminating pods;
+        may be below 0.
     inqueue : Resource
-        The minResources of enqueued jobs: all of it for waiting jobs, the rest for running ones.
+        The minResources of enqueued jobs: in full for waiting jobs, the rest for running ones.
     reservations : Reservations
-        The jobs behind `inqueue`; filled only if an observer listens.
+        The jobs behind `inqueue`; recorded only if an observer listens.
 
     """
 
@@ -64,7 +64,7 @@ class Overcommit:
                 self.reservations.add(job.key, reserved)
 
     def _measure(self) -> None:
-        """Sum what is used on the nodes and what is reserved in the queues."""
+        """Sum the used amounts of the nodes and the reserved amounts of the queues."""
         session, sums = self.session, self.session.snapshot.sums
         self._is_measured = True
         used = session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist())
@@ -91,13 +91,13 @@ class Overcommit:
         return True
 
     def version(self) -> int:
-        """Return a version that grows when a voting session finds other amounts than the one before."""
+        """Return a version that grows when a voting session finds other amounts than the previous one."""
         if not self._is_measured:
             self._measure()
         return self._version
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minResources fit into what is idle and not reserved."""
+        """Permit a job whose minResources fit the amount that is idle and not reserved."""
         minimum = job.min_resources
         if minimum is None:
             return PERMIT

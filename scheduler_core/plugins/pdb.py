@@ -24,7 +24,7 @@ class Budget:
     Attributes
     ----------
     allowed : int
-        How many disruptions its status allows; 0 when the status does not say.
+        How many disruptions its status allows; 0 if the status does not say.
     disrupted : mapping
         Pods by name whose disruption is already counted.
 

@@ -37,12 +37,12 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 
 def task_order(task: TaskInfo) -> int:
-    """Return the key that puts tasks of higher priority first."""
+    """Return a sort key that puts tasks of higher priority first."""
     return -task.priority
 
 
 def job_order(job: JobInfo) -> int:
-    """Return the key that puts jobs of higher priority first."""
+    """Return a sort key that puts jobs of higher priority first."""
     return -job.priority
 
 
@@ -77,7 +77,7 @@ def lower_priority_tasks(
 
 
 def preemptable_count(job: JobInfo, priority: int | None) -> float:
-    """Return how many of a job's tasks `lower_priority_tasks` accepts: all below the preemptor's job."""
+    """Return how many of a job's tasks `lower_priority_tasks` accepts: all if its priority is lower."""
     assert priority is not None, "the bound is used for preempt only"
     return math.inf if job.priority < priority else 0
 

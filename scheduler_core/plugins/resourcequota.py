@@ -68,8 +68,8 @@ class ResourceQuotaVotes:
     Attributes
     ----------
     pending : dict
-        The minResources of permitted jobs, by namespace and resource name; added at the vote, whatever other
-        plugins vote, or once the job is enqueued.
+        The minResources of permitted jobs, by namespace and resource name; added at the vote, regardless of
+        the votes of other plugins, or once the job is enqueued.
 
     """
 
@@ -79,7 +79,7 @@ class ResourceQuotaVotes:
         self.pending: dict[str, dict[str, Fraction]] = defaultdict(dict)
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minResources fit every quota of its namespace beside what is used or pending."""
+        """Permit a job whose minResources fit every quota of its namespace beside used and pending ones."""
         if job.min_resources is None or job.namespace not in self.quotas:
             return PERMIT
         minimum = _exact(job.podgroup["spec"]["minResources"])
@@ -108,7 +108,7 @@ class ResourceQuotaVotes:
         return PERMIT
 
     def reserve(self, job: JobInfo) -> None:
-        """Add a job's minResources to what is pending in its namespace."""
+        """Add a job's minResources to the pending ones of its namespace."""
         if job.min_resources is None or job.namespace not in self.quotas:
             return
         pending = self.pending[job.namespace]

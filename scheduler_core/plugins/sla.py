@@ -52,7 +52,7 @@ class Sla:
         return None if waiting is None else max(job.creation, ZERO_TIME) + waiting
 
     def job_order(self, job: JobInfo) -> float:
-        """Return the job's deadline: earlier ones go first, jobs without one last."""
+        """Return the job's deadline as a sort key: earlier ones are first, jobs without one last."""
         deadline = self.deadline(job)
         return math.inf if deadline is None else deadline
 

@@ -1,4 +1,4 @@
-"""The account that plugin capacity keeps of a queue, with the queue's place in the tree."""
+"""The account that plugin capacity keeps of a queue, with its position in the tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "capacity"
 
 
 class CapacityAccount(QueueAccount):
-    """A queue's account with its place in the tree.
+    """A queue's account with its position in the tree.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class CapacityAccount(QueueAccount):
         return 1.0 if self.deserved.is_empty() else super().share_of_deserved()
 
     def figures(self) -> dict[str, Any]:
-        """Return the queue's place in the tree, and its share and amounts as they are now."""
+        """Return the queue's position in the tree, and its current share and amounts."""
         place = {"ancestors": self.ancestors, "children": self.children}
         return {
             "name": self.name,
@@ -51,7 +51,7 @@ class CapacityAccount(QueueAccount):
         }
 
     def terms(self) -> dict[str, Any]:
-        """Return what the queue states, its limits, and what it therefore deserves."""
+        """Return the amounts that the queue states, its limits, and the resulting deserved amount."""
         return {
             "guarantee": self.guarantee,
             "capability": {} if self.capability.is_nothing() else self.capability,
@@ -63,7 +63,7 @@ class CapacityAccount(QueueAccount):
         }
 
     def _clipped_by(self) -> dict[str, str]:
-        """Return, by resource, the limit that changed what the queue states."""
+        """Return, by resource, the limit that changed the stated deserved amount."""
         clipped = {}
         for name, amount in self.deserved.items():
             stated = self.queue.deserved.get(name)
@@ -72,7 +72,7 @@ class CapacityAccount(QueueAccount):
         return clipped
 
     def ancestor(self, level: int) -> str | None:
-        """Return the ancestor `level` levels up, 1 being the parent; None for root and beyond."""
+        """Return the ancestor `level` levels up, where 1 is the parent; None for root and beyond."""
         if level > len(self.ancestors):
             return None
         name = self.ancestors[-level]
@@ -92,11 +92,11 @@ class Queues:
     accounts : dict
         By name, ascending.
     obstacle : str
-        Why the tree is unusable, so that no job is enqueued and no task is placed; empty if it is usable.
+        Why the tree is unusable, in which case no job is enqueued and no task placed; empty if it is usable.
     hierarchical : bool
         Whether the queues form a tree.
     reasons : dict
-        The last reasons given for candidates, and what their queue had left then.
+        The last reasons given for candidates, with the remaining amount of their queue at that time.
 
     """
 
@@ -116,17 +116,17 @@ class Queues:
         return chain
 
     def charged_accounts(self, name: str) -> Sequence[CapacityAccount]:
-        """Return the accounts that a queue's tasks are charged to; none for a queue that was not linked."""
+        """Return the accounts to which a queue's tasks are charged; none if the queue was not linked."""
         return self.chain(name) if name in self.accounts else ()
 
     def renew(self, names: Iterable[str]) -> bool:
-        """Update the accounts of some queues; False if all must be rebuilt."""
+        """Update the accounts of some queues; return False if all must be rebuilt."""
         return False
 
     def rebuild(self) -> bool:
-        """Rebuild all accounts after Queue objects changed; False if the session must be opened again.
+        """Rebuild all accounts after Queue objects changed; return False if the session must be reopened.
 
-        The queues have the same names as before. The tree must have been usable, and must be usable now.
+        The queues have the same names as before. The tree must have been usable and still be usable.
         """
         return False
 

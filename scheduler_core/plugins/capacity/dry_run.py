@@ -13,13 +13,13 @@ from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queue
 
 
 class DryRunLimits:
-    """The limits on copies; unlike the real ones, they ignore the state of a queue."""
+    """The limits on copied accounts; unlike the real limits, they ignore the state of a queue."""
 
     def __init__(self, queues: Queues) -> None:
         self.queues = queues
 
     def allocatable(self, dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> bool:
-        """Return whether copies of the queue and its ancestors stay within real capability with a task."""
+        """Return whether copies of the queue and its ancestors stay within real capability with the task."""
         copies: dict[str, CapacityAccount] | None = copies_in(dry_run, NAME)
         if copies is None or self.queues.obstacle or not self.queues.is_leaf(queue.name):
             return False

@@ -17,8 +17,8 @@ from scheduler_core.resource import Absent, Resource, maximum, total_of
 class FlatQueues(Queues):
     """The accounts of the queues that have jobs.
 
-    Deserved is what the queue states, at most its real capability, at least its guarantee; its requests do
-    not matter.
+    Deserved is the amount that the queue states, at most its real capability and at least its guarantee,
+    regardless of its requests.
     """
 
     def __init__(self, session: Session) -> None:
@@ -38,7 +38,7 @@ class FlatQueues(Queues):
     def renew(self, names: Iterable[str]) -> bool:
         """Update the accounts of some queues.
 
-        The other accounts depend only on their own queues and jobs, which are unchanged.
+        All other accounts depend only on their own queues and jobs, which are unchanged.
         """
         session = self._session
         renew_accounts(self.accounts, names, session.snapshot.sums, session.release, self._account)
@@ -54,7 +54,7 @@ class FlatQueues(Queues):
         return account
 
     def report(self, observer: Observer) -> None:
-        """Report what each queue deserves and why, and record the reservations by job."""
+        """Report the derivation of each queue's deserved amount, and record the reservations by job."""
         for job in self._session.jobs.values():
             self.accounts[job.queue].name_reservation(job, self._session.release)
         for account in self.accounts.values():

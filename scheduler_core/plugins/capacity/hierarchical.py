@@ -17,10 +17,10 @@ from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maxim
 
 
 class QueueTree(Queues):
-    """The accounts of all queues, linked to a tree.
+    """The accounts of all queues, linked into a tree.
 
-    If a queue cannot be linked, or a job is in a queue with children, building stops there and `obstacle` has
-    the reason; the accounts created so far remain.
+    If a queue cannot be linked, or a job is in a queue with children, building stops there and `obstacle`
+    says why; the accounts created so far remain.
     """
 
     def __init__(self, session: Session) -> None:
@@ -46,7 +46,7 @@ class QueueTree(Queues):
         return not (obstacle_before or self.obstacle)
 
     def _count_jobs(self) -> str:
-        """Add every job to its queue and all ancestors; return the obstacle, empty without one."""
+        """Add every job to its queue and all ancestors; return the obstacle, empty if there is none."""
         session, obstacle = self._session, ""
         jobs, sums = session.jobs, session.snapshot.sums
         if not all(map(self.is_leaf, sums.queues())):
@@ -66,8 +66,8 @@ class QueueTree(Queues):
     def renew(self, names: Iterable[str]) -> bool:
         """Update the accounts: those of leaves from their jobs, those of ancestors from their leaves.
 
-        What queues deserve depends on the Queue objects alone, which are unchanged. If all amounts add up
-        exactly in any order, the sums of ancestors are kept per job as those of leaves are.
+        Deserved amounts depend only on the Queue objects, which are unchanged. If all amounts add up exactly
+        in any order, the sums of ancestors are updated per job like those of leaves.
         """
         sums = self._session.snapshot.sums
         if self.obstacle or not all(map(self.is_leaf, sums.queues())):
@@ -112,7 +112,7 @@ def _account(queue: QueueInfo) -> CapacityAccount:
 def _link_ancestors(session: Session, queues: Queues, queue: QueueInfo) -> str:
     """Link a queue, and its ancestors without an account, to their parents; return the obstacle.
 
-    Parents that form a cycle are linked to each other but not to root, so nothing is divided among them.
+    Parents that form a cycle are linked to each other but not to root, so that nothing is divided among them.
     """
     path = [queue]
     while path[-1].name != ROOT:
@@ -179,7 +179,7 @@ class Division:
         return children
 
     def _report(self, observer: Observer) -> None:
-        """Report, for every queue, what each level divided among its children, from root down."""
+        """Report, for every queue, the amounts that each level divided among its children, from root down."""
         guaranteed = {
             parent.name: total_of(self.queues.accounts[child].guarantee for child in parent.children)
             for parent in self.queues.accounts.values()
@@ -198,19 +198,19 @@ class Division:
 
 
 def _divided_by(parent: CapacityAccount | None, guaranteed: Mapping[str, Resource]) -> dict[str, Any]:
-    """Return what a queue's parent divided; root has no limits, as it sums its children."""
+    """Return the amounts that a queue's parent divided; root, the sum of its children, has no limits."""
     if parent is None:
         return {"clipped_by": {}}
     return {"available": parent.real_capability, "guaranteed": guaranteed[parent.name]}
 
 
 def unlimited(total: Resource) -> Resource:
-    """Return the capability of a root that states none: no limit for any resource of the cluster."""
+    """Return the capability of a root that states none: unlimited for every resource of the cluster."""
     return Resource(UNLIMITED, UNLIMITED, dict.fromkeys(total.scalars or (), UNLIMITED_SCALAR) or None)
 
 
 def inherit(capability: Resource, parent: Resource) -> None:
-    """Fill in a child's capability from its parent's where the child states none."""
+    """Fill in resources that a child's capability lacks from its parent's."""
     if capability.cpu <= 0:
         capability.cpu = parent.cpu
     if capability.memory <= 0:

@@ -1,4 +1,4 @@
-"""The limits of capacity: what a queue may allocate, evict for and reserve.
+"""The limits of capacity on allocation, eviction and reservation for a queue.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (Allocatable, Preemptive, JobEnqueueable) at
 v1.15.1.
@@ -39,11 +39,11 @@ class Limits:
         self._closed: dict[str, tuple[str, str]] = {}
 
     def forget_queues(self) -> None:
-        """Drop what was derived from Queue objects, which may have changed."""
+        """Drop values derived from Queue objects, which may have changed."""
         self._closed.clear()
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
-        """Return whether the queue and its ancestors stay within real capability, whatever they deserve."""
+        """Return whether the queue and its ancestors stay within real capability, regardless of deserved."""
         to_all, to_jobs = self._closed.get(queue.name) or self._closed_reasons(queue)
         if closed := to_all or to_jobs:
             if why is not None:
@@ -56,7 +56,7 @@ class Limits:
         return True
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Return whether they would once the queue has released `freed`, or if it cannot release that much.
+        """Return whether they would after the queue releases `freed`, or whether it cannot release that much.
 
         With an obstacle they never would, but a queue whose jobs were not counted cannot release anything.
         """
@@ -68,7 +68,7 @@ class Limits:
         )
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
-        """Return whether the queue stays within real capability and deserves, or an ancestor does, a part."""
+        """Return whether the queue stays within real capability, and it or an ancestor deserves a part."""
         closed = self._closed_to_all(queue)
         if closed:
             if why is not None:
@@ -90,7 +90,7 @@ class Limits:
         return False
 
     def _ancestor_deserves(self, account: CapacityAccount, request: Resource) -> bool:
-        """Return whether an ancestor within `levels`, root left out, deserves part of a request."""
+        """Return whether an ancestor within `levels`, except root, deserves part of a request."""
         near = (account.ancestor(level) for level in range(1, self.levels + 1))
         accounts = [self.queues.accounts[name] for name in near if name is not None]
         return any(above.deserves_part_of(request) for above in accounts)

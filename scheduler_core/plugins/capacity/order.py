@@ -1,4 +1,4 @@
-"""The queue orders of capacity: which queue is served first, and which loses pods first.
+"""The queue orders of capacity: the order of turns, and the order of losing pods.
 
 Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (QueueOrder, VictimQueueOrder) at v1.15.1.
 """
@@ -21,7 +21,7 @@ class QueueOrder:
         self._above: dict[tuple[str, str], int] = {}
 
     def _compare(self, left: CapacityAccount, right: CapacityAccount) -> int:
-        """Return below 0 when `left` has the smaller share; on a tie one that deserves anything is first."""
+        """Return below 0 if `left` has the smaller share; on a tie one that deserves anything is first."""
         mine, theirs = left.share, right.share
         if mine != theirs:
             return -1 if mine < theirs else 1
@@ -39,7 +39,7 @@ class QueueOrder:
         self._above.clear()
 
     def forget_queues(self) -> None:
-        """Drop what was derived from Queue objects, which may have changed."""
+        """Drop values derived from Queue objects, which may have changed."""
         self._deserves_nothing.clear()
         self._common.clear()
 
@@ -57,7 +57,7 @@ class QueueOrder:
     def hierarchical(self, left: QueueInfo, right: QueueInfo) -> float:
         """Return below 0 when `left` has the higher priority, else by the shares where the paths diverge.
 
-        Leaves come before queues with children. Ancestors keep the shares of when the session opened.
+        Leaves come before queues with children. Ancestors keep the shares they had when the session opened.
         """
         if left.priority != right.priority:
             return right.priority - left.priority
@@ -84,12 +84,12 @@ class QueueOrder:
         return tuple(key)
 
     def has_path_key(self, names: Collection[str]) -> bool:
-        """Return whether `path_key` puts these queues in the order of `hierarchical`.
+        """Return whether `path_key` orders these queues as `hierarchical` does.
 
         Sound if all are at the same depth, so that paths diverge at queues of one kind, and no two siblings
-        above them compare equal: else leaves of different siblings would be compared by name, and leaves of
-        the same one by share, which makes the order intransitive. Ancestors keep the shares of
-        when the session opened.
+        above them compare equal: otherwise leaves of different siblings would be compared by name, and leaves
+        of the same one by share, which makes the order intransitive. Ancestors keep the shares they had when
+        the session opened.
         """
         chains = [self.queues.chain(name) for name in names]
         if len({len(chain) for chain in chains}) > 1:
@@ -116,7 +116,7 @@ class QueueOrder:
 
 
 def common_level(left: CapacityAccount, right: CapacityAccount) -> int:
-    """Return the position of the last common ancestor, 0 also when there is none."""
+    """Return the position of the last common ancestor; 0 also if there is none."""
     common = 0
     for position, (mine, theirs) in enumerate(zip(left.ancestors, right.ancestors, strict=False)):
         if mine != theirs:

@@ -104,7 +104,7 @@ def _register_order(session: Session, queues: Queues) -> QueueOrder:
 
 
 class Events:
-    """Event handlers that keep track of what queues have allocated."""
+    """Event handlers that keep the allocated amounts of queues up to date."""
 
     def __init__(self, queues: Queues) -> None:
         self.queues = queues
@@ -116,7 +116,7 @@ class Events:
             account.allocated.add(request)
 
     def deallocate(self, task: TaskInfo) -> None:
-        """Credit a deallocated task, likewise."""
+        """Credit a deallocated task in the same way."""
         for account in self._charged(task):
             account.allocated.sub(task.request)
 
@@ -126,7 +126,7 @@ class Events:
             self._charged(task)
 
     def _charged(self, task: TaskInfo) -> Sequence[CapacityAccount]:
-        """Return the accounts that a task is charged to; those of ancestors keep their current shares."""
+        """Return the accounts to which a task is charged; those of ancestors keep their current shares."""
         chain = () if task.job is None else self.queues.charged_accounts(task.job.queue)
         if chain:
             chain[0].forget_share()
@@ -136,7 +136,7 @@ class Events:
 
 
 def report(queues: Queues) -> dict[str, Any]:
-    """Return the queues' amounts as they are now."""
+    """Return the current amounts of the queues."""
     figures = [account.figures() for account in queues.accounts.values()]
     named = {"queue_plugin": NAME, "obstacle": queues.obstacle}
     return {**named, "queues": figures} if figures else named

@@ -20,7 +20,7 @@ from scheduler_core.victims.order import victims_queue
 
 
 class ReclaimableTasks:
-    """Which tasks the queues of one session can lose to each other.
+    """Decides which tasks the queues of one session can lose to each other.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class ReclaimableTasks:
         self._largest: dict[Sequence[PodShape], Resource] = {}
 
     def forget_queues(self) -> None:
-        """Drop what was derived from Queue objects, which may have changed."""
+        """Drop values derived from Queue objects, which may have changed."""
         self._relevance.forget_queues()
         self._reclaimable.clear()
 
@@ -73,7 +73,8 @@ class ReclaimableTasks:
     def reclaimable_shapes(self, queue: str, shapes: tuple[PodShape, ...]) -> list[bool]:
         """Return which shapes of tasks a queue could lose as its first victim.
 
-        A pod larger than what the queue has allocated counts as one; the vote on it ends the session.
+        A pod larger than the queue's allocated amount counts as one that it could lose; the vote on it
+        crashes.
         """
         account = self.queues.accounts.get(queue)
         if self.queues.obstacle or account is None:
@@ -89,7 +90,7 @@ class ReclaimableTasks:
         return self._reclaimable[key]
 
     def _holds_largest_of(self, account: CapacityAccount, shapes: tuple[PodShape, ...]) -> bool:
-        """Return whether a queue has at least as much allocated as any one pod of these shapes requests."""
+        """Return whether a queue has at least as much allocated as any pod of these shapes requests."""
         largest = self._largest.get(shapes)
         if largest is None:
             largest = self._largest[shapes] = Resource()
@@ -134,7 +135,7 @@ class ReclaimableTasks:
 
 
 def keeps_guarantee(account: CapacityAccount, allocated: Resource, request: Resource) -> bool:
-    """Return whether a queue still has its guarantee without a pod.
+    """Return whether a queue keeps its guarantee without a pod.
 
     Raises
     ------
@@ -148,19 +149,19 @@ def keeps_guarantee(account: CapacityAccount, allocated: Resource, request: Reso
 
 
 class Relevance:
-    """Which resources of a pod matter to its queue or to the reclaimer, cached by shape."""
+    """The resources of a pod that matter to its queue or to the reclaimer, cached by shape."""
 
     def __init__(self) -> None:
         self._shared: dict[tuple[PodShape, PodShape], bool] = {}
-        # by queue and shape: whether the queue deserves any of the request, and the requested dimensions
+        # By queue and shape: whether the queue deserves any of the request, and the requested dimensions.
         self._of_queue: dict[tuple[str, PodShape], tuple[bool, list[str]]] = {}
 
     def forget_queues(self) -> None:
-        """Drop what was derived from Queue objects, which may have changed."""
+        """Drop values derived from Queue objects, which may have changed."""
         self._of_queue.clear()
 
     def helps(self, shape: PodShape, reclaimer: PodShape) -> bool:
-        """Return whether a shape and the reclaimer request a resource in common, `pods` aside."""
+        """Return whether a shape and the reclaimer request a common resource other than `pods`."""
         known = self._shared.get((shape, reclaimer))
         if known is None:
             shared = intersection(shape.request, reclaimer.request)
@@ -186,7 +187,7 @@ class Relevance:
 
 
 class ReclaimVote:
-    """One vote: tracks what queues have left as candidates are accepted one by one."""
+    """One vote: tracks the remaining amounts of queues as candidates are accepted one by one."""
 
     def __init__(
         self,
@@ -205,14 +206,14 @@ class ReclaimVote:
         self.reduced: set[str] = set()
 
     def remaining_of(self, account: CapacityAccount) -> Resource:
-        """Return what a queue has left."""
+        """Return the remaining amount of a queue."""
         remaining = self.left.get(account.name)
         if remaining is None:
             remaining = self.left[account.name] = account.allocated.clone()
         return remaining
 
     def refusal(self, task: TaskInfo, theirs: CapacityAccount) -> str:
-        """Return why a candidate is refused; empty if it is accepted, and then it is deducted."""
+        """Return why a candidate is refused; if it is accepted, deduct it and return an empty string."""
         if not self.relevance.helps(task.shape, self.reclaimer.shape):
             return "it holds nothing that the reclaimer requests"
         refusal = self.refusal_of_own_queue(task, theirs) or self._refusal_of_common_ancestor(task, theirs)
@@ -226,7 +227,7 @@ class ReclaimVote:
         return ""
 
     def refusal_of_own_queue(self, task: TaskInfo, theirs: CapacityAccount) -> str:
-        """Return why the candidate's own queue cannot lose it, empty when it can."""
+        """Return why the candidate's own queue cannot lose it, empty if it can."""
         if not keeps_guarantee(theirs, self.remaining_of(theirs), task.request):
             return f"queue {theirs.name} would fall below its guarantee"
         if not self.is_above_deserved(theirs, task.shape):
@@ -234,7 +235,7 @@ class ReclaimVote:
         return ""
 
     def _at_deserved(self, account: CapacityAccount) -> str:
-        """Return that a queue is at or below deserved, now or without the candidates accepted before."""
+        """Return the refusal that a queue is at or below deserved, now or without the accepted candidates."""
         holds = "would then hold" if account.name in self.reduced else "holds"
         return f"queue {account.name} {holds} no more than it deserves"
 
@@ -244,7 +245,7 @@ class ReclaimVote:
         return self.relevance.exceeds_deserved(account, shape, excess)
 
     def _refusal_of_common_ancestor(self, task: TaskInfo, theirs: CapacityAccount) -> str:
-        """Return the refusal if neither queue deserves anything and a near ancestor is common, else empty."""
+        """Return the refusal if neither queue deserves anything and both share a near ancestor, else ""."""
         mine = self.account
         if mine is None or self.relevance.deserves_any(theirs, task.shape):
             return ""
@@ -257,7 +258,7 @@ class ReclaimVote:
         return f"neither queue deserves any of it, and {common[0]} is a parent of both" if common else ""
 
     def _ancestors_to_check(self, theirs: CapacityAccount) -> list[CapacityAccount]:
-        """Return the near ancestors that the reclaimer's queue does not have at the same level."""
+        """Return the near ancestors that the reclaimer's queue does not have at the same levels."""
         mine = self.account
         assert mine is not None, "a reclaimer's queue has an account"
         found = []
@@ -268,13 +269,13 @@ class ReclaimVote:
         return found
 
     def take(self, task: TaskInfo, accounts: Sequence[CapacityAccount]) -> None:
-        """Deduct a candidate from what queues have left."""
+        """Deduct a candidate from the remaining amounts of queues."""
         for account in accounts:
             self.remaining_of(account).sub(task.request)
             self.reduced.add(account.name)
 
     def explain(self, refusal: str, account: CapacityAccount) -> tuple[str, dict[str, object]]:
-        """Return the sentence and the numbers of a vote, the same objects for equal amounts."""
+        """Return the sentence and the numbers of a vote, as one object for all equal amounts."""
         remaining = self.remaining_of(account)
         key = refusal, account.name
         left, why = self.queues.reasons.get(key, (None, ("", {})))

@@ -24,7 +24,7 @@ DESIGN = "design"
 
 
 class Comparison(NamedTuple):
-    """How two queues compare, and what decided.
+    """The result of comparing two queues, and the nodes that decided it.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
     left, right : str
         The nodes of the two paths that were compared last.
     mine, theirs : float
-        Their shares per weight.
+        The shares per weight of these nodes.
 
     """
 
@@ -72,14 +72,14 @@ class Hierarchy:
     # queue order
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> int:
-        """Return below 0 when `left` goes first; see `compare`."""
+        """Return below 0 if `left` is first; see `compare`."""
         order = self.compare(left, right).order
         return (order > 0) - (order < 0)
 
     def compare(self, left: QueueInfo, right: QueueInfo) -> Comparison:
         """Compare two queues from the root down to the depth of the shorter path.
 
-        At the first difference, a saturated node comes last, else the smaller share per weight first.
+        At the first difference a saturated node is last; otherwise the smaller share per weight is first.
         """
         self.tree.refresh()
         left_path, right_path = self._paths[left.name], self._paths[right.name]
@@ -101,9 +101,9 @@ class Hierarchy:
     def reclaimable(
         self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
-        """Return, in order, the candidates that the reclaimer can replace with its queue still ordered first.
+        """Return, in order, the candidates that the reclaimer can replace with its queue still first.
 
-        Each candidate is compared alone, against the current state.
+        Each candidate is compared on its own, against the current state.
         """
         account = self.accounts.get(reclaimer.job.key) if reclaimer.job is not None else None
         if account is None:
@@ -126,7 +126,7 @@ class Hierarchy:
         return accepted
 
     def _compare_without(self, task: TaskInfo, theirs: JobAccount, queue: QueueInfo) -> Comparison:
-        """Compare the reclaimer's queue with a candidate's, without the candidate."""
+        """Compare the reclaimer's queue with that of a candidate after removing the candidate."""
         tree, total = self.tree, self.tree.total_allocated
         shrunk = theirs.allocated.clone().sub(task.request)
         tree.set_allocated(theirs.job.key, shrunk, total.clone().sub(task.request))
@@ -137,11 +137,11 @@ class Hierarchy:
     # events
 
     def allocate(self, account: JobAccount, request: Resource) -> None:
-        """Update the tree for an allocated task; its job's account includes it already."""
+        """Update the tree for an allocated task, which its job's account already includes."""
         self.tree.set_allocated(account.job.key, account.allocated, self.tree.total_allocated.add(request))
 
     def deallocate(self, account: JobAccount, request: Resource) -> None:
-        """Update the tree for a deallocated task; its job's account excludes it already."""
+        """Update the tree for a deallocated task, which its job's account already excludes."""
         self.tree.set_allocated(account.job.key, account.allocated, self.tree.total_allocated.sub(request))
 
     # report
@@ -195,7 +195,7 @@ class Hierarchy:
 
 
 def outstanding(job: JobInfo) -> Resource:
-    """Return what a job has allocated and still requests, without finished tasks."""
+    """Return the allocated and still requested amounts of a job, without finished tasks."""
     pending = job.by_status[TaskStatus.PENDING].values()
     return total_of([job.allocated, *(task.request for task in pending)])
 

@@ -60,7 +60,7 @@ class Drf:
         self.hierarchy: Hierarchy | None = None
 
     def renew(self, renewal: Renewal) -> bool:
-        """Recreate the accounts of jobs that were rebuilt or counted as pipelined; False with a hierarchy."""
+        """Recreate accounts of jobs that were rebuilt or counted as pipelined; False with a hierarchy."""
         for key, job in (*renewal.counted.items(), *renewal.jobs.items()):
             if job is None:
                 self.accounts.pop(key, None)
@@ -69,7 +69,7 @@ class Drf:
         return self.hierarchy is None
 
     def job_order(self, job: JobInfo) -> float:
-        """Return the job's dominant share: smaller ones go first, without tolerance."""
+        """Return the job's dominant share as a sort key, compared without tolerance."""
         return self.accounts[job.key].share.value
 
     def preemptable(
@@ -77,7 +77,7 @@ class Drf:
     ) -> list[TaskInfo]:
         """Return, in order, the candidates whose job keeps at least the share of the preemptor's job.
 
-        A refused candidate, too, is deducted from its job for the candidates after it.
+        Even a refused candidate is deducted from its job for the candidates after it.
         """
         account = self.accounts.get(preemptor.job.key) if preemptor.job is not None else None
         if account is None:
@@ -125,7 +125,7 @@ class Drf:
     # report
 
     def report(self) -> dict[str, object]:
-        """Return the jobs' shares and, with hierarchy, the tree as they are now."""
+        """Return the current shares of jobs and, with hierarchy, the current tree."""
         report: dict[str, object] = {}
         if self.accounts:
             figures = self.total.figures

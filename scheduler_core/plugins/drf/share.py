@@ -22,9 +22,9 @@ NOTHING = Share(0.0, "")
 
 
 class TotalResource:
-    """The cluster's total, of which shares are fractions.
+    """The cluster's total, the denominator of shares.
 
-    Only resources that the cluster has count, `pods` among them.
+    Only resources that the cluster has count, including `pods`.
     """
 
     def __init__(self, total: Resource) -> None:
@@ -49,7 +49,7 @@ class TotalResource:
         return Share(largest, dominant)
 
     def figures(self, allocated: Resource) -> dict[str, object]:
-        """Return what is allocated and its share, one dictionary for all equal amounts."""
+        """Return an allocated amount and its share, one dictionary for all equal amounts."""
         key = allocated.cpu, allocated.memory, *(allocated.scalars or {}).items()
         figures = self._figures.get(key)
         if figures is None:
@@ -60,7 +60,7 @@ class TotalResource:
 
 
 class JobAccount:
-    """What one job has allocated in a session, with pipelined and without evicted tasks.
+    """The allocated amount of one job in a session, with pipelined and without evicted tasks.
 
     Attributes
     ----------

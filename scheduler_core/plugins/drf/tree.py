@@ -32,13 +32,13 @@ class TreeNode:
     Attributes
     ----------
     path : str
-        The keys from the root on; a job's is marked ``job:``.
+        The keys from the root down; a job's is prefixed with ``job:``.
     position : int
         Its row in the arrays of its parent.
     share : Share
-        The dominant share of what it holds.
+        The dominant share of its allocated amount.
     saturated : bool
-        Nothing more can be allocated to it.
+        Whether nothing more can be allocated to it.
 
     """
 
@@ -51,12 +51,12 @@ class TreeNode:
 
     @property
     def ratio(self) -> float:
-        """Return the share per weight: the smaller one goes first."""
+        """Return the share per weight; the node with the smaller one is first."""
         return self.share.value / self.weight
 
 
 class JobLeaf(TreeNode):
-    """A job in the tree: what it has allocated and what it requests in all."""
+    """A job in the tree, with its allocated and its total requested amounts."""
 
     def __init__(self, key: str, parent: InnerNode, allocated: Resource, request: Resource) -> None:
         super().__init__(1.0, f"{parent.path}/job:{key}")
@@ -73,7 +73,7 @@ class InnerNode(TreeNode):
     children : dict
         Nodes and jobs by key, ascending once the tree is complete.
     children_allocated : (C, R) float64
-        What each child holds, on the session's resource axis.
+        The allocated amount of each child, on the session's resource axis.
     shares : (C,) float64
         Each child's dominant share.
     blocked : (C,) bool
@@ -122,21 +122,21 @@ class InnerNode(TreeNode):
 
 
 def rescaled_sum(allocated: Matrix, shares: Matrix, blocked: Mask, *, idle_children_count: bool) -> Matrix:
-    """Return what an inner node holds.
+    """Return the allocated amount of an inner node.
 
-    Children that are not blocked are scaled down to the smallest dominant share among them, blocked ones are
-    added as they are.
+    Children that are not blocked are scaled down to the smallest dominant share among them; blocked ones are
+    added unscaled.
 
     Parameters
     ----------
     allocated : (C, R) float64
-        What each child holds.
+        The allocated amount of each child.
     shares : (C,) float64
-        Each child's dominant share; a child with 0 adds nothing.
+        Each child's dominant share; a child whose share is 0 adds nothing.
     blocked : (C,) bool
         Which children are saturated.
     idle_children_count : bool
-        Whether a child that holds nothing yet, and is not blocked, counts for the smallest share.
+        Whether a child that has nothing allocated and is not blocked counts for the smallest share.
 
     Returns
     -------
@@ -144,11 +144,11 @@ def rescaled_sum(allocated: Matrix, shares: Matrix, blocked: Mask, *, idle_child
 
     Notes
     -----
-    Volcano adds the children in random order; here it is the order of the rows.
+    Volcano adds the children in random order; here they are added in the order of the rows.
 
     Examples
     --------
-    Two cores beside four, neither blocked: both count as two.
+    Two children with two and four cores, neither blocked: both count as two.
 
     >>> rescaled_sum(
     ...     np.array([[2.0, 0.0], [0.0, 4.0]]),
@@ -180,9 +180,9 @@ class HierarchyTree:
     demanding : set of str
         The resources that are not fully allocated in the cluster, without tolerance.
     by_design : bool
-        Whether the rule of the HDRF design document replaces the release's: an inner node's share
+        Whether the rule of the HDRF design document replaces that of the release: an inner node's share
         leaves out exhausted resources, a job is blocked by any exhausted resource that it requests, and
-        children that set_allocated nothing yet count for the smallest share.
+        children without allocated amounts count for the smallest share.
 
     """
 
@@ -200,7 +200,7 @@ class HierarchyTree:
     # building
 
     def add_job(self, key: str, queue: QueueInfo, allocated: Resource, request: Resource) -> None:
-        """Add a job below the last node of its queue's path; the first path to a node sets its weight."""
+        """Add a job to the last node of its queue's path; the first path to a node sets its weight."""
         node = self.root
         path, weights = queue.hierarchy.split("/"), queue.hierarchy_weights.split("/")
         for position in range(1, len(path)):
@@ -225,10 +225,10 @@ class HierarchyTree:
         self.root.complete(len(self.axis))
         self._stale = dict(self.leaves)
 
-    # what is allocated
+    # allocated amounts
 
     def set_allocated(self, key: str, allocated: Resource, total: Resource) -> None:
-        """Set what a job has allocated, and all jobs together."""
+        """Set the allocated amount of a job, and that of all jobs together."""
         self.total_allocated = total
         leaf = self.leaves[key]
         leaf.allocated = allocated
@@ -270,10 +270,10 @@ class HierarchyTree:
 
 
 def is_saturated(leaf: JobLeaf, demanding: set[str], *, by_design: bool) -> bool:
-    """Return whether a job has all of some resource that it requests, or some such resource is exhausted.
+    """Return whether a job has its full request of some resource, or some requested resource is exhausted.
 
-    The release considers only resources that the job holds, so that a job that holds nothing never is;
-    by design everything that it requests counts, and a job that requests nothing is saturated.
+    The release considers only resources that the job has allocated, so a job without any is never saturated.
+    By design, everything that it requests counts, and a job that requests nothing is saturated.
     """
     request, allocated = leaf.request, leaf.allocated
     requested = [name for name, amount in request.items() if amount != 0]
@@ -288,6 +288,6 @@ def is_saturated(leaf: JobLeaf, demanding: set[str], *, by_design: bool) -> bool
 
 
 def weight_of(text: str) -> float:
-    """Return a weight of a path; 1 for a text that is not a number, and for anything below 1."""
+    """Return a weight of a path; 1 if the text is not a number or is below 1."""
     weight = float(text) if _NUMBER.fullmatch(text) else 0.0
     return 1.0 if weight < 1 else weight

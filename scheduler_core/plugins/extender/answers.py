@@ -1,7 +1,7 @@
 """Answers of the extender: JSON decoded by the rules of Go's decoder.
 
-Keys match whatever their case, unknown ones are ignored, null and missing ones leave the zero value, and a
-value of the wrong type invalidates the whole answer. Anything after the first JSON value is ignored.
+Keys are case-insensitive, unknown ones are ignored, null and missing ones leave the zero value, and a value
+of the wrong type invalidates the whole answer. Anything after the first JSON value is ignored.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Answer:
         return cls(value)
 
     def text(self, key: str) -> str:
-        """Return a string, empty when it is missing."""
+        """Return a string, empty if it is missing."""
         value = self._value(key)
         if value is not None and not isinstance(value, str):
             raise _type_error(key, value, "a text")
         return value or ""
 
     def integer(self, key: str) -> int:
-        """Return an integer written without fraction and exponent, 0 when it is missing."""
+        """Return an integer written without fraction and exponent, 0 if it is missing."""
         value = self._value(key)
         if value is None:
             return 0
@@ -51,14 +51,14 @@ class Answer:
         return value
 
     def flag(self, key: str) -> bool:
-        """Return a boolean, False when it is missing."""
+        """Return a boolean, False if it is missing."""
         value = self._value(key)
         if value is not None and not isinstance(value, bool):
             raise _type_error(key, value, "true or false")
         return bool(value)
 
     def numbers(self, key: str) -> dict[str, float] | None:
-        """Return numbers by name, None when they are missing."""
+        """Return numbers by name, None if they are missing."""
         value = self._value(key)
         if value is None:
             return None

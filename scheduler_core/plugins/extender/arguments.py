@@ -65,7 +65,7 @@ class ExtenderArguments(NamedTuple):
         )
 
     def is_interested_in(self, task: TaskInfo) -> bool:
-        """Return whether the extender is called for a task: one that names a managed resource."""
+        """Return whether the extender is called for a task, that is, whether it names a managed resource."""
         if not self.managed:
             return True
         spec = task.pod["spec"]

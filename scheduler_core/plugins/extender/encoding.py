@@ -1,4 +1,4 @@
-"""JSON requests with the bytes that Go would send."""
+"""JSON requests, with the same bytes as Go sends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXPONENT_FROM = 1e21
 
 
 def encode(request: Json) -> bytes:
-    """Return a request as Go writes it; raises CallFailed where Go cannot."""
+    """Return a request as Go encodes it; raises CallFailed if Go cannot."""
     try:
         text = json.dumps(_plain(request), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError as error:

@@ -60,7 +60,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 def _no_opinion(_task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:
-    """Refuse no node: the extender is not called for explanations."""
+    """Refuse no node, as the extender is not called for explanations."""
     return no_refusals(len(nodes))
 
 
@@ -135,12 +135,12 @@ class Extender:
         return self.session.statuses.number(Status(code or int(Code.ERROR), reason, NAME))
 
     def prioritize(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the extender's scores as they are, (K,); 0 for a node without one.
+        """Return the extender's scores unchanged, (K,); 0 for a node without one.
 
         Raises
         ------
         ScoreError
-            If it returns an error message or no scores at all, even when failures are ignorable.
+            If it returns an error message or no scores at all, even if failures are ignorable.
 
         """
         if not self.arguments.is_interested_in(task):
@@ -177,7 +177,7 @@ class Extender:
     def _victims(
         self, verb: str, evictor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo] | None:
-        """Return the tasks that the extender names; None when it abstains, none when the call fails."""
+        """Return the tasks that the extender names; None if it abstains, an empty list if the call fails."""
         if not self.arguments.is_interested_in(evictor):
             return None
         sent = [self.wire.task(task) for task in candidates]
@@ -210,7 +210,7 @@ class Extender:
     # queues and jobs
 
     def queue_overused(self, queue: QueueInfo) -> bool:
-        """Return whether the extender calls a queue overused; a failed call counts unless ignorable."""
+        """Return whether the extender calls a queue overused; so does a failed call, unless ignorable."""
         request = {"queue": self.wire.queue(queue)}
         try:
             return self._call("queueOverused", request, lambda answer: answer.flag("overused"))
@@ -242,7 +242,7 @@ class Extender:
     # events
 
     def on_allocate(self, task: TaskInfo) -> None:
-        """Call allocateFunc for an allocated task; raises EventError when the extender refuses."""
+        """Call allocateFunc for an allocated task; raises EventError if the extender refuses."""
         if task.status is TaskStatus.ALLOCATED:
             self.wire.allocated_to[task.uid] = task.node_name
         if "allocateFunc" not in self.arguments.verbs or not self.arguments.is_interested_in(task):
@@ -257,7 +257,7 @@ class Extender:
             raise EventError(error_message)
 
     def on_deallocate(self, task: TaskInfo) -> None:
-        """Call deallocateFunc for a deallocated task; the answer does not matter."""
+        """Call deallocateFunc for a deallocated task; the answer is ignored."""
         if "deallocateFunc" not in self.arguments.verbs or not self.arguments.is_interested_in(task):
             return
         try:

@@ -46,7 +46,7 @@ class Wire:
     Attributes
     ----------
     allocated_to : dict
-        The node that pods were last allocated to in this session, by uid; undoing does not clear it.
+        The node to which each pod was last allocated in this session, by uid; undoing does not clear it.
 
     """
 
@@ -213,7 +213,7 @@ class Wire:
         }
 
     def _schedule_start(self) -> str | None:
-        """Return the session's time once enqueue has started, None before."""
+        """Return the session's time once enqueue has started, None before that."""
         actions, present = self.session.conf.actions, self.session.action
         if "enqueue" not in actions or present not in actions:
             return None

@@ -24,7 +24,7 @@ Limits = Mapping[str, Mapping[str, float]]
 
 
 def limits_of(queue: QueueInfo) -> Limits | None:
-    """Return a queue's limits by node group; None when its annotation is malformed."""
+    """Return a queue's limits by node group; None if its annotation is malformed."""
     text = (queue.queue["metadata"].get("annotations") or {}).get(ANNOTATION)
     if not text:
         return {}
@@ -40,7 +40,7 @@ def _amounts(amounts: Mapping[str, object] | None) -> dict[str, float]:
 
 
 class GroupLimits:
-    """The limits of one session's queues, and what is allocated in each group.
+    """The limits of one session's queues, and the allocated amounts in each group.
 
     Attributes
     ----------

@@ -88,13 +88,13 @@ class GroupAffinity(NamedTuple):
 
     @property
     def is_unset(self) -> bool:
-        """Return whether no group is named at all."""
+        """Return whether it names no group."""
         return not (self.required or self.preferred or self.anti_required or self.anti_preferred)
 
     def allows(self, group: str) -> bool:
-        """Return whether tasks may use a group: named by any affinity list, or by preferred anti-affinity.
+        """Return whether tasks may use a group: an affinity list or preferred anti-affinity names it.
 
-        Required anti-affinity excludes a group, preferred anti-affinity allows it again.
+        Required anti-affinity excludes a group; preferred anti-affinity allows it again.
         """
         if group in self.anti_preferred:
             return True
@@ -141,7 +141,7 @@ def _names(side: Mapping[str, Any], kind: str) -> Sequence[str]:
 def affinity_of(
     queue: QueueInfo, queues: Mapping[str, QueueInfo], *, hierarchy: bool
 ) -> GroupAffinity | None:
-    """Return a queue's affinity, with `hierarchy` else that of its nearest ancestor with one; None: none.
+    """Return a queue's affinity or, with `hierarchy`, that of its nearest ancestor with one; None if none.
 
     An unknown parent or a cycle ends the search.
     """
@@ -156,7 +156,7 @@ def affinity_of(
 
 
 def queue_of(task: TaskInfo) -> str:
-    """Return the queue of a task, empty when it belongs to no job."""
+    """Return the queue of a task, empty if it has no job."""
     return task.job.queue if task.job is not None else ""
 
 
@@ -185,7 +185,7 @@ class NodeGroups:
         return np.where(is_full & (refusals == FITS), exceeded, refusals)
 
     def is_local(self, task: TaskInfo) -> bool:
-        """Return whether a node's result depends on that node alone: the task's queue has no limits."""
+        """Return whether a node's result depends only on that node: the task's queue has no limits."""
         return self.limits is None or not self.limits.is_limited(task)
 
     def score(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -193,14 +193,14 @@ class NodeGroups:
         return self._of(task)[1][nodes]
 
     def check_node(self, task: TaskInfo) -> Callable[[int], int] | None:
-        """Return why one node refuses a task, as a function; None when limits span several nodes."""
+        """Return a function for why one node refuses a task; None if limits span several nodes."""
         if not self.is_local(task):
             return None
         refusals: list[int] = self._of(task)[0].tolist()
         return refusals.__getitem__
 
     def score_node(self, task: TaskInfo) -> Callable[[int], float]:
-        """Return a function to the score of one node for the task's queue."""
+        """Return a function for the score of one node for the task's queue."""
         scores: list[float] = self._of(task)[1].tolist()
         return scores.__getitem__
 

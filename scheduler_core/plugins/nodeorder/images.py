@@ -25,7 +25,7 @@ LARGEST_PER_CONTAINER = 1000 * MIB
 class ImageTable:
     """The images on all nodes.
 
-    An image scores its size (as of the first node that names it) times the fraction of nodes known to have it
+    An image scores its size (on the first node that names it) times the fraction of nodes known to have it
     when the node was read. Nodes are read by name, so the first node with an image counts only itself.
     """
 

@@ -21,7 +21,7 @@ from scheduler_core.model.selector_classes import Counts, SelectorClass
 
 
 def affinity_score(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
-    """Return the weights of matching preferred terms, affinity less anti-affinity, for each node, (K,).
+    """Return each node's weights of matching preferred terms, affinity less anti-affinity, (K,).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Normalization of raw scores of the candidates to 0 to 100, exact in whole numbers.
+"""Normalization of the candidates' raw scores to 0 to 100, exact in whole numbers.
 
 Source: kube-scheduler ``plugins/helper/normalize_score.go``,
 ``plugins/interpodaffinity/scoring.go`` at 1.35.3.
@@ -15,7 +15,7 @@ Whole = NDArray[np.int64]
 
 
 def normalized(raw: Whole) -> Whole:
-    """Return 100 for the largest number and fractions of it for the others; all 0 when none is above 0.
+    """Scale numbers so that the largest becomes 100; all 0 if none is above 0.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def normalized(raw: Whole) -> Whole:
 
 
 def normalized_reversed(raw: Whole) -> Whole:
-    """Return 0 for the largest number and 100 for 0; all 100 when none is above 0.
+    """Scale numbers so that the largest becomes 0, and 0 becomes 100; all 100 if none is above 0.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def normalized_reversed(raw: Whole) -> Whole:
 
 
 def min_max_normalized(raw: Whole) -> Whole:
-    """Return 100 for the largest number, 0 for the smallest; all 0 when they are equal.
+    """Scale numbers so that the largest becomes 100 and the smallest 0; all 0 if they are equal.
 
     Examples
     --------

@@ -113,7 +113,7 @@ class NodeOrder:
         self._local: dict[int, bool] = {}
 
     def is_local(self, task: TaskInfo) -> bool:
-        """Return whether a node's score depends on that node and the pod's shape alone."""
+        """Return whether a node's score depends only on that node and the pod's shape."""
         if self.k8s_nodes.services:
             return self._has_local_score(task)
         local = self._local.get(task.shape.number)
@@ -148,13 +148,13 @@ class NodeOrder:
         return (self.resources.cached_score(task.shape, candidates) + relative).astype(np.float64)
 
     def score_node(self, task: TaskInfo) -> Callable[[int], float] | None:
-        """Return a function that scores one node; None when nodes are compared with each other."""
+        """Return a function that scores one node; None if nodes are compared with each other."""
         if not self.is_local(task):
             return None
         return self.resources.score_node(task.shape, self.weights.taint_toleration * BEST)
 
     def score_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Return the scores for several classes of tasks, none of which compares nodes with each other."""
+        """Return the scores of several classes of tasks, none of which compares nodes with each other."""
         shapes = [task.shape for task in tasks]
         return self.resources.of_shapes(shapes, rest=self.weights.taint_toleration * BEST)
 

@@ -1,8 +1,8 @@
 """The resource scores: least requested, most requested and balanced allocation.
 
 Scores are whole numbers from 0 to 100; divisions truncate. A container without a request for cpu or memory
-counts with a small default, except for the balance. A hundred times an amount beyond a hundredth of 2^63
-overflows as the 64-bit integers of kube-scheduler do, so that a node that large scores about 0.
+counts with a small default, except for the balance. A hundred times an amount above a hundredth of 2^63
+overflows like the 64-bit integers of kube-scheduler, so that a node that large scores about 0.
 
 Source: kube-scheduler ``plugins/noderesources/least_allocated.go``, ``most_allocated.go``,
 ``balanced_allocation.go`` at 1.35.3.
@@ -29,7 +29,7 @@ Nodes = NDArray[np.intp]
 Fractions = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# The rows of `allocatable`; what is taken has two more rows, for cpu and memory with defaults.
+# The rows of `allocatable`; taken amounts have two more rows, for cpu and memory with defaults.
 CPU, MEMORY, GPU = range(3)
 LARGEST = np.iinfo(np.int64).max
 
@@ -48,7 +48,7 @@ class ResourceScores:
     Parameters
     ----------
     rates_improvement : bool
-        Whether the balance score rates the improvement by the pod, else the balance with the pod.
+        Whether the balance score rates the improvement by the pod instead of the balance with the pod.
 
     """
 
@@ -164,11 +164,11 @@ class ResourceScores:
         has : (3, ...) int64
             Cpu, memory and GPUs of the nodes.
         taken : (5, ...) int64
-            What would be taken: cpu and memory with small amounts assumed, then all three as requested.
+            The amounts taken with the pods: cpu and memory with small defaults, then all three as requested.
         incoming : (5, ...) int64
-            The part of it that the pods request.
+            The part of these that the pods request.
         counts_gpu, balances : (...) bool
-            Where the balance looks at GPUs too, and where it counts at all.
+            Where the balance includes GPUs, and where it counts at all.
 
         """
         least, most, balanced = self.weights
@@ -191,14 +191,14 @@ class ResourceScores:
         return total
 
     def _quotient(self, numerator: Counts, divisor: Counts | int) -> Counts:
-        """Return a quotient cut off towards zero; a numerator is below zero only where it has overflowed."""
+        """Return a quotient truncated towards zero; a numerator is below zero only if it has overflowed."""
         quotient: Counts = numerator // divisor
         if self._overflows:
             quotient += (numerator < 0) & (quotient * divisor != numerator)
         return quotient
 
     def _balances(self, has: Counts, used: Counts, counts_gpu: Mask) -> Counts:
-        """Return how evenly nodes would be used, (...): 100 where all fractions are equal."""
+        """Return how evenly nodes would be used, (...): 100 if all fractions are equal."""
         even: Counts = ((1.0 - self._deviations(has, used, counts_gpu)) * BEST).astype(np.int64)
         return even
 
@@ -227,7 +227,7 @@ class ResourceScores:
 
 
 def _improvements(after: Counts, before: Counts) -> Counts:
-    """Return the scores of improved balances: 75 where nothing changes; divisions truncate."""
+    """Return the scores of improved balances: 75 if nothing changes; divisions truncate."""
     improved: Counts = BEST // 2 + (BEST // 2 + after - before) // 2
     return improved
 
@@ -242,7 +242,7 @@ def _of_three(fractions: Fractions) -> Fractions:
 
 
 def deviation(fractions: Sequence[float]) -> float:
-    """Return the standard deviation of the used fractions of one node; fewer than two are even.
+    """Return the standard deviation of the used fractions of one node; 0 for fewer than two.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def soft_constraints(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> tuple[Spread
 def spread_score(
     k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.intp], *, counts_hosts: bool = True
 ) -> Counts:
-    """Return the score of each candidate, (K,): 100 where matching pods are fewest.
+    """Return the score of each candidate, (K,): 100 for the fewest matching pods.
 
     A node without one of the labels is ignored and scores 0, unless the constraints are the default ones.
     Without `counts_hosts` a constraint by hostname counts no pods.
@@ -96,7 +96,7 @@ def _weighted_matches(
 
 
 def _rounded(amounts: NDArray[np.float64]) -> Counts:
-    """Return whole numbers; halves go up (amounts are never negative)."""
+    """Round to whole numbers, halves up; amounts are never negative."""
     whole = np.floor(amounts)
     return (whole + (amounts - whole >= 0.5)).astype(np.int64)
 

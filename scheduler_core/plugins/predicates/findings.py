@@ -10,7 +10,7 @@ from scheduler_core.model.labels import Mask
 
 
 class Findings:
-    """The statuses of several nodes for one pod, filter by filter; an aborting one ends a node's list.
+    """The statuses of several nodes for one pod, filter by filter; an aborting status ends a node's list.
 
     Parameters
     ----------

@@ -29,12 +29,12 @@ class Refusal(IntEnum):
 
 
 class Tally(NamedTuple):
-    """Pods counted by the value of one node label.
+    """Numbers of pods by the value of one node label.
 
     Attributes
     ----------
     totals : (V + 1,) int64
-        Pods on the nodes with each value; the last, of nodes without the label, never counts.
+        The number of pods on the nodes with each value; the last, for nodes without the label, is ignored.
 
     """
 
@@ -42,13 +42,13 @@ class Tally(NamedTuple):
     totals: Counts
 
     def found(self, nodes: NDArray[np.intp]) -> Mask:
-        """Return for which nodes some pod was counted with the same label value, (K,)."""
+        """Return which nodes have a label value for which any pod was counted, (K,)."""
         codes = self.column.codes[nodes]
         found: Mask = (self.totals[codes] > 0) & (codes < len(self.column.values))
         return found
 
     def is_empty(self) -> bool:
-        """Return whether no pod was counted anywhere."""
+        """Return whether no pod was counted on any labelled node."""
         return not self.totals[:-1].any()
 
     def change(self, node: int, pods: int) -> None:
@@ -61,7 +61,7 @@ class Tally(NamedTuple):
 
 
 class PodCounters:
-    """What the filter compares for one pod.
+    """The numbers that the filter compares for one pod.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class PodCounters:
 
 
 def count_pods(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass) -> PodCounters | None:
-    """Return the counters for a pod of this kind; None when nothing can refuse it."""
+    """Return the counters for a pod of this kind; None if no node can refuse it."""
     affinity = kind.affinity
     repelling = {key: tally for key, tally in _repelling(k8s_nodes, kind).items() if not tally.is_empty()}
     if not repelling and not affinity.required and not affinity.required_anti:
@@ -161,7 +161,7 @@ def change_counters(
     node: int,
     sign: int,
 ) -> None:
-    """Count one pod of kind `other` more (1) or less (-1) on a node, in the counters of kind `kind`."""
+    """Add (1) or subtract (-1) a pod of kind `other` on a node in the counters for pods of `kind`."""
     if all_select(kind.affinity.required, other):
         for tally in counters.required:
             tally.change(node, sign)
@@ -182,12 +182,12 @@ def _tally(k8s_nodes: K8sNodeSnapshot, key: str, per_node: Counts) -> Tally:
 
 
 def all_select(terms: Sequence[AffinityTerm], other: SelectorClass) -> int:
-    """Return 1 when every term of the incoming pod selects `other`, else 0."""
+    """Return 1 if every term of the incoming pod selects `other`, else 0."""
     return int(all(selects(term, other) for term in terms))
 
 
 def selects(term: AffinityTerm, other: SelectorClass) -> int:
-    """Return 1 when a term of the incoming pod selects `other`, else 0."""
+    """Return 1 if a term of the incoming pod selects `other`, else 0."""
     return int(term.selects(other.namespace, other.labels))
 
 

@@ -131,7 +131,7 @@ class Predicates:
         self._states[task.uid] = state
 
     def _is_plain(self, shape: PodShape) -> bool:
-        """Return whether a shape requires nothing that has to be counted or parsed."""
+        """Return whether a shape requires nothing that must be counted or parsed."""
         plain = self._plain.get(shape.number)
         if plain is None:
             plain = self._plain[shape.number] = not (
@@ -165,7 +165,7 @@ class Predicates:
         Raises
         ------
         EventError
-            If the pod has no pre-predicate state in this session to reserve with.
+            If the pod has no pre-predicate state in this session, which reserving requires.
 
         """
         if task.uid not in self._states:
@@ -175,7 +175,7 @@ class Predicates:
         self.k8s_nodes.add(task)
 
     def on_discard(self, tasks: Sequence[TaskInfo]) -> None:
-        """Remove pods from their nodes, and add those back that have a state in this session."""
+        """Remove pods from their nodes, and add those that have a state in this session again."""
         changes, seen = self.session.nodes.changes, len(self.k8s_nodes.changes)
         for task in tasks:
             self.k8s_nodes.remove(task)
@@ -189,7 +189,7 @@ class Predicates:
         return self._states.get(task.uid)
 
     def is_local(self, task: TaskInfo) -> bool:
-        """Return whether a node's result depends on that node and the pod's shape alone."""
+        """Return whether a node's result depends only on that node and the pod's shape."""
         if self.template_cache is not None and self.template_cache.applies_to(task):
             return False
         state = self._state(task)

@@ -11,16 +11,16 @@ NAME = "predicates"
 
 
 class PodState:
-    """What the pre-predicates of a session found for one pod.
+    """The results of the pre-predicates of a session for one pod.
 
     Attributes
     ----------
     ignores_pods : bool
-        The inter-pod affinity filter is skipped, from the first such pre-predicate to the session's end.
+        Whether the inter-pod affinity filter is skipped, once a pre-predicate says so until the session ends.
     counters : PodCounters or None
-        What that filter compares, as of the last pre-predicate.
+        The numbers that this filter compares, as of the last pre-predicate.
     spread : (N,) int8 or None
-        The refusals of the topology spread filter, likewise; None: the pod has no constraint.
+        The refusals of the topology spread filter, as of then; None: the pod has no constraint.
 
     """
 

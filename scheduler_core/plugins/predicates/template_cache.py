@@ -15,7 +15,7 @@ TEMPLATE_UID = "volcano.sh/template-uid"
 
 
 class TemplateCache:
-    """Results of the stable filters by template and node, whatever the namespace."""
+    """Results of the stable filters by template and node, regardless of the namespace."""
 
     def __init__(self, count: int) -> None:
         self.count = count

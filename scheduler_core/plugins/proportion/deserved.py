@@ -1,4 +1,4 @@
-"""The weighted division of the cluster: what each queue deserves.
+"""The weighted division of the cluster, which gives the deserved amount of each queue.
 
 Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go`` (OnSessionOpen) at v1.15.1.
 """
@@ -23,17 +23,17 @@ class Round(NamedTuple):
     Attributes
     ----------
     remaining : (R,) float64
-        What the round divides.
+        The amount that the round divides.
     weight_sum : float
-        The weights of the queues that take part.
+        The sum of the weights of the participating queues.
     unmet : (Q,) bool
-        The queues that take part.
+        The participating queues.
     offered : (Q, R) float64
-        Each queue's weighted part of `remaining`; 0 for a queue that does not take part.
+        Each queue's weighted part of `remaining`; 0 for a queue that does not participate.
     before, deserved : (Q, R) float64
-        What queues deserve before and after the round.
+        The deserved amounts before and after the round.
     met : (Q,) bool
-        The queues that leave after it.
+        The queues that do not participate in further rounds.
 
     """
 
@@ -57,12 +57,12 @@ def rounds_of_deserved(
     gains_scalars: Mask,
     loses_scalars: bool,
 ) -> Iterator[Round]:
-    """Divide `total` between queues by weight and yield every round; the last one holds what is deserved.
+    """Divide `total` between queues by weight and yield every round; the last one has the deserved amounts.
 
-    Each round offers every unmet queue its weighted part of what remains, then clips the queue to real
-    capability, then to its request, and finally raises it to its guarantee. A queue is met when its request
-    is covered or when the round did not move it at all. Rounds end when nothing remains, nothing moved, or
-    every queue is met.
+    Each round offers every unmet queue its weighted part of the remaining amount, then clips the queue to its
+    real capability, then to its request, and finally raises it to its guarantee. A queue is met if its
+    request is covered or if the round did not change it at all. The division ends when nothing remains,
+    nothing changed, or every queue is met.
 
     Parameters
     ----------
@@ -71,26 +71,26 @@ def rounds_of_deserved(
     weight : (Q,) float64
         Queue weights.
     request, guarantee, real_capability : (Q, R) float64
-        Per queue; what is not requested or guaranteed is 0, what has no ceiling is ``inf``.
+        Per queue; resources not requested or guaranteed are 0, resources without a limit ``inf``.
     ignored : (R,) bool
         Resources whose remainder causes no further round (`pods`).
     gains_scalars : (Q,) bool
-        Queues whose deserved names a scalar after the first round, even with amount 0. Volcano compares the
-        names too, so that such a queue counts as moved by the first round.
+        Queues whose deserved amount names a scalar after the first round, even with amount 0. Volcano also
+        compares the names, so that such a queue counts as changed by the first round.
     loses_scalars : bool
-        Whether the total names a scalar of amount 0, whose name is gone after the first round: what remains
-        then counts as changed.
+        Whether the total names a scalar of amount 0, which is no longer named after the first round, so that
+        the remaining amount counts as changed.
 
     Notes
     -----
-    Volcano visits queues in random order; here it is the order of the rows, which can only affect the last
-    bits of the sum that one round deducts. A guarantee is granted whatever was offered, so that a column of
-    deserved may sum to more than `total`, by at most the guarantees.
+    Volcano visits queues in random order; here the order is that of the rows. It can only affect the last
+    bits of the sum that one round deducts. A guarantee is granted regardless of the offer, so that a column
+    of deserved may sum to more than `total`, by at most the guarantees.
 
     Examples
     --------
-    Weights 2, 3 and 5 over 100 cores; the middle queue requests 15 only, and what it leaves is divided 2 to
-    5.
+    Weights 2, 3 and 5 over 100 cores; the second queue requests only 15, and the rest of its part is divided
+    2 to 5.
 
     >>> rounds = rounds_of_deserved(
     ...     np.array([100.0]),
@@ -132,11 +132,11 @@ class Turn(NamedTuple):
     Attributes
     ----------
     deserved : list of float
-        What the queue deserves after it, (R,).
+        The queue's deserved amount after it, (R,).
     gained : list of float
-        What the turn added to that, (R,).
+        The amount that the turn added, (R,).
     stays : bool
-        The queue takes part in the next round.
+        Whether the queue participates in the next round.
 
     """
 
@@ -159,8 +159,8 @@ def final_deserved(
 ) -> list[list[float]]:
     """Return `deserved` of the last of `rounds_of_deserved`, (Q, R); empty without any round.
 
-    The same operations in the same order, without arrays: for a few queues this takes a third of the time,
-    as a round costs only the queues that take part in it. Sound, as adding the zeros of the other queues
+    Performs the same operations in the same order without arrays. For a few queues this takes a third of the
+    time, as a round only processes participating queues. Sound, as adding the zeros of the other queues
     changes no sum, and weights are whole numbers. `first_turns` has, by queue, the turns of the first round
     that are known from an earlier division in which only other queues' requests differed; the missing ones
     are added to it. Sound, as the part that the first round offers a queue depends on no request.
@@ -228,7 +228,7 @@ def _turn(limits: Iterable[tuple[float, float, float, float, float]], part: floa
 
 
 def covers(deserved: Matrix, request: Matrix) -> Mask:
-    """Return which queues deserve all that they request, within `MIN_RESOURCE`, (Q,)."""
+    """Return which queues deserve their full request, within `MIN_RESOURCE`, (Q,)."""
     within = np.logical_or(request < deserved, np.abs(request - deserved) < MIN_RESOURCE)
     covered: Mask = np.logical_and.reduce(within, axis=1)
     return covered

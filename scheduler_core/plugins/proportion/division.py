@@ -22,14 +22,14 @@ from scheduler_core.plugins.proportion.deserved import (
 from scheduler_core.resource import MEMORY, PODS, Resource, total_of
 
 NAME = "proportion"
-# Up to so many queues, the cluster is divided queue by queue rather than with arrays.
+# Up to this number of queues, the cluster is divided queue by queue instead of with arrays.
 FEW_QUEUES = 32
 
 
 class Accounts(dict[str, QueueAccount]):
-    """The accounts of the queues that have jobs, by name; queues without jobs take no part.
+    """The accounts of the queues that have jobs, by name; queues without jobs do not participate.
 
-    The real capability of each leaves out the guarantees of all others, also of those without jobs.
+    The real capability of each excludes the guarantees of all others, including those without jobs.
     """
 
     def __init__(self, session: Session) -> None:
@@ -56,8 +56,8 @@ class Accounts(dict[str, QueueAccount]):
     def renew(self, names: Collection[str]) -> None:
         """Update the accounts of some queues, and divide again if any request changed.
 
-        What queues deserve depends on their requests; the other inputs of the division are fixed. An account
-        keeps the same object for a request that did not change.
+        Deserved amounts depend on requests; the other inputs of the division are fixed. An account keeps the
+        same object for an unchanged request.
         """
         session, requests = self._session, [self._request_of(name) for name in names]
         renew_accounts(self, names, session.snapshot.sums, session.release, self._account)
@@ -65,7 +65,7 @@ class Accounts(dict[str, QueueAccount]):
             self._divide()
 
     def _request_of(self, name: str) -> Resource | None:
-        """Return what the jobs of a queue request, None when it has no jobs."""
+        """Return the request of the jobs of a queue, None if it has no jobs."""
         account = self.get(name)
         return None if account is None else account.request
 
@@ -78,7 +78,7 @@ class Accounts(dict[str, QueueAccount]):
         return account
 
     def _divide(self) -> None:
-        """Set what each queue deserves, and its share of that."""
+        """Set each queue's deserved amount, and its share."""
         table = self._table_of(list(self.values()))
         deserved = table.divided(self._session.observer) or [[]] * len(self)
         for row, account in zip(deserved, self.values(), strict=True):
@@ -95,7 +95,7 @@ class Accounts(dict[str, QueueAccount]):
 
 
 class DivisionTable:
-    """The accounts as rows of amounts, in which absent resources get their meaning."""
+    """The accounts as rows of amounts, in which absent resources are 0 or unlimited as they mean."""
 
     def __init__(self, total: Resource, accounts: Sequence[QueueAccount]) -> None:
         self.total = total
@@ -118,9 +118,9 @@ class DivisionTable:
         self._first_turns: dict[int, Turn] = {}
 
     def update_requests(self, accounts: Sequence[QueueAccount]) -> bool:
-        """Update the requests; False if the accounts are others, or request resources not on the axis.
+        """Update the requests; return False for other accounts, or requested resources not on the axis.
 
-        Everything else of an account is fixed as long as its queue is.
+        Everything else in an account is fixed as long as its queue is unchanged.
         """
         scalars = self.axis.index.keys()
         if len(accounts) != len(self.accounts) or not all(map(is_, accounts, self.accounts)):
@@ -142,7 +142,7 @@ class DivisionTable:
         return [most if name in named else np.inf for name, most in amounts]
 
     def divided(self, observer: Observer) -> list[list[float]]:
-        """Return what each account deserves, a row for each; empty when all weights are 0."""
+        """Return the deserved amounts, one row per account; empty if all weights are 0."""
         if not observer.listens and len(self.accounts) <= FEW_QUEUES:
             return final_deserved(
                 self._total,
@@ -189,7 +189,7 @@ class DivisionTable:
     # explanations
 
     def _report(self, observer: Observer, rounds: Sequence[Round]) -> None:
-        """Report what each round gave to the queues that took part in it."""
+        """Report what each round gave to the participating queues."""
         for row, account in enumerate(self.accounts):
             turns = [(number, turn) for number, turn in enumerate(rounds, start=1) if turn.unmet[row]]
             observer.derived(NAME, account.name, [self._step(number, turn, row) for number, turn in turns])

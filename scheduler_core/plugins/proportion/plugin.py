@@ -84,7 +84,7 @@ class Proportion:
     # queue order, overused
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> float:
-        """Return below 0 when `left` has the higher priority, else the smaller share."""
+        """Return below 0 if `left` has the higher priority or, with equal priorities, the smaller share."""
         if left.priority != right.priority:
             return right.priority - left.priority
         mine, theirs = self.accounts[left.name].share, self.accounts[right.name].share
@@ -95,7 +95,7 @@ class Proportion:
         return -queue.priority, self.accounts[queue.name].share
 
     def overused(self, queue: QueueInfo) -> bool:
-        """Return whether the queue has its deserved amount of every resource allocated, `pods` included."""
+        """Return whether the queue has its deserved amount of every resource allocated, including `pods`."""
         account = self.accounts[queue.name]
         return account.deserved.less_equal(account.allocated, ZERO)
 
@@ -104,7 +104,7 @@ class Proportion:
     def reclaimable(
         self, _reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
-        """Return, in order, the candidates whose queue is still above its deserved amount of some resource.
+        """Return, in order, the candidates whose queue is still above deserved in some resource.
 
         The last one may bring its queue below deserved: the check precedes the subtraction.
         """
@@ -148,16 +148,16 @@ class Proportion:
     # allocatable, preemptive
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
-        """Return whether the queue stays within its deserved, in what the task requests."""
+        """Return whether the queue stays within its deserved amounts in what the task requests."""
         return self._stays_within_deserved(queue, task.shape.request, why)
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Return whether it would once it has released `freed`, or if it cannot release that much."""
+        """Return whether it would after it releases `freed`, or whether it cannot release that much."""
         account = self.accounts[queue.name]
         return not account.is_short_after_release(task.request, account.deserved, freed)
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
-        """Return whether the queue would stay within its deserved with all these tasks."""
+        """Return whether the queue stays within its deserved amount with all these tasks."""
         return self._stays_within_deserved(queue, total_of(task.request for task in tasks), why)
 
     def _stays_within_deserved(self, queue: QueueInfo, request: Resource, why: Why | None) -> bool:
@@ -176,7 +176,7 @@ class Proportion:
     # enqueue
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minResources fit real capability; reserve them, or once it is enqueued."""
+        """Permit a job whose minResources fit real capability; reserve them now, or once it is enqueued."""
         queue = self.session.queues[job.queue]
         if not queue.is_open:
             why["message"] = not_open(queue)
@@ -227,7 +227,7 @@ class Proportion:
     # report
 
     def report(self) -> dict[str, object]:
-        """Return the queues' amounts as they are now."""
+        """Return the current amounts of the queues."""
         queues = [
             {
                 "name": account.name,
@@ -255,11 +255,11 @@ def _explain(account: QueueAccount, remaining: Resource, name: str) -> tuple[str
     }
 
 
-# dry runs: the queue's state does not matter
+# dry runs, in which the queue's state does not matter
 
 
 def simulate_allocatable(dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> bool:
-    """Return whether the queue's copy stays within its deserved with the task."""
+    """Return whether the queue's copy stays within its deserved amount with the task."""
     copies: dict[str, QueueAccount] = copies_in(dry_run, NAME) or {}
     account = copies.get(queue.name)
     return account is not None and not account.shortage_for(task.request, account.deserved)

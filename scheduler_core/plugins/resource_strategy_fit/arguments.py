@@ -1,6 +1,6 @@
 """Readers for the arguments of plugin resource-strategy-fit.
 
-Field names are case-insensitive; a value of another type crashes Volcano.
+Field names are case-insensitive; a value of the wrong type crashes Volcano.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ MAX_NODE_SCORE = 100
 
 
 def field_of(table: Mapping[str, Any], name: str) -> Any:
-    """Return the value of a field, None without it."""
+    """Return the value of a field, None if it is absent."""
     return next((table[key] for key in sorted(table) if key.lower() == name.lower()), None)
 
 
 def read_mapping(value: object, where: str) -> Mapping[str, Any]:
-    """Return a mapping, empty when it is absent."""
+    """Return a mapping, empty if it is absent."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -30,7 +30,7 @@ def read_mapping(value: object, where: str) -> Mapping[str, Any]:
 
 
 def read_integer(value: object, where: str) -> int:
-    """Return a number truncated to an integer, 0 when it is absent."""
+    """Return a number truncated to an integer, 0 if it is absent."""
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
@@ -39,7 +39,7 @@ def read_integer(value: object, where: str) -> int:
 
 
 def read_boolean(value: object, where: str) -> bool:
-    """Return a boolean, False when it is absent."""
+    """Return a boolean, False if it is absent."""
     if value is None:
         return False
     if not isinstance(value, bool):
@@ -48,7 +48,7 @@ def read_boolean(value: object, where: str) -> bool:
 
 
 def read_text(value: object, where: str) -> str:
-    """Return a string, empty when it is absent."""
+    """Return a string, empty if it is absent."""
     if value is None:
         return ""
     if not isinstance(value, str):

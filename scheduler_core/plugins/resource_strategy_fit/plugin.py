@@ -1,7 +1,7 @@
 """Registration of resource-strategy-fit's callbacks.
 
 Three features, each with its own arguments: a score by strategy per resource, a score that avoids nodes with
-scarce resources (sra), and a filter that keeps cpu and memory beside idle accelerators (proportional).
+scarce resources (sra), and a filter that keeps cpu and memory free for idle accelerators (proportional).
 
 Source: volcano ``pkg/scheduler/plugins/resource-strategy-fit/*.go`` at v1.15.1.
 """

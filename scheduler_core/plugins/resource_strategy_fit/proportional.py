@@ -1,4 +1,4 @@
-"""Filter that keeps cpu and memory free beside idle accelerators."""
+"""Filter that keeps cpu and memory free for idle accelerators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Nodes = NDArray[np.intp]
 
 
 class Rate(NamedTuple):
-    """What is kept per idle accelerator: cores, and gigabytes of 10^9 bytes."""
+    """The amounts kept free per idle accelerator: cores, and gigabytes of 10^9 bytes."""
 
     cpu: float
     memory: float
@@ -50,7 +50,7 @@ class ProportionalFilter:
 
     @classmethod
     def read(cls, session: Session, arguments: Arguments) -> ProportionalFilter | None:
-        """Return the filter that the plugin's arguments define, None when they define none."""
+        """Return the filter that the plugin's arguments define, None if they define none."""
         table = read_mapping(arguments.values.get("proportional"), "proportional")
         given = read_mapping(field_of(table, "resourceProportion"), "proportional.resourceProportion")
         listed = read_names(read_text(field_of(table, "resources"), "proportional.resources"))

@@ -88,12 +88,12 @@ def strategy_of(name: str, strategies: Mapping[str, Strategy]) -> Strategy | Non
 
 
 class StrategyScore(NamedTuple):
-    """The score that fills or spreads, resource by resource.
+    """The score that fills or spreads nodes, resource by resource.
 
     Attributes
     ----------
     scale : int
-        The score of a perfect node; 0 turns the score off.
+        The maximum score of a node; 0 turns the score off.
 
     """
 
@@ -111,10 +111,10 @@ class StrategyScore(NamedTuple):
         return cls(nodes, read_strategies(arguments.values.get("resources")), MAX_NODE_SCORE * weight)
 
     def score(self, task: TaskInfo, nodes: Nodes) -> Scores:
-        """Return the score of each node, (K,); 0 where a counted resource would not suffice.
+        """Return the score of each node, (K,); 0 if a counted resource would not suffice.
 
-        A resource that the node lacks counts in the weights only. Used amounts include those of terminating
-        pods and leave out pipelined ones.
+        A resource that the node lacks counts only in the weights. Used amounts include terminating pods, but
+        not pipelined ones.
         """
         total = np.zeros(len(nodes))
         if self.scale == 0:
@@ -147,7 +147,7 @@ class StrategyScore(NamedTuple):
 
 
 def own_weights(text: str | None) -> dict[str, int]:
-    """Return the weights of a pod's annotation; none when it does not hold a JSON map of whole numbers.
+    """Return the weights in a pod's annotation; none if it is not a JSON map of whole numbers.
 
     Examples
     --------

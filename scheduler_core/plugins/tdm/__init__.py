@@ -58,9 +58,9 @@ class Tdm:
     Attributes
     ----------
     zone : list of str
-        The zone of each node, empty when it is not revocable.
+        The zone of each node, empty if it is not revocable.
     inactive : (N,) int32
-        For each node, the number of the status that refuses tasks while its zone is inactive, else 0.
+        For each node, the number of the status that refuses tasks if its zone is inactive, else 0.
 
     """
 
@@ -157,7 +157,7 @@ class Tdm:
 
 
 def job_order(job: JobInfo) -> bool:
-    """Return whether the job is preemptable: those that are not go first."""
+    """Return whether the job is preemptable, as a sort key: those that are not are first."""
     return job.preemptable
 
 

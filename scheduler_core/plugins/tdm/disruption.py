@@ -16,7 +16,7 @@ _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 def evictable_at_once(job: JobInfo) -> int:
     """Return how many running tasks may be evicted: by min-available, else by max-unavailable, else one.
 
-    If fewer run than min-available, one may still be evicted.
+    One may still be evicted if fewer run than min-available.
     """
     running = job.count((TaskStatus.RUNNING,))
     minimum, maximum = budget_of(job.annotations())

@@ -26,7 +26,7 @@ def zones_of(arguments: Arguments) -> dict[str, str]:
 
 
 def inactive_because(zone: str, zones: Mapping[str, str], now: float) -> str | None:
-    """Return why a zone is not active at `now` (seconds since 1970), None when it is.
+    """Return why a zone is not active at `now` (seconds since 1970), None if it is.
 
     The hours start today, and end tomorrow unless the end is after the start. Hours that span midnight are
     therefore over at midnight. The time zone is UTC.
@@ -56,7 +56,7 @@ def inactive_because(zone: str, zones: Mapping[str, str], now: float) -> str | N
 def edges_after(now: float, zones: Mapping[str, str]) -> list[float]:
     """Return when zones may next open or close after `now`, in seconds since 1970; none without a zone.
 
-    Each session reads the hours as those of its own day, so midnight is an edge, too.
+    Each session reads the hours as those of its own day, so midnight is also an edge.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def edges_after(now: float, zones: Mapping[str, str]) -> list[float]:
 
 
 def seconds_of_day(text: str) -> int | None:
-    """Return the seconds after midnight of a time such as 9:30, None when it is not one."""
+    """Return the seconds after midnight of a time such as 9:30, None if the text is not one."""
     match = _TIME_OF_DAY.fullmatch(text)
     if match is None or int(match[1]) > 23 or int(match[2]) > 59:
         return None
