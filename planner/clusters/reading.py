@@ -1,15 +1,12 @@
 """The child process of an import: reads and checks the files, writes the objects as one document.
 
-Started by `planner.clusters.services.reading_process` as
-``python -m planner.clusters.reading FILES DOCUMENT KIND NOW ANNOTATION…``: two open files by descriptor (the
-uploaded archive and the document), `files` or `bundle`, the time of a live export, and annotations to keep.
-The input of a bundle's run follows its document. If there is an error, nothing is written.
+`planner.clusters.services.reading_process` starts it.
 """
 
 import io
 import json
-import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -26,13 +23,27 @@ _CHECKED = 0.9
 _TELL_SECONDS = 0.1
 
 
-def main(files: int, document: int, kind: str, now: str, keep: list[str]) -> int:
-    """Read a cluster; return the exit status."""
+def main(files: int, document: int, kind: str, now: str, *keep: str) -> int:
+    """Read a cluster; return the exit status.
+
+    Parameters
+    ----------
+    files, document : int
+        Descriptors of open files: the uploaded archive, and the document. The input of a bundle's run follows
+        its document. If there is an error, nothing is written.
+    kind : str
+        ``files`` or ``bundle``.
+    now : str
+        The time of a live export.
+    *keep : str
+        Annotations to keep.
+
+    """
     read = _read_bundle if kind == BUNDLE else _read_files
     return run_work(lambda: read(files, document, now, keep))
 
 
-def _read_files(files: int, document: int, now: str, keep: list[str]) -> None:
+def _read_files(files: int, document: int, now: str, keep: Sequence[str]) -> None:
     report_progress(0.0, "unpacking")
     with open(files, "rb") as archive:
         sent = extracted(archive)
@@ -41,7 +52,7 @@ def _read_files(files: int, document: int, now: str, keep: list[str]) -> None:
     _keep(imported, document, b"", None)
 
 
-def _read_bundle(files: int, document: int, now: str, keep: list[str]) -> None:
+def _read_bundle(files: int, document: int, now: str, keep: Sequence[str]) -> None:
     report_progress(0.0, "unpacking")
     try:
         with open(files, "rb") as archive:
@@ -94,7 +105,3 @@ class _ThrottledProgress:
         if doing != self._doing or now - self._last > _TELL_SECONDS:
             self._last, self._doing = now, doing
             report_progress(done, doing)
-
-
-if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4], sys.argv[5:]))

@@ -1,13 +1,11 @@
 """The child process of a group of cells: reads the cluster once, then measures cell by cell.
 
-Started by `planner.experiments.services.groups` as ``python -m planner.experiments.measuring SOURCE RESULT``:
-two open files by descriptor; RESULT stays empty, as findings are reported at once. After half of a child's
-time limit it ends early, and another child continues.
+`planner.experiments.services.groups` starts it. After half of a child's time limit it ends early, and another
+child continues.
 """
 
 import gc
 import json
-import sys
 import time
 
 from planner.work.subprocess_worker import Failed, report_found, report_progress, run_work, send
@@ -20,8 +18,11 @@ REPORT_SECONDS = 0.3
 """The interval of reports, in seconds."""
 
 
-def main(source_file: int) -> int:
-    """Measure the cells of a group; return the exit status."""
+def main(source_file: int, _result_file: int) -> int:
+    """Measure the cells of a group; return the exit status.
+
+    The result file stays empty, as findings are reported at once.
+    """
     return run_work(lambda: _measure(source_file))
 
 
@@ -47,7 +48,3 @@ def _measure(source_file: int) -> None:
                 report_progress((number + 1) / len(cells), f"{number + 1} of {len(cells)} cells")
                 reported, fresh = time.monotonic(), []
     send(entries=fresh, engine_version=ENGINE_VERSION)
-
-
-if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))

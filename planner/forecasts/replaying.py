@@ -1,14 +1,11 @@
 """The child process of a forecast: replays the trace, reports progress, and saves its state at intervals.
 
-Started by `planner.forecasts.services.replays` as ``python -m planner.forecasts.replaying SOURCE RESULT
-SECONDS MOMENT``: two open files by descriptor, the interval at which the state is saved, and the simulated
-second at which the cluster is wanted instead of a forecast (empty: none).
+`planner.forecasts.services.replays` starts it.
 """
 
 import base64
 import gc
 import json
-import sys
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -32,9 +29,21 @@ COST = 20
 """Saving the state takes at most a twentieth of the time."""
 
 
-def main(source_file: int, result_file: int, freeze_seconds: float, moment: float | None) -> int:
-    """Replay a forecast, or up to one of its moments; return the exit status."""
-    return run_work(lambda: _work(source_file, result_file, freeze_seconds, moment))
+def main(source_file: int, result_file: int, freeze_seconds: str, moment: str) -> int:
+    """Replay a forecast, or up to one of its moments; return the exit status.
+
+    Parameters
+    ----------
+    source_file, result_file : int
+        Descriptors of open files.
+    freeze_seconds : str
+        The interval at which the state is saved.
+    moment : str
+        The simulated second at which the cluster is returned instead of a forecast; empty: a forecast.
+
+    """
+    time_of_cluster = float(moment) if moment else None
+    return run_work(lambda: _work(source_file, result_file, float(freeze_seconds), time_of_cluster))
 
 
 def _work(source_file: int, result_file: int, freeze_seconds: float, moment: float | None) -> None:
@@ -159,8 +168,3 @@ class _Watch:
             self.frozen = time.monotonic()
             self.freeze_seconds = max(self.freeze_seconds, COST * (self.frozen - now))
         report_found(found)
-
-
-if __name__ == "__main__":
-    _, source, result, seconds, moment = sys.argv
-    sys.exit(main(int(source), int(result), float(seconds), float(moment) if moment else None))

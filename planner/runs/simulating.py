@@ -1,16 +1,11 @@
 """The child process of a run: reads the frozen input, simulates it, writes the result and its rows.
 
-Started by `planner.runs.services.simulations` as ``python -m planner.runs.simulating INPUT RESULT
-EXPLAIN QUESTION
-HOST…``: two open files by number, the question as JSON (``{}``: one simulation; `job`: a search for what
-would unblock it; `from` and `to`: what changes between two releases; `probe`: where a pod fits), and the
-hosts that plugin extender may call.
+`planner.runs.services.simulations` starts it.
 """
 
 import json
-import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import manifests
@@ -28,9 +23,24 @@ SEARCH_MS = 5000.0
 Question = Mapping[str, str]
 
 
-def main(input_file: int, result_file: int, options: Options, question: Question) -> int:
-    """Simulate once, or answer a question by many simulations; return the exit status."""
-    return run_work(lambda: _simulate(input_file, result_file, options, question))
+def main(input_file: int, result_file: int, explain: str, question: str, *hosts: str) -> int:
+    """Simulate once, or answer a question by many simulations; return the exit status.
+
+    Parameters
+    ----------
+    input_file, result_file : int
+        Descriptors of open files.
+    explain : str
+        ``explain``, or ``decisions`` for a result without explanations.
+    question : str
+        As JSON; ``{}``: one simulation; `job`: a search for what would unblock it; `from` and `to`: what
+        changes between two releases; `probe`: where a pod fits.
+    *hosts : str
+        The hosts that plugin extender may call.
+
+    """
+    options = _options(explain == "explain", hosts)
+    return run_work(lambda: _simulate(input_file, result_file, options, json.loads(question)))
 
 
 def _simulate(input_file: int, result_file: int, options: Options, question: Question) -> None:
@@ -85,20 +95,9 @@ def _answer(document: Mapping[str, Any], question: Question, options: Options) -
     return with_loops(prepared, prepared.simulate(options=options), options)
 
 
-def _options(explain: bool, hosts: list[str]) -> Options:
+def _options(explain: bool, hosts: Sequence[str]) -> Options:
     return Options(
         explain=explain,
         progress=report_progress,
         extender=ExtenderClient(AllowedHosts(hosts)).post if hosts else None,
-    )
-
-
-if __name__ == "__main__":
-    sys.exit(
-        main(
-            int(sys.argv[1]),
-            int(sys.argv[2]),
-            _options(sys.argv[3] == "explain", sys.argv[5:]),
-            json.loads(sys.argv[4]),
-        )
     )

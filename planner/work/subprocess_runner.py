@@ -1,18 +1,20 @@
 """Runs heavy work in a child process of the worker, with limits of memory and time."""
 
+import atexit
 import errno
 import json
 import logging
 import os
-import resource
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -62,8 +64,9 @@ class ChildStopped(Exception):
 class Task:
     """The task of a child.
 
-    `module` runs with the descriptors of two open files, source and result, and the further `arguments`; it
-    follows `planner.work.subprocess_worker`. `name` starts the sentences about failures.
+    `main` of `module` is called with the descriptors of two open files, source and result, and the further
+    `arguments`, and returns the exit status; it follows `planner.work.subprocess_worker`. `name` starts the
+    sentences about failures.
     """
 
     name: str
@@ -89,7 +92,7 @@ def run_child(
     with _logged_stderr(task) as stderr:
         with _child(task, source, result, stderr, limits) as child:
             _supervise(task, child, messages, limits, beat)
-        _check_end(task, child.returncode, messages, limits)
+        _check_end(task, child.wait(), messages, limits)
     result.seek(0)
     return messages.last
 
@@ -116,33 +119,112 @@ def _logged_stderr(task: Task) -> Iterator[IO[bytes]]:
             logger.warning("%s wrote to standard error:\n%s", task.name, text)
 
 
+class _ForkServer:
+    """The server that forks the children of this process; see `planner.work.fork_server`."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "planner.work.fork_server", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                cwd=PROJECT,
+                # One thread per child, so that children do not slow each other down.
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            )
+        atexit.register(self.end)
+
+    def end(self) -> None:
+        """Stop the server, and wait for its end."""
+        if self._owner == os.getpid():
+            atexit.unregister(self.end)
+            self._control.close()
+            self._process.wait()
+
+    def fork(self, request: bytes, files: Sequence[int]) -> bool:
+        """Fork a child with open files; False if the server has ended or is another process's."""
+        if self._owner != os.getpid():
+            return False
+        try:
+            socket.send_fds(self._control, [request], files)
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        return True
+
+
+_server: _ForkServer | None = None
+_server_lock = threading.Lock()
+
+
+def _fork(request: bytes, files: Sequence[int]) -> None:
+    """Fork a child with open files; start the server first if there is none."""
+    global _server
+    with _server_lock:
+        if _server is not None and _server.fork(request, files):
+            return
+        if _server is not None:
+            _server.end()
+        _server = _ForkServer()
+        if not _server.fork(request, files):
+            raise ChildKilled("The process that starts simulations ended at once; see the worker's log.")
+
+
+class _Child:
+    """A child process.
+
+    Attributes
+    ----------
+    output : int
+        The descriptor of its standard output.
+
+    """
+
+    def __init__(self, output: int, lifeline: int, status: socket.socket) -> None:
+        self.output = output
+        self._lifeline = lifeline
+        self._status = status
+        self._exit_status: int | None = None
+
+    def wait(self) -> int:
+        """Wait for its end; return the exit status, that of a kill if the server was killed."""
+        if self._exit_status is None:
+            self._exit_status = -signal.SIGKILL
+            with suppress(ConnectionResetError):
+                self._exit_status = int(self._status.recv(32) or -signal.SIGKILL)
+        return self._exit_status
+
+    def close(self) -> None:
+        """Kill it unless it has ended, and wait for its end."""
+        os.close(self._lifeline)
+        with self._status, suppress(OSError):
+            self._status.shutdown(socket.SHUT_WR)
+            self.wait()
+        os.close(self.output)
+
+
 @contextmanager
 def _child(
     task: Task, source: IO[bytes], result: IO[bytes], stderr: IO[bytes], limits: Limits
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator[_Child]:
     """Start the child; it is killed on exit."""
-    files = (source.fileno(), result.fileno())
-    child = subprocess.Popen(
-        [sys.executable, "-m", task.module, *map(str, files), *task.arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        pass_fds=files,
-        start_new_session=True,
-        cwd=PROJECT,
-        # One thread per child, so that children do not slow each other down.
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-    )
+    request = {"module": task.module, "arguments": task.arguments, "memory_mb": limits.memory_mb}
+    (stdin, lifeline), (output, stdout) = os.pipe(), os.pipe()
+    ours, theirs = socket.socketpair()
+    child = _Child(output, lifeline, ours)
     try:
-        bytes_allowed = limits.memory_mb * 2**20
-        resource.prlimit(child.pid, resource.RLIMIT_AS, (bytes_allowed, bytes_allowed))
+        with theirs:
+            files = (stdin, stdout, stderr.fileno(), source.fileno(), result.fileno(), theirs.fileno())
+            try:
+                _fork(json.dumps(request).encode(), files)
+            finally:
+                os.close(stdin)
+                os.close(stdout)
         yield child
     finally:
-        child.kill()
-        child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                pipe.close()
+        child.close()
 
 
 @dataclass
@@ -171,11 +253,8 @@ class _Messages:
                 self.last = message
 
 
-def _supervise(
-    task: Task, child: subprocess.Popen[bytes], messages: _Messages, limits: Limits, beat: Beat
-) -> None:
+def _supervise(task: Task, child: _Child, messages: _Messages, limits: Limits, beat: Beat) -> None:
     """Read the child's messages until it closes its output; send heartbeats and enforce the time limit."""
-    assert child.stdout is not None, "the child was started with a pipe"
     started = next_beat = time.monotonic()
     while True:
         now = time.monotonic()
@@ -185,8 +264,8 @@ def _supervise(
             if not beat(messages.progress, messages.doing):
                 raise ChildStopped
             next_beat = now + limits.beat_seconds
-        if select.select([child.stdout], [], [], max(0.0, next_beat - time.monotonic()))[0]:
-            output = os.read(child.stdout.fileno(), 65536)
+        if select.select([child.output], [], [], max(0.0, next_beat - time.monotonic()))[0]:
+            output = os.read(child.output, 65536)
             if not output:
                 child.wait()
                 return

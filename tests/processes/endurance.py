@@ -19,6 +19,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from tests.processes import services
+from tests.processes.forks import children_of
 from tests.processes.topology import Topology, topology
 
 EDITS = 10_000
@@ -121,10 +122,11 @@ class Endurance:
 
     def weigh(self) -> None:
         """Record the current size of every part."""
-        threads = Path(f"/proc/{self._web.process.pid}/task")
-        pids = [pid for path in threads.glob("*/children") for pid in path.read_text().split()]
+        pids = children_of(self._web.process.pid)
         sizes = {f"web process {number}": _resident(pid) for number, pid in enumerate(sorted(pids), 1)}
-        sizes["worker"] = _resident(self._worker.process.pid)
+        worker = self._worker.process.pid
+        sizes["worker"] = _resident(worker)
+        sizes["fork server"] = sum(map(_resident, children_of(worker)))
         sizes["Redis, messages"] = self._running.redis.used_mb()
         sizes["Redis, cache"] = self._cache.used_mb()
         sizes["database"] = self._running.installation.drive("database_mb")

@@ -4,7 +4,6 @@ import os
 import secrets
 import signal
 import time
-from pathlib import Path
 from typing import Any
 
 import pyotp
@@ -24,6 +23,7 @@ from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.services.rebases import rebase_create
 from planner.scenarios.services.scenarios import scenario_create
 from tests import factories
+from tests.processes.forks import simulations_of
 
 CYCLES = 50
 """The number of runs of one scenario that differ by their cycles."""
@@ -37,7 +37,7 @@ def kill_simulation() -> bool:
     """
     for _ in range(50):
         for run in Run.objects.filter(state=Run.State.RUNNING, kills=0):
-            for child in _children(Path("/proc", run.worker.rpartition(":")[2])):
+            for child in simulations_of(int(run.worker.rpartition(":")[2])):
                 os.kill(child, signal.SIGSTOP)
                 is_its = _works_on(run)
                 os.kill(child, signal.SIGKILL if is_its else signal.SIGCONT)
@@ -51,10 +51,6 @@ def _works_on(run: Run) -> bool:
     """Return whether the run's worker works only on this attempt."""
     at_work = Run.objects.filter(state=Run.State.RUNNING, worker=run.worker)
     return list(at_work.values_list("pk", "attempt", "kills")) == [(run.pk, run.attempt, 0)]
-
-
-def _children(process: Path) -> list[int]:
-    return [int(pid) for path in process.glob("task/*/children") for pid in path.read_text().split()]
 
 
 def queue_small_runs(count: str) -> list[str]:

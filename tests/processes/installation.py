@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kept import DATABASE, empty_database, static_files
+from tests.processes.forks import simulations_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,8 +54,7 @@ class Worker:
 
     def simulations(self) -> list[int]:
         """Return the process ids of the runs' child processes."""
-        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(pid) for path in children for pid in path.read_text().split()]
+        return simulations_of(self.process.pid)
 
     def kill(self) -> None:
         """Kill it as the system would, without any cleanup."""

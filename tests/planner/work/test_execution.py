@@ -1,6 +1,8 @@
 """The child process of a run: its result, its progress, and its end at a limit or a cancellation."""
 
 import json
+import os
+import signal
 import time
 from functools import partial
 from typing import Any
@@ -8,9 +10,10 @@ from typing import Any
 import pytest
 
 from planner.runs.services.simulations import simulate
-from planner.work.subprocess_runner import ChildFailed, ChildStopped, Limits
+from planner.work.subprocess_runner import ChildFailed, ChildKilled, ChildStopped, Limits
 from planning.documents import encoded
 from tests import factories
+from tests.processes.forks import children_of
 
 
 def limits(*, memory_mb: int = 2048, seconds: float = 60.0) -> Limits:
@@ -51,6 +54,30 @@ def test_a_heartbeat_that_returns_false_stops_the_child() -> None:
     with pytest.raises(ChildStopped):
         simulate(document(cycles=10_000), explain=False, limits=limits(), beat=lambda *_: False)
     assert time.monotonic() - began < 60, "the whole run takes minutes"
+
+
+def test_a_stopped_child_has_ended_when_the_call_returns() -> None:
+    simulate(document(), explain=False, limits=limits(), beat=continue_always)
+    [server] = children_of(os.getpid())
+    with pytest.raises(ChildStopped):
+        simulate(document(cycles=10_000), explain=False, limits=limits(), beat=lambda *_: False)
+    assert children_of(server) == []
+
+
+def test_a_killed_fork_server_counts_as_a_killed_child_and_is_replaced() -> None:
+    simulate(document(), explain=False, limits=limits(), beat=continue_always)
+    [server] = children_of(os.getpid())
+
+    def kill(_progress: float, _doing: str) -> bool:
+        for child in [*children_of(server), server]:
+            os.kill(child, signal.SIGKILL)
+        return True
+
+    with pytest.raises(ChildKilled, match="was killed"):
+        simulate(document(cycles=10_000), explain=False, limits=limits(), beat=kill)
+    simulated = simulate(document(), explain=False, limits=limits(), beat=continue_always)
+    assert simulated.error is None
+    assert children_of(os.getpid()) not in ([], [server])
 
 
 def test_exceeding_the_time_limit_is_reported() -> None:
