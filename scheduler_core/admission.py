@@ -38,12 +38,12 @@ class Nodes(NamedTuple):
 
     Attributes
     ----------
-    made_of : tuple
+    sources : tuple
         The parts of the document that they were derived from.
 
     """
 
-    made_of: tuple[Any, ...]
+    sources: tuple[Any, ...]
     nodes: NodeList
     changes: Counter[str]
 
@@ -53,7 +53,7 @@ class Workloads:
 
     Attributes
     ----------
-    made_of : tuple
+    sources : tuple
         The parts of the document that they were derived from.
     pods, podgroups : mapping
         All of them by namespace/name, including those that controllers created.
@@ -62,8 +62,8 @@ class Workloads:
 
     """
 
-    def __init__(self, made_of: tuple[Any, ...], pods: Pods) -> None:
-        self.made_of = made_of
+    def __init__(self, sources: tuple[Any, ...], pods: Pods) -> None:
+        self.sources = sources
         self.pods = pods
         self.podgroups: dict[str, Object] = {}
         self.changes: Counter[str] = Counter()
@@ -156,19 +156,19 @@ class Admission:
         return self.defaults, self.scheduler_order, [id(entry) for entry in self.items("priorityclasses")]
 
     def _nodes(self, before: Nodes | None) -> Nodes:
-        made_of = (self.document.get("nodes"),)
-        if before is not None and _same(before.made_of, made_of):
+        sources = (self.document.get("nodes"),)
+        if before is not None and _same(before.sources, sources):
             return before
         changes: Counter[str] = Counter()
-        return Nodes(made_of, NodeList([self.node(entry, changes) for entry in self.items("nodes")]), changes)
+        return Nodes(sources, NodeList([self.node(entry, changes) for entry in self.items("nodes")]), changes)
 
     def _workloads(self, pods: Sequence[PodInfo] | None, before: Workloads | None) -> Workloads:
-        made_of = tuple(self.document.get(name) for name in WORKLOAD_PARTS)
-        if before is not None and _same(before.made_of, made_of):
+        sources = tuple(self.document.get(name) for name in WORKLOAD_PARTS)
+        if before is not None and _same(before.sources, sources):
             return before
         table = PodTable()
         infos = table.read_all(PodColumns(self.items("pods"))) if pods is None else pods
-        work = Workloads(made_of, Pods(infos, table, self.reader))
+        work = Workloads(sources, Pods(infos, table, self.reader))
         self._count_resolved(infos, work)
         work.podgroups = {
             key_of(podgroup): podgroup for podgroup in map(_namespaced, self.items("podgroups"))
@@ -195,7 +195,7 @@ class Admission:
                 class_values={name: int(entry.get("value") or 0) for name, entry in self.classes.items()},
                 scheduler_names=self.scheduler_order,
             )
-            self.take(made, work)
+            self.add_created(made, work)
         if self.document.get("controllers") is True:
             made = group_plain_pods(
                 work.pods,
@@ -204,9 +204,9 @@ class Admission:
                 scheduler_names=self.scheduler_order,
                 default_requests=self.defaults,
             )
-            self.take(made, work)
+            self.add_created(made, work)
 
-    def take(self, made: Made, work: Workloads) -> None:
+    def add_created(self, made: Made, work: Workloads) -> None:
         """Add what a controller created."""
         for entry in made.pods:
             work.pods[key_of(entry)] = entry

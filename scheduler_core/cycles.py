@@ -112,7 +112,7 @@ class ClusterTransition:
             names = self.cluster.pods.reader.scheduler_names
             self.pods[key] = created_again(pod, uid, format_time(self.cluster.now), names)
             if self.recurrence is not None:
-                self.recurrence.come_back(key)
+                self.recurrence.requeue(key)
         self._changed(("pod", key), standing(pod), standing(self.pods[key]) if self.requeue else None)
 
     def _nominate(self, task: TaskInfo) -> None:

@@ -51,7 +51,7 @@ class Recurrence:
         else:
             self._differs[part] = after
 
-    def come_back(self, pod: Hashable) -> None:
+    def requeue(self, pod: Hashable) -> None:
         """Record an evicted pod that is pending again, as the youngest of all."""
         self._came_back.pop(pod, None)
         self._came_back[pod] = None

@@ -84,15 +84,15 @@ class _Way:
 
     def walk(self) -> Rollout:
         """Take steps that the webhook accepts, until nothing is left or nothing is accepted."""
-        self._leave_root_its_amounts()
-        while self._goes_on():
+        self._keep_root_amounts()
+        while self._advances():
             pass
         for name in self._open():
             self.impossible += self._refusals(name, self.goals[name])
         deletions = self._deletions()
         return Rollout(self.steps, deletions, self.states, self.impossible)
 
-    def _leave_root_its_amounts(self) -> None:
+    def _keep_root_amounts(self) -> None:
         """Report what the webhook's protection of root refuses, and continue without it."""
         there, goal = self.present.get(ROOT), self.goals.get(ROOT)
         if there is None or goal is None:
@@ -102,7 +102,7 @@ class _Way:
             self.impossible += refused
             self.goals[ROOT] = _with_amounts(goal, {part: _amounts(there, part) for part in _PARTS})
 
-    def _goes_on(self) -> bool:
+    def _advances(self) -> bool:
         left = self._open()
         if not left:
             return False

@@ -31,7 +31,7 @@ class QueueTree:
             self.children[parent_of(queue)].append(queue)
 
     def depth(self, queue: Object, most: int) -> int:
-        """Return the level of a queue below root, at most one more than is allowed."""
+        """Return the level of a queue below root, at most one more than allowed."""
         depth, parent = 1, parent_of(queue)
         while parent not in ("", ROOT) and depth <= most:
             depth += 1
@@ -39,7 +39,7 @@ class QueueTree:
         return depth
 
     def lost_ancestor(self, name: str) -> tuple[str, str]:
-        """Return the nearest queue, from this one upwards, whose parent does not exist, and that parent."""
+        """Return the nearest queue, from this one up, whose parent does not exist, and that parent."""
         seen: set[str] = set()
         while name not in seen:
             seen.add(name)

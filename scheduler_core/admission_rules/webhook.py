@@ -1,6 +1,6 @@
 """The queue webhook: why it refuses to create, update or delete a Queue.
 
-The webhook's checks on plain objects. The webhook stops at the first group of checks that fails; here all
+The checks run on plain objects. The real webhook stops at the first group of checks that fails; here all
 problems are reported at once.
 
 Source: volcano ``pkg/webhooks/admission/queues/validate/validate_queue.go``,
@@ -51,7 +51,7 @@ class WebhookOptions(NamedTuple):
     checks_pods_on_delete: bool = False
 
 
-AS_IT_COMES = WebhookOptions()
+AS_INSTALLED = WebhookOptions()
 
 
 class QueueAdmission:
@@ -66,7 +66,7 @@ class QueueAdmission:
 
     """
 
-    def __init__(self, queues: Iterable[Object], options: WebhookOptions = AS_IT_COMES) -> None:
+    def __init__(self, queues: Iterable[Object], options: WebhookOptions = AS_INSTALLED) -> None:
         self.options = options
         self.tree = QueueTree(queues)
 

@@ -23,12 +23,12 @@ def name_of(queue: Object) -> str:
 
 
 def parent_of(queue: Object) -> str:
-    """Return the parent as written, empty when absent."""
+    """Return the parent as written, empty if absent."""
     return (queue.get("spec") or {}).get("parent") or ""
 
 
 def annotation_of(queue: Object, key: str) -> str:
-    """Return an annotation, empty when absent."""
+    """Return an annotation, empty if absent."""
     return (queue["metadata"].get("annotations") or {}).get(key) or ""
 
 

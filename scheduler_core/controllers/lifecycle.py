@@ -16,7 +16,7 @@ SYNC = "SyncJob"
 RESTART = "RestartJob"
 RESUME = "ResumeJob"
 RESTARTS_OF = {"RestartTask": "task", "RestartPod": "pod", "RestartPartition": "partition"}
-"""The actions that restart a part of a Job, with that part."""
+"""The actions that restart part of a Job, with the name of that part."""
 ENDING = {"AbortJob": "Aborting", "CompleteJob": "Completing", "TerminateJob": "Terminating"}
 ENDED = {"Aborting": "Aborted", "Completing": "Completed", "Terminating": "Terminated"}
 FINISHED = frozenset({"Completed", "Failed", "Terminated"})
@@ -34,11 +34,11 @@ class Request(NamedTuple):
     event : str
         The event as named in policies, or OutOfSync, PodRunning, CommandIssued.
     task, pod, partition : str
-        The part of the Job that it concerns, if any.
+        The part of the Job that the event concerns, if any.
     exit_code : int
         The exit code of the pod's first container.
     version : int or None
-        The Job's version when the pod was created; None: the event is no pod's.
+        The Job's version when the pod was created; None: the event is not about a pod.
     action : str
         The action of a command.
 
@@ -73,7 +73,7 @@ class Counts:
 
     @property
     def live(self) -> int:
-        """Return how many hold or may still hold resources."""
+        """Return how many pods have or may still get resources."""
         return self.pending + self.running + self.terminating
 
 

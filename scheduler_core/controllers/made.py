@@ -15,7 +15,7 @@ DEFAULT_QUEUE = "default"
 
 @dataclass
 class Made:
-    """Objects that a controller created, and counted notes on what it did."""
+    """Objects that a controller created, and notes on what it did, with counts."""
 
     podgroups: list[Object] = field(default_factory=list)
     pods: list[Object] = field(default_factory=list)

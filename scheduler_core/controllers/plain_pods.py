@@ -36,7 +36,7 @@ def group_plain_pods(
     Parameters
     ----------
     pods : mapping
-        Every pod by namespace/name; those of other schedulers and those that name a group are skipped.
+        Every pod by namespace/name; pods of other schedulers and pods that name a group are skipped.
     podgroups : mapping
         The existing PodGroups, by namespace/name.
     namespaces : sequence
@@ -44,7 +44,7 @@ def group_plain_pods(
     scheduler_names : sequence
         The schedulers whose pods are grouped.
     default_requests : bool
-        Whether requests that a container lacks are its limits.
+        Whether missing requests of a container default to its limits.
 
     """
     made = Made()

@@ -29,8 +29,8 @@ def pod_usage(spec: Mapping[str, Any], *, default_requests: bool) -> Amounts:
     spec : mapping
         A pod's specification.
     default_requests : bool
-        Whether missing requests of a container default to its limits, as in a pod that passed the API server;
-        a Job's template has not.
+        Whether missing requests of a container default to its limits, as in a pod that passed the API server,
+        unlike a Job's template.
 
     """
     requests = effective(
@@ -55,7 +55,7 @@ def pod_usage(spec: Mapping[str, Any], *, default_requests: bool) -> Amounts:
 def effective(
     spec: Mapping[str, Any], of_container: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Amounts:
-    """Return the larger of the containers' sum and the init containers' peak; sidecars count in both."""
+    """Return the larger of the containers' sum and the init containers' peak; both include sidecars."""
     total: Amounts = {}
     for container in spec.get("containers") or ():
         add(total, amounts(of_container(container)))

@@ -26,7 +26,7 @@ class Task(NamedTuple):
     Attributes
     ----------
     min_available : int
-        As stated in the Job, else the partitions' minimum, else `replicas`.
+        The value stated in the Job, else the partitions' minimum, else `replicas`.
 
     """
 
@@ -74,7 +74,7 @@ class VolcanoJob:
     def min_resources(self, class_values: Mapping[str, int]) -> Amounts:
         """Return the requests of the first `min_available` pods, more important tasks first.
 
-        A task's importance is its template's own priority class; that of the Job does not count.
+        A task's importance is the priority class of its template; that of the Job does not count.
         """
         ordered = sorted(
             self.tasks, key=lambda task: -class_values.get(task.spec.get("priorityClassName") or "", 0)
@@ -98,7 +98,7 @@ def _task(entry: Mapping[str, Any], number: int) -> Task:
 
 
 def _members(tasks: Sequence[Task], wanted: int) -> list[tuple[Task, int]]:
-    """Return how many pods of each task a gang of `wanted` has.
+    """Return how many pods of each task a gang of `wanted` pods has.
 
     A gang smaller than the sum of the minimums fills task by task; a larger one fills the minimums first.
     """
@@ -138,7 +138,7 @@ def expand_jobs(
     jobs : sequence
         ``batch.volcano.sh`` Jobs.
     podgroups, pods : mapping
-        The existing ones, by namespace/name, which are not created again.
+        The existing objects, by namespace/name, which are not created again.
     namespaces : sequence
         Namespaces, for their default queues.
     class_values : mapping
@@ -267,7 +267,7 @@ def _labels(job: VolcanoJob, task: Task, index: int) -> dict[str, str]:
 
 
 def dependencies_met(job: VolcanoJob, task: Task, pods: Mapping[str, Object]) -> bool:
-    """Return whether enough pods of the tasks that a task depends on have run; `any`: of one such task."""
+    """Return whether enough pods of the tasks that a task depends on have run; with `any`, of one of them."""
     depends = task.raw.get("dependsOn") or {}
     names = depends.get("name") or []
     if not names:

@@ -1,4 +1,4 @@
-"""Lint of scenarios: what Volcano refuses, what does harm, and what has surprising effects."""
+"""Lint of scenarios: findings on what Volcano refuses, what does harm, and what has surprising effects."""
 
 from scheduler_core.lint.conf import conf_of, conf_problems
 from scheduler_core.lint.dispatch import PluginCall, Question, questions

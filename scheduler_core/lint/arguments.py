@@ -25,7 +25,7 @@ class Kind(Enum):
     TABLE = "a mapping"
 
     def takes(self, value: object) -> bool:
-        """Return whether Volcano reads a value of this type; else it uses the default."""
+        """Return whether Volcano reads a value as this type; otherwise it uses the default."""
         given = Arguments({"it": value})
         if self is Kind.WHOLE:
             return isinstance(value, int) and not isinstance(value, bool)
@@ -47,7 +47,7 @@ class Argument:
     kind : Kind
         The type of its value.
     default : str, int, float or bool, optional
-        The value without the argument; None: none.
+        The value if the argument is missing; None: none.
     meaning : str
         Its effect, with its unit.
     since : (int, int)
@@ -72,7 +72,7 @@ def _weight(of: str, default: int = 1) -> Argument:
     return Argument(Kind.WHOLE, default, f"weight of {of}; a factor")
 
 
-def _asks(about: str, default: bool = True) -> Argument:
+def _switch(about: str, default: bool = True) -> Argument:
     return Argument(Kind.FLAG, default, f"ask about {about}")
 
 
@@ -157,14 +157,14 @@ ARGUMENTS: Mapping[str, Known] = {
         )
     },
     "predicates": {
-        "predicate.NodeAffinityEnable": _asks("node selector and node affinity"),
-        "predicate.NodePortsEnable": _asks("host ports"),
-        "predicate.TaintTolerationEnable": _asks("taints; a cordoned node still refuses"),
-        "predicate.PodAffinityEnable": _asks("inter-pod affinity; off: preempt's dry runs skip it, too"),
-        "predicate.NodeVolumeLimitsEnable": _asks("limits of volumes, which are not modelled"),
-        "predicate.VolumeZoneEnable": _asks("zones of volumes, which are not modelled"),
-        "predicate.PodTopologySpreadEnable": _asks("topology spread"),
-        "predicate.VolumeBindingEnable": _asks("volumes, which are not modelled"),
+        "predicate.NodeAffinityEnable": _switch("node selector and node affinity"),
+        "predicate.NodePortsEnable": _switch("host ports"),
+        "predicate.TaintTolerationEnable": _switch("taints; a cordoned node still refuses"),
+        "predicate.PodAffinityEnable": _switch("inter-pod affinity; off: preempt's dry runs skip it, too"),
+        "predicate.NodeVolumeLimitsEnable": _switch("limits of volumes, which are not modelled"),
+        "predicate.VolumeZoneEnable": _switch("zones of volumes, which are not modelled"),
+        "predicate.PodTopologySpreadEnable": _switch("topology spread"),
+        "predicate.VolumeBindingEnable": _switch("volumes, which are not modelled"),
         "predicate.CacheEnable": Argument(
             Kind.FLAG, False, "cache the result of the first pod of a template per node"
         ),
@@ -201,7 +201,7 @@ ARGUMENTS: Mapping[str, Known] = {
     "proportion": {},
     "resourcequota": {},
 }
-"""Arguments of the modelled plugins; those of others are not checked. `*` matches any suffix."""
+"""Arguments of the modelled plugins; those of other plugins are not checked. `*` matches any suffix."""
 
 RETIRED: Mapping[str, str] = {
     "predicate.GPUSharingEnable": "devices moved to plugin deviceshare",
@@ -209,7 +209,7 @@ RETIRED: Mapping[str, str] = {
     "predicate.ProportionalEnable": "this moved to plugin resource-strategy-fit, argument proportional",
     "predicate.resources*": "this moved to plugin resource-strategy-fit, argument proportional",
 }
-"""Arguments of former versions, which no known release reads any more."""
+"""Arguments of former versions, which no known release reads."""
 
 _ERROR_CACHE = {
     "predicateErrorCacheEnable": Argument(

@@ -32,20 +32,20 @@ _REJECTED = "Volcano rejects the whole configuration and keeps the previous one,
 def conf_problems(structure: object, release: Release = DEFAULT_RELEASE) -> list[Problem]:
     """Return all problems and remarks of a configuration, errors first.
 
-    An error means that Volcano rejects it as a whole, a warning that it does not do what it says; a remark is
-    easily overlooked.
+    An error means that Volcano rejects it as a whole, a warning that it does not do what it says, and a
+    remark points out what is easily overlooked.
 
     Parameters
     ----------
     structure : any
-        The parsed text of the configuration, whatever it is; None for Volcano's default.
+        The parsed text of the configuration, of any type; None for Volcano's default.
     release : Release
         The release that reads it.
 
     """
     found = [*_form_problems(structure, release)] if isinstance(structure, Mapping) else []
     try:
-        conf = parse_conf(structure, release)  # type: ignore[arg-type]  # it refuses what is no mapping
+        conf = parse_conf(structure, release)  # type: ignore[arg-type]  # it refuses anything but a mapping
     except ConfError as error:
         if not any(problem.severity == "error" for problem in found):
             message = f"{error}: {_REJECTED}"
@@ -70,7 +70,7 @@ def _form_problems(structure: Object, release: Release) -> Problems:
 
 
 def _entries(listed: object) -> Iterator[tuple[int, Object]]:
-    """Yield the mappings of a list with their positions; for anything else Volcano rejects the file."""
+    """Yield the mappings in a list with their positions; for anything else Volcano rejects the file."""
     for number, entry in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(entry, Mapping):
             yield number, entry
@@ -107,7 +107,7 @@ def _entry_problems(entry: Object, release: Release, way: tuple[str | int, ...])
         if key in ENTRY_KEYS:
             continue
         if key not in SWITCHES:
-            yield _beside(str(key), value, plugin, known, way)
+            yield _other(str(key), value, plugin, known, way)
         elif (
             key == "enableHierarchy" and value is True and known is not None and plugin not in READS_HIERARCHY
         ):
@@ -130,8 +130,8 @@ def _name_problems(plugin: str, release: Release, way: tuple[str | int, ...]) ->
         yield conf_finding("conf.unknown_plugin", "warning", at, message, actual=plugin, fix=fix)
 
 
-def _beside(key: str, value: object, plugin: str, known: Known | None, way: tuple[str | int, ...]) -> Problem:
-    """Return what is wrong with a key that is not name, arguments or a switch."""
+def _other(key: str, value: object, plugin: str, known: Known | None, way: tuple[str | int, ...]) -> Problem:
+    """Return the problem of a key other than name, arguments and the switches."""
     at = (*way, key)
     if known is not None and argument_of(key, known) is not None:
         message = f"{key} is an argument of {plugin} but is not below `arguments`: Volcano ignores it"
@@ -230,7 +230,7 @@ def _configuration_problems(structure: Object, release: Release) -> Problems:
 
 
 def _nearest(name: str, known: Known | tuple[str, ...]) -> str:
-    """Return a hint at the most similar name, empty when there is none."""
+    """Return a hint at the most similar name, empty if there is none."""
     by_low = {other.lower(): other for other in known}
     near = difflib.get_close_matches(name.lower(), by_low, n=1, cutoff=0.75)
     return f"write {by_low[near[0]]}" if near else ""
@@ -241,8 +241,8 @@ def _single(value: object) -> Any:
 
 
 def conf_of(structure: object, release: Release = DEFAULT_RELEASE) -> SchedulerConf | None:
-    """Return the configuration of a structure, None where the release rejects it."""
+    """Return the configuration of a structure, None if the release rejects it."""
     try:
-        return parse_conf(structure, release)  # type: ignore[arg-type]  # it refuses what is no mapping
+        return parse_conf(structure, release)  # type: ignore[arg-type]  # it refuses anything but a mapping
     except ConfError:
         return None

@@ -87,7 +87,7 @@ class Question:
     Attributes
     ----------
     switches : tuple of str
-        The switches that disable a callback when all of them are false; empty when there are none.
+        The switches that disable a callback if all of them are false; empty if there are none.
     plugins : tuple of PluginCall
         In the order of the session.
     rule : str
@@ -95,7 +95,7 @@ class Question:
     without : str
         The result without any plugin.
     decides : int or None
-        The first tier that is called, where a single tier can decide; None where all are called.
+        The first tier that is called, if a single tier can decide; None if all are called.
 
     """
 

@@ -88,15 +88,15 @@ POINTS: Mapping[str, tuple[Point, ...]] = {
         Point.JOB_STARVING,
     ),
 }
-"""What each modelled plugin can answer; drf orders queues, and takes from them, only with enableHierarchy,
-and capacity orders victims' queues only then, too."""
+"""The callbacks of each modelled plugin; drf orders queues and reclaims only with enableHierarchy, and
+capacity orders victims' queues only then."""
 
 ONLY_WITH_HIERARCHY = {
     ("drf", Point.QUEUE_ORDER),
     ("drf", Point.RECLAIMABLE),
     ("capacity", Point.VICTIM_QUEUE_ORDER),
 }
-"""Answers that a plugin gives only when its first entry has enableHierarchy."""
+"""Callbacks that a plugin has only if its first entry has enableHierarchy."""
 
 EXTENDER_VERBS: Mapping[Point, str] = {
     Point.PREDICATE: "extender.predicateVerb",
@@ -107,4 +107,4 @@ EXTENDER_VERBS: Mapping[Point, str] = {
     Point.JOB_ENQUEUEABLE: "extender.jobEnqueueableVerb",
     Point.JOB_READY: "extender.jobReadyVerb",
 }
-"""Which argument makes an extender answer; without a verb it is not asked."""
+"""The argument that makes an extender answer; without a verb it is not called."""

@@ -1,4 +1,4 @@
-"""A whole plan, as the lint rules read it."""
+"""A whole plan in the form that the lint rules read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WAITING = ("", "Pending", "Inqueue")
 
 
 class Plan:
-    """A well-formed scenario, with what several rules need.
+    """A well-formed scenario, with values that several rules need.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def items(document: Object, kind: str) -> Sequence[Any]:
 
 
 def amount_text(resource: str, amount: float) -> str:
-    """Return an amount in the scheduler's units as people write it.
+    """Return an amount, given in the scheduler's units, as people write it.
 
     Examples
     --------

@@ -18,9 +18,9 @@ _STEP = re.compile(r'\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\.?([A-Za-z_][A-Za-z0-9_-
 
 
 def remedy(problem: Problem, conf: SchedulerConf | None) -> Operations:
-    """Return the operations that fix a configuration finding; empty where no single edit does.
+    """Return the operations that fix a configuration finding; empty if no single edit does.
 
-    `conf` is None where Volcano rejects the configuration.
+    `conf` is None if Volcano rejects the configuration.
     """
     if problem.rule in _TAKEN_AWAY:
         return [_remove(*_steps(problem.field))]
@@ -76,7 +76,7 @@ def _once(conf: SchedulerConf, _: Problem) -> Operations:
 
 
 def _quota_first(conf: SchedulerConf, problem: Problem) -> Operations:
-    """Move the quota plugin that is called too late behind the plugins of the deciding tier."""
+    """Move the quota plugin that is called too late to the end of the deciding tier."""
     late = problem.actual - 1
     place = next(number for number, option in enumerate(conf.tiers[late]) if option.name in QUOTAS)
     return _gathered(conf, [(late, place)], problem.limit - 1)
@@ -95,7 +95,7 @@ def _votes_together(conf: SchedulerConf, problem: Problem) -> Operations:
 
 
 def _gathered(conf: SchedulerConf, later: list[tuple[int, int]], tier: int) -> Operations:
-    """Move plugins of later tiers behind those of a tier, in order; remove tiers left empty."""
+    """Move plugins of later tiers to the end of a tier, in order; remove tiers that become empty."""
     moves = [_move(source, (tier, len(conf.tiers[tier]))) for source in reversed(later)]
     left = sorted({other for other, _ in later}, reverse=True)
     emptied = [other for other in left if len(conf.tiers[other]) == sum(one[0] == other for one in later)]

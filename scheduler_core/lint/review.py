@@ -52,7 +52,7 @@ REFUSED = frozenset(
         "podgroup.queue_closed",
     }
 )
-"""Rules of CRDs and admission webhooks: the object is refused, which says nothing against simulating it."""
+"""Rules of CRDs and admission webhooks: the object would be refused, but it can be simulated."""
 
 _RANK: Mapping[Severity, int] = {"error": 0, "warning": 1, "remark": 2}
 
@@ -60,15 +60,15 @@ _RANK: Mapping[Severity, int] = {"error": 0, "warning": 1, "remark": 2}
 def review(document: Mapping[str, Any], before: Inspection | None = None) -> list[Problem]:
     """Return all problems and remarks of a plan, errors first.
 
-    An error says that Volcano refuses an object, or that the plan cannot be simulated; a warning that Volcano
-    accepts it to the harm of its users; a remark what is easily overlooked.
+    An error means that Volcano refuses an object, or that the plan cannot be simulated; a warning that
+    Volcano accepts it although it harms users; a remark points out what is easily overlooked.
 
     Parameters
     ----------
     document : mapping
         A scenario as `simulate_document` takes it.
     before : Inspection, optional
-        The inspection of another scenario; lists that are the same are not inspected again.
+        The inspection of another scenario; identical lists are not inspected again.
 
     """
     inspection = Inspection(document, before)

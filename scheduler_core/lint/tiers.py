@@ -98,7 +98,7 @@ def _reclaim_problems(conf: SchedulerConf) -> Problems:
 
 
 def _bypassed(action: str, calls: list[PluginCall]) -> Problems:
-    """Report a quota plugin that is called only if earlier tiers name no victim (issue 5896)."""
+    """Report a quota plugin that is called only if earlier tiers select no victim (issue 5896)."""
     quota = next((one for one in calls if one.plugin in QUOTAS and one.tier > calls[0].tier), None)
     if quota is not None:
         before = [one for one in calls if one.tier < quota.tier]
@@ -192,7 +192,7 @@ def _hidden_votes(calls: list[PluginCall]) -> Problems:
 
 
 def _booked_votes(calls: list[PluginCall]) -> Problems:
-    """Report a quota plugin that reserves for a job which a later plugin rejects."""
+    """Report a quota plugin that makes a reservation for a job that a later plugin rejects."""
     last = {one.tier: position for position, one in enumerate(calls) if one.plugin == "overcommit"}
     for position, quota in enumerate(calls):
         if quota.plugin in QUOTAS and position < last.get(quota.tier, -1):

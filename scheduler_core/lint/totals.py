@@ -19,7 +19,7 @@ _PARTS = {
 
 
 def total_problems(plan: Plan) -> list[Problem]:
-    """Return where queues are promised more than the nodes have; nothing without nodes."""
+    """Return where queues are guaranteed more than the nodes have; nothing without nodes."""
     if plan.total.is_empty():
         return []
     return [*_sums(plan), *_of_each(plan)]

@@ -30,7 +30,7 @@ _WRITTEN = {
 
 
 def tree_problems(plan: Plan) -> list[Problem]:
-    """Return the effects that sessions and controllers give to the queues."""
+    """Return problems with the effects of queues on sessions and controllers."""
     found = [*_without_effect(plan)]
     for queue in plan.queues.values():
         found += [*_closed(plan, queue), *_path_below_leaf(plan, queue)]
@@ -110,7 +110,7 @@ def _closed(plan: Plan, queue: QueueInfo) -> Problems:
 
 
 def _path_below_leaf(plan: Plan, queue: QueueInfo) -> Problems:
-    """Report a drf path that continues below another queue's leaf, which the webhook admits."""
+    """Report a drf path that continues below the leaf of another queue, which the webhook admits."""
     if not queue.hierarchy or not plan.conf.hierarchy_enabled("drf"):
         return
     above = next(
@@ -130,7 +130,7 @@ def _path_below_leaf(plan: Plan, queue: QueueInfo) -> Problems:
 
 
 def _without_effect(plan: Plan) -> Problems:
-    """Report every field that queues set and nothing reads, once each."""
+    """Report, once each, the fields that queues set and nothing reads."""
     for field, reason in unread_fields(plan.conf).items():
         if field not in _WRITTEN:
             continue

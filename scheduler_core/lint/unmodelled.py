@@ -1,4 +1,4 @@
-"""Remarks on features that the core does not model, in the sentences of a result's notes."""
+"""Remarks on features that the core does not model, worded as in the notes of a result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RULE = "plan.not_modelled"
 
 
 def unmodelled_problems(document: Object, pods: Sequence[PodInfo]) -> Iterator[Problem]:
-    """Yield a remark for each feature that a sound document uses and the core does not model."""
+    """Yield a remark for each feature that a valid document uses and the core does not model."""
     for name, meaning in UNREAD_LISTS.items():
         if document.get(name):
             yield Problem(RULE, "remark", name, f"{name} is not modelled. {meaning}", field=name)
@@ -47,7 +47,7 @@ def unmodelled_problems(document: Object, pods: Sequence[PodInfo]) -> Iterator[P
 
 
 def _in_a_template(uses: Callable[[Object], bool]) -> Callable[[Object], bool]:
-    """Return whether the pods of a vcjob use a feature."""
+    """Return a check of whether the pods of a vcjob use a feature."""
 
     def used(job: Object) -> bool:
         tasks = (job.get("spec") or {}).get("tasks") or ()
@@ -70,7 +70,7 @@ _PARTS = [
     *(("podgroups", what, ("spec", what), uses, says) for what, (uses, says) in PODGROUP_PARTS.items()),
     ("queues", "device class quotas", ("spec",), limits_device_classes, DEVICE_QUOTAS),
 ]
-"""List, what is used, field, who uses it, and what leaving it out means."""
+"""List, feature, field, check of its use, and the consequence of leaving it out."""
 
 
 def _key(kind: str, thing: Object) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NO_NODE = -1
 NOT_ENQUEUED = "", "Pending"
-"""Phases of a PodGroup."""
+"""Phases of a PodGroup that is not enqueued."""
 
 
 class Transaction(NamedTuple):
@@ -40,9 +40,9 @@ class TaskInfo:
     Attributes
     ----------
     number : int
-        Its number among the tasks of the snapshot.
+        Its number in the snapshot.
     nominated : str
-        The node that an earlier cycle nominated for the pod, empty when none did.
+        The node that an earlier cycle nominated for the pod, empty if none did.
 
     """
 
@@ -86,10 +86,10 @@ class TaskInfo:
         self.priority = kind.priority
         self.preemptable = kind.preemptable
         self.nominated: str = (info.given.get("status") or {}).get("nominatedNodeName") or ""
-        self.find(NO_NODE)
+        self.reset(NO_NODE)
 
-    def find(self, node: int) -> None:
-        """Reset to the state of the pod: its status, on the node of this number."""
+    def reset(self, node: int) -> None:
+        """Reset to the status of the pod, on the node of this number."""
         self.status = self.node_status = self.info.status
         self.node = node
         self.node_name = self.info.node_name
@@ -118,7 +118,7 @@ class TaskInfo:
 
     @property
     def index(self) -> int | None:
-        """Return the number at the end of the pod's name, None when it has none."""
+        """Return the number at the end of the pod's name, None if it has none."""
         return pod_index(self.name)
 
     def annotations(self) -> Mapping[str, str]:
@@ -141,16 +141,16 @@ class Tasks(Protocol):
 
     @property
     def pods(self) -> Sequence[PodInfo]:
-        """Return what is read of the pods of the tasks."""
+        """Return the pods of the tasks."""
 
     def __getitem__(self, number: int, /) -> TaskInfo:
-        """Return a task, made when it is read first."""
+        """Return a task, created when it is first read."""
 
     def seen(self, number: int, /) -> TaskInfo | PodInfo:
-        """Return a task that was made, else what is read of its pod."""
+        """Return a task if it was created, else its pod."""
 
     def totals_of_job(self, numbers: Iterable[int], /) -> JobTotals:
-        """Return what some tasks amount to."""
+        """Return the totals over some tasks."""
 
 
 class JobInfo(PodGroup):
@@ -159,9 +159,9 @@ class JobInfo(PodGroup):
     Attributes
     ----------
     size : int
-        How many tasks it has.
+        The number of its tasks.
     copied : bool
-        Whether a gang action has placed copies of its tasks, so that a record may differ from the job's.
+        Whether a gang action has placed copies of its tasks, which may then differ from the job's records.
     members : sequence of int
         The numbers of its tasks in the snapshot.
     moved : bool
@@ -171,10 +171,10 @@ class JobInfo(PodGroup):
     by_status : dict
         Tasks by status, then uid.
     ready_count, waiting_count, valid_count, allocated_count : int
-        Tasks that hold their place (finished ones included), are pipelined, are or may still be placed, are
-        in an allocated status.
+        Numbers of tasks that have a node (including finished ones), that are pipelined, that are or may still
+        be placed, and that are in an allocated status.
     order : tuple or None
-        The job's key in the job order, as computed last; None: to be computed.
+        The job's key in the job order; None: not computed yet.
     allocated : Resource
         The sum over the tasks in an allocated status.
     fit_errors : dict
@@ -223,7 +223,7 @@ class JobInfo(PodGroup):
         self._begin()
 
     def _begin(self) -> None:
-        """Reset to the status of the PodGroup, without tasks and without changes by sessions."""
+        """Reset to the status of the PodGroup, without tasks and changes by sessions."""
         status = self.podgroup.get("status") or {}
         self.phase: str = status.get("phase") or ""
         self.phase_before = self.phase
@@ -251,21 +251,21 @@ class JobInfo(PodGroup):
         """Load all tasks of a new snapshot by their numbers; pending ones are created at once."""
         self.members, self.size = members, len(members)
         self._touched = table.touched
-        self._take_in(table, table.totals_of_job(members))
+        self._set_totals(table, table.totals_of_job(members))
 
     def reload(self, table: Tasks) -> None:
         """Reset to what would be built from the same PodGroup and pods, after sessions changed the job."""
         assert self.totals is not None, "it was loaded before"
         self._begin()
-        self._take_in(table, self.totals)
+        self._set_totals(table, self.totals)
 
-    def _take_in(self, table: Tasks, made_of: JobTotals) -> None:
-        self._table, self.totals = table, made_of
-        self._counts, self._unmade = made_of.counts, made_of.unmade
-        self.pending_best_effort = made_of.pending_best_effort
-        self.valid_count, self.ready_count = made_of.valid_count, made_of.ready_count
-        self.allocated_count, self.allocated = made_of.allocated_count, made_of.allocated.clone()
-        if TaskStatus.PENDING in made_of.counts:
+    def _set_totals(self, table: Tasks, totals: JobTotals) -> None:
+        self._table, self.totals = table, totals
+        self._counts, self._unmade = totals.counts, totals.unmade
+        self.pending_best_effort = totals.pending_best_effort
+        self.valid_count, self.ready_count = totals.valid_count, totals.ready_count
+        self.allocated_count, self.allocated = totals.allocated_count, totals.allocated.clone()
+        if TaskStatus.PENDING in totals.counts:
             pods = table.pods
             pending = [number for number in self.members if pods[number].status is TaskStatus.PENDING]
             tasks = [table[number] for number in pending]
@@ -278,7 +278,7 @@ class JobInfo(PodGroup):
             self._touched[self.key] = self
 
     def touch(self) -> None:
-        """Record that a session changed something that the next session must not find."""
+        """Record that a session changed the job, so that it is reset before the next session."""
         self.moved = True
         self._touched[self.key] = self
 
@@ -296,7 +296,7 @@ class JobInfo(PodGroup):
 
     @property
     def tasks(self) -> Mapping[str, TaskInfo]:
-        """Return the tasks by uid, in ascending order of it."""
+        """Return the tasks by uid, ascending."""
         self._make_tasks()
         return self._tasks
 
@@ -318,7 +318,7 @@ class JobInfo(PodGroup):
         self._unmade = {}
 
     def seen(self) -> Iterable[TaskInfo | PodInfo]:
-        """Return the tasks, or for those not created yet what was read from their pods."""
+        """Return the tasks, or the pods of tasks not created yet."""
         table = self._table
         return self._tasks.values() if table is None else [table.seen(number) for number in self.members]
 
@@ -363,10 +363,10 @@ class JobInfo(PodGroup):
                 self.allocated.sub(task.shape.request)
 
     def _exchange(self, task: TaskInfo, status: TaskStatus) -> TaskStatus:
-        """Make a task the job's record of its pod; return the status of the record that it replaces.
+        """Replace the job's record of a task's pod by this task; return the status of the previous record.
 
-        Volcano keeps a second index of pending tasks, that of the sub job, and removes a task from it by the
-        status of the new record. So a pending task that a placed copy replaces stays there.
+        Volcano keeps a second index of pending tasks, that of the sub job, from which it removes a task by
+        the status of the new record. A pending task that a placed copy replaces therefore remains in it.
         """
         known, uid = self.tasks[task.uid], task.uid
         if known is not task:
@@ -378,7 +378,7 @@ class JobInfo(PodGroup):
         return known.status
 
     def pending_of_sub_job(self) -> list[TaskInfo]:
-        """Return the tasks that the sub job's index has as pending; some may be placed already."""
+        """Return the pending tasks in the sub job's index; some may already be placed."""
         pending = self.by_status[TaskStatus.PENDING]
         return list({**pending, **self._overlooked}.values() if self._overlooked else pending.values())
 

@@ -1,4 +1,4 @@
-"""What a PodGroup requests, which no session changes."""
+"""The specification of a PodGroup, which no session changes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from scheduler_core.resource_list import resource_of
 
 
 class PodGroup:
-    """What a PodGroup requests, which no session changes.
+    """The specification of a PodGroup, which no session changes.
 
     Attributes
     ----------
     task_min_available : dict
         The minimum number of tasks of each role, by role in ascending order.
     task_min_total : int
-        The sum of these.
+        The sum of these minimums.
     min_resources : Resource or None
         None: the PodGroup has none, which differs from an empty map. Never change it.
 
@@ -66,12 +66,12 @@ class PodGroup:
 
     @property
     def preemptable(self) -> bool:
-        """Return the PodGroup's own flag, False when it has none."""
+        """Return the PodGroup's own preemptable flag, False if it has none."""
         return flag_of(self.annotations(), self.labels(), default=False)
 
     @property
     def roles_bind(self) -> bool:
-        """Return whether the minimum per role applies: never when minMember is below their sum."""
+        """Return whether minimums per role apply: not if minMember is below their sum."""
         return self.min_available >= self.task_min_total
 
 

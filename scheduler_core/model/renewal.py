@@ -1,4 +1,4 @@
-"""What differs between what two successive sessions find."""
+"""The differences between the inputs of two successive sessions."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from scheduler_core.model.job import NOT_ENQUEUED, JobInfo
 
 @dataclass
 class Renewal:
-    """What differs between what two successive sessions find.
+    """The differences between the inputs of two successive sessions.
 
     Attributes
     ----------
     anew : bool
-        Everything was rebuilt; the other attributes have no meaning.
+        Whether everything was rebuilt; the other attributes then have no meaning.
     jobs : dict
-        The rebuilt jobs, by key; None: the job was removed.
+        The rebuilt jobs, by key; None: the job was deleted.
     before : dict
-        The jobs that these replace, as the last session left them, by key; None: there was none.
+        The jobs that these replace, in the state after the last session, by key; None: there was none.
     nodes : dict
-        The numbers of the tasks that are found on the rebuilt nodes, by number of the node.
+        The numbers of the tasks on the rebuilt nodes, by node number.
     queues : set of str
         The current and previous queues of these jobs; of a job that was added and removed since, the queue
         that counted it.

@@ -1,4 +1,4 @@
-"""How many tasks of each role a job has, and whether it has the minimum of each."""
+"""Counts of a job's tasks by role, compared with the minimum of each role."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scheduler_core.model.status import TaskStatus
 def roles_have(job: JobInfo, statuses: Iterable[TaskStatus], *, pending_best_effort: bool = False) -> bool:
     """Return whether every role of a job has its minimum among tasks of these statuses.
 
-    True when roles do not bind.
+    True if minimums per role do not apply.
     """
     minimums = job.task_min_available
     if not minimums or not job.roles_bind:

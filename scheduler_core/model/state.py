@@ -1,8 +1,8 @@
-"""The living state: turns what one session leaves into what the next one finds.
+"""The living state, from which each session gets its input.
 
 The state lives from session to session: tasks and nodes as columns, jobs and queues as small objects. Between
 two sessions only `State.renew` changes it. It reads the journal, which names every object that was added,
-changed or removed, and what the last session marked as touched, and rebuilds these parts from the objects.
+changed or removed, and the marks of what the last session touched, and rebuilds these parts from the objects.
 All other parts equal what a full rebuild would give. docs/state.md has a worked example.
 """
 
@@ -63,9 +63,9 @@ class State:
         self._priorities = job_priorities(self.cluster.priority_classes)
         self._number_of = {info.key: number for number, info in enumerate(self._tasks.pods)}
         self._members = self._tasks.members()
-        self._take_nodes()
+        self._index_by_node()
 
-    def _take_nodes(self) -> None:
+    def _index_by_node(self) -> None:
         """Index the tasks by the node on which the snapshot has them."""
         self._nodes: NodeTable = self.snapshot.nodes
         self._seen = len(self._nodes.changes)
@@ -150,7 +150,7 @@ class State:
         renewal = self.renew()
         renewal.other_queues = not all(map(is_, queues.values(), before.values()))
         if cluster.nodes is not ours.nodes:
-            self._stand_on(cluster.nodes)
+            self._replace_nodes(cluster.nodes)
             renewal.anew = True
         elif any(getattr(cluster, name) != getattr(ours, name) for name in READ_WHEN_OPENED):
             renewal.anew = True
@@ -163,14 +163,14 @@ class State:
         requests = [shape.request for shape in cluster.pods.known_pods().shapes]
         return ResourceAxis([*cluster.nodes.allocatable, *requests]).names == self.snapshot.axis.names
 
-    def _stand_on(self, nodes: NodeList) -> None:
+    def _replace_nodes(self, nodes: NodeList) -> None:
         """Move the pods, unchanged since the last renewal, to other nodes."""
         snapshot = self.snapshot
         snapshot.allocatable = nodes.allocatable
         snapshot.nodes = NodeTable(nodes.objects, nodes.allocatable, snapshot.axis)
         self._tasks.move_to(snapshot.nodes.index)
         snapshot.nodes.load(self._tasks)
-        self._take_nodes()
+        self._index_by_node()
 
     def places_of(self, job: str) -> list[tuple[int, PodShape]]:
         """Return the nodes on which the snapshot has the pods of a job, with their shapes."""
@@ -180,7 +180,7 @@ class State:
         ]
         return [(node, shape) for node, shape in places if node != NO_NODE]
 
-    def make_nodes_anew(self, nodes: Iterable[int]) -> None:
+    def rebuild_nodes(self, nodes: Iterable[int]) -> None:
         """Rebuild these nodes at the next renewal, and no others because of pods counted until now.
 
         The amounts of all nodes are correct. The pods on these nodes were added since the last renewal and
@@ -190,7 +190,7 @@ class State:
         self._counted = set(nodes)
 
     def _is_known(self) -> bool:
-        """Return whether nodes, queues, classes and the columns of resources still apply."""
+        """Return whether nodes, queues and classes are unchanged, and no request needs another column."""
         if not all(map(is_, self._whole_lists(), self._given)):
             return False
         infos, reader = self.cluster.pods.infos, self.cluster.pods.reader

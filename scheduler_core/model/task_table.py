@@ -169,7 +169,7 @@ class TaskTable:
         """Reset a task to the state of its pod."""
         task = self._tasks[number]
         if task is not None:
-            task.find(int(self.node_of[number]))
+            task.reset(int(self.node_of[number]))
             task.job = self._jobs.get(task.info.job_key)
 
     def _add_kind(self, kind: PodKind) -> int:

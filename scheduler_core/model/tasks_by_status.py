@@ -17,7 +17,7 @@ class TasksByStatus(dict[TaskStatus, dict[str, Task]]):
     Parameters
     ----------
     make : callable
-        ``make(status)`` adds the tasks of a status when it is read first.
+        ``make(status)`` adds the tasks of a status when it is first read.
 
     """
 

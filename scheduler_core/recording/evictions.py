@@ -25,7 +25,7 @@ def explain(
 ) -> Explanation:
     """Return the record of a task about to be evicted for another one.
 
-    `next_victim` is the next in order, None if none is left. After a dry run there is no such order.
+    `next_victim` is the next one in order, None if there is none. After a dry run there is no such order.
     """
     more: dict[str, Any] = {"dry_run": True} if dry_run else {}
     if next_victim is not None:
@@ -43,13 +43,13 @@ def explain_for_gang(
     votes: RecordedVotes,
     chosen: Sequence[ChosenNode],
 ) -> Explanation:
-    """Return the record of a task about to be evicted for all tasks that a job still needs."""
+    """Return the record of a task about to be evicted for all remaining tasks of a job."""
     more = {} if votes.evicted else _before_any_for_gang(session, job, demand, chosen)
     return _explanation(victim, job, total_of(task.request for task in demand), votes, more)
 
 
 def explain_shuffle(victim: TaskInfo, tier: int, order: int, plugins: Sequence[str]) -> Explanation:
-    """Return the record of a task that shuffle evicted: the plugins of one tier that named it."""
+    """Return the record of a task that shuffle evicted, with the plugins of one tier that named it."""
     permit = {"verdict": "permit", "why": "the plugin wants it moved", "numbers": {}}
     return {
         "tier": tier,
@@ -87,8 +87,8 @@ def _before_any(session: Session, node: int, task: TaskInfo, votes: RecordedVote
     Returns
     -------
     dict
-        `room` that the node had, `allowed`: all that might have been evicted there, and `queue_short`, for
-        preemption in a queue that was full: what it lacked.
+        `room`: the room on the node; `allowed`: all tasks there that might have been evicted; and, for
+        preemption in a full queue, `queue_short`: what the queue lacked.
 
     """
     before: dict[str, Any] = {
@@ -108,8 +108,8 @@ def _before_any_for_gang(
     Returns
     -------
     dict
-        `chosen`: by node the `room` that it had, what is `needed` there and all that were `allowed` to be
-        evicted; and `queue_short`, when the queue had no room for the gang: what it lacked.
+        `chosen`: by node its `room`, the amounts `needed` there and all tasks that were `allowed` to be
+        evicted; and, if the queue had no room for the gang, `queue_short`: what the queue lacked.
 
     """
     by_node = {
@@ -132,7 +132,7 @@ def _as_one(tasks: Sequence[TaskInfo]) -> TaskInfo:
 
 
 def _queue_short(session: Session, job: JobInfo, task: TaskInfo) -> dict[str, Any]:
-    """Return what a job's queue lacks for a task as `queue_short`, nothing when it lacks nothing."""
+    """Return what a job's queue lacks for a task as `queue_short`, empty if it lacks nothing."""
     refusal = session.plugins.allocatable(session.queues[job.queue], task)
     if refusal is None:
         return {}

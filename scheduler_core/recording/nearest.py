@@ -17,22 +17,22 @@ Mask = NDArray[np.bool_]
 
 
 class Nearest(NamedTuple):
-    """The record of the nodes when a task fits none.
+    """The record of the nodes if a task fits none.
 
     Attributes
     ----------
     closest : dict or None
-        Of the nodes that lack nothing but resources the one that lacks the smallest part of what the task
-        requests: `node`, and by resource what it `lacks` and will have `free` once terminating pods are gone.
+        Of the nodes that lack only resources, the one that lacks the smallest part of the task's request:
+        `node`, and by resource what it `lacks` and will have `free` once terminating pods are deleted.
     too_large : dict
-        By resource what is `requested` and the `largest` amount that a node has when it is empty, of those
-        that do not refuse the task for good; only where no such node is large enough.
+        By resource the `requested` amount and the `largest` amount of an empty node, among those that do not
+        refuse the task for good; only if no such node is large enough.
     not_offered : list of str
         The requested resources of which no node of the cluster has any.
     barred : dict
-        How many nodes refuse the task for which reason, whatever room they have; only where all of them do.
+        How many nodes refuse the task for which reason, regardless of their room; only if all nodes do.
     for_good : bool
-        Whether every node refuses it as long as node and task stay as they are, whatever other pods do.
+        Whether every node refuses it as long as node and task are unchanged, regardless of other pods.
 
     """
 
@@ -89,7 +89,7 @@ def _nearest(session: Session, task: TaskInfo, short: Mask) -> Nearest:
 
 
 def _all(which: Mask) -> bool:
-    """Return whether there are nodes, and all of them are among some, (N,)."""
+    """Return whether a mask, (N,), is true for all nodes and there are any."""
     return bool(len(which) and which.all())
 
 
@@ -104,7 +104,7 @@ def _not_offered(session: Session, task: TaskInfo) -> list[str]:
 
 
 def _barred(session: Session, refusals: Why) -> dict[str, int]:
-    """Return how many nodes refuse for which reason, by reason."""
+    """Return the number of refusing nodes by reason."""
     counts, reasons = np.bincount(refusals), Counter[str]()
     for number in numbers_in(refusals):
         for status in session.statuses.lists[number]:
@@ -115,8 +115,8 @@ def _barred(session: Session, refusals: Why) -> dict[str, int]:
 def _closest(session: Session, task: TaskInfo, among: Mask, crowded: Mask) -> dict[str, Any]:
     """Return the node `among` some, (N,), that lacks the smallest fraction of a task's request.
 
-    The resource with the largest missing fraction counts. On `crowded` nodes, (N,), there are as many pods
-    as may be.
+    The resource with the largest missing fraction counts. `crowded` nodes, (N,), have their maximum number
+    of pods.
     """
     nodes, demands = session.nodes, task.shape.demands
     lacks = [_lacking(amount, nodes.future[:, position]) for position, amount in demands]
@@ -138,9 +138,9 @@ def _closest(session: Session, task: TaskInfo, among: Mask, crowded: Mask) -> di
 
 
 def _too_large(session: Session, task: TaskInfo, among: Mask) -> dict[str, dict[str, float]]:
-    """Return by resource the request and the most that a node `among` some, (N,), has when it is empty.
+    """Return by resource the request and the most that any node `among` some, (N,), has when it is empty.
 
-    Nothing if the task fits one of them.
+    Empty if the task fits one of them.
     """
     nodes = session.nodes
     largest = nodes.allocatable[among]
@@ -161,7 +161,7 @@ def _too_large(session: Session, task: TaskInfo, among: Mask) -> dict[str, dict[
 
 
 def _lacking(amount: float, free: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much less is free on each node, (N,)."""
+    """Return by how much the free amount of each node falls short, (N,)."""
     lack: NDArray[np.float64] = amount - free
     lack[lack < MIN_RESOURCE] = 0.0
     return lack

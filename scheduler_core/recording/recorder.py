@@ -1,4 +1,4 @@
-"""The recorder of a session: gates of waiting jobs, votes on victims, derivations of deserved."""
+"""The recorder of a session: gates of waiting jobs, votes on victims, derivations of deserved amounts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scheduler_core.recording.roles import short_of_minimum
 from scheduler_core.recording.votes import RecordedVotes, recorded
 from scheduler_core.recording.waiting import gate_of
 
-# The gate of a job whose queue may not reclaim: it explains missing evictions, not missing room.
+# The gate of a job whose queue may not reclaim, which explains missing evictions, not missing room.
 RECLAIM = "reclaim"
 
 
@@ -28,15 +28,15 @@ class Recorder(Observer):
     Attributes
     ----------
     deserved : dict
-        Rounds or levels of the derivation of deserved, by queue.
+        Rounds or levels of the derivation of deserved amounts, by queue.
     spared : dict
-        Candidates that stay, as they were voted on last: by action and the pod or job that needs room, then
-        by pod.
+        Candidates that were not evicted, with the last votes on them: by action and the pod or job that needs
+        room, then by pod.
     left_out : dict
-        On how many nodes that would take a pod no victims were searched for it, as too little would
-        have become free there; by pod, as it was tried last.
+        The number of nodes that would accept a pod but were not searched for victims, as too little would
+        have become free there; by pod, at its last attempt.
     pending : dict
-        The first gate that stopped a job, by job; that its queue may not reclaim only where nothing else did.
+        The first gate that stopped a job, by job; the gate of reclaim only if there is no other.
 
     """
 
@@ -53,7 +53,7 @@ class Recorder(Observer):
     # waiting jobs
 
     def job_invalid(self, job: JobInfo, message: str) -> None:
-        """Record that a job with pending tasks has too few tasks, and of which roles."""
+        """Record that a job with pending tasks has too few tasks, and in which roles."""
         if job.by_status[TaskStatus.PENDING]:
             self._stop(job, "gang", plugin="gang", queue=job.queue, **short_of_minimum(job), message=message)
 
@@ -198,6 +198,6 @@ class Recorder(Observer):
     # deserved
 
     def derived(self, plugin: str, queue: str, steps: Iterable[Mapping[str, Any]]) -> None:
-        """Record the steps by which a plugin derived what a queue deserves, after those of other plugins."""
+        """Record the steps in which a plugin derived what a queue deserves, after those of other plugins."""
         others = [step for step in self.deserved.get(queue, ()) if step["plugin"] != plugin]
         self.deserved[queue] = [*others, *({**step, "plugin": plugin} for step in steps)]

@@ -12,7 +12,7 @@ from scheduler_core.model.status import VALID_STATUSES
 def short_of_minimum(job: JobInfo) -> dict[str, Any]:
     """Return the tasks an invalid job requires, has and lacks; under `roles` for each short role.
 
-    With roles the numbers are those of the first one.
+    With roles, the numbers are those of the first one.
     """
     roles = _short_roles(job)
     first = roles[0] if roles else _shortfall(job.min_available, job.valid_count)
@@ -20,7 +20,7 @@ def short_of_minimum(job: JobInfo) -> dict[str, Any]:
 
 
 def _short_roles(job: JobInfo) -> list[dict[str, Any]]:
-    """Return the roles with too few valid tasks, by name; none when roles do not bind."""
+    """Return the roles with too few valid tasks, by name; none if minimums per role do not apply."""
     if not job.task_min_available or not job.roles_bind:
         return []
     valid = role_counts(job, VALID_STATUSES, pending_best_effort=False)

@@ -1,6 +1,6 @@
 """Why a victim comes before the next one.
 
-Derived from the current keys of both, by the rules of `victims.order.victims_queue`.
+It is derived from the current keys of both, by the rules of `victims.order.victims_queue`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def why_first(session: Session, victim: TaskInfo, other: TaskInfo, preemptor: Ta
     Returns
     -------
     dict
-        `before`: the other pod; `compared`: tasks, jobs, queues or none; `plugin`: whose order decided, or
-        the key that broke the tie; `mine` and `theirs`: the two keys, where they are numbers.
+        `before`: the other pod; `compared`: tasks, jobs, queues or none; `plugin`: the one whose order
+        decided, or the key that broke the tie; `mine` and `theirs`: the two keys, if they are numbers.
 
     """
     reason: Reason = {"before": other.key}

@@ -38,14 +38,14 @@ class Ballot(NamedTuple):
     outcome: str
 
     def refuser(self, uid: str) -> Answer | None:
-        """Return the vote that refuses a candidate: that of the plugin that refused all, else the first."""
+        """Return the vote that refuses a candidate: that of a plugin that refused all, else the first."""
         if self.outcome is REFUSED or len(self.answers) == 1:
             return self.answers[-1]
         return next((answer for answer in self.answers if uid not in (answer.accepted or ())), None)
 
 
 class Refusal(NamedTuple):
-    """Why a candidate stays."""
+    """Why a candidate is not evicted."""
 
     task: TaskInfo
     tier: int
@@ -62,13 +62,13 @@ class RecordedVotes(Votes):
     victims : sequence of TaskInfo
         The candidates that may be evicted, in the order of the plugin that named them first.
     tier : int
-        The number of the tier that decided, from 1; 0 when none did.
+        The number of the tier that decided, from 1; 0 if none did.
     answers : list of Answer
-        Of every plugin called.
+        The votes of all called plugins, in order.
     ballots : list of Ballot
-        In order; only the last one counts. Those before it were passed over.
+        In order; only the last one counts, the others were passed over.
     evicted : int
-        How many of the victims were evicted so far.
+        How many of the victims have been evicted so far.
 
     """
 
@@ -84,7 +84,7 @@ class RecordedVotes(Votes):
         self._ballots: list[dict[str, Any]] | None = None
 
     def reasons(self) -> Why:
-        """Return the dictionary in which a plugin leaves its reasons, by uid."""
+        """Return the dictionary in which a plugin stores its reasons, by uid."""
         return {}
 
     def answered(self, tier: int, plugin: str, accepted: Sequence[TaskInfo] | None, why: Why | None) -> None:

@@ -15,8 +15,8 @@ _NAMED = 3
 def waits_for(session: Session, job: JobInfo, stopped: dict[str, Any] | None) -> dict[str, Any]:
     """Return the record of a job with waiting pods at the end of a cycle.
 
-    It has the gate at which an action `stopped` it, or the one that follows from its pods' states; and
-    `undone`, the number of pending pods whose placement was undone because others found none.
+    It has the gate at which an action `stopped` the job, or the one that follows from the states of its pods;
+    and `undone`, the number of pending pods whose placement was undone because others found no node.
     """
     if job.is_pending:
         return stopped or _not_enqueued(session.conf.actions)

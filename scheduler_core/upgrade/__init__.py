@@ -1,4 +1,4 @@
-"""Upgrade impact: what another release of Volcano decides differently, and why."""
+"""Upgrade impact: the decisions that differ under another release of Volcano, and why."""
 
 from scheduler_core.upgrade.impact import Difference, Impact, Item, replay_impact, upgrade_impact
 from scheduler_core.upgrade.report import impact_data, impact_markdown, verdict

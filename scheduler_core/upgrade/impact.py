@@ -28,10 +28,10 @@ class Item(NamedTuple):
     Attributes
     ----------
     kind : str
-        "pod" (its place), "job" (whether it is enqueued, or a time of its life cycle), "queue" (a figure) or
+        "pod" (its node), "job" (whether it is enqueued, or a time in its life cycle), "queue" (a figure) or
         "scenario" (that it cannot be simulated).
     name : str
-        Of the pod, job or queue.
+        The name of the pod, job or queue.
     what : str
         The fact.
 
@@ -52,11 +52,11 @@ class Difference:
     Attributes
     ----------
     old, new : any
-        The fact under each; None: absent.
+        The fact under each release; None: absent.
     rules : tuple of Rule
-        The rules that cause it.
+        The rules that cause the difference.
     together : bool
-        Whether all these rules cause it together; else reverting any one of them restores the old fact.
+        Whether only all these rules together cause it; otherwise reverting any one restores the old fact.
 
     """
 
@@ -69,12 +69,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Impact:
-    """What changes from one release to another.
+    """The differences between two releases.
 
     Attributes
     ----------
     old, new : Release
-        Before and after.
+        The releases before and after.
     differences : list of Difference
         The scenario first, then pods, jobs, queues; by name.
     causes : list of Rule
@@ -101,14 +101,14 @@ def upgrade_impact(
     options: Options = _DECISIONS,
     begun: Callable[[Release], None] = lambda release: None,
 ) -> Impact:
-    """Return what the sessions of a scenario decide differently under another release.
+    """Return how the decisions on a scenario differ under another release.
 
     Parameters
     ----------
     prepared : Prepared
         The scenario.
     old, new : Release
-        Before and after; `new` may be the older one.
+        The releases before and after; `new` may be the older one.
     changes : mapping, optional
         Parts of the document that differ, as `Prepared.simulate` takes them.
     options : Options
@@ -126,7 +126,7 @@ def upgrade_impact(
 
 
 def replay_impact(document: Mapping[str, Any], old: Release, new: Release) -> Impact:
-    """Return what a replay decides differently under another release."""
+    """Return how the decisions of a replay differ under another release."""
 
     def decide(release: Release) -> Result:
         return replay_document(document, release=release)
@@ -164,7 +164,7 @@ class _Comparison:
         self._known: dict[frozenset[Rule], tuple[Result, Facts]] = {}
 
     def without(self, rules: Iterable[Rule]) -> tuple[Result, Facts]:
-        """Return result and facts of the newer release with some rules reverted, each simulated once."""
+        """Return result and facts of the newer release with some rules reverted, simulated once per set."""
         key = frozenset(rules)
         if key not in self._known:
             result = self._decide(self.new.switched(key))
@@ -233,7 +233,7 @@ def facts_of(result: Result) -> Iterator[tuple[Item, Any]]:
 
 
 def _pod_facts(cycle: Mapping[str, Any], where: str) -> Iterator[tuple[Item, Any]]:
-    """Yield where pods are bound or pipelined, and for which pods others are evicted."""
+    """Yield the nodes to which pods are bound or pipelined, and the pods for which others are evicted."""
     for decision in cycle["decisions"]:
         if decision["op"] not in ("bind", "pipeline", "evict"):
             continue

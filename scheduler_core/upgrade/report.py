@@ -15,7 +15,7 @@ _TITLES = {
     "queue": "Queue figures",
 }
 MOST_ROWS = 50
-"""The most rows of a Markdown table; the data has all of them."""
+"""The maximum number of rows of a Markdown table; the data has all of them."""
 
 
 def rule_id(rule: Rule) -> str:

@@ -1,4 +1,4 @@
-"""The configuration of a scenario, as a release reads it, with its problems."""
+"""The configuration of a scenario as a release reads it, with its problems."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class ReadConf(NamedTuple):
     Attributes
     ----------
     structure : any
-        What the document has.
+        The configuration in the document.
     conf : SchedulerConf or None
-        None when Volcano would not take it.
+        None if Volcano would reject it.
 
     """
 
@@ -39,9 +39,9 @@ class ReadConf(NamedTuple):
 
 
 def _conf(structure: Any, release: Release, report: Report) -> SchedulerConf | None:
-    """Return the configuration, None when Volcano would not take it."""
+    """Return the configuration, None if Volcano would reject it."""
     place = ((), "scheduler_conf")
-    report.look_at("the configuration", place)
+    report.set_subject("the configuration", place)
     try:
         conf = parse_conf(structure, release)
     except ConfError as error:

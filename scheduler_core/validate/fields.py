@@ -23,12 +23,12 @@ _COUNTED = frozenset({CPU, MEMORY, PODS, "ephemeral-storage"})
 
 
 def is_object(value: Any) -> bool:
-    """Return whether a value is an object; fast for what JSON and YAML give."""
+    """Return whether a value is an object; fast for values parsed from JSON and YAML."""
     return type(value) is dict or isinstance(value, Mapping)
 
 
 def anything(_value: Any, _place: Place, _report: Report) -> None:
-    """Accept any value: it is not read."""
+    """Accept any value, because it is not read."""
 
 
 def text(value: Any, place: Place, report: Report) -> None:
@@ -177,7 +177,7 @@ def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "e
 
 
 def quotas(value: Any, place: Place, report: Report) -> None:
-    """Accept a resource list that limits or reserves; negative amounts take part in the calculation."""
+    """Accept a resource list of limits or reservations; negative amounts count, and cause a warning."""
     quantities(value, place, report, "warning")
 
 
@@ -222,9 +222,9 @@ def list_of(item: Check) -> Check:
 
 
 def once(item: Check) -> Check:
-    """Return a check that validates each object once: the same object stays sound.
+    """Return a check that validates each object once.
 
-    Sound, as a check reads nothing but the value, which is never edited.
+    Sound, as a check reads only the value, which is never edited.
     """
 
     def check(value: Any, place: Place, report: Report) -> None:

@@ -29,7 +29,7 @@ def _check_duplicates(listed: Listed, report: Report) -> None:
     seen = set()
     for key, (place, thing) in zip(listed.keys, listed, strict=True):
         if key in seen:
-            listed.look_at(place, thing, report)
+            listed.set_subject(place, thing, report)
             where = ((place, "metadata"), "name")
             name = thing["metadata"]["name"]
             report.add(
@@ -47,7 +47,7 @@ def _check_uids(pods: Listed, report: Report) -> None:
         if not isinstance(uid, str) or not uid:
             continue
         if uid in seen:
-            pods.look_at(place, pod, report)
+            pods.set_subject(place, pod, report)
             where = ((place, "metadata"), "uid")
             message = f"is also that of pod {seen[uid]}"
             report.add(
@@ -60,7 +60,7 @@ def _check_pods_of_jobs(jobs: Listed, report: Report) -> None:
     """Report jobs whose pods cannot be created: too many, or two of the same name."""
     total = 0
     for place, job in jobs:
-        jobs.look_at(place, job, report)
+        jobs.set_subject(place, job, report)
         at_tasks = ((place, "spec"), "tasks")
         tasks = tasks_of(spec_of(job))
         total += sum(count(task, "replicas") for _, task in tasks)

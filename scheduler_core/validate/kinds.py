@@ -296,5 +296,5 @@ TIMED: Mapping[str, Check] = {
     "jobflows": _object(spec=FLOW_SPEC),
     "jobtemplates": _object(spec=JOB_SPEC),
 }
-"""What only the events of a replay may create."""
+"""Kinds that only the events of a replay may create."""
 NAMESPACED = frozenset({"podgroups", "pods", "jobs", "resourcequotas", "poddisruptionbudgets", "services"})

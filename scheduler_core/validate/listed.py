@@ -1,4 +1,4 @@
-"""The objects of one list of a scenario, and what can be read from the list alone."""
+"""The objects of one list of a scenario, and values that are read from the list alone."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ DEFAULT = "default"
 class Listed:
     """The objects of one list that have valid names, with their positions.
 
-    What is read from the list alone is cached with it: an edit leaves most lists of a scenario the same.
+    Values that are read from the list alone are cached with it, because an edit leaves most lists unchanged.
 
     Attributes
     ----------
     all : list
-        All objects of the list, those without a name among them.
+        All objects of the list, including those without a valid name.
 
     Parameters
     ----------
     things : list
-        The same.
+        All objects of the list.
     nameless : frozenset of int
-        The positions of those that are left out here.
+        The positions of objects without a valid name.
 
     """
 
@@ -73,13 +73,13 @@ class Listed:
 
     @cached_property
     def nodes_named(self) -> frozenset[str | None] | None:
-        """Return the node of each pod in the list; None where it is not a name."""
+        """Return the node of each pod in the list; None if it is not a name."""
         named = [spec_of(pod).get("nodeName") for pod in self.things]
         return frozenset(named) if all(node is None or isinstance(node, str) for node in named) else None
 
     @cached_property
     def groups_named(self) -> list[tuple[str, str]]:
-        """Return the PodGroup that each pod in the list names in its namespace; empty for none."""
+        """Return the PodGroup that each pod in the list names in its namespace; empty if none."""
         return [(pod["metadata"].get("namespace") or DEFAULT, group_of(pod)) for pod in self.things]
 
     @cached_property
@@ -110,21 +110,21 @@ class Listed:
         uids = [uid for thing in self.things if isinstance(uid := thing["metadata"].get("uid"), str) and uid]
         return len(set(uids)) < len(uids)
 
-    def look_at(self, place: Place, thing: Object, report: Report) -> None:
+    def set_subject(self, place: Place, thing: Object, report: Report) -> None:
         """Set the object that the next problems concern."""
         metadata = thing["metadata"]
         space = f"{metadata.get('namespace') or DEFAULT}/" if self.name in NAMESPACED else ""
         queue = metadata["name"] if self.name == "queues" else ""
-        report.look_at(f"{KINDS[self.name][0]} {space}{metadata['name']}", place, queue)
+        report.set_subject(f"{KINDS[self.name][0]} {space}{metadata['name']}", place, queue)
 
 
 class ListedPods(Listed):
-    """A list of pods that were all read.
+    """A list of pods, all of which were read.
 
     Parameters
     ----------
     infos : list of PodInfo
-        What was read from each pod.
+        The pods as read.
 
     """
 
@@ -144,12 +144,12 @@ class ListedPods(Listed):
 
 
 def spec_of(thing: Object) -> Object:
-    """Return an object's spec, empty when absent."""
+    """Return an object's spec, empty if absent."""
     return thing.get("spec") or {}
 
 
 def group_of(pod: Object) -> str:
-    """Return the PodGroup that a pod names, empty for none."""
+    """Return the PodGroup that a pod names, empty if none."""
     annotations = pod["metadata"].get("annotations")
     group = annotations.get(GROUP_NAME) if is_object(annotations) else None
     return group if isinstance(group, str) else ""

@@ -1,7 +1,7 @@
-"""Fast recognition of sound objects whose parts were all validated before.
+"""Fast recognition of valid objects, all parts of which were validated before.
 
-A cluster has tens of thousands of pods of a few shapes, and as many PodGroups that differ in little but their
-name. Validating each in full would take longer than scheduling them all.
+A cluster has tens of thousands of pods of few shapes, and as many PodGroups that hardly differ except in
+name. Validating each in full would take longer than scheduling all of them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _OWN = _CLAIMS | {"nodeName"}
 _RARE_METADATA = frozenset({"ownerReferences", "deletionTimestamp"})
 _STRANGE = (KeyError, TypeError, AttributeError, ValueError, InputError)
 _AT_ONCE = 128
-"""Pods that are checked as a batch: few enough for the cache, and to check one by one if any is unknown."""
+"""The number of pods per batch: few enough for the cache, and for checking one by one if any is unknown."""
 
 
 class Ordinary:
-    """Recognises objects whose fields were all seen in sound objects of their kind before.
+    """Recognises objects whose fields all occurred in valid objects of their kind.
 
-    Whether a field is sound does not depend on other fields.
+    Sound, as the validity of a field does not depend on other fields.
     """
 
     def __init__(self) -> None:
@@ -42,15 +42,15 @@ class Ordinary:
         self._plain: set[tuple[str, ...]] = set()
 
     def learn(self, thing: Mapping[str, Any]) -> Any:
-        """Remember the parts of a sound object; returns what it is recognised as from now on."""
+        """Remember the parts of a valid object; return what it is recognised as from now on."""
         try:
             self._fields.update(self._fields_of(thing))
         except ValueError:
-            return None  # it has a value that JSON cannot have, so it is validated every time
+            return None  # it has a value that JSON cannot represent, so it is validated every time
         return thing
 
     def recognised(self, thing: Any) -> Any:
-        """Return what a sound object is recognised as; None: it has to be validated."""
+        """Return what a valid object is recognised as; None: it must be validated."""
         try:
             known = (
                 self._knows_metadata(thing["metadata"])
@@ -62,11 +62,11 @@ class Ordinary:
         return thing if known else None
 
     def recognise(self, things: Sequence[Any]) -> Iterator[Any]:
-        """Yield what each object is recognised as, including what is learnt in between."""
+        """Yield what each object is recognised as, also by parts learnt in between."""
         return map(self.recognised, things)
 
     def _knows_metadata(self, metadata: Any) -> bool:
-        """Return whether the metadata are sound."""
+        """Return whether the metadata are known to be valid."""
         name, get = metadata["name"], metadata.get
         if type(name) is not str or not _is_name(name):
             return False
@@ -91,7 +91,7 @@ class Ordinary:
         ]
 
     def _is_plain(self, thing: Mapping[str, Any], fields: frozenset[str]) -> bool:
-        """Return whether an object has no fields but these; thousands of objects have the same ones."""
+        """Return whether an object has only these fields; cached, as thousands of objects have the same."""
         if not thing.keys() <= fields:
             return False
         self._plain.add((*thing,))
@@ -115,35 +115,35 @@ class Ordinary:
 
 
 class OrdinaryPods(Ordinary):
-    """Recognises pods whose template was seen in a sound pod before, and reads them in the same pass."""
+    """Recognises pods whose template occurred in a valid pod, and reads them in the same pass."""
 
     def __init__(self) -> None:
         super().__init__()
         self._table = PodTable()
 
     def learn(self, thing: Mapping[str, Any]) -> PodInfo | None:
-        """Remember the template of a sound pod and its fields."""
+        """Remember the template of a valid pod and its fields."""
         try:
             info = self.read(thing)
             self._fields.update(self._fields_of(thing))
         except ValueError:
-            return None  # it has a value that JSON cannot have, so it is validated every time
+            return None  # it has a value that JSON cannot represent, so it is validated every time
         info.template.sound = True
         return info
 
     def read(self, pod: Mapping[str, Any]) -> PodInfo:
-        """Return what is read from a sound pod."""
+        """Read a valid pod."""
         return self._table.read(pod)
 
     def recognise(self, things: Sequence[Any]) -> Iterator[PodInfo | None]:
-        """Yield what is read from each pod that is sound; None: it has to be validated."""
+        """Yield each pod as read if it is known to be valid; None: it must be validated."""
         for start in range(0, len(things), _AT_ONCE):
             pods = things[start : start + _AT_ONCE]
             for info in self._read_all(pods):
                 yield info if info is not None and self._knows_template(info) else None
 
     def _read_all(self, pods: Sequence[Any]) -> list[PodInfo | None]:
-        """Return what is read from pods that are sound if their templates are; None: validate them."""
+        """Read pods that are valid if their templates are; None for pods that must be validated."""
         try:
             columns = PodColumns(pods)
             self._check(columns)
@@ -161,7 +161,7 @@ class OrdinaryPods(Ordinary):
         return template.sound
 
     def _fields_of(self, thing: Mapping[str, Any]) -> list[tuple[str, str, bytes]]:
-        """Return the parts that pods of one template share, of the fields that are checked."""
+        """Return the checked parts that pods of one template share."""
         spec, status = thing.get("spec") or {}, thing.get("status") or {}
         fields = [("spec", name, marshal.dumps(value, 2)) for name, value in spec.items() if name not in _OWN]
         return [*fields, ("status", "phase", marshal.dumps(status.get("phase"), 2))]
@@ -172,7 +172,7 @@ class OrdinaryPods(Ordinary):
         Raises
         ------
         TypeError, ValueError, AttributeError, InputError
-            Unless they are certainly sound.
+            Unless they are certainly valid.
 
         """
         names, annotations, labels = columns.names, columns.annotations, columns.labels
@@ -187,7 +187,7 @@ class OrdinaryPods(Ordinary):
             raise TypeError
 
     def _knows_rare(self, columns: PodColumns) -> bool:
-        """Return whether fields that few pods have are sound."""
+        """Return whether fields that few pods have are known to be valid."""
         has_owners = not columns.metadata_fields.isdisjoint(_RARE_METADATA)
         has_claims = not columns.spec_fields.isdisjoint(_CLAIMS)
         has_states = columns.status_fields != {"phase"}
@@ -231,7 +231,7 @@ def _listed(value: Any) -> list[Any]:
     Raises
     ------
     TypeError
-        If it is something else.
+        If the value is anything else.
 
     """
     if value is not None and type(value) is not list:

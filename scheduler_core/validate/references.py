@@ -51,7 +51,7 @@ def _check_parents(queues: Listed, report: Report) -> None:
     circles = _circles(parents)
     for name in sorted(parents):
         place, queue = places[name]
-        queues.look_at(place, queue, report)
+        queues.set_subject(place, queue, report)
         where = ((place, "spec"), "parent")
         if name in circles:
             message = f"is a cycle: {' -> '.join(circles[name][:10])}"
@@ -64,7 +64,7 @@ def _check_parents(queues: Listed, report: Report) -> None:
 
 
 def _circles(parents: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return, for every queue on a cycle of parents, that cycle starting from the queue."""
+    """Return, for every queue in a cycle of parents, that cycle starting from the queue."""
     circles: dict[str, list[str]] = {}
     done: set[str] = set()
     for start in sorted(parents):
@@ -82,15 +82,15 @@ def _circles(parents: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _check_webhook(queues: Listed, report: Report) -> None:
-    """Report the queues that the webhook refuses; nothing while they are malformed."""
+    """Report the queues that the webhook refuses; nothing if they are malformed."""
     if any(problem.path.startswith("queues") and problem.severity == "error" for problem in report.problems):
         return
     places = {queue["metadata"]["name"]: (place, queue) for place, queue in queues}
     for problem in QueueAdmission(queue for queue in queues.things).of_all():
         if problem.rule not in ("queue.parent_missing", "queue.state"):
             place, queue = places[problem.queue]
-            queues.look_at(place, queue, report)
-            report.take(replace(problem, severity="warning"), place, "the webhook would refuse it")
+            queues.set_subject(place, queue, report)
+            report.include_problem(replace(problem, severity="warning"), place, "the webhook would refuse it")
 
 
 # podgroups and pods
@@ -104,7 +104,7 @@ def _check_classes_of_podgroups(objects: Mapping[str, Listed], report: Report) -
     for place, podgroup in podgroups:
         priority_class = spec_of(podgroup).get("priorityClassName")
         if isinstance(priority_class, str) and priority_class and priority_class not in classes:
-            podgroups.look_at(place, podgroup, report)
+            podgroups.set_subject(place, podgroup, report)
             message = (
                 f"uses priority class {priority_class!r}, which does not exist: the default class applies"
             )
@@ -121,7 +121,7 @@ def _check_leaves(objects: Mapping[str, Listed], report: Report) -> None:
     for place, podgroup in podgroups:
         queue = spec_of(podgroup).get("queue") or DEFAULT
         if isinstance(queue, str) and queue in parents:
-            podgroups.look_at(place, podgroup, report)
+            podgroups.set_subject(place, podgroup, report)
             message = (
                 f"uses queue {queue!r}, which has children: capacity then schedules nothing in the cluster"
             )
@@ -144,7 +144,7 @@ def _check_nodes_of_pods(objects: Mapping[str, Listed], report: Report) -> None:
     for place, pod in pods:
         node = spec_of(pod).get("nodeName")
         if isinstance(node, str) and node not in nodes:
-            pods.look_at(place, pod, report)
+            pods.set_subject(place, pod, report)
             message = f"names node {node!r}, which does not exist: the pod counts on no node"
             where = ((place, "spec"), "nodeName")
             report.add("pod.node_missing", "warning", where, message, actual=node, fix="add the node")
@@ -157,7 +157,7 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
         return
     for (namespace, group), (place, pod) in zip(pods.groups_named, pods, strict=True):
         if (namespace, group) in missing:
-            pods.look_at(place, pod, report)
+            pods.set_subject(place, pod, report)
             message = (
                 f"names podgroup {group!r}, which does not exist in its namespace: the pod is never scheduled"
             )
@@ -170,7 +170,7 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
 
 
 def _check_admission(objects: Mapping[str, Listed], document: Object, report: Report) -> None:
-    """Report jobs and PodGroups that the webhooks refuse; existing ones may be in a closed queue."""
+    """Report jobs and PodGroups that the webhooks refuse, but accept existing ones in a closed queue."""
     made = () if document.get("default_queues") is False else (ROOT, DEFAULT)
     webhook = WorkloadAdmission(objects["queues"].things, made)
     webhooks: list[tuple[str, Callable[[Object], list[Problem]]]] = [("jobs", webhook.on_create_job)]
@@ -183,9 +183,9 @@ def _check_admission(objects: Mapping[str, Listed], document: Object, report: Re
             for problem in ask(thing):
                 if problem.rule.endswith(".queue_closed") and _exists(thing):
                     continue
-                objects[kind].look_at(place, thing, report)
+                objects[kind].set_subject(place, thing, report)
                 named = replace(problem, severity="warning", message=f"{report.subject}: {problem.message}")
-                report.take(named, place, "the webhook refuses it")
+                report.include_problem(named, place, "the webhook refuses it")
 
 
 def _exists(thing: Object) -> bool:
@@ -203,11 +203,11 @@ def _check_nodes(nodes: Listed, report: Report) -> None:
         amounts = status.get("allocatable") or status.get("capacity")
         where = ((place, "status"), "allocatable")
         if not amounts:
-            nodes.look_at(place, node, report)
+            nodes.set_subject(place, node, report)
             message = "is missing, and so is capacity: no pod fits the node"
             report.add("node.no_allocatable", "warning", where, message, fix="write cpu, memory and pods")
         elif is_object(amounts) and "pods" not in amounts:
-            nodes.look_at(place, node, report)
+            nodes.set_subject(place, node, report)
             message = "has no pods: no pod fits the node"
             report.add("node.no_pods", "warning", where, message, fix="write pods: 110")
 
@@ -217,7 +217,7 @@ def _check_classes(classes: Listed, report: Report) -> None:
     for place, entry in classes:
         if entry.get("globalDefault") is True:
             if default is not None:
-                classes.look_at(place, entry, report)
+                classes.set_subject(place, entry, report)
                 message = f"is also set on {default}: pods use the first one, jobs the last one"
                 report.add("class.two_defaults", "warning", (place, "globalDefault"), message, fix="keep one")
             default = entry["metadata"]["name"]
@@ -226,7 +226,7 @@ def _check_classes(classes: Listed, report: Report) -> None:
 def _check_budgets(budgets: Listed, report: Report) -> None:
     for place, budget in budgets:
         if "disruptionsAllowed" not in (budget.get("status") or {}):
-            budgets.look_at(place, budget, report)
+            budgets.set_subject(place, budget, report)
             message = "is missing: plugin pdb protects all of its pods"
             where = ((place, "status"), "disruptionsAllowed")
             report.add("budget.no_status", "warning", where, message, fix="set the status, too")

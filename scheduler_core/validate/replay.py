@@ -131,7 +131,7 @@ def _sessions(replay: Any) -> float:
 
 def timeline(value: Any, place: Place, report: Report) -> None:
     """Accept the timeline of a scenario."""
-    report.look_at("replay", place)
+    report.set_subject("replay", place)
     found = report.found()
     _FIELDS(value, place, report)
     if found == report.found() and _sessions(value) > MOST_SESSIONS:

@@ -1,4 +1,4 @@
-"""The problems found so far, and the object being checked."""
+"""Collects the problems found so far, and the object being checked."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Report:
     subject : str
         The object being checked, in words.
     inside : Place
-        The place of that object.
+        The path of that object.
     sound_amounts : set
-        Resources with amounts without problems.
+        Resources with amounts that have no problems.
     sound : dict
-        Objects without problems regardless of their place, by identity.
+        Objects without problems, regardless of their place, by identity.
 
     Parameters
     ----------
     sound_before : mapping
-        The same of another report.
+        `sound` of another report.
 
     """
 
@@ -47,7 +47,7 @@ class Report:
         self.sound_amounts: set[tuple[Any, str]] = set()
 
     def _has_room(self, severity: Severity) -> bool:
-        """Count a problem; return False when there are too many of its severity to list it."""
+        """Count a problem; return False if there are too many of its severity to list it."""
         self._counts[severity] += 1
         if self._counts[severity] > MOST:
             self.left_out += 1
@@ -59,7 +59,7 @@ class Report:
         return len(self.problems) + self.left_out
 
     def is_sound(self, thing: Any) -> bool:
-        """Return whether the same object had no problems, and carry that over to this report."""
+        """Return whether the same object had no problems; if so, record that in this report."""
         name = id(thing)
         if name not in self.sound and name in self.sound_before:
             self.sound[name] = thing
@@ -71,7 +71,7 @@ class Report:
         self.left_out += other.left_out
 
     def sorted(self) -> list[Problem]:
-        """Return the first problems, errors before warnings before remarks, and how many more there are."""
+        """Return the listed problems, errors before warnings before remarks, and how many more there are."""
         rank = {"error": 0, "warning": 1, "remark": 2}
         problems = sorted(self.problems, key=lambda problem: rank[problem.severity])
         more = len(problems) - MOST + self.left_out
@@ -80,8 +80,8 @@ class Report:
         message = f"the scenario: {more} more problems are not shown"
         return [*problems[:MOST], Problem("form.many", "remark", "", message)]
 
-    def look_at(self, subject: str, place: Place, queue: str = "") -> None:
-        """Set the object that the next problems concern."""
+    def set_subject(self, subject: str, place: Place, queue: str = "") -> None:
+        """Set the object to which the next problems refer."""
         self.subject, self.inside, self.queue = subject, place, queue
 
     def add(
@@ -104,7 +104,7 @@ class Report:
             Problem(rule, severity, spell(place), message, self.queue, field, _shown(actual), limit, fix)
         )
 
-    def take(self, problem: Problem, place: Place, meaning: str) -> None:
+    def include_problem(self, problem: Problem, place: Place, meaning: str) -> None:
         """Add a problem that another check found in the object at a place."""
         if not self._has_room(problem.severity):
             return
@@ -112,12 +112,12 @@ class Report:
         self.problems.append(replace(problem, path=path, message=f"{problem.message}: {meaning}"))
 
     def wrong_type(self, place: Place, wanted: str, value: Any) -> None:
-        """Add that a value has the wrong type for its field."""
+        """Add the problem that a value has the wrong type for its field."""
         message = f"is {type_name(value)}, not {wanted}"
         self.add("form.type", "error", place, message, actual=value, fix=f"write {wanted}")
 
     def missing(self, place: Place) -> None:
-        """Add that a required field is missing."""
+        """Add the problem that a required field is missing."""
         self.add("form.missing", "error", place, "is missing", fix="write it")
 
 

@@ -61,7 +61,7 @@ class Inspection:
     document : mapping
         A scenario.
     before : Inspection, optional
-        The inspection of another scenario; lists, events and configuration that are the same are reused.
+        The inspection of another scenario; findings on identical lists, events and configuration are reused.
     release : Release, optional
         The release that reads the configuration; None: the one that the scenario names.
 
@@ -92,11 +92,11 @@ class Inspection:
 
     @property
     def conf(self) -> SchedulerConf | None:
-        """Return the configuration, None when Volcano would reject it."""
+        """Return the configuration, None if Volcano would reject it."""
         return self._read_conf.conf
 
     def errors(self) -> list[Problem]:
-        """Return the errors that prevent a simulation, empty when there are none."""
+        """Return the errors that prevent a simulation, empty if there are none."""
         report = self._forms()
         check_integrity(self._objects(), report)
         return [problem for problem in report.sorted() if problem.severity == "error"]
@@ -109,7 +109,7 @@ class Inspection:
         return report.sorted()
 
     def read_pods(self) -> list[PodInfo]:
-        """Return what was read from the pods of a scenario without errors, in their order."""
+        """Return the pods of a scenario without errors as read, in their order."""
         return self.lists["pods"].pods
 
     def _objects(self) -> dict[str, Listed]:
@@ -133,13 +133,13 @@ class InspectedList:
     Attributes
     ----------
     source : any
-        What the document has under the list's name.
+        The list in the document.
     listed : Listed
         The objects with valid names.
     ordinary : Ordinary
-        What was learnt from the objects' parts.
+        Recognises objects by parts of earlier ones.
     known : list
-        What each object is recognised as, None for an object with findings.
+        What each object is recognised as; None for an object with findings.
 
     """
 
@@ -151,12 +151,12 @@ class InspectedList:
 
     @cached_property
     def known_objects(self) -> dict[int, Any]:
-        """Return what objects are recognised as, by their identity."""
+        """Return what objects are recognised as, by identity."""
         return dict(zip(map(id, self.listed.all), self.known, strict=True))
 
     @cached_property
     def of_schema(self) -> list[Problem]:
-        """Return what the API server refuses in queues or PodGroups, all of which are sound."""
+        """Return the problems of the API server with queues or PodGroups, all of which are valid."""
         name = self.listed.name
         return [
             found
@@ -166,7 +166,7 @@ class InspectedList:
 
     @cached_property
     def pods(self) -> list[PodInfo]:
-        """Return what was read from each pod, if these are sound pods."""
+        """Return the pods as read, if this is a list of valid pods."""
         assert isinstance(self.ordinary, OrdinaryPods), "only pods are read"
         read = self.ordinary.read
         return [info or read(pod) for pod, info in zip(self.listed.all, self.known, strict=True)]
@@ -191,7 +191,7 @@ def problems(document: Any) -> list[Problem]:
 
 
 def _inspect(document: Mapping[str, Any], name: str, before: InspectedList | None) -> InspectedList:
-    """Inspect the objects of one list; those found sound `before` are skipped."""
+    """Inspect the objects of one list; objects found valid `before` are skipped."""
     kind, check = KINDS[name]
     report = Report()
     place, things = _things(document, name, report)
@@ -205,7 +205,7 @@ def _inspect(document: Mapping[str, Any], name: str, before: InspectedList | Non
             continue
         found = report.found()
         at = (place, index)
-        report.look_at(
+        report.set_subject(
             _subject(kind, thing, index, namespaced=name in NAMESPACED), at, _queue_name(name, thing)
         )
         check(thing, at, report)
@@ -222,7 +222,7 @@ def _inspect(document: Mapping[str, Any], name: str, before: InspectedList | Non
 
 
 def _known_as(things: list[Any], same: Mapping[int, Any], ordinary: Ordinary) -> Iterator[Any]:
-    """Yield what each object is recognised as, None for an object that has to be validated."""
+    """Yield what each object is recognised as, None for an object that must be validated."""
     if not same:
         return ordinary.recognise(things)
     others = ordinary.recognise([thing for thing in things if same.get(id(thing)) is None])
@@ -238,7 +238,7 @@ def _things(document: Mapping[str, Any], name: str, report: Report) -> tuple[Pla
     if value is None:
         return place, []
     if not isinstance(value, list):
-        report.look_at("the scenario", ())
+        report.set_subject("the scenario", ())
         report.wrong_type(place, "a list of objects", value)
         return place, []
     return place, value
@@ -254,7 +254,7 @@ def _is_named(thing: Any) -> bool:
 
 
 def _subject(kind: str, thing: Any, number: int, *, namespaced: bool) -> str:
-    """Return how a message names an object: by its name, else by its position."""
+    """Return the name of an object in messages: its own name, else its position."""
     if not _is_named(thing):
         return f"{kind} number {number + 1}"
     metadata = thing["metadata"]

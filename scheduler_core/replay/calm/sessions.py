@@ -208,4 +208,4 @@ class Calm:
         if not self._renew(session, queues):
             self.simulation.reopen()
         self._arrivals.update(self._jobs.write())
-        state.make_nodes_anew(self._jobs.nodes())
+        state.rebuild_nodes(self._jobs.nodes())
