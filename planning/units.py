@@ -98,13 +98,21 @@ def written(number: float) -> str:
     return f"{number:,.2f}".rstrip("0").rstrip(".")
 
 
+_MOST_PERCENT = 100_000
+"""A queue that deserves next to nothing has a share without end: larger percentages are not written out."""
+
+
 def percent(part: float) -> str:
     """Return a fraction as per cent, with one decimal; only nothing is 0 %, only the whole 100 %.
 
     >>> percent(0.5), percent(0.9996), percent(0.0001), percent(1.0), percent(12.5)
     ('50 %', '99.9 %', '0.1 %', '100 %', '1,250 %')
+    >>> percent(1.2e14)
+    '100,000 % or more'
     """
     number = round(part * 100, 1)
+    if number >= _MOST_PERCENT:
+        return f"{_MOST_PERCENT:,} % or more"
     if 1e-9 < part < 1 - 1e-9:
         number = min(max(number, 0.1), 99.9)
     return f"{written(number)} %"

@@ -113,7 +113,7 @@ def _categories(name: str, values: Sequence[str]) -> Figure:
     """Return an axis with all values of a setting, measured or not."""
     return {
         "type": "category",
-        "title": {"text": name, "font": {"size": 12}},
+        "title": {"text": name},
         "categoryorder": "array",
         "categoryarray": list(values),
         "range": [-0.5, len(values) - 0.5],

@@ -46,7 +46,7 @@
       hovermode: "closest",
       hoverlabel: { bgcolor: css("--surface"), bordercolor: css("--line-strong"), font: { color: ink, family: css("--font-ui") } },
       dragmode: false,
-      ...Object.fromEntries(axes.map((name) => [name, { ...layout[name], ...lines, fixedrange: true }])),
+      ...Object.fromEntries(axes.map((name) => [name, { ...layout[name], ...lines, title: { ...layout[name].title, font: { size: 12.5 } }, fixedrange: true }])),
     };
   };
 

@@ -16,6 +16,8 @@
     return { ...trace, line, ...(trace.stackgroup ? { fillcolor: own } : {}) };
   };
 
+  const dressedAxis = (axis, lines, fixedrange) => ({ ...axis, ...lines, title: { ...axis.title, font: { size: 12.5 } }, fixedrange });
+
   const dressedLayout = (layout, zooms) => {
     const lines = { gridcolor: css("--line"), zerolinecolor: css("--line-strong"), linecolor: css("--line-strong") };
     const ink = css("--ink");
@@ -28,7 +30,7 @@
       font: { family: css("--font-ui"), size: 12.5, color: ink },
       hoverlabel: { bgcolor: css("--surface"), bordercolor: css("--line-strong"), font: { color: ink, family: css("--font-ui") } },
       dragmode: zooms ? "zoom" : false,
-      ...Object.fromEntries(axes.map((name) => [name, { ...layout[name], ...lines, fixedrange: name.startsWith("y") || !zooms }])),
+      ...Object.fromEntries(axes.map((name) => [name, dressedAxis(layout[name], lines, name.startsWith("y") || !zooms)])),
     };
   };
 

@@ -102,7 +102,7 @@ def test_a_branch_is_compared_with_its_parent(page: Page, run_of_sample: str) ->
         row = page.get_by_role("region", name="Queues side by side").get_by_role(
             "row", name=re.compile("^agents")
         )
-        expect(row).to_contain_text("+20 GPUs", timeout=PATIENCE)
+        expect(row).to_contain_text("+20", timeout=PATIENCE)
 
 
 def test_a_waiting_job_names_the_setting_that_unblocks_it(page: Page, run_of_sample: str) -> None:

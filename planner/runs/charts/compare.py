@@ -8,7 +8,7 @@ from planner.runs.charts.amounts import amounts_figure
 from planner.runs.charts.figure import first_on_top
 from planner.runs.charts.share import share_figure
 from planning.rows import QueueFigures
-from planning.units import scale_of
+from planning.units import Scale
 
 GAP = 0.03
 """The gap between two panels, as a fraction of the width."""
@@ -20,15 +20,8 @@ Runs = Mapping[str, Sequence[QueueFigures]]
 """The rows of each run under its title; a run may lack a queue."""
 
 
-def compared_amounts_figure(runs: Runs, resource: str, queues: Sequence[str]) -> dict[str, Any]:
+def compared_amounts_figure(runs: Runs, resource: str, scale: Scale, queues: Sequence[str]) -> dict[str, Any]:
     """Return deserved, allocated, request, guarantee and capability of each queue, run by run."""
-    amounts = (
-        getattr(row, measure).get(resource) or 0.0
-        for rows in runs.values()
-        for row in rows
-        for measure in ("request", "allocated", "deserved", "guarantee", "capability")
-    )
-    scale = scale_of(resource, max(amounts, default=0.0))
     figures = {title: amounts_figure(rows, resource, scale) for title, rows in runs.items()}
     return _side_by_side(figures, queues)
 

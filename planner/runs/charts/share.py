@@ -7,6 +7,10 @@ import plotly.graph_objects as go
 
 from planner.runs.charts.figure import figure_of
 from planning.rows import QueueFigures
+from planning.units import percent
+
+LONGEST = 10
+"""The end of the axis: one queue that deserves next to nothing would leave no bar for the others."""
 
 
 def share_figure(rows: Sequence[QueueFigures]) -> dict[str, Any]:
@@ -30,8 +34,14 @@ def share_figure(rows: Sequence[QueueFigures]) -> dict[str, Any]:
         marker={"symbol": "line-ns", "size": 18},
         hovertemplate="%{x:,.1f} %",
     )
+    shares = [share for row in rows for share in (row.share, row.share_at_open) if share is not None]
+    is_cut = max(shares, default=0.0) > LONGEST
     full = {"type": "line", "x0": 100, "x1": 100, "yref": "paper", "y0": 0, "y1": 1, "name": "full"}
-    return figure_of([end, start], rows=len(rows), axis="Share (allocated ÷ deserved), in %", shapes=[full])
+    axis = f"Share (allocated ÷ deserved), in %{f'; the axis ends at {percent(LONGEST)}' if is_cut else ''}"
+    figure = figure_of([end, start], rows=len(rows), axis=axis, shapes=[full])
+    if is_cut:
+        figure["layout"]["xaxis"]["range"] = [0, LONGEST * 100]
+    return figure
 
 
 def _percent(share: float | None) -> float | None:

@@ -1,6 +1,6 @@
 """The queues that a run's page shows, their order, and the figures derived for each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,6 +102,12 @@ def resources(figures: Sequence[QueueFigures]) -> set[str]:
     return {
         name for row in figures for amounts in (row.deserved, row.allocated, row.request) for name in amounts
     }
+
+
+def largest_amount(figures: Iterable[QueueFigures], resource: str) -> float:
+    """Return the largest of all amounts of a resource; 0 if there is none."""
+    amounts = (getattr(row, name).get(resource) for row in figures for name in AMOUNTS)
+    return max((amount for amount in amounts if amount), default=0.0)
 
 
 def with_dominant_share(row: QueueFigures) -> QueueFigures:

@@ -24,7 +24,7 @@ from planner.runs.selectors.comparisons import (
     run_ids,
     shown_queues,
 )
-from planner.runs.selectors.figures import most_contested, resources
+from planner.runs.selectors.figures import largest_amount, most_contested, resources
 from planner.runs.selectors.runs import run_of_present
 from planner.runs.selectors.settings import settings_that_differ
 from planner.runs.services.runs import run_create
@@ -33,6 +33,7 @@ from planner.web.templatetags.quantities import resource_order
 from planner.web.views.pages import caller, fragment_requested, page_or_part
 from planning.rows import QueueFigures
 from planning.run_settings import Difference
+from planning.units import Scale, scale_of
 
 LETTERS = "ABCDEF"
 LIMITS = ("guarantee", "capability")
@@ -188,10 +189,16 @@ class ComparePage:
         """The queues in charts and table."""
         return shown_queues(self.comparison.queues, containing=self.containing, everything=self.everything)
 
+    @cached_property
+    def scale(self) -> Scale:
+        """The unit of all amounts of the queues."""
+        held = [row for line in self.queues for row in line.held if row]
+        return scale_of(self.resource, largest_amount(held, self.resource))
+
     @property
     def amounts_figure(self) -> dict[str, Any]:
         """Deserved, allocated, request, guarantee and capability of each queue, run by run."""
-        return compared_amounts_figure(self._rows, self.resource, self._names)
+        return compared_amounts_figure(self._rows, self.resource, self.scale, self._names)
 
     @property
     def share_figure(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from planner.runs.selectors.figures import (
     SORTS,
     QueueLine,
     ShownQueues,
+    largest_amount,
     most_contested,
     queue_lines,
     resources,
@@ -100,8 +101,7 @@ class RunPage:
     @cached_property
     def scale(self) -> Scale:
         """The unit of all amounts in the table."""
-        amounts = (getattr(row, name).get(self.resource) for row in self.queues.rows for name in AMOUNTS)
-        return scale_of(self.resource, max((amount for amount in amounts if amount), default=0.0))
+        return scale_of(self.resource, largest_amount(self.queues.rows, self.resource))
 
     @property
     def scales(self) -> dict[str, str]:

@@ -9,8 +9,9 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from planner.web.templatetags.quantities import counted, plain, soft
+from planner.web.templatetags.quantities import counted, soft
 from planning.rows import Amounts
+from planning.units import Scale, compact, percent
 
 register = template.Library()
 
@@ -48,12 +49,12 @@ def column(context: Context, field: str, label: str, kind: str = "") -> SafeStri
 
 
 @register.simple_tag
-def more(delta: Amounts, resource: str) -> SafeString:
-    """Show by how much an amount grew, with its sign; a dash if either is unlimited."""
+def more(delta: Amounts, resource: str, scale: Scale) -> SafeString:
+    """Show by how much an amount grew, in the unit of its column; a dash if either is unlimited."""
     grown = delta.get(resource)
     if grown is None:
         return soft("–")
-    return _signed(grown, plain(abs(grown), resource))
+    return _signed(grown, compact(scale.number(abs(grown))))
 
 
 @register.simple_tag
@@ -61,7 +62,7 @@ def more_share(grown: float | None) -> SafeString:
     """Show by how many percentage points a share grew."""
     if grown is None:
         return soft("–")
-    return _signed(grown, f"{abs(grown) * 100:.3g} pp")
+    return _signed(grown, percent(abs(grown)).replace("%", "pp"))
 
 
 @register.simple_tag

@@ -70,6 +70,13 @@ def test_the_share_figure_shows_start_and_end_in_percent() -> None:
     }
 
 
+def test_one_absurd_share_leaves_room_for_the_others() -> None:
+    axis = share_figure([row("a", share=1.2e14), row("b", share=0.5)])["layout"]["xaxis"]
+    assert axis["range"] == [0, 1000]
+    assert "ends at 1,000 %" in axis["title"]["text"]
+    assert "range" not in share_figure([row("b", share=0.5)])["layout"]["xaxis"]
+
+
 def test_a_figure_grows_with_its_rows() -> None:
     one, many = share_figure([row("a")]), share_figure([row(str(number)) for number in range(30)])
     assert many["layout"]["height"] > one["layout"]["height"]

@@ -259,7 +259,7 @@ def test_deltas_are_relative_to_the_first_run(api: APIClient, browser: Client, p
     assert busy["deltas"][1]["share"] == 0.0
     assert body["jobs"][0]["deltas"] == [None, {"pods": 0, "pending": -1}]
     page = visible_text(text_of(browser.get(address(pair))))
-    for said in ("<strong>+25 pp</strong>", "<strong>+2 cores</strong>", "<strong>−1 pod</strong>"):
+    for said in ("<strong>+25 pp</strong>", "<strong>+2</strong>", "<strong>−1 pod</strong>"):
         assert said in page
     turned = comparison(api, pair[::-1])
     assert turned["queues"][0]["deltas"][1]["share"] == -0.25
