@@ -22,9 +22,9 @@ _FIXES = {
 }
 
 
-def fix_of(error: ValidationError) -> str:
-    """Return how to fix a value that Django refuses."""
-    return _FIXES.get(error.code or "", "Write a valid value.")
+def fix_of(error: ValidationError) -> str | None:
+    """Return how to fix a value that Django refuses; None for an error whose message says it."""
+    return _FIXES.get(error.code or "")
 
 
 def row_create(row: Row) -> Row:

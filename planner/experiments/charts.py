@@ -58,7 +58,8 @@ def column_of(figure: Measured, rows: Sequence[CellRow], currency: str = "USD") 
     if figure.kind == "lost_hours":
         words = words.replace("lost hours", "lost run time")
     if figure.kind in _COUNTED:
-        return Column(name, f"{words.removesuffix(' pods')} ({_COUNTED[figure.kind]})", 1)
+        unit = _COUNTED[figure.kind]
+        return Column(name, words if figure.kind.endswith(unit) else f"{words} ({unit})", 1)
     if figure.kind in ("share", "utilisation"):
         return Column(name, f"{words} (%)", 0.01)
     largest = max((row.figures.get(name) or 0.0 for row in rows), default=0.0)
@@ -170,8 +171,11 @@ def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
 def _from_zero(values: Sequence[float | None]) -> list[float]:
     """Return a range that contains zero and all values, with margins that keep markers off tick labels."""
     known = [0.0, *(value for value in values if value is not None and isfinite(value))]
-    room = (max(known) - min(known) or 1.0) / 25
-    return [min(known) - room, max(known) + room]
+    lowest, highest = min(known), max(known)
+    if lowest == highest:
+        highest = 1.0
+    room = (highest - lowest) / 25
+    return [lowest - room, highest + room]
 
 
 def _whiskers(rows: Sequence[CellRow], column: Column) -> Figure:

@@ -178,7 +178,9 @@ def evictions_figure(rows: Sequence[EvictionRow], begin: float, end: float) -> F
         }
         for number, (name, times) in enumerate(sorted(between.items()))
     ]  # fmt: skip
-    layout = layout_over_time(window(begin, end), 260, yaxis={"title": {"text": "Evictions"}})
+    layout = layout_over_time(
+        window(begin, end), 260, yaxis={"title": {"text": "Evictions"}, "rangemode": "tozero"}
+    )
     return {"data": data, "layout": {**layout, "barmode": "stack"}}
 
 

@@ -182,9 +182,9 @@ def cost_against_benefit(found: Comparison, before: Costs | None = None, after: 
     """
     gained = found.hours
     if not any(pair.differs for pair in found.pairs):
-        waiting = "changes no wait"
+        waiting = "leaves all waits unchanged"
     elif abs(gained) * 3600 <= _SAME * len(found.pairs):
-        waiting = "changes waits but not their sum"
+        waiting = "changes waits, but not their sum"
     else:
         waiting = f"{'saves' if gained < 0 else 'adds'} {spelled(abs(gained) * 3600)} of waiting"
     slower = [queue for queue in found.queues if queue.mean_change > _SAME]

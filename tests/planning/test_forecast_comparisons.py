@@ -62,7 +62,7 @@ def test_a_longer_forecast_is_compared_until_the_end_of_the_shorter_one() -> Non
     found = compared(replayed(document), replayed(longer))
     assert (found.evictions, found.lost) == ((20, 20), (19, 19))
     costs = [Costs((), nodes, {}, "USD") for nodes in (10.0, 20.0)]
-    assert cost_against_benefit(found, *costs) == "This change changes no wait."
+    assert cost_against_benefit(found, *costs) == "This change leaves all waits unchanged."
 
 
 def test_waits_that_move_between_jobs_are_a_change() -> None:
@@ -70,7 +70,7 @@ def test_waits_that_move_between_jobs_are_a_change() -> None:
     first, second, *others = found.pairs
     swapped = (replace(first, after=second.before), replace(second, after=first.before), *others)
     says = cost_against_benefit(replace(found, pairs=swapped))
-    assert says == "This change changes waits but not their sum."
+    assert says == "This change changes waits, but not their sum."
 
 
 def test_a_forecast_compared_with_itself_changes_nothing() -> None:
@@ -78,7 +78,7 @@ def test_a_forecast_compared_with_itself_changes_nothing() -> None:
     same = compared(record, record)
     assert all(pair.longer == 0 for pair in same.pairs)
     assert same.hours == 0
-    assert cost_against_benefit(same) == "This change changes no wait."
+    assert cost_against_benefit(same) == "This change leaves all waits unchanged."
 
 
 def test_more_cores_shorten_the_waits_of_the_same_jobs() -> None:

@@ -116,7 +116,7 @@ def test_forecasts_are_compared_and_a_moment_becomes_a_scenario(
     first, second = forecast_of(capsys, "plan", "other")
     found = json_output(capsys, "forecasts", "compare", "plan", "other")
     assert found == json_output(capsys, "forecasts", "compare", first, second)
-    assert found["sentence"] == "This change changes no wait."
+    assert found["sentence"] == "This change leaves all waits unchanged."
     assert len(json_output(capsys, "forecasts", "wait", first, second)) == 2
     made = json_output(capsys, "forecasts", "moment", "plan", "10m", "--name", "ten minutes in")
     assert Scenario.objects.get(pk=made["id"]).parent == plan

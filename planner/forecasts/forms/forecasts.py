@@ -86,7 +86,8 @@ MOST_TARGETS = 20
 class TargetsForm(TypedForm):
     """The longest accepted wait of each queue's jobs; an empty field: no target.
 
-    With many queues only those with a target have a field, and another one can be named.
+    With many queues only those with a target have a field, and another one can be named. A sent form has
+    the fields that were sent: somebody else may have set a target since the page was loaded.
     """
 
     def __init__(
@@ -95,7 +96,8 @@ class TargetsForm(TypedForm):
         super().__init__(data)
         is_short = len(kept) <= MOST_TARGETS
         self.leaves = list(kept)
-        self.queues = [queue for queue, seconds in kept.items() if is_short or seconds]
+        shown = [queue for queue, seconds in kept.items() if is_short or seconds]
+        self.queues = [queue for queue in shown if data is None or f"target.{queue}" in data]
         for queue in self.queues:
             seconds = kept[queue]
             field = ReadField(_above_zero_seconds, _TIME, label=queue, disabled=not may_edit)
@@ -119,10 +121,10 @@ class TargetsForm(TypedForm):
             self.add_error("queue", "The target has no queue. Choose one of the list.")
         return self.cleaned_data
 
-    def targets(self) -> dict[str, float]:
-        """Return the targets; raise Invalid."""
+    def targets(self) -> dict[str, float | None]:
+        """Return the targets of the queues in the form, None for no target; raise Invalid."""
         typed = self.typed()
-        found = {queue: seconds for queue in self.queues if (seconds := typed[f"target.{queue}"])}
+        found = {queue: typed[f"target.{queue}"] for queue in self.queues}
         return {**found, typed["queue"]: typed["seconds"]} if typed.get("queue") else found
 
 

@@ -76,6 +76,25 @@ def targets_set(
     )
 
 
+@transaction.atomic
+def targets_change(
+    *, scenario: Scenario, targets: Mapping[str, float | None], user: User | None = None
+) -> None:
+    """Set the wait targets of these queues, None removes one; those of other queues are unchanged."""
+    role_require(user=user, workspace=scenario.workspace)
+    scenario.wait_targets.filter(queue__in=targets).delete()
+    WaitTarget.objects.bulk_create(
+        [
+            WaitTarget(scenario=scenario, queue=queue, seconds=seconds)
+            for queue, seconds in sorted(targets.items())
+            if seconds is not None
+        ],
+        update_conflicts=True,
+        unique_fields=["scenario", "queue"],
+        update_fields=["seconds"],
+    )
+
+
 def targets_copy(*, source: Scenario, target: Scenario) -> None:
     """Copy the wait targets of one scenario to another."""
     WaitTarget.objects.bulk_create(

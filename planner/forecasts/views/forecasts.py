@@ -16,7 +16,7 @@ from planner.forecasts.forms.forecasts import ForecastForm, TargetsForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import get_forecast, scenario_forecasts, scenario_leaves
 from planner.forecasts.selectors.traces import traces
-from planner.forecasts.services.forecasts import forecast_create, targets_set
+from planner.forecasts.services.forecasts import forecast_create, targets_change
 from planner.forecasts.views.forecast_page import ForecastPage
 from planner.forecasts.views.timed import TypedChanges
 from planner.forecasts.views.traces import trace_or_404
@@ -67,7 +67,7 @@ def targets(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     form = TargetsForm(_targets(scenario), data=request.POST)
     if not form.is_valid():
         return _begin_page(request, scenario, form=form, status=INVALID)
-    targets_set(scenario=scenario, targets=form.targets(), user=caller(request))
+    targets_change(scenario=scenario, targets=form.targets(), user=caller(request))
     messages.success(request, "The wait targets are saved; they apply to new forecasts.")
     return redirect("planner:scenario-forecasts", scenario.pk)
 

@@ -28,7 +28,8 @@ def compared_amounts_figure(runs: Runs, resource: str, scale: Scale, queues: Seq
 
 def compared_share_figure(runs: Runs, queues: Sequence[str]) -> dict[str, Any]:
     """Return the share of each queue, run by run."""
-    return _side_by_side({title: share_figure(rows) for title, rows in runs.items()}, queues)
+    every = [row for rows in runs.values() for row in rows]
+    return _side_by_side({title: share_figure(rows, every) for title, rows in runs.items()}, queues)
 
 
 def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[str, Any]:

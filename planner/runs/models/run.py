@@ -61,6 +61,11 @@ class Run(Work):
     timings = models.JSONField(default=dict, help_text="Measured times, in milliseconds.")
 
     @property
+    def is_of_snapshot(self) -> bool:
+        """Whether its scenario was not edited yet, and is no branch of another one."""
+        return self.scenario_revision == 1 and self.scenario.parent_id is None
+
+    @property
     def question(self) -> dict[str, str]:
         """The question that it answers about the input besides simulating it; empty for a run."""
         if self.new_release:

@@ -44,6 +44,11 @@ def test_of_many_queues_only_those_with_a_target_have_a_field(browser: Client) -
     assert {target.queue: target.seconds for target in scenario.wait_targets.all()} == {
         "q07": 120.0, "q11": 600.0
     }  # fmt: skip
+    stale = {"target.q07": "", "queue": "q12", "seconds": "1h"}
+    assert browser.post(f"{at}/targets/", stale).status_code == 302
+    assert {target.queue: target.seconds for target in scenario.wait_targets.all()} == {
+        "q11": 600.0, "q12": 3600.0
+    }  # fmt: skip
     wrong = html.unescape(browser.post(f"{at}/targets/", {"queue": "nobody"}).content.decode())
     assert "There is no leaf queue 'nobody'." in wrong
     assert "The queue has no target." in wrong
@@ -246,7 +251,7 @@ def test_a_moment_shows_queues_and_waiting_jobs(browser: Client, done: Forecast)
     content = browser.get(f"/forecasts/{done.pk}/moment/?at=130").content.decode()
     assert "Branch from here" in content
     assert "trace/third" in content
-    assert "after the beginning: 2 jobs wait, 3 jobs run." in content
+    assert "2 jobs wait, 3 jobs run." in content
     memory = browser.get(f"/forecasts/{done.pk}/moment/?at=130&resource=memory").content.decode()
     assert 'title="memory: ' in memory
     assert 'title="cpu: ' not in memory
@@ -268,7 +273,7 @@ def test_a_branch_from_a_moment_has_the_cluster_of_that_moment(browser: Client, 
 def test_two_forecasts_are_compared_job_by_job(browser: Client, done: Forecast) -> None:
     other = forecast_done(factories.forecast(done.scenario, under=done.trace))
     content = browser.get(f"/forecasts/compare/?forecasts={done.pk}&forecasts={other.pk}").content.decode()
-    assert "This change changes no wait." in content
+    assert "This change leaves all waits unchanged." in content
     assert "Choose two forecasts." in browser.get("/forecasts/compare/").content.decode()
 
 

@@ -74,6 +74,8 @@ def test_one_absurd_share_leaves_room_for_the_others() -> None:
     axis = share_figure([row("a", share=1.2e14), row("b", share=0.5)])["layout"]["xaxis"]
     assert axis["range"] == [0, 1000]
     assert "ends at 1,000 %" in axis["title"]["text"]
+    beside = share_figure([row("b", share=0.5)], [row("a", share=1.2e14)])["layout"]["xaxis"]
+    assert beside["range"] == [0, 1000]
     assert "range" not in share_figure([row("b", share=0.5)])["layout"]["xaxis"]
 
 
