@@ -108,11 +108,11 @@ def percent(part: float) -> str:
     >>> percent(0.5), percent(0.9996), percent(0.0001), percent(1.0), percent(12.5)
     ('50 %', '99.9 %', '0.1 %', '100 %', '1,250 %')
     >>> percent(1.2e14)
-    '100,000 % or more'
+    '> 100,000 %'
     """
     number = round(part * 100, 1)
-    if number >= _MOST_PERCENT:
-        return f"{_MOST_PERCENT:,} % or more"
+    if number > _MOST_PERCENT:
+        return f"> {_MOST_PERCENT:,} %"
     if 1e-9 < part < 1 - 1e-9:
         number = min(max(number, 0.1), 99.9)
     return f"{written(number)} %"

@@ -163,24 +163,31 @@ def fragmentation_figure(of_resource: Mapping[str, Curve], shown: Sequence[float
 
 
 def evictions_figure(rows: Sequence[EvictionRow], begin: float, end: float) -> Figure:
-    """Return the number of evicted pods over time, by queue and by the queue they were evicted for."""
+    """Return the number of evicted pods over time, by queue and by the queue they were evicted for.
+
+    Beyond the pairs of queues with the most evictions, the others are drawn together.
+    """
     edges = np.linspace(begin, end, BARS + 1)
     between: dict[str, list[float]] = {}
     for row in rows:
         if begin <= row.t <= end:
             between.setdefault(f"{row.queue} for {row.for_queue or 'no queue named'}", []).append(row.t)
+    largest = sorted(between, key=lambda name: (-len(between[name]), name))
+    shown = {name: between[name] for name in sorted(largest[:OWN])}
+    if others := largest[OWN:]:
+        shown[f"{len(others)} other pairs"] = [t for name in others for t in between[name]]
     middles = ((edges[:-1] + edges[1:]) / 2 / HOUR).tolist()
     data = [
         {
             "type": "bar", "name": name, "x": middles, "y": np.histogram(times, edges)[0].tolist(),
-            "width": (end - begin) / BARS / HOUR, "meta": f"queue-{number % 8}",
+            "width": (end - begin) / BARS / HOUR,
+            "meta": f"queue-{number}" if number < OWN else "queue-rest",
             "hovertemplate": f"{name}: %{{y}} evictions<extra></extra>",
         }
-        for number, (name, times) in enumerate(sorted(between.items()))
+        for number, (name, times) in enumerate(shown.items())
     ]  # fmt: skip
-    layout = layout_over_time(
-        window(begin, end), 260, yaxis={"title": {"text": "Evictions"}, "rangemode": "tozero"}
-    )
+    axis = {"title": {"text": "Evictions"}, "rangemode": "tozero"}
+    layout = layout_over_time(window(begin, end), 260, yaxis=axis)
     return {"data": data, "layout": {**layout, "barmode": "stack"}}
 
 

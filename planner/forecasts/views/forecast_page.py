@@ -252,8 +252,8 @@ class ForecastPage:
         return {queue: found[queue] for queue in sorted(longest)}
 
     @cached_property
-    def findings(self) -> tuple[list[Finding], list[Finding]]:
-        """The findings of the verdict: the first few of each kind, and the others."""
+    def findings(self) -> tuple[list[Finding], Listing]:
+        """The findings of the verdict: the first few of each kind, and a page of the others."""
         kinds: dict[str, list[Finding]] = {}
         first = []
         for finding in self.verdict.findings:
@@ -261,14 +261,16 @@ class ForecastPage:
             same.append(finding)
             if len(same) <= MOST_FINDINGS:
                 first.append(finding)
-        return first, [finding for same in kinds.values() for finding in same[MOST_FINDINGS:]]
+        others = [finding for same in kinds.values() for finding in same[MOST_FINDINGS:]]
+        return first, Listing(others, name="findings", params=self.params)
+
+    @cached_property
+    def flows(self) -> Listing:
+        """The evictions between queues: those with the most first."""
+        rows = sorted(self.verdict.evictions, key=lambda row: (-row.evictions, row.queue, row.for_queue))
+        return Listing(rows, name="flows", params=self.params)
 
     @cached_property
     def longest(self) -> Listing:
         """The jobs: those that never started, then by longest wait, then those running from the start."""
         return Listing(JobsInOrder(self.record), name="jobs", params=self.params)
-
-    @cached_property
-    def evicted(self) -> Listing:
-        """The evictions in order of time."""
-        return Listing(self.evictions, name="evictions", params=self.params)

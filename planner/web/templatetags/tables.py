@@ -62,7 +62,8 @@ def more_share(grown: float | None) -> SafeString:
     """Show by how many percentage points a share grew."""
     if grown is None:
         return soft("–")
-    return _signed(grown, percent(abs(grown)).replace("%", "pp"))
+    says = percent(abs(grown)).replace("%", "pp")
+    return _signed(grown, f"{says[2:]} or more" if says.startswith("> ") else says)
 
 
 @register.simple_tag

@@ -11,9 +11,11 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
+from planner.forecasts.charts import evictions_figure
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
 from planner.scenarios.models import Scenario
+from planning.forecasts.figures import EvictionRow
 from tests import factories
 from tests.planner.recorded import forecast_done
 
@@ -245,6 +247,18 @@ def test_an_out_of_range_number_of_drawn_workloads_is_refused(browser: Client) -
 def test_a_time_window_limits_the_figures(browser: Client, done: Forecast) -> None:
     answer = browser.get(f"/forecasts/{done.pk}/figures/?begin=600&end=1200").json()["figures"]
     assert answer["waiting"]["layout"]["xaxis"]["range"] == [600 / 3600, 1200 / 3600]
+
+
+def test_the_chart_of_evictions_draws_the_smallest_pairs_of_queues_together() -> None:
+    rows = [
+        EvictionRow(60.0, "pod", "job", f"q{number:02}", "job", "busy", 0.0)
+        for number in range(30)
+        for _ in range(number + 1)
+    ]
+    drawn = {trace["name"]: sum(trace["y"]) for trace in evictions_figure(rows, 0.0, 3600.0)["data"]}
+    assert len(drawn) == 8
+    assert drawn["q29 for busy"] == 30
+    assert drawn["23 other pairs"] == sum(range(1, 24))
 
 
 def test_a_moment_shows_queues_and_waiting_jobs(browser: Client, done: Forecast) -> None:
