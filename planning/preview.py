@@ -12,7 +12,7 @@ from scheduler_core.conf import parse_conf
 from scheduler_core.demand import Demand, QueueDemand, queues_at_open
 from scheduler_core.errors import InputError
 from scheduler_core.queue_fields import unread_fields
-from scheduler_core.release import Release
+from scheduler_core.release import Release, release_of
 from scheduler_core.resource import Resource
 
 Json = Mapping[str, Any]
@@ -54,14 +54,21 @@ class Preview:
 
 
 def queue_preview(
-    queues: Sequence[QueueFields], conf_text: str, release: Release, demand_of_queues: Callable[[], Demand]
+    queues: Sequence[QueueFields], conf_text: str, demand_of_queues: Callable[[], Demand]
 ) -> Preview:
-    """Return the figures of queues under a configuration and a release, given the demand of their jobs."""
-    conf, fault = _conf(conf_text, release)
+    """Return the figures of queues under a configuration, given the demand of their jobs.
+
+    The release whose rules apply is that of the demand.
+    """
+    refused = ""
     try:
         demand = demand_of_queues()
     except InputError as error:
-        demand, fault = Demand(Resource(), {}, {}), {"error": str(error)}
+        demand, refused = Demand(Resource(), {}, {}), str(error)
+    release = release_of(demand.settings)
+    conf, fault = _conf(conf_text, release)
+    if refused:
+        fault = {"error": refused}
     opened: Json = fault or queues_at_open(demand, [queue_manifest(row) for row in queues], conf)
     found = {queue["name"]: queue for queue in opened.get("queues") or ()}
     sums = _Sums(queues)

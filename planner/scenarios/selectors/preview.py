@@ -12,7 +12,6 @@ from django.core.cache import cache
 from planner.clusters.selectors.contents import content_of
 from planner.clusters.selectors.demand import demand_counted, demand_key, preview_key
 from planner.scenarios.models import Queue, Scenario
-from planner.scenarios.selectors.releases import release_used
 from planner.scenarios.selectors.scenarios import first_queues
 from planning.amounts import limited_amounts
 from planning.contents import renamed_queues, scenario_objects
@@ -21,7 +20,6 @@ from planning.preview import Preview, preview_from, queue_preview, renamed_deman
 from planning.queue_edits import Batch, Patches, edit_queues
 from planning.queues import Queue as PlannedQueue
 from planning.queues import planned_queue
-from planning.releases import release_of_document
 from planning.rows import Amounts
 
 
@@ -31,7 +29,6 @@ def scenario_preview(scenario: Scenario, queues: Sequence[Queue] | None = None) 
     return queue_preview(
         rows,
         scenario.conf_text,
-        release_used(scenario),
         lambda: under_release(scenario_demand(scenario, rows), scenario.release),
     )
 
@@ -49,7 +46,6 @@ def edited_preview(scenario: Scenario, patches: Patches) -> tuple[Batch, Preview
     preview = queue_preview(
         batch.queues,
         scenario.conf_text,
-        release_used(scenario),
         lambda: under_release(moved, scenario.release),
     )
     return batch, preview
@@ -66,8 +62,7 @@ def snapshot_preview(scenario: Scenario) -> tuple[Sequence[PlannedQueue], Previe
     if (kept := cache.get(key)) is not None:
         return queues, preview_from(kept)
     demand = demand_counted(demand_key(snapshot.content_id), lambda: content_of(snapshot).document)
-    release = release_of_document(content_of(snapshot).document)
-    preview = queue_preview(queues, snapshot.scheduler_conf, release, lambda: demand)
+    preview = queue_preview(queues, snapshot.scheduler_conf, lambda: demand)
     cache.set(key, asdict(preview))
     return queues, preview
 

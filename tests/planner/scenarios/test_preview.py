@@ -7,10 +7,13 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from planner.clusters.models import Blob
+from planner.clusters.selectors import contents
 from planner.scenarios.models import ObjectChange, Scenario
 from planner.scenarios.selectors.preview import scenario_preview
 from planner.scenarios.services.queues import queue_create, queue_update
 from planner.scenarios.services.scenarios import conf_update
+from planning.memory_cache import MemoryCache
 from tests import factories
 from tests.planner.pages import text_of
 from tests.worker import do_work
@@ -54,6 +57,15 @@ def test_jobs_are_counted_once_for_all_scenarios_of_a_snapshot(
     scenario_preview(scenario)
     with django_assert_num_queries(3):
         scenario_preview(Scenario.objects.select_related("snapshot").get(pk=scenario.pk))
+
+
+def test_a_preview_needs_no_object_of_a_cluster_whose_jobs_are_counted(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = scenario_preview(scenario)
+    monkeypatch.setattr(contents, "_cache", MemoryCache(1, lambda kept: kept[1]))
+    Blob.objects.update(packed=b"")
+    assert scenario_preview(Scenario.objects.select_related("snapshot").get(pk=scenario.pk)) == before
 
 
 def test_a_parent_has_the_sums_of_its_children(scenario: Scenario) -> None:
