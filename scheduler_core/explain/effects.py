@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ class JobOutcome:
 
     Attributes
     ----------
+    pending : set of str
+        The pods that wait.
     placed, promised : mapping
         The node of each pod that is placed, or pipelined.
     served : bool
@@ -34,13 +36,18 @@ class JobOutcome:
 
     queue: str
     phase: str
-    pending: int
+    pending: Set[str]
     minimum: int
     placed: Mapping[str, str]
     promised: Mapping[str, str]
     served: bool
     reserved: bool
     has_pods: bool
+
+    @property
+    def stands(self) -> tuple[Any, ...]:
+        """Return the places of the pods, and the phase."""
+        return self.placed, self.promised, self.phase
 
 
 class Outcome:
@@ -52,6 +59,8 @@ class Outcome:
         A `JobOutcome` by job.
     evicted : dict
         The evictions of all cycles, by pod.
+    releasing : set of str
+        The nodes on which pods are still terminating at the end.
     looping : set of str
         The jobs in an eviction loop: what they have at the end they lose again, or they evict for pods that
         are never placed.
@@ -61,7 +70,15 @@ class Outcome:
     def __init__(self, result: Object) -> None:
         self.jobs = {entry["name"]: _job(entry) for entry in result["cycles"][-1]["podgroups"]}
         self.evicted = dict(self._evictions(result))
+        nodes = result["cycles"][-1]["nodes"]
+        self.releasing = {entry["name"] for entry in nodes if any(entry["releasing"].values())}
         self.looping = jobs_in_loops(result)
+
+    def lost(self, job: str) -> int:
+        """Return how many pods of a job were evicted and are neither placed again nor pending."""
+        own = self.jobs[job]
+        there = {*own.placed, *own.promised, *own.pending}
+        return sum(entry["job"] == job and pod not in there for pod, entry in self.evicted.items())
 
     def _evictions(self, result: Object) -> Iterator[tuple[str, dict[str, str]]]:
         for cycle in result["cycles"]:
@@ -80,7 +97,7 @@ def _job(entry: Object) -> JobOutcome:
     return JobOutcome(
         queue=entry["queue"],
         phase=entry["phase_after"] or "",
-        pending=entry["task_status"].get("Pending", 0),
+        pending={task["pod"] for task in entry["tasks"] if task["status"] == "Pending"},
         minimum=minimum,
         placed=placed,
         promised=promised,
@@ -99,16 +116,16 @@ def effects(before: Outcome, after: Outcome, job: str) -> dict[str, Any]:
     -------
     dict
         `evicted` (additional evictions), `spared` (evictions that no longer happen), `changed` (each other
-        job with a different outcome: its queue, the pods placed and pipelined before and after, how many of
-        its pods are on other nodes, its phase before and after), `stopped` and `started` (jobs that lose or
-        get their minimum).
+        job whose pods have other places, or whose phase differs: its queue, the pods placed and pipelined
+        before and after, how many are placed in both cases, how many of these are on other nodes, its phase
+        before and after), `stopped` and `started` (jobs that lose or get their minimum).
 
     """
     names = [name for name in before.jobs if name != job and name in after.jobs]
     changed = [
         _compared(name, before.jobs[name], after.jobs[name])
         for name in names
-        if before.jobs[name] != after.jobs[name]
+        if before.jobs[name].stands != after.jobs[name].stands
     ]
     return {
         "evicted": [entry for pod, entry in after.evicted.items() if pod not in before.evicted],
@@ -126,6 +143,7 @@ def _compared(name: str, before: JobOutcome, after: JobOutcome) -> dict[str, Any
         "queue": after.queue,
         "placed": {"before": len(before.placed), "after": len(after.placed)},
         "pipelined": {"before": len(before.promised), "after": len(after.promised)},
+        "kept": len(stay),
         "elsewhere": sum(before.placed[pod] != after.placed[pod] for pod in stay),
         "phase": {"before": before.phase, "after": after.phase},
     }
@@ -162,7 +180,7 @@ def effect_text(effect: Mapping[str, Any]) -> str:
     parts += _elsewhere(by_kind.get("elsewhere", []))
     parts += _phases(by_kind.get("phase", []))
     if others := by_kind.get("others"):
-        parts.append(f"other pods of {_named(others)} are chosen")
+        parts.append(f"other pods or nodes are chosen for {_named(others)}")
     return ", ".join(parts) or "nothing else changes"
 
 
@@ -203,27 +221,20 @@ def _counts(entries: Sequence[Mapping[str, Any]], losing: set[str]) -> Iterator[
     for entry in entries[:_MOST_NAMED]:
         job, placed, pipelined = entry["job"], entry["placed"], entry["pipelined"]
         before, after = placed["before"], placed["after"]
-        if _is_exchanged(entry):
+        if before != after and pipelined["before"] != pipelined["after"]:
             yield (
                 f"{job} has {after} placed and {counted(pipelined['after'], 'pipelined pod')} instead of "
                 f"{before} and {pipelined['before']}"
             )
         elif before == after:
             yield f"{job} has {counted(pipelined['after'], 'pipelined pod')} instead of {pipelined['before']}"
-        elif job in losing and after < before:
+        elif job in losing and entry["kept"] == after < before:
             yield f"{job} keeps {after} of its {before} pods"
         else:
             yield f"{job} gets {counted(after, 'pod') if after else 'no pod'} instead of {before}"
     rest = entries[_MOST_NAMED:]
     if rest:
         yield f"{counted(len(rest), 'other job')} {agreed(len(rest), 'gets', 'get')} more or fewer pods"
-
-
-def _is_exchanged(entry: Mapping[str, Any]) -> bool:
-    """Return whether pods are placed that were pipelined, or the other way round."""
-    placed, pipelined = entry["placed"], entry["pipelined"]
-    more = placed["after"] - placed["before"]
-    return bool(more * (pipelined["after"] - pipelined["before"]) < 0)
 
 
 def _elsewhere(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:

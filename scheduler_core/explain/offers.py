@@ -11,6 +11,8 @@ from scheduler_core.explain.remedies import Remedy
 from scheduler_core.explain.wording import listed
 
 MOST_TRIED = 3
+PIPELINED = "pipelined"
+"""When a job runs that is pipelined, but that later sessions do not bind."""
 # The kinds of changes, in the order in which those of equal cost are offered.
 KINDS: Mapping[str, str] = {
     "unblock.gates": "removal of scheduling gates",
@@ -38,8 +40,9 @@ _RANKS = {name: rank for rank, name in enumerate(KINDS)}
 
 
 def order_of(offer: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the sort key of an offer: its cost, then its extent."""
+    """Return the sort key of an offer: whether the job runs, then its cost, then its extent."""
     return (
+        offer["runs"] == PIPELINED,
         offer["cost"],
         extent(offer["changes"]),
         len(offer["changed"]),
@@ -49,10 +52,13 @@ def order_of(offer: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def when_it_runs(outcome: Outcome, job: str) -> str:
-    """Return when the job runs: pipelined pods wait for others to terminate."""
-    if not outcome.jobs[job].promised:
+    """Return when a job runs that later sessions bind: pipelined pods wait for others to terminate."""
+    promised = outcome.jobs[job].promised
+    if not promised:
         return "at once"
-    return "after evictions" if outcome.evicted else "after terminations"
+    if outcome.evicted:
+        return "after evictions"
+    return "after terminations" if outcome.releasing & set(promised.values()) else "in a later session"
 
 
 def merged_equals(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

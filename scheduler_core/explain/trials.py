@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_core.explain.changes import applied
-from scheduler_core.explain.cycle_view import CycleView, Object
+from scheduler_core.explain.cycle_view import CycleView, Object, items
 from scheduler_core.explain.effects import JobOutcome, Outcome
 from scheduler_core.explain.remedies import Remedy, Sizes
 from scheduler_core.options import Options
@@ -17,6 +17,8 @@ Simulate = Callable[[Mapping[str, Any], Options], Mapping[str, Any]]
 _EXPLAINED = Options()
 _BARE = Options(explain=False)
 _ONE_BY_ONE = 16
+_LATER = 2
+"""Sessions that a pipelined job gets to be bound, once evicted pods have terminated."""
 
 
 class OutOfTrials(Exception):
@@ -102,7 +104,32 @@ class Trials:
             return own.phase not in ("", "Pending")
         if own is None or not (own.served or own.reserved) or self.job in outcome.looping:
             return False
-        return not (self.was_served and own.pending)
+        return not (self.was_served and (own.pending or outcome.lost(self.job)))
+
+    @property
+    def later_sessions(self) -> int:
+        """Return the number of sessions after which a pipelined job should run."""
+        return _LATER + int(self.document.get("termination_cycles") or 0)
+
+    def binds_later(self, remedy: Remedy, sizes: Sizes) -> bool | None:
+        """Return whether later sessions bind a job that is pipelined with a remedy; None: out of trials.
+
+        The next session may refuse what a pipelined job was given: the queue is full, or the evicted pods
+        take their places again.
+        """
+        if self.count >= self.limits.simulations or self.is_late:
+            return None
+        self.count += 1
+        parts = applied(self.document, remedy.changes(sizes))
+        # pods that terminate from the start do so through the whole run: their room counts as free
+        pods = items({**self.document, **parts}, "pods")
+        parts["pods"] = [pod for pod in pods if not pod["metadata"].get("deletionTimestamp")]
+        parts["cycles"] = int(self.document.get("cycles") or 1) + self.later_sessions
+        result = self.simulate(parts, _BARE)
+        if "error" in result or not result.get("cycles"):
+            return False
+        outcome = Outcome(result)
+        return self.runs(outcome) and outcome.jobs[self.job].served
 
     def tried(
         self, remedy: Remedy, sizes: Sizes, how: Options = _EXPLAINED

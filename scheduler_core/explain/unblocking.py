@@ -11,6 +11,7 @@ from scheduler_core.explain.effects import cost, effect_text, effects
 from scheduler_core.explain.offers import (
     KINDS,
     MOST_TRIED,
+    PIPELINED,
     capitalised,
     gaps_text,
     merged_equals,
@@ -41,8 +42,9 @@ def answers(
 ) -> Iterator[Found]:
     """Yield the changes found so far that let a job run, after each one and at the end.
 
-    Every change was simulated, and so was the one a unit smaller, with which the job still waits. Pairs of
-    changes are tried only if no single one is enough.
+    Every change was simulated, and so was the one a unit smaller, with which the job still waits. Where the
+    job is pipelined, later sessions were simulated as well. Pairs of changes are tried only if no single one
+    is enough.
 
     Parameters
     ----------
@@ -61,12 +63,14 @@ def answers(
     dict
         `job`, `waits` (else there is nothing to unblock), `simulations`, `complete` (whether all changes were
         tried within the limits), `stopped` (why not, else None), `changes`, by what they cost others and then
-        by `extent`, and `not_enough`: a reason for each kind of change that does not help at any size, and
-        for each change that would help but that the webhook refuses, which is not offered.
+        by `extent`, those that only get the job pipelined last, and `not_enough`: a reason for each kind of
+        change that does not help, and for each change that would help but that the webhook refuses, which is
+        not offered.
         Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
         each axis the changes with which the job still waits; none: the unchanged scenario), `runs` (`at
-        once`, `after evictions`, `after terminations`), `members` (pods placed, pipelined, pending and the
-        minimum), `cost` (pods of others) and its side effects, see `effects`.
+        once`, `after evictions`, `after terminations`, `in a later session`, or `pipelined` if later sessions
+        do not bind it or were not simulated), `members` (pods placed, pipelined, pending and the minimum),
+        `cost` (pods of others) and its side effects, see `effects`.
 
     Raises
     ------
@@ -176,15 +180,17 @@ class _Search:
         assert outcome is not None, "only what works is offered"
         others = effects(trials.before, outcome, trials.job)
         own = outcome.jobs[trials.job]
-        runs = when_it_runs(outcome, trials.job)
+        binds = trials.binds_later(remedy, sizes) if own.promised else True
+        runs = when_it_runs(outcome, trials.job) if binds else PIPELINED
         counts = {
             "minimum": own.minimum,
             "placed": len(own.placed),
             "pipelined": len(own.promised),
-            "pending": own.pending,
+            "pending": len(own.pending),
         }
         sentence = (
-            f"{capitalised(remedy.sentence(sizes))}: {self._runs(counts, runs)}; {effect_text(others)}."
+            f"{capitalised(remedy.sentence(sizes))}: {self._runs(counts, outcome.lost(trials.job), runs)}"
+            f"{self._unless_bound(binds)}; {effect_text(others)}."
             f"{gaps_text(remedy, trials.gaps(remedy, sizes))}"
         )
         changes = remedy.changes(sizes)
@@ -206,16 +212,21 @@ class _Search:
             **others,
         }
 
-    def _runs(self, counts: Mapping[str, int], when: str) -> str:
+    def _runs(self, counts: Mapping[str, int], lost: int, when: str) -> str:
         """Return what then runs: the job or its rest, with the number of pods if not all of them run."""
         job = self.trials.job
         if not self.trials.has_pods:
             return f"job {job} is then enqueued, and its controller creates its pods"
         whole = f"the rest of job {job}" if self.trials.was_served else f"job {job}"
-        if not counts["pending"]:
-            return f"{whole} then runs {when}"
-        got = counts["placed"] + counts["pipelined"]
-        return f"{whole} then runs with {got} of its {counted(got + counts['pending'], 'pod')} {when}"
+        got, without = counts["placed"] + counts["pipelined"], counts["pending"] + lost
+        part = f" with {got} of its {counted(got + without, 'pod')}" if without else ""
+        return f"{whole} is then pipelined{part}" if when == PIPELINED else f"{whole} then runs{part} {when}"
+
+    def _unless_bound(self, binds: bool | None) -> str:
+        """Return as a clause that later sessions do not bind the job."""
+        if binds is not False:
+            return ""
+        return f", but it does not run within {counted(self.trials.later_sessions, 'more session')}"
 
     def _result(self) -> Found:
         trials = self.trials
@@ -235,13 +246,15 @@ class _Search:
         for name, words in KINDS.items():
             tried = [remedy for remedy in self.failed if remedy.name == name]
             if tried and name not in helped:
+                is_sampled = any(remedy.largest != (1,) for remedy in tried)
+                helps = "was found to help" if is_sampled else "helps"
                 upto = "up to " if any(axis.most > 1 for remedy in tried for axis in remedy.axes) else ""
                 named = listed(remedy.tried(remedy.largest) for remedy in tried[:MOST_TRIED])
                 some = f"{upto}{named}" if len(tried) <= MOST_TRIED else f"{len(tried)} of them"
-                yield reason(name, f"No {words} helps (tried {some}).", {"tried": len(tried)})
+                yield reason(name, f"No {words} {helps} (tried {some}).", {"tried": len(tried)})
         yield from (offer["reason"] for offer in self.refused)
         if self.pairs and not self.found:
-            text = f"No pair of changes helps (tried {self.pairs})."
+            text = f"No pair of changes was found to help (tried {self.pairs})."
             yield reason("unblock.pair", text, {"tried": self.pairs})
 
     def _why_stopped(self) -> Reason:

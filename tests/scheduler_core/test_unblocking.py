@@ -17,7 +17,12 @@ from hypothesis import given, settings
 
 from scheduler_core import explain, prepare, simulate_document
 from scheduler_core.explain import Limits
+from scheduler_core.explain.cycle_view import CycleView
+from scheduler_core.explain.effects import effect_text
 from scheduler_core.explain.extent import extent
+from scheduler_core.explain.remedies.configuration import tier_remedies
+from scheduler_core.explain.remedies.waiting import Waiting
+from scheduler_core.model.pod import pod_request
 from tests.builders import Object, conf, job, node, pod, podgroup, pods, priority_class, queue, scenario
 from tests.needs import unavailable
 from tests.scheduler_core.answers import gang_in_the_first_tier
@@ -207,6 +212,65 @@ def test_proposal_says_after_evictions_only_if_pods_are_evicted() -> None:
     assert "then runs after terminations; nothing else changes." in sentence(offer)
 
 
+def test_proposal_says_that_a_pipelined_job_is_never_bound() -> None:
+    """Action preempt pipelines to idle room as well, but without action allocate nothing binds there."""
+    document = scenario(
+        nodes=[node("n1", cpu=4)],
+        podgroups=[podgroup("j")],
+        pods=pods("j", 1, cpu=1),
+        conf=conf("reclaim", ["gang"], ["predicates", "proportion"]),
+    )
+    found = offers(document)["unblock.actions"]
+    assert [(offer["runs"], sentence(offer)) for offer in found] == [
+        ("at once", "Action allocate added: job default/j then runs at once; nothing else changes."),
+        (
+            "pipelined",
+            "Action preempt added: job default/j is then pipelined, but it does not run within 2 more "
+            "sessions; nothing else changes.",
+        ),
+    ]
+
+
+def test_proposal_does_not_run_the_rest_of_a_job_at_the_cost_of_its_own_pods() -> None:
+    """Action preempt would evict a pod of the job for another of its pods."""
+    document = scenario(
+        nodes=[node("n1", cpu=2)],
+        podgroups=[podgroup("j", phase="Running")],
+        pods=[
+            *pods("j", 2, node="n1", priority=1, cpu=1),
+            *pods("j", 1, first=2, priority=9, cpu=1),
+        ],
+        conf=conf("allocate", ["priority"], ["predicates", "proportion"]),
+    )
+    made = {**document, "scheduler_conf": {**document["scheduler_conf"], "actions": "allocate, preempt"}}
+    assert evictions(simulate_document(made)), "the job loses a pod"
+    assert "Action preempt added" not in str(offers(document))
+
+
+@pytest.mark.parametrize(
+    ("placed", "pipelined", "kept", "text"),
+    [
+        ((3, 2), (0, 0), 2, "ns/a keeps 2 of its 3 pods"),
+        ((3, 2), (0, 0), 1, "ns/a gets 2 pods instead of 3"),
+        ((0, 4), (0, 1), 0, "ns/a has 4 placed and 1 pipelined pod instead of 0 and 0"),
+        ((1, 1), (2, 2), 1, "other pods or nodes are chosen for ns/a"),
+    ],
+)
+def test_side_effects_name_all_pods_of_a_job(
+    placed: tuple[int, int], pipelined: tuple[int, int], kept: int, text: str
+) -> None:
+    change = {
+        "job": "ns/a",
+        "placed": dict(zip(("before", "after"), placed, strict=True)),
+        "pipelined": dict(zip(("before", "after"), pipelined, strict=True)),
+        "kept": kept,
+        "elsewhere": 0,
+        "phase": {"before": "Running", "after": "Running"},
+    }
+    effect = {"evicted": [{"job": "ns/a", "queue": "q"}], "spared": [], "changed": [change]}
+    assert effect_text(effect) == f"1 more pod would be evicted (queue q), {text}"
+
+
 # kinds of change
 
 
@@ -293,6 +357,26 @@ def test_requests_are_reduced_minimally_and_devices_stay_whole() -> None:
         "Each waiting pod of job default/j requests 1.333 CPU instead of 2 CPU, "
         "1 nvidia.com/gpu instead of 2 nvidia.com/gpu: job default/j then runs at once;"
     )
+
+
+def test_requests_are_reduced_as_stated_with_sidecars_and_overhead() -> None:
+    extra = {
+        "initContainers": [
+            {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
+            {"name": "init", "resources": {"requests": {"cpu": "3"}}},
+        ],
+        "overhead": {"cpu": "250m"},
+    }
+    document = scenario(
+        nodes=[node("n1", cpu=2)],
+        podgroups=[podgroup("j")],
+        pods=pods("j", 1, cpu=3, spec=extra),
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.request"]
+    assert "requests 2 CPU instead of 3.75 CPU: job default/j then runs at once;" in sentence(offer)
+    (changed,) = edited(document, offer["changes"])["pods"]
+    assert pod_request(changed["spec"], default_requests=True).get("cpu") == 2000
 
 
 def test_proposed_larger_node_has_exactly_the_required_size() -> None:
@@ -454,7 +538,8 @@ def test_kind_of_change_that_never_helps_is_reported_in_one_line() -> None:
     )
     told = explain.unblocking(document, "j", prepare(document).simulate)
     lines = [entry["sentence"] for entry in told["not_enough"]]
-    assert "No weight helps (tried up to 1,025)." in lines
+    assert "No weight was found to help (tried up to 1,025)." in lines
+    assert "No removal of scheduling gates helps (tried removed from 1 pod)." in lines
     assert len(lines) == len({entry["id"] for entry in told["not_enough"]})
 
 
@@ -577,6 +662,21 @@ def test_plugin_moves_with_the_same_effect_are_one_proposal() -> None:
         moved = {**document, "scheduler_conf": moved_plugin(document["scheduler_conf"], *what)}
         effects.add(repr(evictions(simulate_document(moved))))
     assert effects == {repr(sorted(one["pod"] for one in offer["evicted"]))}
+
+
+def test_move_that_leaves_a_tier_empty_is_reported_as_such() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=1)],
+        podgroups=[podgroup("j")],
+        pods=pods("j", 1, cpu=2),
+        conf=conf("allocate, preempt", ["gang"], ["conformance", "predicates"]),
+    )
+    waiting = Waiting(CycleView(document, simulate_document(document)), "j", {})
+    assert [remedy.what for remedy in tier_remedies(waiting)] == [
+        "plugin gang in tier 2 instead of 1, which is then empty and left out",
+        "plugin conformance in tier 1 instead of 2",
+        "plugin conformance in tier 3 instead of 2",
+    ]
 
 
 def moved_plugin(conf: Object, name: str, to: str, of: str) -> Object:

@@ -37,7 +37,10 @@ def has_minimum(entry: Object) -> bool:
 
 
 def is_served(result: Object, job: str, before: Object) -> bool:
-    """Return whether a job has, or is pipelined to, its minimum; if it had that before, all its pods."""
+    """Return whether a job has, or is pipelined to, its minimum; if it had that before, all its pods.
+
+    A job that loses pods of its own for the others does not have them all.
+    """
     if "error" in result or job not in entries(result):
         return False
     entry = entries(result)[job]
@@ -48,7 +51,8 @@ def is_served(result: Object, job: str, before: Object) -> bool:
     )
     if not (has_minimum(entry) or reserved):
         return False
-    return not (has_minimum(before) and entry["task_status"].get("Pending"))
+    lost = {pod for pod, of in evictions(result).items() if of == job} - places(entry).keys()
+    return not (has_minimum(before) and (entry["task_status"].get("Pending") or lost))
 
 
 def evictions(result: Object) -> dict[str, str]:
@@ -506,7 +510,6 @@ def _effects_match(result: Object, after: Object, job: str, offer: Object) -> bo
         phases = was[name]["phase_after"], now[name]["phase_after"]
         if old != new or phases[0] != phases[1]:
             wanted[name] = (sum(p for p, _ in old.values()), sum(p for p, _ in new.values()))
-    # Beyond that, only the number of pending pods, the minimum or readiness may be reported.
     stated = {e["job"]: (e["placed"]["before"], e["placed"]["after"]) for e in offer["changed"]}
     silent = "nothing else changes" in offer["reason"]["sentence"]
     nobody = not wanted and not offer["evicted"] and not offer["spared"]

@@ -103,6 +103,8 @@ def tier_remedies(waiting: Waiting) -> Iterator[Remedy]:
             for target in range(len(tiers) + 1):
                 if target != number and (target < len(tiers) or len(tier["plugins"]) > 1):
                     what = f"plugin {plugin['name']} in tier {target + 1} instead of {number + 1}"
+                    if len(tier["plugins"]) == 1:
+                        what += ", which is then empty and left out"
                     moved = {**conf, "tiers": _moved(tiers, number, target, plugin)}
                     yield configured("unblock.tiers", what, conf, moved)
 

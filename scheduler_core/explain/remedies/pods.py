@@ -43,12 +43,17 @@ def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
     tops = {
         name: max(request.get(name, 0.0) for request in waiting.requests.values()) for name in waiting.request
     }
+    if any((spec.spec.get("resources") or {}).get("requests") for spec in waiting.specs):
+        return  # requests of the pod itself, which replace those of its containers
     stated: Mapping[str, Any] = ((waiting.podgroup or {}).get("spec") or {}).get("minResources") or {}
     before = read_resource_list(stated)
+    overhead = Resource()
+    for spec in waiting.specs:
+        overhead.set_max_resource(read_resource_list(spec.spec.get("overhead")))
     names, units, axes = [], [], []
     for name, top in tops.items():
         unit = smallest_unit(name, [request.get(name, 0.0) for request in waiting.requests.values()])
-        most = int((top - max(top / _LEAST_LEFT, unit)) // unit)
+        most = int((top - max(top / _LEAST_LEFT, unit, overhead.get(name))) // unit)
         if most > 0:
             guess = min(-(-waiting.missing(name) // unit), most)
             names.append(name)
@@ -70,7 +75,7 @@ def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
         for spec in waiting.specs:
             request = waiting.requests[spec.pods[0]]
             over = {name: limit for name, limit in at_most.items() if request.get(name, 0.0) > limit}
-            made += _cut(spec, request, over)
+            made += _cut(spec, over)
         after = {
             name: as_quantity(name, max(before.get(name) - _saved(waiting, name, limit), 0.0))
             for name, limit in at_most.items()
@@ -107,45 +112,54 @@ def _saved(waiting: Waiting, resource: str, limit: float) -> float:
     return sum(max(0.0, waiting.requests[pod].get(resource, 0.0) - limit) for pod in pods)
 
 
-def _cut(spec: PodSpec, request: Mapping[str, float], limits: Mapping[str, float]) -> list[Change]:
-    """Return the changes that reduce a pod's requests to some limits, as far as possible."""
-    made: list[Change] = []
-    if not limits:
-        return made
-    for field, total in (("containers", True), ("initContainers", False)):
-        stated: Sequence[Object] = spec.spec.get(field) or ()
-        after = _containers(stated, request, limits, together=total)
-        if after != list(stated):
-            made.append(spec.change(field, after))
-    return made
-
-
-def _containers(
-    containers: Sequence[Object],
-    request: Mapping[str, float],
-    limits: Mapping[str, float],
-    *,
-    together: bool,
-) -> list[Object]:
-    """Return containers with smaller requests; the cut is shared by those that run together."""
-    amounts = [read_resource_list(container_requests(one, default_requests=True)) for one in containers]
-    found = list(containers)
+def _cut(spec: PodSpec, limits: Mapping[str, float]) -> list[Change]:
+    """Return the changes that reduce a pod's request to some limits."""
+    stated = spec.spec.get("containers") or (), spec.spec.get("initContainers") or ()
+    overhead = read_resource_list(spec.spec.get("overhead"))
+    after = stated
     for name, limit in limits.items():
-        excess = request[name] - limit
-        for place in sorted(range(len(found)), key=lambda place: -amounts[place].get(name)):
-            has = amounts[place].get(name)
-            if together or is_sidecar(found[place]):
-                left = max(has - excess, 0.0) if together else has
-                excess -= has - left
-            else:
-                left = min(has, limit)
-            if left < has:
-                found[place] = _with_request(found[place], name, left)
-    return found
+        after = _within(*after, name, limit - overhead.get(name))
+    fields = zip(("containers", "initContainers"), stated, after, strict=True)
+    return [spec.change(field, list(now)) for field, was, now in fields if list(now) != list(was)]
+
+
+def _within(
+    containers: Sequence[Object], before: Sequence[Object], resource: str, limit: float
+) -> tuple[Sequence[Object], Sequence[Object]]:
+    """Return containers and init containers that request no more of a resource than a limit.
+
+    Containers share the cut, the largest first, and then sidecars, which run beside them; each other init
+    container runs beside the sidecars that start before it.
+    """
+    beside = [one for one in before if is_sidecar(one)]
+    together = [*containers, *beside]
+    amounts = [_requested(one, resource) for one in together]
+    excess = sum(amounts) - limit
+    left = list(amounts)
+    by_size = sorted(range(len(together)), key=lambda place: (place >= len(containers), -amounts[place]))
+    for place in by_size:
+        cut = min(max(excess, 0.0), amounts[place])
+        left[place], excess = amounts[place] - cut, excess - cut
+    sidecars, running, after = iter(left[len(containers) :]), 0.0, []
+    for one in before:
+        if is_sidecar(one):
+            amount = next(sidecars)
+            running += amount
+        else:
+            amount = min(_requested(one, resource), max(limit - running, 0.0))
+        after.append(_with_request(one, resource, amount))
+    cut_ones = zip(containers, left, strict=False)
+    return [_with_request(one, resource, amount) for one, amount in cut_ones], after
+
+
+def _requested(container: Object, resource: str) -> float:
+    return read_resource_list(container_requests(container, default_requests=True)).get(resource)
 
 
 def _with_request(container: Object, resource: str, amount: float) -> Object:
     """Return a container with another request, and an equal limit if the resource cannot be overcommitted."""
+    if amount == _requested(container, resource):
+        return container
     stated = container.get("resources") or {}
     quantity = as_quantity(resource, amount)
     resources = {**stated, "requests": {**(stated.get("requests") or {}), resource: quantity}}

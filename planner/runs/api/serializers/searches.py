@@ -70,7 +70,8 @@ class ChangedJobSerializer(serializers.Serializer[Any]):
     queue = serializers.CharField()
     placed = BeforeAfterSerializer()
     pipelined = BeforeAfterSerializer()
-    elsewhere = serializers.IntegerField(help_text="Pods that run on other nodes.")
+    kept = serializers.IntegerField(help_text="Pods that are placed without and with the change.")
+    elsewhere = serializers.IntegerField(help_text="How many of these run on other nodes.")
     phase = PhaseSerializer()
 
 
@@ -79,7 +80,10 @@ class UnblockingSerializer(serializers.Serializer[Any]):
 
     id = serializers.CharField()
     reason = ReasonSerializer()
-    runs = serializers.CharField(help_text="`at once`, `after evictions` or `after terminations`.")
+    runs = serializers.CharField(
+        help_text="`at once`, `after evictions`, `after terminations` or `in a later session`; `pipelined` "
+        "if later sessions do not bind it."
+    )
     members = MembersSerializer()
     cost = serializers.IntegerField(help_text="Pods of other jobs that are evicted or lose their node.")
     changes = FoundChangeSerializer(many=True)
