@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def print_results(options: argparse.Namespace) -> int:
-    """Print one result per scenario; 1 when any of them could not be simulated."""
+    """Print one result per scenario; return 1 if any of them could not be simulated."""
     status = 0
     how = Options(
         explain=not options.no_explain,
@@ -120,9 +120,9 @@ def _refused(entry: Entry) -> dict[str, Any]:
 
 
 def print_explanations(options: argparse.Namespace) -> int:
-    """Print the requested stories; 1 when a scenario cannot be simulated or has no such name.
+    """Print the requested stories; return 1 if a scenario cannot be simulated or lacks a name.
 
-    Without a name, the stories of all waiting jobs.
+    Without names, print the stories of all waiting jobs.
     """
     from scheduler_core.explain import Limits, Unknown, text
 
@@ -161,7 +161,7 @@ def print_explanations(options: argparse.Namespace) -> int:
 
 
 def print_replays(options: argparse.Namespace) -> int:
-    """Print one result per document; 1 when any of them could not be replayed."""
+    """Print one result per document; return 1 if any of them could not be replayed."""
     from scheduler_core.replay import replay_document
 
     status = 0
@@ -192,7 +192,7 @@ class _Watch:
         self._started = self._shown = milliseconds()
 
     def __call__(self, replay: Any) -> None:
-        """Print what is new after a session."""
+        """Print the new part of the log after a session."""
         if self._log:
             for entry in replay.records.log[self._printed :]:
                 sys.stdout.buffer.writelines(encoded(entry))
@@ -212,7 +212,7 @@ class _Watch:
 
 
 def print_parity(options: argparse.Namespace) -> int:
-    """Print, per file, how many scenarios equal the recorded results; 1 when any does not."""
+    """Print, per file, how many scenarios equal the recorded results; return 1 if any does not."""
     from scheduler_core.tally import Tally
 
     status = 0
@@ -230,7 +230,7 @@ def print_parity(options: argparse.Namespace) -> int:
 
 
 def until_closed(command: Callable[[], int]) -> int:
-    """Run a command and return its exit status; end quietly when the pipe closes, as with ``| head``."""
+    """Run a command and return its exit status; exit silently if the pipe closes, as with ``| head``."""
     try:
         status = command()
         sys.stdout.flush()
@@ -242,4 +242,4 @@ def until_closed(command: Callable[[], int]) -> int:
 
 if __name__ == "__main__":
     ended_with = until_closed(main)
-    os._exit(ended_with)  # skip freeing object by object what the system frees at once
+    os._exit(ended_with)  # skip freeing each object, as the system frees the memory at once

@@ -1,4 +1,4 @@
-"""Admission: what the API server, the webhooks and the controllers do before the scheduler."""
+"""Admission: the changes by API server, webhooks and controllers before the scheduler runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DATED_PARTS = (
     *("queues", "nodes", "jobs", "priorityclasses", "resourcequotas"),
     *("namespaces", "poddisruptionbudgets", "services"),
 )
-"""The lists, beside pods and podgroups, whose newest object may set the clock."""
+"""The lists, besides pods and podgroups, whose newest object may set the current time."""
 
 
 class Nodes(NamedTuple):
@@ -39,7 +39,7 @@ class Nodes(NamedTuple):
     Attributes
     ----------
     sources : tuple
-        The parts of the document that they were derived from.
+        The parts of the document from which they were derived.
 
     """
 
@@ -54,11 +54,11 @@ class Workloads:
     Attributes
     ----------
     sources : tuple
-        The parts of the document that they were derived from.
+        The parts of the document from which they were derived.
     pods, podgroups : mapping
         All of them by namespace/name, including those that controllers created.
     unmodelled : list of str
-        The features that they use and the core does not model.
+        Notes on the features that they use and the core does not model.
 
     """
 
@@ -76,16 +76,16 @@ class Workloads:
 
 
 class Admission:
-    """One pass over the objects of a scenario; `notes` says what was changed.
+    """Admits the objects of a scenario; `notes` says what was changed.
 
     Parameters
     ----------
     document : mapping
         A scenario without errors. None of its objects may be edited afterwards.
     pods : sequence of PodInfo, optional
-        What was read from the scenario's pods, in their order; without it they are read.
+        The scenario's pods as read, in their order; without it they are read.
     before : Admission, optional
-        The admission of another scenario. Results for the same objects are taken from there; `before` is not
+        The admission of another scenario, from which results for the same objects are taken; it is not
         changed.
 
     """
@@ -141,7 +141,7 @@ class Admission:
         )
 
     def notes(self) -> list[str]:
-        """Return what was changed, with counts."""
+        """Return notes on the changes, with counts."""
         changes = self.changes + self.nodes.changes + self.workloads.changes
         return [counted(change, count) for change, count in sorted(changes.items())]
 
@@ -179,12 +179,12 @@ class Admission:
         return work
 
     def _count_resolved(self, infos: Iterable[PodInfo], work: Workloads) -> None:
-        """Count the pods that are given a priority."""
+        """Count the pods whose priority is set."""
         for template, count in Counter([info.template for info in infos]).items():
             work.changes[RESOLVED] += count * self.reader.kind_of(template).resolved
 
     def run_controllers(self, work: Workloads) -> None:
-        """Add what Jobs lack; with `controllers`, also the PodGroups of plain pods."""
+        """Add the missing objects of Jobs; with `controllers`, also the PodGroups of plain pods."""
         jobs = self.items("jobs")
         if jobs:
             made = expand_jobs(
@@ -207,7 +207,7 @@ class Admission:
             self.add_created(made, work)
 
     def add_created(self, made: Made, work: Workloads) -> None:
-        """Add what a controller created."""
+        """Add the objects that a controller created."""
         for entry in made.pods:
             work.pods[key_of(entry)] = entry
         self._count_resolved([work.pods.infos[key_of(entry)] for entry in made.pods], work)
@@ -238,7 +238,7 @@ class Admission:
         return queues
 
     def queue(self, queue: Object) -> Object:
-        """Return a queue as its webhook and its controller complete it."""
+        """Return a queue with the defaults of its webhook and its controller."""
         return with_defaults(queue, self.changes) if self.defaults else queue
 
     def pod(self, pod: Object) -> Object:
@@ -282,7 +282,7 @@ def counted(change: str, count: int) -> str:
 
 
 def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    """Return whether these are the same objects."""
+    """Return whether two tuples contain the same objects."""
     return all(one is other for one, other in zip(some, others, strict=True))
 
 

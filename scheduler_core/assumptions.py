@@ -1,4 +1,4 @@
-"""Assumptions of a result, where it may differ from the cluster's behaviour."""
+"""Notes on the assumptions of a result, under which it may differ from the real cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAMPLED_ABOVE = 100
 
 
 def release_notes(document: Mapping[str, Any]) -> list[str]:
-    """Return the note that the nearest known release decides, none when the release itself is known."""
+    """Return the note that the nearest known release is simulated, none if the release itself is known."""
     named, release = document.get("release"), release_of(document)
     if named is None or named == release.name:
         return []
@@ -36,7 +36,7 @@ def plugin_notes(conf: SchedulerConf) -> list[str]:
 
 
 def node_notes(nodes: int) -> list[str]:
-    """Return the note that the cluster is so large that Volcano samples its nodes."""
+    """Return the note that Volcano samples the nodes of a cluster that large, if it does."""
     if nodes <= SAMPLED_ABOVE:
         return []
     percentage = max(5, 50 - nodes // 125)
@@ -48,7 +48,7 @@ def node_notes(nodes: int) -> list[str]:
 
 
 def cycle_notes(cycles: int, after: ClusterTransition) -> list[str]:
-    """Return the notes on what is assumed to happen between cycles."""
+    """Return the notes on assumptions about the time between cycles."""
     if cycles == 1:
         return []
     late = after.termination_cycles

@@ -46,7 +46,7 @@ UNMODELLED_PLUGINS: Mapping[str, str] = {
     "usage": "measured load is neither filtered nor scored; Volcano does the same while it has no metrics",
 }
 
-# Every switch of a plugin entry in Volcano's spelling. A missing one is on, except the last two.
+# The switches of a plugin entry in Volcano's spelling. A missing switch is on, except the last two.
 SWITCHES = (
     "enableJobOrder",
     "enableJobReady",
@@ -195,8 +195,8 @@ def parse_conf(structure: Mapping[str, object] | None, release: Release = DEFAUL
     Raises
     ------
     ConfError
-        Where Volcano rejects the whole file: a value of the wrong type, an unknown action, drf with hierarchy
-        beside proportion in one tier.
+        If Volcano rejects the whole file: a value of the wrong type, an unknown action, or drf with hierarchy
+        and proportion in one tier.
 
     """
     if structure is None:

@@ -40,7 +40,7 @@ class ClusterTransition:
     termination_cycles : int
         The number of sessions in which an evicted pod is terminating.
     cycle_seconds : float
-        How far the clock advances.
+        The time between two cycles.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class ClusterTransition:
         return self.cluster.pods
 
     def advance(self, session: Session, cycle: int) -> None:
-        """Write the decisions of cycle number `cycle`, at the clock of the next one.
+        """Write the decisions of cycle number `cycle`, at the time of the next one.
 
         Only jobs that changed have a status to write.
         """

@@ -15,7 +15,7 @@ class Decision:
     state : str
         committed, kept (neither committed nor undone), or failed.
     explanation : dict or None
-        For an eviction, when a recorder listens: tier, order, votes, freed, needed.
+        For an eviction with a recorder: tier, order, votes, freed, needed.
 
     """
 

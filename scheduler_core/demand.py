@@ -1,7 +1,7 @@
-"""What each queue would deserve and could reach in a new session, for any queues and configuration.
+"""The deserved amount and real capability of queues in a new session, for any queues and configuration.
 
 The allocated and requested amounts of a cluster's jobs are summed once; any queues and configuration can then
-be evaluated without reading a job again.
+be evaluated without reading the jobs again.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class QueueDemand:
     Attributes
     ----------
     first_job : str
-        The smallest of their keys.
+        The smallest key of these jobs.
     jobs, running, pending : int
-        PodGroups, and their pods that run and that wait.
+        Numbers of PodGroups, and of their running and waiting pods.
     allocated, waiting, elastic, inqueue : Resource
         As in a queue's account; `waiting` is the request of pending pods.
 
@@ -62,14 +62,14 @@ class QueueDemand:
 
 @dataclass(frozen=True)
 class Demand:
-    """The total of a cluster, and what the jobs of each queue have allocated and request.
+    """The total of a cluster, and the allocated and requested amounts of the jobs of each queue.
 
     Attributes
     ----------
     total : Resource
         The sum of all nodes' allocatable.
     queues : dict
-        By the queue's name; also of names for which no such queue:.
+        By the queue's name, including names of queues that do not exist.
     settings : dict
         The scenario's settings for queues that it does not list.
 
@@ -124,16 +124,16 @@ def _queue_demand(snapshot: Snapshot, queue: str, jobs: Sequence[JobInfo], relea
 def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None) -> dict[str, Any]:
     """Return the state of the queue plugin when a session opens, as in `at_open` of a result.
 
-    `without_jobs` has the real capability of queues that take no part because they have no jobs. `obstacle`
-    is why capacity would enqueue and place nothing; the amounts are then meaningless. If the queues or the
+    `without_jobs` has the real capability of queues that are left out because they have no jobs. `obstacle`
+    says why capacity would enqueue and place nothing; the amounts are then meaningless. If the queues or the
     configuration cannot be simulated, the only key is `error`.
 
     Parameters
     ----------
     demand : Demand
-        What the jobs have allocated and request.
+        The allocated and requested amounts of the jobs.
     queues : iterable
-        Queue objects; they may be others than those of the demand's scenario.
+        Queue objects, which may differ from those of the demand's scenario.
     conf : mapping, optional
         The scheduler configuration as a structure; None: Volcano's default.
 
@@ -156,7 +156,7 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
 
 
 def _without_jobs(session: Session, state: Object) -> dict[str, dict[str, float]]:
-    """Return what each queue without an account could reach; empty if no plugin sets limits."""
+    """Return the real capability of each queue without an account; empty if no plugin sets limits."""
     if "queue_plugin" not in state:
         return {}
     guaranteed = total_of(queue.guarantee for queue in session.queues.values())

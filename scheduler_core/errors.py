@@ -2,7 +2,7 @@
 
 
 class CoreError(Exception):
-    """Base of everything that the core raises on purpose."""
+    """Base of all exceptions that the core raises on purpose."""
 
 
 class InputError(CoreError):
@@ -10,7 +10,7 @@ class InputError(CoreError):
 
 
 class ConfError(InputError):
-    """The scheduler configuration is one that Volcano rejects as a whole."""
+    """Volcano rejects the scheduler configuration as a whole."""
 
 
 class SchedulerPanic(CoreError):
@@ -22,7 +22,7 @@ class SchedulerHang(CoreError):
 
 
 class EventError(CoreError):
-    """An event handler refused an allocation; the statement rolls the operation back."""
+    """An event handler refused an allocation; the statement rolls back the operation."""
 
 
 class ScoreError(CoreError):

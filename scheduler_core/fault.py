@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 NOT_OURS = (MemoryError, OSError)
-"""What a caller has to handle: no memory left, or a callback that cannot write."""
+"""Exceptions that callers must handle: no memory left, or a callback that cannot write."""
 
 
 class Fault(NamedTuple):
@@ -14,9 +14,9 @@ class Fault(NamedTuple):
     Attributes
     ----------
     reference : str
-        Equal for equal calls that end in an exception of the same type.
+        Equal for equal calls that end with an exception of the same type.
     kind, says : str
-        The exception.
+        The type and the text of the exception.
     calls : list of str
         The functions of the core that led there, the innermost last.
 

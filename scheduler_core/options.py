@@ -12,7 +12,7 @@ from scheduler_core.release import Release
 
 @dataclass(frozen=True)
 class Options:
-    """How a scenario is simulated.
+    """Options of the simulation of a scenario.
 
     Attributes
     ----------
@@ -27,19 +27,19 @@ class Options:
     release : Release, optional
         The release to simulate; None: the one that the scenario names.
     reasons : bool
-        Whether waiting pods and PodGroups have reasons; without them jobs that fit nowhere cost nothing.
+        Whether waiting pods and PodGroups have reasons; without them, jobs that fit nowhere take no time.
     counts_pipelined : bool
         Whether pipelined pods may be counted on nodes and queues without updating their jobs.
     extender : callable, optional
-        How plugin extender reaches its service, see `framework.extender_calls.Post`; without it calls fail.
+        Sends the requests of plugin extender, see `framework.extender_calls.Post`; without it calls fail.
     reuse : Reuse, optional
         State of the first session, shared by consecutive runs of one session each.
     shows : frozenset of str, optional
         Each cycle of the result has only these of `result.BRIEF_PARTS`, in brief; None: everything.
     job : str, optional
-        The key of the one job that a brief result is about: its PodGroups are this one, with the tasks as in
-        a full result. A session ends when no remaining action considers the job and none of its pods has a
-        place; a failure in those actions goes unnoticed. For results of one cycle.
+        The key of the one job that a brief result is about: it has only this PodGroup, with the tasks as in a
+        full result. A session ends when no remaining action considers the job and none of its pods has a
+        node; a failure in those actions is not noticed. For results of one cycle.
 
     """
 

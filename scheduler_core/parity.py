@@ -1,4 +1,4 @@
-"""Parity of results with recorded ones: the first difference that counts."""
+"""Comparison of results with recorded ones: the first difference that counts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _MESSAGES = ("fit_error", "pending_reasons", "conditions")
 
 
 def first_difference(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> str | None:
-    """Return the first difference between two results, None when they are equal."""
+    """Return the first difference between two results, None if they are equal."""
     return next(_differences(ours, recorded), None)
 
 
 def first_message_difference(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> str | None:
-    """Return the first difference between the texts of two results, None when they are equal."""
+    """Return the first difference between the texts of two results, None if they are equal."""
     if "error" in recorded:
         return None
     return next(_message_differences(ours, recorded), None)
@@ -60,7 +60,7 @@ def _state_difference(where: str, mine: Any, theirs: Any) -> Iterator[str]:
 
 
 def _by_name(value: Any) -> Any:
-    """Return lists of named or pathed things as maps, so that a difference has a readable path."""
+    """Return lists of objects with names or paths as maps, so that a difference has a readable path."""
     if isinstance(value, Mapping):
         return {name: _by_name(entry) for name, entry in value.items()}
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
@@ -151,9 +151,9 @@ def _messages(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unmet(ours: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
-    """Return where a result disagrees with the expectations of Volcano's own unit test.
+    """Return the differences of a result from the expectations of Volcano's own unit test.
 
-    Expectations on scores and filters of single nodes are ignored, as a result does not have them.
+    Expectations about scores and filters of single nodes are ignored, as results do not have them.
     """
     cycles = ours.get("cycles") or []
     decisions = [decision for cycle in cycles for decision in cycle["decisions"] or ()]
@@ -218,7 +218,7 @@ def _queues_at_open(cycles: list[Any], field: str) -> dict[str, Any]:
 
 
 def first_replay_difference(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> str | None:
-    """Return the first difference between two replay results, None when they are equal."""
+    """Return the first difference between two replay results, None if they are equal."""
     return next(_replay_differences(ours, recorded), None)
 
 

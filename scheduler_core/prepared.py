@@ -1,4 +1,4 @@
-"""Prepared documents: answer what-ifs without reading unchanged parts again."""
+"""Prepared documents, which simulate variants without reading unchanged parts again."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Prepared:
 
     A variant is given as the parts of the document that differ, whole lists under their names: ``{"queues":
     [...]}``, ``{"scheduler_conf": {...}}``, ``{"pods": [*others, changed]}``. An object that a variant
-    takes over unchanged, that is the same object, is neither checked nor read again. The result of a variant
+    shares with the document is neither validated nor read again. The result of a variant
     is byte for byte that of a run of ``{**document, **changes}`` from scratch.
 
-    Objects that were passed in must never be edited: a change is a new object. Variants do not modify a
+    Never edit an object that was passed in; pass a new one. Variants do not modify a
     `Prepared`, so several threads may share it.
 
     Parameters
@@ -62,7 +62,7 @@ class Prepared:
         changes : mapping, optional
             The parts of the document that differ; None or empty: the document itself.
         options : Options
-            How it is simulated.
+            The options of the simulation.
 
         """
         return self._answer(changes, options, Simulation.run)
@@ -144,7 +144,7 @@ def simulate_document(document: Mapping[str, Any], options: Options = DEFAULTS) 
     document : mapping
         A scenario whose `scheduler_conf` is a structure, or missing for Volcano's default.
     options : Options
-        How it is simulated.
+        The options of the simulation.
 
     """
     return Prepared(document).simulate(options=options)

@@ -20,16 +20,16 @@ class Problem:
     Attributes
     ----------
     severity : str
-        error: it cannot be simulated. warning: Volcano or the API server would refuse it, or it does not do
-        what its author meant. remark: worth knowing.
+        error: it cannot be simulated; warning: Volcano or the API server would refuse it, or it does not do
+        what its author meant; remark: worth knowing.
     path : str
         Such as ``queues[3].spec.capability["nvidia.com/gpu"]``.
     queue : str
-        The queue that it concerns, empty when it concerns none.
+        The queue that it concerns, empty if none.
     field : str
         The part of the path inside its object.
     actual, limit
-        The value found and the value allowed, where these are scalars.
+        The value found and the value allowed, if these are scalars.
 
     """
 

@@ -34,7 +34,7 @@ _FACTOR = {
 
 _LARGEST = Fraction(2**63 - 1)
 _LONGEST = 200
-"""Characters; no longer text is a plausible amount, and parsing digits takes quadratic time."""
+"""The maximum number of characters; longer texts are implausible, and parsing takes quadratic time."""
 
 
 class QuantityError(InputError):
@@ -73,7 +73,7 @@ def parse_quantity(value: object) -> Fraction:
 
     Notes
     -----
-    Amounts above 2^63 - 1 are cut there, as apimachinery does.
+    Amounts above 2^63 - 1 are capped there, as in apimachinery.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Defaults that a queue's webhook and its controller fill in."""
+"""Defaults that a queue's webhook and controller fill in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Object = Mapping[str, Any]
 
 
 def with_defaults(queue: Object, changes: Counter[str]) -> Object:
-    """Return a queue with its defaults; a sentence about each is counted in `changes`."""
+    """Return a queue with its defaults; `changes` counts a sentence for each default."""
     spec, status, metadata = queue.get("spec") or {}, queue.get("status") or {}, queue["metadata"]
     changed_spec: dict[str, Any] = {}
     if not spec.get("weight"):

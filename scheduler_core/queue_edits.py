@@ -1,7 +1,7 @@
 """Validation of edits to queues, for the server and for files.
 
-What only the webhook refuses is a problem of the plan and does not prevent an edit. An edit is refused if no
-simulation could read it, if the CRD lacks the field, or if the queues would not form a tree.
+A refusal by the webhook alone is a problem of the plan and does not prevent an edit. An edit is refused if it
+cannot be simulated, if the CRD lacks the field, or if the queues would not form a tree.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from scheduler_core.schema_rules import schema_problems
 from scheduler_core.validate import problems
 
 MADE_BY_VOLCANO = ("root", "default")
-"""Queues that the scheduler creates when they are missing."""
+"""Queues that the scheduler creates if they are missing."""
 
 _METADATA = ("annotations", "labels")
 _NOT_ALLOWED = ("quantity.negative", "word.unknown")
-"""What an existing object may have, with a warning, but no edit may set."""
+"""Rules that existing objects may break, with a warning, but edits may not."""
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 _PART = re.compile(r"^queues\[0\]\.(?:spec|metadata|status)\.?")
 
@@ -33,7 +33,7 @@ def queue_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> li
     Parameters
     ----------
     name : str
-        Its present name, empty for a new queue.
+        Its current name, empty for a new queue.
     fields : mapping
         All its fields in the spelling of the CRD, including those of metadata and status.
     parents : mapping
@@ -74,7 +74,7 @@ def below(name: str, parents: Parents) -> list[str]:
 
 
 def _form_problems(name: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what is wrong with the fields themselves, by the rules of an import."""
+    """Yield the problems of the fields themselves, by the rules of an import."""
     metadata = {part: fields[part] for part in _METADATA if part in fields}
     spec = {field: value for field, value in fields.items() if field not in (*_METADATA, "name", "state")}
     queue = {

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 WRAPPED = b'{"scenario":'
 BUFFERED = 2**20
-"""Bytes to read at once: a scenario is one long line."""
+"""The number of bytes to read at once, as a scenario is one long line."""
 
 COLLECTED_AFTER = 20_000
-"""Pods that were simulated, a hundred counted for each scenario."""
+"""The number of simulated pods between two collections; each scenario counts as a hundred more."""
 
 YOUNG_IN_REPLAYS = 150_000
-"""Objects that a replay creates between two young collections; jobs that have ended are cyclic garbage."""
+"""The number of objects between two young collections in replays, in which ended jobs are cyclic garbage."""
 
 Hook = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -29,7 +29,7 @@ Hook = Callable[[dict[str, Any]], dict[str, Any]]
 class Entry(NamedTuple):
     """One scenario of a file, with its recorded and expected results and the time it took to read.
 
-    `fault` is a problem of the text itself; a text with a fault is not simulated.
+    `fault` is a problem of the text itself; a text with one is not simulated.
     """
 
     scenario: dict[str, Any]
@@ -42,9 +42,9 @@ class Entry(NamedTuple):
 class Collector:
     """The garbage collector, disabled while a scenario is read and rarely run afterwards.
 
-    It would traverse the growing objects of a large scenario again and again. What was read is frozen, and
-    the young generation is collected less often the more pods there are. Sessions contain reference cycles:
-    their garbage is collected before the next scenario is read, if there is much.
+    It would traverse the growing objects of a large scenario again and again. After reading, these are
+    frozen, and the young generation is collected less often the more pods there are. Sessions contain
+    reference cycles; their garbage is collected before the next scenario is read if there is much of it.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Collector:
             self._left = 0
 
     def after(self, scenario: Any) -> None:
-        """Prepare for simulating what was read."""
+        """Prepare for simulating the scenario."""
         pods = scenario.get("pods") if isinstance(scenario, dict) else None
         count = len(pods) if isinstance(pods, (list, dict)) else 0
         self._left += 100 + count
@@ -76,7 +76,7 @@ def entries(name: str, *, with_recorded: bool = True, sharing: bool = False) -> 
     """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input).
 
     Lines are read one at a time, and no text is kept while its scenario is in use. Without `with_recorded`
-    what follows the scenario in a line is not parsed. With `sharing`, equal specs and statuses in JSON are
+    the rest of a line after the scenario is not parsed. With `sharing`, equal specs and statuses in JSON are
     one object, which must not be modified: thousands of jobs then take half the memory.
     """
     file = FileIO(0, closefd=False) if name == "-" else FileIO(name)
@@ -175,5 +175,5 @@ def _manifests() -> ModuleType:
 
 
 def milliseconds() -> float:
-    """Return a monotonic clock in milliseconds."""
+    """Return the time of a monotonic clock in milliseconds."""
     return time.perf_counter() * 1000.0

@@ -1,4 +1,4 @@
-"""Detection of loops: states of successive cycles that recur, up to uids and times."""
+"""Detection of loops: states of cycles that recur, except for uids and times."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Loop(NamedTuple):
 
 
 class Recurrence:
-    """Tracks what cycles change, and finds the first loop.
+    """Tracks the changes of cycles, and finds the first loop.
 
-    The state is all that later decisions can depend on: the parts that differ from the start, and the order
-    in which evicted pods were recreated.
+    The state is everything that later decisions can depend on: the parts that differ from the start, and the
+    order in which evicted pods were recreated.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Recurrence:
         self.loop: Loop | None = None
         self._at_first: dict[Hashable, object] = {}
         self._differs: dict[Hashable, object] = {}
-        self._came_back: dict[Hashable, None] = {}
+        self._requeued: dict[Hashable, None] = {}
         self._last_seen: dict[bytes, int] = {}
         self._evicted_in = 0
         self.close(0, terminating=(), evicts=False)
@@ -52,15 +52,15 @@ class Recurrence:
             self._differs[part] = after
 
     def requeue(self, pod: Hashable) -> None:
-        """Record an evicted pod that is pending again, as the youngest of all."""
-        self._came_back.pop(pod, None)
-        self._came_back[pod] = None
+        """Record that an evicted pod is pending again, now as the youngest of all."""
+        self._requeued.pop(pod, None)
+        self._requeued[pod] = None
 
     def close(self, cycle: int, *, terminating: Iterable[tuple[str, int]], evicts: bool) -> None:
-        """End a cycle; `terminating` has the pods that still exist, and for how many cycles."""
+        """End a cycle; `terminating` has the terminating pods, and for how many more cycles they exist."""
         if evicts:
             self._evicted_in = cycle
-        state = sorted(map(repr, self._differs.items())), list(self._came_back), sorted(terminating)
+        state = sorted(map(repr, self._differs.items())), list(self._requeued), sorted(terminating)
         import hashlib
 
         digest = hashlib.sha256(repr(state).encode()).digest()

@@ -20,9 +20,9 @@ class Change(NamedTuple):
     pulls : tuple of int
         The pull requests of Volcano that introduced it.
     part : str
-        The plugin or the action that it concerns.
+        The plugin or action that it concerns.
     before, after : str
-        What releases do without and with the rule.
+        The behaviour of releases without and with the rule.
 
     """
 
@@ -36,7 +36,7 @@ class Change(NamedTuple):
 class Rule(Enum):
     """The differences between the known releases, one rule for each.
 
-    A release follows a rule or does not; the plugin or action that a rule concerns reads it in one place.
+    A release either follows a rule or not; the plugin or action that a rule concerns reads it in one place.
     """
 
     INQUEUE_REMAINDER = Change(
@@ -142,7 +142,7 @@ class Rule(Enum):
         "The queue annotation volcano.sh/nodegroup-resource-limits caps a queue in each node group.",
     )
 
-    __hash__ = object.__hash__  # faster than Enum's, and sessions look up rules all the time
+    __hash__ = object.__hash__  # faster than Enum's, as sessions look up rules often
 
     @property
     def since(self) -> tuple[int, int]:
@@ -202,7 +202,7 @@ def release_of(document: Mapping[str, object]) -> Release:
 
 
 def release_named(name: str) -> Release | None:
-    """Return the known release nearest to a version; None when the text is not a version.
+    """Return the known release nearest to a version; None if the text is not a version.
 
     Patch releases and pre-releases map to the known release of their minor version, versions beyond the known
     ones to the oldest or the newest.

@@ -12,7 +12,7 @@ _AS_THEY_ARE = frozenset({str, int, bool, type(None)})
 
 
 def number(value: float) -> float:
-    """Return a whole number as int where that is exact."""
+    """Return a whole number as int if that is exact."""
     return int(value) if value.is_integer() and -_EXACT < value < _EXACT else value
 
 

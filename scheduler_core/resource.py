@@ -1,8 +1,8 @@
 """The scheduler's resource vector: adding, subtracting and comparing amounts.
 
-It has cpu in milli-cores, memory in bytes and a map of scalars (milli-units; `pods` a plain count). A scalar
-map can be missing, empty, or have a key with value 0, and some operations distinguish these; each method
-below states what a missing scalar means for it.
+It has cpu in milli-cores, memory in bytes and a map of scalars (milli-units; `pods` is a plain count). A
+scalar map can be missing, be empty, or have a key with value 0, and some operations distinguish these cases;
+each method states what a missing scalar means for it.
 
 Source: volcano ``pkg/scheduler/api/resource_info.go`` at v1.15.1.
 """
@@ -24,7 +24,7 @@ INFINITE = -1.0
 
 
 class Absent(Enum):
-    """What a scalar stands for that is missing on one side of an operation."""
+    """The meaning of a scalar that is missing on one side of an operation."""
 
     ZERO = "zero"
     INFINITY = "infinity"
@@ -43,7 +43,7 @@ class Resource:
     memory : float
         Bytes.
     scalars : dict of str to float, or None
-        Milli-units (`pods`: a count). None: there is no map at all.
+        Milli-units (`pods`: a count). None: there is no map.
 
     """
 
@@ -71,7 +71,7 @@ class Resource:
         return Resource(self.cpu, self.memory, None if self.scalars is None else dict(self.scalars))
 
     def get(self, name: str) -> float:
-        """Return the amount of one resource, 0 when absent."""
+        """Return the amount of one resource, 0 if absent."""
         if name == CPU:
             return self.cpu
         if name == MEMORY:
@@ -97,7 +97,7 @@ class Resource:
             self.scalars[name] = self.scalars.get(name, 0.0) + amount
 
     def names(self) -> list[str]:
-        """Return the resources held (at least `MIN_RESOURCE`): cpu, memory, then scalars by name."""
+        """Return the resources with at least `MIN_RESOURCE`: cpu, memory, then scalars by name."""
         held = []
         if self.cpu >= MIN_RESOURCE:
             held.append(CPU)
@@ -144,7 +144,7 @@ class Resource:
         Raises
         ------
         SchedulerPanic
-            If `other` is not at most self: Volcano asserts it and crashes.
+            If `other` is not at most self, which Volcano asserts with a crash.
 
         """
         if not other.less_equal(self, ZERO):
@@ -152,7 +152,7 @@ class Resource:
         return self.raw_sub(other)
 
     def raw_sub(self, other: Resource) -> Resource:
-        """Subtract `other` in place, below zero if need be; without a scalar map scalars are unchanged."""
+        """Subtract `other` in place, possibly below zero; without a scalar map scalars are unchanged."""
         self.cpu -= other.cpu
         self.memory -= other.memory
         mine = self.scalars
@@ -170,7 +170,7 @@ class Resource:
         return self
 
     def set_max_resource(self, other: Resource) -> None:
-        """Raise every dimension in place to that of `other` where it is larger."""
+        """Raise every dimension in place to that of `other` if that is larger."""
         self.cpu = max(self.cpu, other.cpu)
         self.memory = max(self.memory, other.memory)
         if other.scalars is None:
@@ -249,9 +249,9 @@ def maximum(left: Resource, right: Resource) -> Resource:
 
 
 def exceeded_part(left: Resource, right: Resource) -> Resource:
-    """Return by how much `left` exceeds `right`; a missing scalar is 0, one that is used up disappears.
+    """Return by how much `left` exceeds `right`; a missing scalar is 0, one that becomes 0 is removed.
 
-    The number -1 stands for infinity, as in Volcano.
+    The number -1 means infinity, as in Volcano.
     """
     ours, others = left.scalars or {}, right.scalars or {}
     grown = {}

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from scheduler_core.resource import CPU, INFINITY, MEMORY, MIN_RESOURCE, PODS, ZERO, Absent, Resource
 
-# with the tolerance MIN_RESOURCE
+# comparisons with the tolerance MIN_RESOURCE
 
 
 def insufficient(request: Resource, available: Resource, absent: Absent = ZERO) -> list[str]:
-    """Return the dimensions in which a request exceeds what is available."""
+    """Return the dimensions in which a request exceeds the available amount."""
     names = []
     if not _less_equal(request.cpu, available.cpu):
         names.append(CPU)
@@ -32,7 +32,7 @@ def insufficient(request: Resource, available: Resource, absent: Absent = ZERO) 
 
 
 def less_equal_partly(held: Resource, limit: Resource, request: Resource) -> bool:
-    """Return whether some requested dimension is within `limit`; one that both lack does not count."""
+    """Return whether any requested dimension is within `limit`; one that both lack does not count."""
     for name in requested_dimensions(request):
         mine, theirs = held.get(name), limit.get(name)
         if mine < MIN_RESOURCE and theirs < MIN_RESOURCE:
@@ -46,7 +46,7 @@ def _less_equal(left: float, right: float) -> bool:
     return left < right or abs(left - right) < MIN_RESOURCE
 
 
-# exactly
+# exact comparisons
 
 
 def requested_dimensions(request: Resource) -> list[str]:
@@ -60,7 +60,7 @@ def requested_dimensions(request: Resource) -> list[str]:
 def exceeded_dimensions(held: Resource, limit: Resource | None, request: Resource) -> list[str]:
     """Return the requested dimensions (above 0, not `pods`) in which `held` is strictly above `limit`.
 
-    Without a `limit` every dimension held exceeds it; without a scalar map `held` exceeds no scalar.
+    Without a `limit` every dimension of `held` exceeds it; without a scalar map `held` exceeds no scalar.
     """
     if limit is None:
         return held.names()
@@ -104,7 +104,7 @@ def short_of(limit: Resource, request: Resource, *held: Resource) -> list[str]:
 def excess_over(held: Resource, limit: Resource) -> frozenset[str]:
     """Return the dimensions that `limit` names and `held` strictly exceeds.
 
-    `limit` names cpu and memory from `MIN_RESOURCE` on, a scalar by having its key.
+    `limit` names cpu and memory if they are at least `MIN_RESOURCE`, and a scalar if it has the key.
     """
     names = [CPU] if held.cpu > limit.cpu >= MIN_RESOURCE else []
     if held.memory > limit.memory >= MIN_RESOURCE:

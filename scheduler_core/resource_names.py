@@ -18,7 +18,7 @@ def is_qualified_name(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_scalar_name(name: str) -> bool:
-    """Return whether the scheduler counts a resource of this name as a scalar, not so `ephemeral-storage`."""
+    """Return whether the scheduler counts a resource of this name as a scalar; not `ephemeral-storage`."""
     if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
         return True
     return "/" in name and not name.startswith("requests.") and is_qualified_name("requests." + name)

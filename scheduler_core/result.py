@@ -30,8 +30,8 @@ _key = attrgetter("key")
 _ALWAYS = frozenset({CPU, MEMORY})
 _CONDITION = ("type", "status", "reason", "message")
 BRIEF_PARTS = ("at_end", "decisions", "nodes", "podgroups")
-"""Parts of a cycle that a brief result may have: at the end the queues only, of decisions the committed
-evictions, and of PodGroups their names, queues, whether they are ready, and the status of each task."""
+"""Parts of a cycle that a brief result may have: only the queues at the end, the committed evictions of the
+decisions, and for PodGroups their names, queues, readiness, and the status of each task."""
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
 
 
@@ -148,7 +148,7 @@ def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
 
 
 def add_after_close(podgroup: dict[str, Any], job: JobInfo) -> None:
-    """Complete a job's numbers with what the session wrote on closing."""
+    """Complete a job's numbers with those that the session wrote when it closed."""
     podgroup["phase_after"] = job.phase
     if waits(job):
         podgroup["fit_error"] = fit_error(job)
@@ -175,7 +175,7 @@ def waits(job: JobInfo) -> bool:
 
 
 def task_result(task: TaskInfo | PodInfo) -> dict[str, Any]:
-    """Return the state of a task; that of its pod if no action examined it."""
+    """Return the state of a task, or of its pod if no action examined the task."""
     entry = {"pod": task.key}
     if task.role:
         entry["role"] = task.role
@@ -224,7 +224,7 @@ def explanations(session: Session, recorder: Recorder) -> dict[str, Any]:
 
 
 def spared_candidates(recorder: Recorder) -> list[dict[str, Any]]:
-    """Return the refusals; numbers that several share are converted once.
+    """Return the refusals; numbers that several of them share are converted once.
 
     The recorder is not read again, so its entries are completed in place.
     """
@@ -254,7 +254,7 @@ def encoded(result: Mapping[str, Any]) -> Iterator[bytes]:
 def timing(
     actions: Sequence[str], snapshot: float, opening: float, times: Sequence[float], closing: float
 ) -> dict[str, Any]:
-    """Return the time a cycle took, in milliseconds, without showing its state."""
+    """Return the duration of a cycle in milliseconds, without that of rendering its state."""
     return {
         "snapshot_ms": snapshot,
         "open_session_ms": opening,

@@ -1,7 +1,7 @@
 """Rollouts: the steps from one tree of queues to another, each accepted by the webhook.
 
-A queue is first tried in its final form. If none of the remaining ones is accepted, one is put half-way: with
-the larger amounts of before and after, else with the smaller ones, finally with none.
+Queues are first tried in their final form. If none of the remaining ones is accepted, one is written
+half-way: with the larger amounts of before and after, else with the smaller ones, finally with none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULTS = WebhookOptions()
 
 @dataclass(frozen=True)
 class Step:
-    """One write; `halfway` when a later one brings the queue to its final form.
+    """One write; `halfway` if a later write brings the queue to its final form.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Rollout:
     deletions : list of Step
         The deletions afterwards, children first.
     states : dict
-        Queues to open or close: done by a command, not by a manifest.
+        Queues to open or close, by a command instead of a manifest.
     impossible : list of Problem
-        What the webhook refuses in any order.
+        The problems of steps that the webhook refuses in any order.
 
     """
 
@@ -83,7 +83,7 @@ class _Way:
         self.webhook = QueueAdmission(self.present.values(), options)
 
     def walk(self) -> Rollout:
-        """Take steps that the webhook accepts, until nothing is left or nothing is accepted."""
+        """Take steps that the webhook accepts, until none is left or none is accepted."""
         self._keep_root_amounts()
         while self._advances():
             pass
@@ -93,7 +93,7 @@ class _Way:
         return Rollout(self.steps, deletions, self.states, self.impossible)
 
     def _keep_root_amounts(self) -> None:
-        """Report what the webhook's protection of root refuses, and continue without it."""
+        """Report changes of root that its protection by the webhook refuses, and continue without them."""
         there, goal = self.present.get(ROOT), self.goals.get(ROOT)
         if there is None or goal is None:
             return
@@ -117,10 +117,10 @@ class _Way:
         return sorted(names, key=lambda name: _level(name, self.goals))
 
     def _halfway(self, form: Form) -> bool:
-        """Put one queue half-way: with larger amounts where they grow, smaller where they shrink.
+        """Write one queue half-way: with larger amounts if they grow, smaller ones if they shrink.
 
-        One without amounts stays so until it can take its final form: else a queue to delete, such as a
-        renamed one, would keep its amounts because its descendants fill it again.
+        A queue without amounts remains so until it can get its final form; otherwise a queue to delete, such
+        as a renamed one, would keep its amounts because its descendants fill it again.
         """
         open_now = {*self._open(), *(self.present.keys() - self.goals.keys())}
         names = sorted(
@@ -132,7 +132,7 @@ class _Way:
         )
         left = [name for name in names if not {(name, form), (name, _bare)} & self.halfway]
         if form is _bare:
-            # All at once: what was just emptied would be filled again before its parent is empty.
+            # All at once: otherwise an emptied queue would be filled again before its parent is empty.
             return bool(
                 [name for name in sorted(left, key=self._depth, reverse=True) if self._put(name, form)]
             )
@@ -179,13 +179,13 @@ class _Way:
 
 
 def _larger(there: Object, goal: Object) -> Object:
-    """Return a queue with the larger amounts of both, and a limit only where both have one."""
+    """Return a queue with the larger amounts of both, and a limit only if both have one."""
     parts = {part: _either(_amounts(there, part), _amounts(goal, part)) for part in _PROMISES}
     return _with_amounts(there, parts | {"capability": _loose(there, goal)})
 
 
 def _smaller(there: Object, goal: Object) -> Object:
-    """Return a queue with the smaller amounts of both, and a limit only where both have one."""
+    """Return a queue with the smaller amounts of both, and a limit only if both have one."""
     parts = {part: _both(_amounts(there, part), _amounts(goal, part), min) for part in _PROMISES}
     return _with_amounts(there, parts | {"capability": _loose(there, goal)})
 
@@ -247,7 +247,7 @@ def _with_amounts(queue: Object, parts: Mapping[str, Object]) -> Object:
 
 
 def _content(queue: Object | None) -> object:
-    """Return what a manifest states of a queue; empty and absent parts are the same."""
+    """Return the content of a queue's manifest, in which empty and absent parts are equal."""
     if queue is None:
         return None
     metadata, spec = queue["metadata"], queue.get("spec") or {}
@@ -263,7 +263,7 @@ def _without_status(queue: Object) -> Object:
 
 
 def _with_status(queue: Object, there: Object | None) -> Object:
-    """Return a queue with the status that the cluster has: a manifest does not change it."""
+    """Return a queue with the status in the cluster, which a manifest does not change."""
     status = (there or {}).get("status")
     return {**_without_status(queue), **({"status": status} if status else {})}
 

@@ -21,7 +21,7 @@ def changed_objects(way: Rollout, conf: Object | None) -> list[Object]:
 
 
 def unchanged_objects(way: Rollout, queues: Iterable[Object]) -> Iterator[Object]:
-    """Yield the queues that no step changes, where the webhook allows writing them."""
+    """Yield the queues that no step changes and that the webhook allows writing."""
     touched = {step.name for step in way.steps} | {problem.queue for problem in way.impossible}
     yield from (applicable(queue) for queue in queues if queue["metadata"]["name"] not in touched)
 

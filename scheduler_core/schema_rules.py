@@ -1,4 +1,4 @@
-"""The checks of the API server against the CRDs of queues and PodGroups.
+"""The API server's checks of queues and PodGroups against their CRDs.
 
 kubectl refuses a field that the CRD lacks; without its validation the API server silently drops it.
 
@@ -46,7 +46,7 @@ _SPECS = {"queues": QUEUE_SPEC, "podgroups": PODGROUP_SPEC}
 
 
 def schema_problems(kind: str, index: int, thing: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what the API server refuses in a Queue or PodGroup at this place of its list.
+    """Yield the API server's problems with a Queue or PodGroup at this index of its list.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class _About:
             yield self._problem("unknown_field", (*way, name), message, fix=fix)
 
     def too_large(self, annotations: Mapping[Any, Any]) -> Iterator[Problem]:
-        """Yield that the annotations are too large; those that are not strings are malformed."""
+        """Yield a problem if the annotations are too large; those that are not strings are malformed."""
         size = sum(len(str(part).encode()) for entry in annotations.items() for part in entry)
         if size > ANNOTATION_BYTES:
             message = f"has {size} bytes, and the API server takes {ANNOTATION_BYTES}"
@@ -104,12 +104,12 @@ class _About:
             yield self._problem("annotations", way, message, fix=fix, actual=size, limit=ANNOTATION_BYTES)
 
     def out_of_range(self, field: str, value: Any, allowed: range) -> Iterator[Problem]:
-        """Yield that a number is out of the CRD's range; what is not an int32 at all is malformed."""
+        """Yield a problem if a number is outside the CRD's range; other values than int32 are malformed."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return
         least, most = allowed.start, allowed.stop - 1
         if least <= value <= most or not 0 <= value < 2**31 or value != value // 1:
-            return  # `value in allowed` would try every number of the range for a fraction
+            return  # for a fraction, `value in allowed` would try every number of the range
         message = f"is {value:g}, and the CRD takes {least} to {most}"
         fix = f"write a whole number from {least} to {most}"
         yield self._problem(field, ("spec", field), message, fix=fix, actual=value, limit=least)

@@ -82,9 +82,9 @@ class Simulation:
             self.afterwards.recurrence = Recurrence()
 
     def live(self, *, anew: bool = False) -> None:
-        """Keep pods, PodGroups and a state of the simulation's own from session to session.
+        """Keep pods, PodGroups and the state from session to session, independent of other simulations.
 
-        With `anew` there is no state: each session is opened on a new snapshot.
+        With `anew` there is no state; each session is opened on a new snapshot.
         """
         cluster = self.cluster
         cluster.pods = cluster.pods.copy()
@@ -92,7 +92,7 @@ class Simulation:
         self._state = None if anew else State(cluster, cluster.pods.journal)
 
     def with_only(self, podgroups: Mapping[str, Object], pods: Iterable[Object]) -> Simulation:
-        """Return a simulation of the same cluster with other work only, which also lives on.
+        """Return a simulation of the same cluster with only these PodGroups and pods, which is also live.
 
         The PodGroups are given by key.
         """
@@ -122,7 +122,7 @@ class Simulation:
         return result
 
     def fitting(self, result: dict[str, Any], pod: str) -> dict[str, Any]:
-        """Return on which nodes a waiting pod would be placed when the first session opens."""
+        """Return the nodes on which a waiting pod would be placed when the first session opens."""
         result["notes"] = self.notes
         session = self.open_new(take_snapshot(self.cluster))
         waiting = (task for job in session.jobs.values() for task in job.tasks.values() if task.key == pod)
@@ -185,11 +185,11 @@ class Simulation:
 
     @property
     def state(self) -> State | None:
-        """Return the state that is carried from session to session, None without one."""
+        """Return the state that is kept from session to session, None if there is none."""
         return self._state
 
     def reopen(self) -> None:
-        """Let every plugin open the next session."""
+        """Make every plugin open the next session."""
         self._session = None
 
     def open_session(self) -> Session:
@@ -250,7 +250,7 @@ class Simulation:
         return result
 
     def _brief(self, cycle: int, shows: frozenset[str]) -> dict[str, Any]:
-        """Return some parts of a cycle in brief; nothing else is computed, which changes no decision."""
+        """Return some parts of a cycle in brief; skipping the others changes no decision."""
         session = self._opened(self._found())
         subject = session.jobs.get(self.options.job or "")
         for position, action in enumerate(self.conf.actions, start=1):
@@ -273,7 +273,7 @@ class Simulation:
         return options.reuse.session(snapshot, self.conf, options.reasons, self.open_new)
 
     def open_new(self, snapshot: Snapshot) -> Session:
-        """Return a session on a snapshot that every plugin opens."""
+        """Return a new session on a snapshot, opened by every plugin."""
         observe = Recorder if self.options.explain else unobserved
         session = Session(
             snapshot,

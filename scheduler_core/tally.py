@@ -1,4 +1,4 @@
-"""Tally of the comparison with the scenarios of a recorded file."""
+"""Tally of comparisons with the scenarios of a recorded file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Tally:
     Attributes
     ----------
     total, equal, messages : int
-        Scenarios compared, equal ones, and those whose texts are equal, too.
+        Numbers of compared scenarios, of equal ones, and of those whose texts are also equal.
     apart : Counter
-        Scenarios with a plugin that is not modelled, by plugin; they do not count.
+        Numbers of scenarios with a plugin that is not modelled, by plugin; they do not count.
     differences : list of str
         The differences, one line per scenario.
 

@@ -19,8 +19,8 @@ Object = Mapping[str, Any]
 def write_status(podgroups: MutableMapping[str, Object], job: JobInfo) -> None:
     """Write the status that the closed session gave to a job's PodGroup.
 
-    If at most its phase changed, the status differs only in the phase and in counts, which jobs are not built
-    from: the job need not be rebuilt.
+    If at most its phase changed, the status differs only in the phase and in counts, which jobs do not read:
+    the job need not be rebuilt.
     """
     if _given_status(job).items() <= (job.podgroup.get("status") or {}).items():
         return
@@ -50,7 +50,7 @@ def _given_status(job: JobInfo) -> Object:
 
 
 def nominated_node(task: TaskInfo) -> str:
-    """Return the node that a session nominates for a waiting task, empty for none."""
+    """Return the node that a session nominates for a waiting task, empty if none."""
     return "" if task.shape.gated else cleared_node(task)
 
 

@@ -1,6 +1,6 @@
 """The checks of Volcano's webhooks for a new Job or PodGroup.
 
-The checks on creation, over plain objects; all failures are reported at once.
+The checks run on plain objects; all failures are reported at once.
 
 Source: volcano ``pkg/webhooks/admission/jobs/validate/admit_job.go``,
 ``pkg/webhooks/admission/podgroups/validate/validate_podgroup.go`` at v1.15.1.
@@ -58,7 +58,7 @@ class WorkloadAdmission:
         return [*found, *_minimum_problems(spec, replicas, ("spec",))]
 
     def on_create_podgroup(self, podgroup: Object) -> list[Problem]:
-        """Return why a new PodGroup would be refused; whether its queue is a leaf is not checked."""
+        """Return why a new PodGroup would be refused; it is not checked whether its queue is a leaf."""
         queue = (podgroup.get("spec") or {}).get("queue")
         if not isinstance(queue, str) or not queue:
             return []
@@ -93,7 +93,7 @@ def tasks_of(spec: Object) -> list[tuple[int, Object]]:
 
 
 def count(holder: Object, field: str) -> int:
-    """Return a number of pods, 0 where it is absent or invalid."""
+    """Return a number of pods, 0 if it is absent or invalid."""
     value = holder.get(field)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _INT32:
         return 0

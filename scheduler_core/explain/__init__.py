@@ -1,4 +1,4 @@
-"""Explanations of a run, and of what would change it: pure functions of a scenario and its result."""
+"""Explanations of a run and of changes to it, as pure functions of a scenario and its result."""
 
 from scheduler_core.explain.checklist import reclaim_checklist
 from scheduler_core.explain.cycle_view import Unknown, podgroup_keys

@@ -20,7 +20,7 @@ def counts(ballots: Sequence[Ballot], tier: int, plugin: str) -> bool:
 
 
 def passed_over(ballots: Sequence[Ballot]) -> str:
-    """Return which answers do not count and why, as a clause; empty when the first ballot was the last.
+    """Return which answers do not count and why, as a clause; empty if the first ballot was the last.
 
     Examples
     --------

@@ -24,9 +24,9 @@ class Change:
     kind : str
         The scenario's list (queues, nodes, podgroups...), or `conf`.
     key : str
-        The object's name, with its namespace where it has one; empty for the configuration.
+        The object's name, with its namespace if it has one; empty for the configuration.
     field : str
-        The path in the CRD's spelling, separated by dots, with a number for an entry of a list; empty: the
+        The path in the CRD's spelling, separated by dots, with a number for an entry of a list; empty for the
         whole object.
     before, after
         The value; None: absent.
@@ -65,7 +65,7 @@ def applied(document: Mapping[str, Any], changes: Iterable[Change]) -> Parts:
 
 
 def refusals(document: Mapping[str, Any], changes: Iterable[Change]) -> list[str]:
-    """Return why Volcano's webhook would refuse the changed queues, less what it refused before."""
+    """Return why Volcano's webhook would refuse the changed queues, without previous refusals."""
     parts = applied(document, [change for change in changes if change.kind == "queues"])
     if not parts:
         return []
@@ -105,7 +105,7 @@ def _set(entry: Any, path: list[str], value: Any) -> Any:
 
 
 def value_at(entry: Mapping[str, Any], field: str) -> Any:
-    """Return the value of a field, None where it is absent."""
+    """Return the value of a field, None if it is absent."""
     value: Any = entry
     for name in field.split("."):
         if isinstance(value, list):

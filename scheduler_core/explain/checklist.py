@@ -28,10 +28,10 @@ GANG_ACTIONS = tuple(GANG_KINDS)
 def reclaim_checklist(
     document: Object, result: Object, job: str | None = None, *, cycle: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return what kept the evicting actions from helping a job, or each job that starved.
+    """Return what prevented the evicting actions from helping a job, or each starving job.
 
     The cycle is replayed up to the job's turn in each action, and the checks apply to the state at that
-    point. Every check is evaluated as far as the ones before it allow. A job that is not enqueued is checked
+    point. Every check is evaluated as far as the previous ones allow. A job that is not enqueued is checked
     as if it were enqueued.
 
     Without `job`, every job that starved at the end of the cycle is checked.
@@ -40,8 +40,8 @@ def reclaim_checklist(
     -------
     list of dict
         Per job `job`, `queue`, `cycle` and `actions`: for reclaim, for preempt, and for gangreclaim and
-        gangpreempt where they are configured, `action`, `evicted` (how many pods it did evict for the job),
-        `stopped_at` (the first check that failed, empty when none did), `conclusion` (the reason of that one,
+        gangpreempt if they are configured, `action`, `evicted` (how many pods it evicted for the job),
+        `stopped_at` (the first check that failed, empty if none did), `conclusion` (the reason of that check,
         else what the evictions made room for) and `checks` (id, passed, reason).
 
     Raises
@@ -102,13 +102,13 @@ def _checklist_of(view: CycleView, simulation: Simulation | None, action: str, j
 
 
 def _checks(open_session: Callable[[], Session], action: str, key: str) -> list[Check]:
-    """Return the checks of a job at its turn; of a job without a turn, as the action begins."""
+    """Return the checks of a job at its turn, or if it has no turn, at the start of the action."""
     rest_of = gang_checks if action in GANG_ACTIONS else pod_checks
     session = open_session()
     job = session.jobs[key]
     first = [enqueued(session, job), starves(session, job)]
     if job.is_pending:
-        job.phase = "Inqueue"  # the other checks assume that it were enqueued
+        job.phase = "Inqueue"  # the other checks assume that the job is enqueued
         return [*first, *rest_of(session, action, job, searches=first[1].passed)]
     if not all(check.passed for check in first):
         return [*first, *rest_of(session, action, job, searches=False)]
@@ -124,13 +124,13 @@ def _checks(open_session: Callable[[], Session], action: str, key: str) -> list[
 
 
 def _before_others(session: Session, action: str, key: str) -> Trial | None:
-    """Return what an action would do for a job in the first turn, None if it cannot complete the job."""
+    """Return the trial of an action for a job in the first turn, None if it cannot complete the job."""
     trial = try_alone(session, action, session.jobs[key])
     return trial if trial.complete else None
 
 
 def _turn(action: str, turn: Turn, too_late: Trial | None) -> Check:
-    """Return whether the job came too late: earlier turns of other jobs used up what it needed."""
+    """Return whether the job was too late because earlier turns of other jobs used up what it needed."""
     numbers: dict[str, Any] = {"others": turn.others, "evicted": turn.evicted}
     if not turn.others:
         return Check(True, reason("check.turn", "No other job had its turn before it.", numbers))

@@ -73,13 +73,13 @@ def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo
 
 
 def candidates_found(count: int, nodes: int) -> Check:
-    """Return how many candidates there are before any plugin votes."""
+    """Return the number of candidates before any plugin votes."""
     text = f"{counted(count, 'candidate')} on {counted(nodes, 'node')}."
     return Check(count > 0, reason("check.candidates", text, {"candidates": count, "nodes": nodes}))
 
 
 def made_room(pods: int, victims: int) -> Check:
-    """Return for how many pods of the job there is room, and how many evictions that takes."""
+    """Return for how many pods of the job there is room, and the number of evictions for that."""
     text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
     if not victims:
         text = f"{counted(pods, 'pod')} of the job {agreed(pods, 'finds', 'find')} room without an eviction."
@@ -87,7 +87,7 @@ def made_room(pods: int, victims: int) -> Check:
 
 
 def counts_text(why: Counter[str]) -> str:
-    """Return how many pods are not candidates for which reason, as one phrase."""
+    """Return the number of pods that are not candidates, by reason, as one phrase."""
     return ", ".join(f"{count:,} {text}" for text, count in sorted(why.items())) or "they are empty"
 
 
@@ -128,7 +128,7 @@ def _allowed_text(count: int, candidates: int) -> str:
 
 
 def _way(before: str, alike: Mapping[str, Sequence[NodeVotes]]) -> str:
-    """Return how the nodes with the same passed-over tiers were decided; empty where all are accepted."""
+    """Return how nodes with the same passed-over tiers were decided; empty if all candidates are accepted."""
     nodes = alike[before]
     text = "; ".join(filter(None, [before, _refused(nodes)]))
     return f"on {counted(len(nodes), 'node')} {text}" if text and len(alike) > 1 else text

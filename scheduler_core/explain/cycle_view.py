@@ -17,7 +17,7 @@ Amounts = dict[str, float]
 
 
 class Unknown(LookupError):
-    """The run has nothing of this name."""
+    """The run has no object of this name."""
 
 
 class CycleView:
@@ -28,7 +28,7 @@ class CycleView:
     document : mapping
         The scenario.
     result : mapping
-        What `simulate_document` returned for it, with explanations.
+        The result of `simulate_document` for it, with explanations.
     cycle : int, optional
         The number of the cycle; None: the last one.
 
@@ -83,7 +83,7 @@ class CycleView:
         return entry
 
     def key_of_job(self, name: str) -> str:
-        """Return the key of a job; the job of a vcjob is found by the vcjob's name as well."""
+        """Return the key of a job; the job of a vcjob is also found by the vcjob's name."""
         qualified = self.qualified(name)
         if qualified in self.jobs:
             return qualified
@@ -94,7 +94,7 @@ class CycleView:
         return name if "/" in name else f"{DEFAULT_NAMESPACE}/{name}"
 
     def queue_of_job(self, job: str) -> str:
-        """Return the queue of a job, empty when the run does not know the job."""
+        """Return the queue of a job, empty if the run does not have the job."""
         entry = self.jobs.get(job)
         return entry["queue"] if entry is not None else ""
 
@@ -104,7 +104,7 @@ class CycleView:
 
     @property
     def queue_plugin(self) -> str:
-        """Return the plugin that determines what queues deserve, empty when there is none."""
+        """Return the plugin that determines what queues deserve, empty if there is none."""
         return str(self.cycle["at_open"].get("queue_plugin") or "")
 
     @property

@@ -86,7 +86,7 @@ def _by_weight(queue: str, rounds: Sequence[Object], figures: Object) -> Reason:
 
 
 def _end(last: Object, figures: Object) -> str:
-    """Return why a queue took no part in further rounds."""
+    """Return why a queue did not participate in further rounds."""
     if last["covered"]:
         return "then its request is covered"
     if not last["met"]:

@@ -17,7 +17,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """Where a job's pods are at the end of a run.
+    """The placement of a job's pods at the end of a run.
 
     Attributes
     ----------
@@ -26,11 +26,11 @@ class JobOutcome:
     placed, promised : mapping
         The node of each pod that is placed, or pipelined.
     served : bool
-        The job has its minimum placed.
+        Whether the job has its minimum placed.
     reserved : bool
-        The job has its minimum placed or pipelined.
+        Whether the job has its minimum placed or pipelined.
     has_pods : bool
-        It has any pods. A job without pods can only be enqueued.
+        Whether it has any pods. A job without pods can only be enqueued.
 
     """
 
@@ -62,8 +62,8 @@ class Outcome:
     releasing : set of str
         The nodes on which pods are still terminating at the end.
     looping : set of str
-        The jobs in an eviction loop: what they have at the end they lose again, or they evict for pods that
-        are never placed.
+        The jobs in an eviction loop: either they lose again what they have at the end, or they evict for pods
+        that are never placed.
 
     """
 
@@ -110,7 +110,7 @@ def _job(entry: Object) -> JobOutcome:
 
 
 def effects(before: Outcome, after: Outcome, job: str) -> dict[str, Any]:
-    """Return what is different for all jobs but `job`.
+    """Return the differences for all jobs but `job`.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def _compared(name: str, before: JobOutcome, after: JobOutcome) -> dict[str, Any
 
 
 def cost(effect: Mapping[str, Any]) -> int:
-    """Return what a change costs others, in pods: additional evictions, or pods that lose their place."""
+    """Return the cost of a change to others, in pods: additional evictions, or pods that lose their node."""
     lost = 0
     for entry in effect["changed"]:
         had = entry["placed"]["before"] + entry["pipelined"]["before"]
@@ -160,7 +160,7 @@ def cost(effect: Mapping[str, Any]) -> int:
 
 
 def effect_text(effect: Mapping[str, Any]) -> str:
-    """Return the effects as a phrase; "nothing else changes" when there are none."""
+    """Return the effects as a phrase; "nothing else changes" if there are none."""
     parts = []
     if effect["evicted"]:
         queues = sorted({entry["queue"] for entry in effect["evicted"]})
@@ -197,7 +197,7 @@ def _kind(entry: Mapping[str, Any], losing: set[str]) -> str:
 
 
 def _loss(entry: Mapping[str, Any]) -> tuple[int, str]:
-    """Return the sort key that puts the job with the largest loss first."""
+    """Return a sort key that puts the job with the largest loss first."""
     placed = entry["placed"]
     return placed["after"] - placed["before"], entry["job"]
 

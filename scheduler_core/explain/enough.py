@@ -24,7 +24,7 @@ def total(vectors: Iterable[Mapping[str, float]]) -> Amounts:
 
 
 def room_before(together: Victims, freed: Amounts) -> Amounts | None:
-    """Return what was free on the node before the first eviction, of all resources needed or freed.
+    """Return the free amounts on the node before the first eviction, of all needed or freed resources.
 
     None for a gang, whose victims are on several nodes.
     """
@@ -35,7 +35,7 @@ def room_before(together: Victims, freed: Amounts) -> Amounts | None:
 
 
 def surplus_of(together: Victims, freed: Amounts) -> Amounts:
-    """Return what was freed beyond what the node and the queue lacked."""
+    """Return the freed amounts beyond what the node and the queue lacked."""
     needed: Object = together[0]["needed"]
     room = room_before(together, freed) or {}
     queue_short = _queue_short(together) or {}
@@ -49,9 +49,9 @@ def surplus_of(together: Victims, freed: Amounts) -> Amounts:
 
 
 def surplus_reason(together: Victims, freed: Amounts, surplus: Amounts) -> Reason:
-    """Return how much of what was freed was needed.
+    """Return how much of the freed amounts was needed.
 
-    If the queue was full as well, what its ancestors lacked is unknown: the surplus is an upper bound.
+    If the queue was also full, it is unknown what its ancestors lacked: the surplus is an upper bound.
     """
     who = "It frees" if len(together) == 1 else f"Together the {len(together)} pods free"
     beyond = quantities(surplus)
@@ -68,7 +68,7 @@ def surplus_reason(together: Victims, freed: Amounts, surplus: Amounts) -> Reaso
 
 
 def _queue_short(together: Victims) -> Mapping[str, float] | None:
-    """Return what the preemptor's queue lacked, None when it was not full."""
+    """Return what the preemptor's queue lacked, None if it was not full."""
     return next((other["queue_short"] for other in together if "queue_short" in other), None)
 
 
@@ -76,7 +76,7 @@ def _queue_short(together: Victims) -> Mapping[str, float] | None:
 
 
 def fewest(view: CycleView, together: Victims) -> dict[str, Any]:
-    """Return how few victims would have been enough on the chosen node or nodes, as far as proven."""
+    """Return the smallest number of victims that would be enough on the chosen nodes, as far as proven."""
     found = _fewest(view, together)
     exact = found.exact or found.count == len(together)
     if _was_without_effect(view, together[0]):
@@ -95,7 +95,7 @@ def fewest(view: CycleView, together: Victims) -> dict[str, Any]:
 
 
 def _was_without_effect(view: CycleView, entry: Mapping[str, Any]) -> bool:
-    """Return whether pods were evicted on a node to which the preemptor was not pipelined after all.
+    """Return whether pods were evicted on a node although the preemptor was not pipelined to it.
 
     Releases before 1.15 keep such evictions.
     """
@@ -128,7 +128,7 @@ def _fewest_text(view: CycleView, together: Victims, found: Smallest) -> str:
 
 
 def _fewest(view: CycleView, together: Victims) -> Smallest:
-    """Return how few would have been enough; all of them if they were evicted for no pod.
+    """Return the smallest number that would have been enough; all of them if evicted for no pod.
 
     Except for reclaim before 1.15, no action evicts for a single pod that fits without evictions, so at least
     one victim was needed.
@@ -145,10 +145,10 @@ def _fewest(view: CycleView, together: Victims) -> Smallest:
 
 
 def _on_one_node(view: CycleView, start: Mapping[str, Any]) -> Smallest:
-    """Return how few of the evictable pods would have been enough.
+    """Return the smallest number of evictable pods that would have been enough.
 
-    A lower bound if the preemptor's queue was full as well, since what its ancestors lacked is unknown, and
-    after a dry run, which calls the filters as well.
+    A lower bound if the preemptor's queue was also full, since it is unknown what its ancestors lacked, and
+    after a dry run, which also calls the filters.
     """
     found = smallest_set(_lacking(start, start.get("queue_short", {})), _amounts(view, start["allowed"]))
     only_resources = "queue_short" not in start and "dry_run" not in start
@@ -156,10 +156,10 @@ def _on_one_node(view: CycleView, start: Mapping[str, Any]) -> Smallest:
 
 
 def _for_a_gang(view: CycleView, start: Mapping[str, Any]) -> Smallest:
-    """Return how few of the evictable pods would have been enough on the chosen nodes.
+    """Return the smallest number of evictable pods that would have been enough on the chosen nodes.
 
-    Each node is considered by itself, and pods of one bundle one by one. If the queue was full as well, at
-    least one of its pods had to be evicted on any node: a lower bound.
+    Each node is considered separately, and pods of one bundle one by one. If the queue was also full, at
+    least one of its pods must be evicted on any node: a lower bound.
     """
     nodes = start["chosen"].values()
     found = [smallest_set(_lacking(node, {}), _amounts(view, node["allowed"])) for node in nodes]
@@ -172,7 +172,7 @@ def _for_a_gang(view: CycleView, start: Mapping[str, Any]) -> Smallest:
 
 
 def _lacking(place: Mapping[str, Any], queue_short: Mapping[str, float]) -> Amounts:
-    """Return what must be freed on a node, or in a queue that lacks more."""
+    """Return the amounts that must be freed on a node, or in a queue that lacks more."""
     lacking = {name: amount - place["room"].get(name, 0.0) for name, amount in place["needed"].items()}
     for name, missing in queue_short.items():
         lacking[name] = max(lacking.get(name, missing), missing)

@@ -13,7 +13,7 @@ _SOME = 1.0
 
 
 def extent(changes: Sequence[Mapping[str, Any]]) -> int:
-    """Return how far changes go: 0 up to double or half, 1 up to eight times, 2 further.
+    """Return how large changes are: 0 up to double or half, 1 up to eight times, 2 beyond that.
 
     An added object counts as one, a field that is not set on one side as a doubling, and a value that is not
     a number (a switch, a state, the order of actions) as nothing.
@@ -42,7 +42,7 @@ def _doublings(change: Mapping[str, Any]) -> float:
 
 
 def _numbers(before: Any, after: Any) -> tuple[list[float | None], list[float | None]]:
-    """Return the numbers of two values in pairs, None where a side has none."""
+    """Return the numbers of two values in pairs, None if a side has none."""
     if isinstance(before, Mapping) or isinstance(after, Mapping):
         first, second = before or {}, after or {}
         names = [name for name in {**first, **second} if first.get(name) != second.get(name)]

@@ -26,7 +26,7 @@ from scheduler_core.recording.votes import recorded
 
 
 class Search(NamedTuple):
-    """The search of a gang action for room for all pods that a job still needs.
+    """The search of a gang action for room for all remaining pods of a job.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Search(NamedTuple):
     evictable : list of TaskInfo
         The pods that may be evicted: the plugins accept them, and their bundles may be evicted.
     searches : bool
-        Whether the action gets to search for room at all.
+        Whether the action reaches the point of searching for room.
 
     """
 
@@ -49,7 +49,7 @@ class Search(NamedTuple):
 def gang_checks(session: Session, action: str, job: JobInfo, *, searches: bool) -> Iterator[Check]:
     """Yield the checks, from whether the job may evict to whether all of it would have room.
 
-    `searches`: whether the action gets to this job.
+    `searches`: whether the action reaches this job.
     """
     gang = GANG_KINDS[action](session)
     demand = demand_of(session, job)
@@ -118,7 +118,7 @@ def _why_no_candidate(gang: GangEviction, job: JobInfo, task: TaskInfo) -> str:
 
 
 def _gangs(search: Search, allowed: Sequence[TaskInfo], fit: Check) -> Check:
-    """Return whether pods that the plugins accept are kept by their gangs, and would have been enough."""
+    """Return whether gangs keep pods that the plugins accept and that would have been enough."""
     evictable = {task.uid for task in search.evictable}
     kept = [task for task in allowed if task.uid not in evictable]
     numbers = {"going": len(evictable), "kept": len(kept)}
@@ -142,7 +142,7 @@ def _gangs(search: Search, allowed: Sequence[TaskInfo], fit: Check) -> Check:
 
 
 def _fit(search: Search) -> Check:
-    """Return whether evictions make room for all that the job still needs; else why not."""
+    """Return whether evictions make room for all remaining pods of the job; if not, why."""
     trial = try_alone(search.gang.session, search.gang.name, search.job) if search.searches else None
     if trial is not None and trial.complete:
         pods, victims = trial.pods, len(trial.victims)
@@ -163,7 +163,7 @@ def _fit(search: Search) -> Check:
 
 
 def _queue_refuses(search: Search) -> str:
-    """Return why the queue would still refuse the job's next pod, empty when it would not."""
+    """Return why the queue would still refuse the job's next pod, empty if it would not."""
     session = search.gang.session
     statement = Statement(session)
     for victim in search.evictable:

@@ -21,12 +21,12 @@ _PREEMPTABLE = "volcano.sh/preemptable"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A change in whole steps, or in a single step if there is nothing to count.
+    """A change in a number of steps, or in a single step if there is nothing to count.
 
     Attributes
     ----------
     changes, sentence : callable
-        The changes for a number of steps, and the sentence for them.
+        The changes for a number of steps, and their sentence.
 
     """
 
@@ -61,7 +61,7 @@ def _queue(view: CycleView, name: str) -> Object | None:
 
 
 def _deserved(view: CycleView, loop: Mapping[str, Any], name: str) -> Iterator[Candidate]:
-    """Yield a deserved amount as high as what the queue holds before it loses pods."""
+    """Yield a deserved amount equal to what the queue has allocated before it loses pods."""
     queue = _queue(view, name)
     if queue is None or view.queue_plugin != "capacity":
         return
@@ -116,7 +116,7 @@ def _weight(view: CycleView, name: str) -> Iterator[Candidate]:
 
 
 def _priority(view: CycleView, name: str, losing: list[str]) -> Iterator[Candidate]:
-    """Yield a priority that serves the evicting queue before those that lose pods."""
+    """Yield a priority that puts the evicting queue before those that lose pods."""
     queue = _queue(view, name)
     if queue is None:
         return
@@ -144,7 +144,7 @@ def _not_reclaimable(view: CycleView, name: str) -> Iterator[Candidate]:
 
 
 def _not_preemptable(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candidate]:
-    """Yield that the pods of the loop are not preemptable."""
+    """Yield the change that makes the pods of the loop not preemptable."""
     names = [pod["pod"] for pod in loop["pods"]]
     given = {key_of(entry): entry for entry in items(view.document, "pods")}
     if not all(name in given for name in names):
@@ -162,7 +162,7 @@ def _not_preemptable(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candi
 
 
 def _actions(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candidate]:
-    """Yield the actions without each action that evicts in the loop."""
+    """Yield, for each action that evicts in the loop, the actions without it."""
     conf: Mapping[str, Any] = view.document.get("scheduler_conf") or DEFAULT_CONF
     reasons = [entry["numbers"] for entry in loop["why"]]
     for action in sorted({numbers["action"] for numbers in reasons if "action" in numbers}):

@@ -18,7 +18,7 @@ from scheduler_core.prepared import Prepared
 Story = dict[str, Any]
 
 SIMULATED_PODS = 2_000_000
-"""The most pods to simulate in a search, each counted once per cycle."""
+"""The maximum number of pods simulated in a search, each counted once per cycle."""
 
 MOST_SIMULATIONS = 60
 
@@ -62,7 +62,7 @@ class _Trials:
         self.complete = True
 
     def changes(self) -> list[Story]:
-        """Return the changes that end the loop, the best first."""
+        """Return the changes that end the loop, best first."""
         offers = []
         for place, candidate in enumerate(candidates(CycleView(self.document, self.result), self.loop)):
             offer = self._smallest(candidate)
@@ -71,7 +71,7 @@ class _Trials:
         return [offer for _, offer in sorted(offers, key=lambda entry: entry[0])]
 
     def _smallest(self, candidate: Candidate) -> Story | None:
-        """Return the fewest steps of a change that end the loop, None when even the most do not."""
+        """Return the change with the fewest steps that end the loop, None if even the most do not."""
         best = self._offer(candidate, candidate.largest)
         if best is None:
             return None

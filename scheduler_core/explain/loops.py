@@ -1,4 +1,4 @@
-"""Eviction loops: pods that are evicted and bound again without end."""
+"""Eviction loops: pods that are endlessly evicted and bound again."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _story_of(document: Object, result: Object, loop: Loop) -> Story:
 
 
 def _summary(story: Story) -> Reason:
-    """Return the sentence that sums up a loop."""
+    """Return the sentence that summarises a loop."""
     pods, lost, period = story["pods"], story["lost"], story["period"]
     names = [pod["pod"] for pod in pods]
     named = listed(names) if len(names) <= _MOST_NAMED else counted(len(names), "pod")
@@ -125,7 +125,7 @@ class History:
                     self.placed.setdefault(step["pod"], []).append(view.number)
 
     def at(self, cycle: int) -> CycleView:
-        """Return the view of a cycle; that of the last one for cycles beyond it."""
+        """Return the view of a cycle, or of the last one for later cycles."""
         return self.views[min(cycle, len(self.views)) - 1]
 
     def job_for(self, entry: Object) -> str:
@@ -144,7 +144,7 @@ class History:
         for cycle in evicted:
             if cycle in loop.one_turn:
                 before = [start for start in placed if start < cycle]
-                # a pod that ran before the run is bound again in each turn, a period before its next eviction
+                # A pod that ran at the start is bound again in each turn, a period before its next eviction.
                 ran += cycle - (before[-1] if before else max(placed, default=cycle) - loop.period)
         return {
             "pod": pod,
@@ -161,7 +161,7 @@ class History:
 
 
 def _why(history: History, turn: Sequence[Object], pods: Sequence[Story]) -> Iterator[Reason]:
-    """Yield, for each queue that loses pods to a job, why it loses them and why it gets them back."""
+    """Yield, for each queue that loses pods to a job, why it loses them and why they are placed again."""
     named = set()
     for entry in turn:
         job = history.job_for(entry)

@@ -52,7 +52,7 @@ def order_of(offer: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def when_it_runs(outcome: Outcome, job: str) -> str:
-    """Return when a job runs that later sessions bind: pipelined pods wait for others to terminate."""
+    """Return when a job runs that later sessions bind; pipelined pods wait for others to terminate."""
     promised = outcome.jobs[job].promised
     if not promised:
         return "at once"
@@ -62,9 +62,9 @@ def when_it_runs(outcome: Outcome, job: str) -> str:
 
 
 def merged_equals(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return offers without those of the configuration that have the same effect as an earlier one.
+    """Return offers without configuration changes that have the same effect as an earlier one.
 
-    The earlier offer's sentence names the changes that were left out.
+    The earlier offer's sentence names the omitted changes.
     """
     kept: dict[Any, dict[str, Any]] = {}
     others: dict[Any, list[str]] = {}

@@ -15,21 +15,21 @@ _WAITING = ("Pending", "Pipelined", "Allocated")
 _UNEXPLAINED: Mapping[str, Any] = {"gate": "turn", "unexplained": True}
 NO_PODS: Mapping[str, Any] = {"gate": "noPods"}
 BEFORE_PODS = ("", "Pending", "Inqueue")
-"""Phases in which a job without pods may still get some: the job controller creates them after Inqueue."""
+"""Phases in which a job without pods may still get pods, which the job controller creates after Inqueue."""
 
 
 def awaits_pods(entry: Object) -> bool:
-    """Return whether a job has no pods and may still get some."""
+    """Return whether a job has no pods but may still get some."""
     return not entry.get("tasks") and (entry.get("phase_after") or "") in BEFORE_PODS
 
 
 def is_enqueued_without_pods(entry: Object) -> bool:
-    """Return whether the scheduler has done all it can for a job before its controller creates pods."""
+    """Return whether a job is enqueued and its controller has not created pods yet."""
     return awaits_pods(entry) and entry.get("phase_after") == "Inqueue"
 
 
 def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
-    """Return why a job waits, None when all its pods are placed. Without pods it may wait for the first ones.
+    """Return why a job waits, None if all its pods are placed; without pods it may wait for the first ones.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
 
 
 def unknown_queue(document: Object, job: str) -> Reason | None:
-    """Return the reason that a job's PodGroup names an unknown queue, None when it does not."""
+    """Return the reason that a job's PodGroup names an unknown queue, None if it does not."""
     queues = {entry["metadata"]["name"] for entry in items(document, "queues")}
     if document.get("default_queues") is not False:
         queues |= {"default", "root"}
@@ -75,7 +75,7 @@ def unknown_queue(document: Object, job: str) -> Reason | None:
 
 
 def members(entry: Object) -> dict[str, int]:
-    """Return a gang's numbers: its minimum, and how many pods are placed, pipelined and pending."""
+    """Return a gang's minimum, and the number of placed, pipelined and pending pods."""
     status = entry["task_status"]
     return {
         "minimum": entry["minAvailable"],
@@ -160,7 +160,7 @@ def _no_turn(job: str, known: Mapping[str, Any]) -> Reason:
 
 
 def _gated(entry: Object, known: Mapping[str, Any]) -> Reason:
-    """Return the reason that scheduling gates hold back pods, and how many others were undone."""
+    """Return the reason that pods have scheduling gates, and how many placements of others were undone."""
     gated, minimum, size = known["gated"], entry["minAvailable"], sum(entry["task_status"].values())
     names = listed([f'"{name}"' for name in known["gates"]])
     gates = (

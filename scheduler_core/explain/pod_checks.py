@@ -54,7 +54,7 @@ class Search(NamedTuple):
 def pod_checks(session: Session, action: str, job: JobInfo, *, searches: bool) -> Iterator[Check]:
     """Yield the checks, from whether the job may evict to whether all of it would have room.
 
-    `searches`: whether the action gets to search for room for it.
+    `searches`: whether the action reaches the point of searching for room for it.
     """
     tasks = task_heap(session, pending_tasks(job))
     if not tasks:
@@ -82,7 +82,7 @@ def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> C
 
 
 def _found(search: Search) -> Iterator[NodeVotes]:
-    """Yield the candidates and votes of the action itself on every node with candidates."""
+    """Yield the action's own candidates and votes on every node with candidates."""
     try:
         search.session.plugins.pre_predicate(search.task)
     except PrePredicateError:
@@ -128,7 +128,7 @@ def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskIn
 
 
 def _outcome(search: Search, found: Sequence[NodeVotes]) -> Iterator[Check]:
-    """Yield which candidates may be evicted, whether gangs keep the rest, and whether they are enough."""
+    """Yield which candidates may be evicted, whether gangs keep the others, and whether they are enough."""
     yield votes(found)
     trial = try_alone(search.session, search.action, search.job) if search.searches else None
     fit = _fit(search, found, trial)
@@ -138,12 +138,12 @@ def _outcome(search: Search, found: Sequence[NodeVotes]) -> Iterator[Check]:
 
 
 def _kept_by_gang(seen: NodeVotes) -> Iterator[TaskInfo]:
-    """Yield the candidates that gang refuses, where its vote counts."""
+    """Yield the candidates that gang refuses if its vote counts."""
     return (refusal.task for refusal in seen.refusals() if refusal.plugin == "gang")
 
 
 def _gang(search: Search, found: Sequence[NodeVotes], fit: Check, evicted: Set[str]) -> Check:
-    """Return whether gangs keep candidates that are needed; `evicted`: the victims for the job's pods."""
+    """Return whether gangs keep candidates that are needed; `evicted` are the victims for the job's pods."""
     kept = [task for seen in found for task in _kept_by_gang(seen)]
     jobs = sorted({task.job.key for task in kept if task.job is not None})
     after_all = sum(task.uid in evicted for task in kept)
@@ -173,7 +173,7 @@ def _why_no_gang_keeps(found: Sequence[NodeVotes]) -> str:
 
 
 def _would_do_without_gang(search: Search, found: Sequence[NodeVotes], fit: Check) -> bool:
-    """Return whether the pod would find room if the pods that gang keeps could be evicted as well."""
+    """Return whether the pod would have room if the pods that gang keeps could also be evicted."""
     if "lacks" not in fit.reason["numbers"]:
         return True
     return any(
@@ -188,7 +188,7 @@ def _would_do_without_gang(search: Search, found: Sequence[NodeVotes], fit: Chec
 
 
 def _fit(search: Search, found: Sequence[NodeVotes], trial: Trial | None) -> Check:
-    """Return whether evictions make room for all that must run together; else what comes closest."""
+    """Return whether evictions make room for all pods that must run together; if not, what comes closest."""
     session, task = search.session, search.task
     if trial is not None and trial.complete:
         pods, victims = trial.pods, len(trial.victims)

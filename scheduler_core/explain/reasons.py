@@ -1,4 +1,4 @@
-"""The vocabulary of reasons, and how a reason is built."""
+"""The ids of reasons, and the function that builds a reason."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ REASONS: frozenset[str] = frozenset(
         "deserved.capacity",
         "deserved.tree",
         "deserved.unknown",
-        # where a job stands
+        # the state of a job
         "job.placed",
         "job.promised",
         "job.partly",
         "job.losing",
         "job.finished",
         "job.loop",
-        # what stopped a job first
+        # the first gate that stopped a job
         "gate.unknown-queue",
         "gate.enqueue",
         "gate.closed",
@@ -76,7 +76,7 @@ REASONS: frozenset[str] = frozenset(
         "victims.passed-over",
         "victims.left-out",
         "flow.moved",
-        # what happened to a pod and on a node
+        # pods and nodes
         "pod.runs",
         "pod.placed",
         "pod.promised",
@@ -85,7 +85,7 @@ REASONS: frozenset[str] = frozenset(
         "pod.other",
         "pod.waits",
         "node.state",
-        # evictions without end
+        # eviction loops
         "loop.found",
         "loop.evicts",
         "loop.returns",
@@ -100,7 +100,7 @@ REASONS: frozenset[str] = frozenset(
         "check.votes",
         "check.gang",
         "check.fit",
-        # what would help
+        # changes that would help
         "unblock.actions",
         "unblock.capability",
         "unblock.deserved",
@@ -124,7 +124,7 @@ REASONS: frozenset[str] = frozenset(
         *(f"vote.{plugin}.{verdict}" for plugin in _VOTERS for verdict in ("permit", "refuse")),
     }
 )
-"""Every id; the glossary explains each."""
+"""All ids; the glossary explains each of them."""
 
 
 def reason(name: str, sentence: str, numbers: Mapping[str, Any] | None = None) -> Reason:

@@ -1,4 +1,4 @@
-"""Refusals by a queue, the cluster or a quota: what is lacking, and for whom it is reserved."""
+"""Refusals by a queue, the cluster or a quota: what is missing, and the jobs for which it is reserved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def queue_full(view: CycleView, name: str, stage: str, refusal: Refusal) -> Reas
 
 
 def _first(refusal: Refusal) -> tuple[str, Mapping[str, float], str]:
-    """Return the first resource that is short with its numbers, and the others as a clause."""
+    """Return the first missing resource with its numbers, and the others as a clause."""
     short: Mapping[str, Mapping[str, float]] = refusal.get("short") or {refusal["resource"]: refusal}
     (resource, facts), *others = short.items()
     missing = listed([quantity(name, more["missing"]) for name, more in others])
@@ -73,7 +73,7 @@ def _is_offered(view: CycleView, resource: str) -> bool:
 
 
 def _limit(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str, float]) -> str:
-    """Return the limit on reservations of one resource, what is left, and what the job requests."""
+    """Return the limit on reservations of one resource, the rest of it, and the job's request."""
     requests = f"its minResources are {quantity(resource, facts['required'])}"
     available, limit = facts["available"], refusal["limit"][resource]
     if not _is_offered(view, resource) and not refusal.get("quota"):
@@ -104,7 +104,7 @@ def _whose(refusal: Refusal, resource: str, limit: float) -> str:
 
 
 def _taken(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str, float]) -> str:
-    """Return how much of a limit is in use and how much is reserved for which jobs."""
+    """Return how much of a limit is in use, and how much is reserved for which jobs."""
     if "reserved" not in refusal:
         return ""
     reserved = refusal["reserved"].get(resource, 0.0)
@@ -119,7 +119,7 @@ def _taken(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str,
 
 
 def _holders(view: CycleView, resource: str, reserved: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the jobs with a reservation, why they do not run, and the number of the others."""
+    """Yield the jobs with a reservation and why they do not run, and the number of further jobs."""
     few = reserved["largest"] if reserved["holders"] <= _NAMED else reserved["largest"][:1]
     for holder in few:
         why = _waits(view, holder["job"])
@@ -134,7 +134,7 @@ def _holders(view: CycleView, resource: str, reserved: Mapping[str, Any]) -> Ite
 
 
 def _waits(view: CycleView, job: str) -> str:
-    """Return why a job with a reservation does not run, empty when it has its minimum."""
+    """Return why a job with a reservation does not run, empty if it has its minimum."""
     entry = view.jobs.get(job)
     if entry is None or entry["session_job_ready"]:
         return ""

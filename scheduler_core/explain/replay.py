@@ -9,7 +9,7 @@ from scheduler_core.explain.cycle_view import Amounts, CycleView, Object, plus
 from scheduler_core.rendering import plain
 from scheduler_core.resource import MIN_RESOURCE, PODS
 
-# What each operation does: to the queue's allocated, and to the node's idle, used, releasing, pipelined.
+# The effect of each operation on the queue's allocated, and the node's idle, used, releasing, pipelined.
 _ON_QUEUE = {"bind": 1.0, "allocate": 1.0, "pipeline": 1.0, "evict": -1.0, "unpipeline": -1.0}
 _ON_NODE: Mapping[str, Mapping[str, float]] = {
     "bind": {"idle": -1.0, "used": 1.0},
@@ -29,7 +29,7 @@ def state_at(document: Object, result: Object, step: int, *, cycle: int | None =
     dict
         `cycle`, `step`, `steps` (how many there are), `decision` (the last one taken, None at 0), `queues`
         (name, allocated, deserved, share) and `nodes` (name, idle, used, releasing, pipelined, and `free`:
-        what will be idle once releasing pods are gone and pipelined pods are in).
+        what will be idle once releasing pods have terminated and pipelined pods are bound).
 
     """
     replay = Replay(CycleView(document, result, cycle))
@@ -39,10 +39,10 @@ def state_at(document: Object, result: Object, step: int, *, cycle: int | None =
 
 
 class ClusterAmounts:
-    """The amounts of queues and nodes, as decisions change them.
+    """The amounts of queues and nodes, updated by decisions.
 
-    `queues` and `nodes` hold amounts by resource, in the scheduler's units, by name: of a queue what is
-    allocated, of a node a mapping for each of idle, used, releasing and pipelined.
+    `queues` and `nodes` contain amounts by resource, in the scheduler's units, by name: for a queue the
+    allocated amount, for a node a mapping for each of idle, used, releasing and pipelined.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ def _move(amounts: Amounts, request: Mapping[str, float], sign: float) -> None:
 
 
 class Replay:
-    """A cycle that can be stepped forward decision by decision.
+    """A cycle through which one can step decision by decision.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Replay:
             own["share"] = share_of(self.view.queue_plugin, self.standing.queues[queue], own["deserved"])
 
     def state(self) -> dict[str, Any]:
-        """Return the amounts as they are now."""
+        """Return the current amounts."""
         taken = self.decisions[self.step - 1] if self.step else None
         return {
             "cycle": self.view.number,
@@ -149,7 +149,7 @@ def _node(name: str, entry: Object) -> Iterator[tuple[str, Any]]:
 
 
 def free(node: Object) -> Amounts:
-    """Return what will be idle on a node once releasing pods are gone and pipelined pods are in."""
+    """Return what will be idle on a node once releasing pods have terminated and pipelined pods are bound."""
     return plus(plus(node["idle"], node["releasing"]), node["pipelined"], -1.0)
 
 
@@ -163,7 +163,7 @@ def held(amounts: Mapping[str, float]) -> Amounts:
 
 
 def share_of(plugin: str, allocated: Mapping[str, float], deserved: Mapping[str, float]) -> float:
-    """Return the largest allocated / deserved; with capacity 1 where nothing but `pods` is deserved."""
+    """Return the largest allocated / deserved; with capacity 1 if nothing but `pods` is deserved."""
     named = [name for name, amount in deserved.items() if amount >= MIN_RESOURCE]
     if plugin == "capacity" and not any(name != PODS for name in named):
         return 1.0

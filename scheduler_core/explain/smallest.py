@@ -23,7 +23,7 @@ class Smallest:
     count : int
         The number; that of all candidates if they do not suffice.
     exact : bool
-        Whether every set was tried; else `count` is a lower bound.
+        Whether every set was tried; otherwise `count` is a lower bound.
     pods : sequence of str
         One such set; empty for a lower bound.
 
@@ -35,17 +35,17 @@ class Smallest:
 
 
 def smallest_set(lacking: Mapping[str, float], candidates: Mapping[str, Mapping[str, float]]) -> Smallest:
-    """Return the smallest set of candidates that together free what is lacking.
+    """Return the smallest set of candidates that together free the missing amounts.
 
-    All sets are tried where that is feasible, which it is for up to 20 candidates; candidates that free the
-    same amounts are interchangeable. Beyond that the result is a lower bound, resource by resource.
+    All sets are tried if that is feasible, which it is for up to 20 candidates; candidates that free the same
+    amounts are interchangeable. Otherwise the result is a lower bound, resource by resource.
 
     Parameters
     ----------
     lacking : mapping
-        What must be freed, by resource; amounts of 0 and below are ignored.
+        The amounts that must be freed, by resource; those of 0 and below are ignored.
     candidates : mapping
-        What each pod would free.
+        The amounts that each pod would free.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One sentence each on the state of a job, a pod or a node."""
+"""One-sentence summaries of the state of a job, a pod or a node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scheduler_core.explain.wording import agreed, counted, listed, quantities
 
 
 def job_standing(entry: Object, pending: Mapping[str, Any] | None) -> Reason:
-    """Return a job's state at the end of a cycle; `pending`: its diagnosis, None when nothing waits."""
+    """Return a job's state at the end of a cycle; `pending` is its diagnosis, None if nothing waits."""
     counts = members(entry)
     if pending is None:
         leaving = entry["task_status"].get("Releasing", 0)
@@ -55,12 +55,12 @@ def _waiting(counts: dict[str, int]) -> str:
 
 
 class PodOutcome(NamedTuple):
-    """Where a pod of a job is at the end of a cycle.
+    """The node or the waiting reason of a job's pod at the end of a cycle.
 
     Attributes
     ----------
     node : str
-        Its node, empty when it has none.
+        Its node, empty if it has none.
     why : str
         Why it waits.
 
@@ -72,9 +72,9 @@ class PodOutcome(NamedTuple):
 
 
 def pod_standing(pod: str, stands: PodOutcome | None, steps: Sequence[Mapping[str, Any]]) -> Reason:
-    """Return a pod's state at the end of a cycle; `stands` is None when it belongs to no job any more.
+    """Return a pod's state at the end of a cycle; `stands` is None if it no longer belongs to a job.
 
-    `steps` are the decisions up to then about the pod, and those that evicted others for it.
+    `steps` are the decisions about the pod up to then, and those that evicted others for it.
     """
     last = next((step for step in reversed(steps) if step.get("pod") == pod), None)
     if stands is None:
@@ -99,7 +99,7 @@ def pod_standing(pod: str, stands: PodOutcome | None, steps: Sequence[Mapping[st
 
 
 def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> Reason:
-    """Return what the last decision did to a pod."""
+    """Return the effect of the last decision on a pod."""
     purpose = f" for {last['for']}" if last.get("for") else ""
     if last["state"] != "committed":
         if last["op"] == "evict":
@@ -124,7 +124,7 @@ def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any
 
 
 def node_standing(node: str, idle: Object, releasing: Object, counts: dict[str, int]) -> Reason:
-    """Return what is free on a node, and how many pods were bound, pipelined and evicted (`counts`)."""
+    """Return the free amounts of a node, and how many pods were bound, pipelined and evicted (`counts`)."""
     text = (
         f"Node {node} has {quantities(idle)} idle and {quantities(releasing)} being released; "
         f"{counted(counts['bind'], 'pod')} bound, {counts['pipeline']} pipelined, {counts['evict']} evicted."

@@ -25,9 +25,9 @@ def job_story(document: Object, result: Object, job: str, *, cycle: int | None =
     Returns
     -------
     dict
-        `job`, `queue`, `cycle`, `priority`, `phase_before`, `phase_after`, `members`, `reason` (where it
-        stands in one sentence), `pending` (the diagnosis, None when nothing waits), `steps` (its decisions in
-        all cycles), `victims_for` (who was evicted for it) and `lost` (its own pods that were evicted).
+        `job`, `queue`, `cycle`, `priority`, `phase_before`, `phase_after`, `members`, `reason` (its state
+        in one sentence), `pending` (the diagnosis, None if nothing waits), `steps` (its decisions in
+        all cycles), `victims_for` (the pods evicted for it) and `lost` (its own evicted pods).
 
     Raises
     ------
@@ -73,7 +73,7 @@ def queue_story(document: Object, result: Object, queue: str, *, cycle: int | No
     Returns
     -------
     dict
-        `queue`, `cycle`, `deserved` (its derivation), `at_open` and `at_end` (its figures, None when it was
+        `queue`, `cycle`, `deserved` (its derivation), `at_open` and `at_end` (its figures, None if it was
         not in the session), `jobs` (job, phase, members, reason), `given` and `taken` (flow to and from it)
         and `steps`.
 
@@ -113,7 +113,7 @@ def pod_story(document: Object, result: Object, pod: str, *, cycle: int | None =
     -------
     dict
         `pod`, `job`, `queue`, `cycle`, `status`, `node`, `reason`, `request`, `steps`, `evictions` (victim
-        stories) and `victims_for` (who was evicted for it).
+        stories) and `victims_for` (the pods evicted for it).
 
     """
     view = CycleView(document, result, cycle)

@@ -16,7 +16,7 @@ Story = Mapping[str, Any]
 
 
 class Selection(NamedTuple):
-    """What to show, as names of each kind; without any name, every job that waits.
+    """The names of each kind to show; without any name, every waiting job.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def lines(selection: Selection, document: Story, result: Story, simulate: Simula
 
 
 def loop_lines(story: Story) -> Iterator[str]:
-    """Yield the lines on an eviction loop, why it does not end, and what ends it."""
+    """Yield the lines on an eviction loop: the loop, why it does not end, and what ends it."""
     yield _sentence(story)
     yield from _block("Why it never ends", (entry["sentence"] for entry in story["why"]))
     changes = [change["reason"]["sentence"] for change in story["changes"]]
@@ -107,7 +107,7 @@ def queue_lines(story: Story) -> Iterator[str]:
 
 
 def pod_lines(story: Story) -> Iterator[str]:
-    """Yield a pod's story, and why it was evicted where it was."""
+    """Yield a pod's story, and why it was evicted if it was."""
     yield f"Pod {story['pod']} of job {story['job'] or 'none'}, queue {story['queue'] or 'none'}"
     yield f"  {_sentence(story)}"
     yield f"  requests {quantities(story['request'])}"
@@ -188,7 +188,7 @@ def _sentence(story: Story) -> str:
 
 
 def _block(title: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield a titled list, nothing when it is empty."""
+    """Yield a titled list, nothing if it is empty."""
     for position, line in enumerate(lines):
         if position == 0:
             yield ""

@@ -32,11 +32,12 @@ class Limits:
     Attributes
     ----------
     simulations : int
-        The most simulations.
+        The maximum number of simulations.
     milliseconds : float
-        The longest time, which `timer` measures.
+        The maximum time, which `timer` measures.
     least : int
-        The number of simulations to make even if they take longer: for a large cluster few fit into the time.
+        The number of simulations to run even if they take longer, as few of a large cluster fit into the
+        time.
     timer : callable, optional
         A clock in milliseconds; without one, time is not limited and a search is reproducible.
 
@@ -95,7 +96,7 @@ class Trials:
         return self.spent > self.limits.milliseconds and self.count >= self.limits.least
 
     def runs(self, outcome: Outcome) -> bool:
-        """Return whether the job gets what it waits for: its minimum, or the rest once it had its minimum.
+        """Return whether the job gets its minimum, or the rest of its pods if it already had its minimum.
 
         A job without pods waits to be enqueued.
         """
@@ -139,7 +140,7 @@ class Trials:
         Raises
         ------
         OutOfTrials
-            When no more simulations are allowed.
+            If no more simulations are allowed.
 
         """
         if self.count >= self.limits.simulations or self.is_late:
@@ -155,7 +156,7 @@ class Trials:
         return result, outcome
 
     def working(self, remedy: Remedy, sizes: Sizes) -> Outcome | None:
-        """Return the outcome with a remedy at some sizes, None when the job does not run."""
+        """Return the outcome with a remedy at some sizes, None if the job does not run."""
         if remedy is self._remedy and sizes in self._known:
             return self._known[sizes]
         return None if not any(sizes) else self.tried(remedy, sizes, _BARE)[1]
@@ -165,7 +166,7 @@ class Trials:
         return self.working(remedy, sizes) is not None
 
     def smallest(self, remedy: Remedy, sizes: Sizes) -> Sizes:
-        """Return the smallest sizes with which the job runs, none larger than `sizes`, which work."""
+        """Return the smallest sizes with which the job runs, none larger than `sizes`, with which it does."""
         likely = tuple(min(axis.guess, size) for axis, size in zip(remedy.axes, sizes, strict=True))
         if any(likely) and likely != sizes and self.works(remedy, likely):
             sizes = likely
@@ -176,14 +177,14 @@ class Trials:
         return self._fewest(remedy, sizes)
 
     def gaps(self, remedy: Remedy, sizes: Sizes) -> list[int]:
-        """Return the sizes on the only axis that were tried above the smallest one and do not help."""
+        """Return the tried sizes on the only axis that are above the smallest one but do not help."""
         if len(sizes) > 1:
             return []
         tried = [known[0] for known, outcome in self._known.items() if outcome is None]
         return sorted(size for size in tried if size > sizes[0])
 
     def _loose_axis(self, remedy: Remedy, sizes: Sizes) -> int | None:
-        """Return an axis that can be lowered by another unit, None when none can."""
+        """Return an axis that can be lowered by another unit, None if none can."""
         return next((axis for axis, smaller in one_smaller(sizes) if self.works(remedy, smaller)), None)
 
     def _along(self, remedy: Remedy, sizes: Sizes, axis: int) -> Sizes:
@@ -214,7 +215,7 @@ class Trials:
         return _at(sizes, axis, runs)
 
     def _fewest(self, remedy: Remedy, sizes: Sizes) -> Sizes:
-        """Return the smallest size overall, not only one whose next smaller size does not help.
+        """Return the smallest size of all, not just one whose next smaller size does not help.
 
         More is not always better. If there are few sizes, all are tried, unless time is short.
         """

@@ -1,4 +1,4 @@
-"""Turns of a job in an action: the session at its turn, and what the action can do for it."""
+"""A job's turn in an action: the session at that point, and the result of the action for the job alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Evicting(Protocol):
     """An action that evicts for jobs in turns."""
 
     def run(self, watch: Watcher) -> None:
-        """Give every starving job its turn; `watch` is called before each."""
+        """Give every starving job its turn; `watch` is called before each turn."""
 
 
 class Searching(Evicting, Protocol):
@@ -37,7 +37,7 @@ class Searching(Evicting, Protocol):
         """Return the nodes where evictions could help a task."""
 
     def verdict_on(self, task: TaskInfo, node: int) -> NodeVerdict | None:
-        """Return the candidates on a node with the plugins' votes; None when there are none."""
+        """Return the candidates on a node with the plugins' votes; None if there are none."""
 
 
 SEARCHING: Mapping[str, Callable[[Session], Searching]] = {"reclaim": Reclaim, "preempt": Preempt}
@@ -88,12 +88,12 @@ def turn_of(session: Session, action: str, key: str) -> Turn:
 
 
 class Trial(NamedTuple):
-    """What an action does for a single job.
+    """The result of an action for a single job.
 
     Attributes
     ----------
     complete : bool
-        Whether the job then has all that it needs, so that the action would commit.
+        Whether the job gets everything it needs, so that the action would commit.
     pods : int
         How many of the job's pods are pipelined.
     victims : list of TaskInfo
@@ -101,7 +101,7 @@ class Trial(NamedTuple):
     stuck : TaskInfo or None
         The first of the job's pods that is not pipelined.
     refusal : dict
-        Why the queue refuses that pod, {} when it does not.
+        Why the queue refuses that pod, {} if it does not.
 
     """
 

@@ -82,7 +82,7 @@ def answers(
 
 
 class _Search:
-    """One search: what was found, what was not enough, and what remains to try."""
+    """One search: the changes found, those that were not enough, and those that remain to be tried."""
 
     def __init__(self, trials: Trials) -> None:
         self.trials = trials
@@ -129,7 +129,7 @@ class _Search:
         return self._offer(remedy, self.trials.smallest(remedy, sizes))
 
     def _closer(self, result: Mapping[str, Any], about: Mapping[str, Any]) -> int:
-        """Return how far an insufficient change gets: 0 past the gate, 1 closer to passing it, 2 nowhere."""
+        """Return how far an insufficient change gets: 0 past the gate, 1 closer to it, 2 no closer."""
         view = self._view(result)
         now = diagnosis(view, self.trials.job) if view is not None else None
         if now is None:
@@ -140,7 +140,7 @@ class _Search:
         return 1 if any(now[name] != about[name] for name in ("short", "closest", "nodes")) else 2
 
     def _view(self, result: Mapping[str, Any]) -> CycleView | None:
-        """Return the last cycle of a result, None when it does not have the job."""
+        """Return the last cycle of a result, None if it does not have the job."""
         if "error" in result:
             return None
         view = CycleView(self.trials.document, result)

@@ -1,4 +1,4 @@
-"""Why no node takes a pod, and which node comes closest."""
+"""Reasons why no node accepts a pod, and the node that comes closest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REFUSALS = (
 
 
 def no_node(unfit: Mapping[str, Any]) -> Reason:
-    """Return the reason that no node takes a pod: why, whether any ever could, and which comes closest."""
+    """Return the reason that no node accepts a pod, whether any ever could, and which comes closest."""
     text = f"No node takes pod {unfit.get('pod', '')}"
     if message := unfit.get("message", "").rstrip("."):
         text += f': "{message}"'
@@ -41,7 +41,7 @@ def no_node(unfit: Mapping[str, Any]) -> Reason:
 
 
 def _never(unfit: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why no node would take the pod, whatever resources were free."""
+    """Yield why no node would accept the pod, regardless of free resources."""
     not_offered = unfit.get("not_offered") or ()
     if not_offered:
         yield f"no node offers {listed(map(named, not_offered))}"
@@ -74,7 +74,7 @@ def _closest(unfit: Mapping[str, Any]) -> Iterator[str]:
 
 
 def refusals(unfit: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return how many nodes gave each reason."""
+    """Return the number of nodes per reason."""
     return [_refusal(text, count) for text, count in (unfit.get("nodes") or {}).items()]
 
 

@@ -1,4 +1,4 @@
-"""Stories of victims: why a pod was evicted, and which candidates were spared."""
+"""Stories of victims: why a pod was evicted, and which candidates were not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TIES = {
 
 
 def victim_story(document: Object, result: Object, pod: str, *, cycle: int | None = None) -> dict[str, Any]:
-    """Return the story of a pod's eviction: in the given cycle, else its first one.
+    """Return the story of a pod's eviction in the given cycle, else of its first eviction.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def victim_stories(view: CycleView) -> Iterator[dict[str, Any]]:
 
 
 def spared_candidates(view: CycleView) -> Iterator[dict[str, Any]]:
-    """Yield the candidates that stayed in a cycle, grouped by reason.
+    """Yield the candidates that were not evicted in a cycle, grouped by reason.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def _victim(
 
 
 def _purpose(entry: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the key that victims of one attempt share; a gang's victims are on several nodes."""
+    """Return a key that victims of one attempt share; a gang's victims are on several nodes."""
     node = entry["node"] if entry["for"] else ""
     return entry["action"], entry["for"], entry.get("for_job"), node
 
@@ -189,7 +189,7 @@ def _deciders(ballots: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _passed_over(ballots: Sequence[Mapping[str, Any]]) -> Reason | None:
-    """Return which votes do not count and why; None where the first ballot decided."""
+    """Return which votes do not count and why; None if the first ballot decided."""
     text = passed_over(ballots)
     if not text:
         return None
@@ -210,7 +210,7 @@ def _vote(vote: Mapping[str, Any], ballots: Sequence[Mapping[str, Any]]) -> dict
 
 
 def _spared_for(view: CycleView, victim: Mapping[str, Any]) -> Iterable[Object]:
-    """Return the candidates that stayed when the same action searched room for the same pod or gang."""
+    """Return the candidates that the same action did not evict for the same pod or gang."""
     gang = "" if victim["for"] else victim["for_job"]
     purpose = victim["action"], victim["for"], gang
     return (
@@ -221,7 +221,7 @@ def _spared_for(view: CycleView, victim: Mapping[str, Any]) -> Iterable[Object]:
 
 
 def _evicted_for(view: CycleView) -> dict[str, str]:
-    """Return the pod or job that each evicted pod made room for."""
+    """Return the pod or job for which each evicted pod made room."""
     happened = (entry for entry in evictions(view) if entry["state"] == "committed")
     return {entry["pod"]: entry["for"] or entry.get("for_job", "") for entry in happened}
 
@@ -241,7 +241,7 @@ def _spared(view: CycleView, entry: Object, later: Mapping[str, str]) -> dict[st
 
 
 def _why_spared(entry: Object, later: Mapping[str, str]) -> Reason:
-    """Return why a candidate stays: the plugin of the last ballot, and why no earlier one decided.
+    """Return why a candidate is not evicted: the plugin of the last ballot, and why no earlier one decided.
 
     A candidate that is spared for one pod may be evicted `later` for another.
     """

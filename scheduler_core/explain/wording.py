@@ -40,14 +40,14 @@ def _bytes(size: float) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a number with two decimals at most, or two digits where those were zeros."""
+    """Return a number with at most two decimals, or with two digits if those would be zeros."""
     if 0 < abs(value) < 0.005:
         return f"{value:.2g}"
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def quantities(amounts: Mapping[str, float], only: Iterable[str] | None = None) -> str:
-    """Return amounts as one phrase, `pods` left out unless named; "nothing" when none is left.
+    """Return amounts as one phrase, without `pods` unless named; "nothing" if there are none.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The extension points of plugins, and the switch that turns each one off.
 
 A plugin registers its functions with the session's `registry.Registry`, one ``add_...`` method for each
-point; the session combines the answers of all tiers. ``why`` is None when no explanation is collected;
+point; the session combines the answers of all tiers. ``why`` is None if no explanation is collected;
 otherwise the function stores its reasons there.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.

@@ -158,7 +158,7 @@ class QueueSums:
         return self._of[queue]
 
     def get(self, queue: str) -> QueueSum | None:
-        """Return the sums of a queue, None when it has no jobs."""
+        """Return the sums of a queue, None if it has no jobs."""
         return self._of.get(queue)
 
     def queues(self) -> Iterable[str]:

@@ -144,7 +144,7 @@ class _Comparison:
     facts : callable
         ``facts(result)``: the facts of a result, by item.
     parted : callable
-        ``parted(some, others)``: where two results first differ, None when they are equal.
+        ``parted(some, others)``: where two results first differ, None if they are equal.
 
     """
 

@@ -12,7 +12,7 @@ from scheduler_core.explain.remedies.waiting import Waiting
 _EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
 _VOTERS = frozenset({"capacity", "cdp", "conformance", "drf", "gang", "pdb", "priority", "proportion", "tdm"})
 
-# The switches that can hold a job back, the actions that read them (none: all), and the plugins concerned.
+# The switches that can block a job, the actions that read them (none: all), and the plugins concerned.
 _SWITCHES: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = (
     (
         "enableJobEnqueued",
@@ -37,7 +37,7 @@ _SWITCHES: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = (
 
 
 def action_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield each missing action added, and enqueue removed."""
+    """Yield remedies that add a missing action or remove enqueue."""
     conf, actions = waiting.conf, list(waiting.view.actions)
     others = {
         **{
@@ -62,7 +62,7 @@ def _with(actions: Sequence[str], name: str) -> list[str]:
 
 
 def switch_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield every switch of a plugin that holds jobs back or protects pods, turned off."""
+    """Yield remedies that turn off a switch with which a plugin blocks jobs or protects pods."""
     conf, actions = waiting.conf, set(waiting.view.actions)
     tiers: list[Any] = list(conf.get("tiers") or ())
     for switch, readers, plugins in _SWITCHES:
@@ -91,7 +91,7 @@ def _replaced(tiers: Sequence[Any], number: int, plugin: Any, after: Any) -> lis
 
 
 def tier_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield every move of a plugin that votes on victims to another tier."""
+    """Yield remedies that move a plugin that votes on victims to another tier."""
     if not set(_EVICTING) & set(waiting.view.actions):
         return
     conf = waiting.conf

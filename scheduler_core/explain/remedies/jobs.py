@@ -41,7 +41,7 @@ def gate_remedies(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def member_remedies(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield remedies that lower minMember, and the minimum of roles; minResources shrinks along."""
+    """Yield remedies that lower minMember and the minimum of roles; minResources is lowered accordingly."""
     minimum = waiting.entry["minAvailable"]
     spec: Mapping[str, Any] = (waiting.podgroup or {}).get("spec") or {}
     if minimum > 1 and (waiting.podgroup or waiting.vcjob) is not None:

@@ -18,7 +18,7 @@ from scheduler_core.resource import MIN_RESOURCE, PODS, Resource
 _MOST_ADDED = 256
 _POOLS = 3
 _TIMES = 8
-"""Pods of other jobs may fill new nodes first; more than so many times what the job needs is not offered."""
+"""Pods of other jobs may fill new nodes first; at most this multiple of what the job needs is offered."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Pool:
 
     @property
     def offered(self) -> Resource:
-        """Return what each of the nodes offers."""
+        """Return the allocatable amounts of each of the nodes."""
         return allocatable_of(self.first)
 
 
@@ -94,7 +94,7 @@ def _largest_request(waiting: Waiting) -> Amounts:
 
 
 def _lacking(pool: Pool, request: Mapping[str, float]) -> Amounts:
-    """Return how much larger a node would have to be for a request, by resource."""
+    """Return by resource how much larger a node must be for a request."""
     offered = pool.offered
     return {
         name: amount - offered.get(name) for name, amount in request.items() if amount > offered.get(name)
@@ -102,7 +102,7 @@ def _lacking(pool: Pool, request: Mapping[str, float]) -> Amounts:
 
 
 def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, float]) -> Remedy:
-    """Return a remedy over the number of added nodes and, last, how much larger they are than the pool's."""
+    """Return a remedy over the number of added nodes and, last, their additional size."""
     offered = pool.offered
     units = {
         name: smallest_unit(name, [offered.get(name), offered.get(name) + more])
@@ -149,7 +149,7 @@ def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, f
 
 
 def _number(waiting: Waiting, pool: Pool, larger: Mapping[str, float]) -> Axis:
-    """Return the axis for the number of added nodes; the guess is as many as the job's own pods fill."""
+    """Return the axis for the number of added nodes; the guess is the number that the job's own pods fill."""
     offered = pool.offered
     each = _largest_request(waiting)
     rooms = [

@@ -21,7 +21,7 @@ from scheduler_core.resource import MIN_RESOURCE, Resource
 from scheduler_core.resource_list import read_resource_list
 
 _LEAST_LEFT = 10
-"""A request is cut to a tenth at the lowest: a pod that needs 8 CPU has no use for a millicore."""
+"""A request is cut to a tenth at most: a pod that needs 8 CPU cannot use a millicore."""
 _MOST_NODES = 16
 _REPELLING = ("NoSchedule", "NoExecute")
 _CONSTRAINTS = (
@@ -107,7 +107,7 @@ def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def _saved(waiting: Waiting, resource: str, limit: float) -> float:
-    """Return how much less the job's minimum requests in total with a limit per pod."""
+    """Return by how much a limit per pod lowers the total request of the job's minimum."""
     pods = waiting.pods[: max(1, waiting.entry["minAvailable"])]
     return sum(max(0.0, waiting.requests[pod].get(resource, 0.0) - limit) for pod in pods)
 
@@ -240,5 +240,5 @@ def _cordons(waiting: Waiting) -> Iterator[Option]:
 
 
 def fits_when_empty(offered: Resource, request: Mapping[str, float]) -> bool:
-    """Return whether a pod fits on a node that offers so much and holds nothing."""
+    """Return whether a pod fits an empty node with these allocatable amounts."""
     return all(amount <= offered.get(name) + MIN_RESOURCE for name, amount in request.items())

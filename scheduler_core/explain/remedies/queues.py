@@ -58,7 +58,7 @@ def _opened(waiting: Waiting) -> Iterator[Remedy]:
 
 
 def _reclaimable(waiting: Waiting) -> Iterator[Remedy]:
-    """Yield a choice among other queues that are not reclaimable, by what they hold."""
+    """Yield a choice among other queues that are not reclaimable, by their allocated amounts."""
     if not _RECLAIMING & set(waiting.view.actions):
         return
     held = waiting.view.queues("at_open")

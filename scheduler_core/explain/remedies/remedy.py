@@ -19,11 +19,11 @@ class Axis:
     Attributes
     ----------
     most : int
-        The most units; 0 units is the unchanged scenario.
+        The maximum number of units; 0 units is the unchanged scenario.
     guess : int
         The size to try first; 0: unknown.
     rounds : tuple of int
-        The units of round amounts, the roundest first; round amounts are tried before others.
+        The units of round amounts, the roundest first; round amounts are tried before other amounts.
     origin : int
         The amount at 0 units, to which round amounts refer.
 
@@ -50,7 +50,7 @@ class Remedy:
     name : str
         The id of its reason.
     what : str
-        What changes, such as "weight of queue a"; distinguishes remedies of one name.
+        The thing that changes, such as "weight of queue a"; distinguishes remedies of the same name.
     axes : tuple of Axis
         The range of each dimension.
     changes : callable
@@ -79,9 +79,10 @@ class Remedy:
 
     @property
     def smaller(self) -> list[Sizes]:
-        """Return sizes below the largest to try when the largest do not help.
+        """Return sizes below the largest to try if the largest do not help.
 
-        More is not always better: a queue may be raised above its parent, a node may attract others' pods.
+        More is not always better: a queue may be raised above its parent, a node may attract pods of other
+        jobs.
         """
         guess = tuple(axis.guess for axis in self.axes)
         least = tuple(min(*axis.rounds[:1], axis.most) if axis.rounds else 1 for axis in self.axes)
@@ -159,7 +160,7 @@ def choice(name: str, what: str, options: Sequence[Option], say: Callable[[Seque
 
 
 def merged(changes: Any) -> list[Change]:
-    """Return changes in order, those of the same field merged."""
+    """Return changes in order, with those of the same field merged."""
     found: dict[tuple[str, str, str], Change] = {}
     for change in changes:
         place = (change.kind, change.key, change.field)
@@ -170,7 +171,7 @@ def merged(changes: Any) -> list[Change]:
 
 
 def both(first: Remedy, second: Remedy) -> Remedy:
-    """Return two remedies as one; the second was built for the scenario with the first applied."""
+    """Return two remedies as one; the second was built for the scenario after the first."""
     split = len(first.axes)
 
     def parts(sizes: Sizes) -> list[tuple[Remedy, Sizes]]:

@@ -1,4 +1,4 @@
-"""A waiting job as remedies see it."""
+"""A waiting job in the form that remedies need."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Waiting:
     pods : list of str
         The waiting pods, by key.
     requests : dict
-        The request of each of them.
+        The request of each pod.
     request : dict
-        The sum of the requests, by resource, without `pods`; of a job without pods its minResources.
+        The sum of the requests, by resource, without `pods`; for a job without pods its minResources.
 
     """
 
@@ -115,7 +115,7 @@ class Waiting:
 
     @cached_property
     def all_requested(self) -> Amounts:
-        """Return what all waiting pods request, including those of other jobs."""
+        """Return the request of all waiting pods, including those of other jobs."""
         total: Amounts = {}
         for entry in self.view.jobs.values():
             for task in entry["tasks"]:
@@ -130,11 +130,11 @@ class Waiting:
 
     @cached_property
     def podgroup(self) -> Object | None:
-        """Return the job's PodGroup, None when a controller creates it."""
+        """Return the job's PodGroup, None if a controller creates it."""
         return self.object_of("podgroups", self.job)
 
     def object_of(self, kind: str, key: str) -> Object | None:
-        """Return an object of the scenario, None when there is none."""
+        """Return an object of the scenario, None if there is none."""
         named = (entry for entry in items(self.view.document, kind))
         if kind in _CLUSTER_WIDE:
             return next((entry for entry in named if entry["metadata"]["name"] == key), None)

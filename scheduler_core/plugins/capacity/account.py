@@ -22,7 +22,7 @@ class CapacityAccount(QueueAccount):
     ancestors : list of str
         Root first, the direct parent last; empty without hierarchy.
     parent : str
-        The last ancestor, empty when there is none.
+        The last ancestor, empty if there is none.
     children : list of str
         The queues that name it as their parent, ascending; empty without hierarchy.
 

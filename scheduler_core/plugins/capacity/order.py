@@ -44,7 +44,7 @@ class QueueOrder:
         self._common.clear()
 
     def flat(self, left: QueueInfo, right: QueueInfo) -> float:
-        """Return below 0 when `left` has the higher priority, else by their shares."""
+        """Return below 0 if `left` has the higher priority; with equal priorities, compare shares."""
         if left.priority != right.priority:
             return right.priority - left.priority
         return self._compare(self.queues.accounts[left.name], self.queues.accounts[right.name])
@@ -55,7 +55,7 @@ class QueueOrder:
         return -queue.priority, account.share, self.deserves_nothing(account)
 
     def hierarchical(self, left: QueueInfo, right: QueueInfo) -> float:
-        """Return below 0 when `left` has the higher priority, else by the shares where the paths diverge.
+        """Return below 0 if `left` has the higher priority, else compare shares where the paths diverge.
 
         Leaves come before queues with children. Ancestors keep the shares they had when the session opened.
         """

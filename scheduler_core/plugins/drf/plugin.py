@@ -49,7 +49,7 @@ class Drf:
     accounts : dict
         By job.
     hierarchy : Hierarchy or None
-        None when `enableHierarchy` is off.
+        None if `enableHierarchy` is off.
 
     """
 

@@ -12,7 +12,7 @@ from scheduler_core.resource import CPU, MEMORY, Resource
 
 
 class Share(NamedTuple):
-    """A dominant share and its resource, empty when nothing is allocated."""
+    """A dominant share and its resource, empty if nothing is allocated."""
 
     value: float
     resource: str
