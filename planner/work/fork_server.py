@@ -22,7 +22,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
-REQUEST_BYTES = 2**16
+REQUEST_BYTES = 2**17
 SOURCE, RESULT = 3, 4
 """The descriptors of a child's files, after those of its standard streams."""
 FILES = 5

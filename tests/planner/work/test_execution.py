@@ -80,6 +80,12 @@ def test_a_killed_fork_server_counts_as_a_killed_child_and_is_replaced() -> None
     assert children_of(os.getpid()) not in ([], [server])
 
 
+def test_arguments_longer_than_a_request_are_reported() -> None:
+    question = {"probe": "x" * 2**17}
+    with pytest.raises(ChildFailed, match=r"cannot start: its arguments take 131,\d+ bytes"):
+        simulate(document(), explain=False, limits=limits(), beat=continue_always, question=question)
+
+
 def test_exceeding_the_time_limit_is_reported() -> None:
     with pytest.raises(ChildFailed, match=r"longer than the limit of 0\.5 seconds"):
         simulate(document(cycles=10_000), explain=False, limits=limits(seconds=0.5), beat=continue_always)
