@@ -16,7 +16,7 @@ from scheduler_core.model.pods import Pods
 from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.model.unmodelled import UNREAD_LISTS, unmodelled_notes
-from scheduler_core.queue_defaults import made_queue, with_defaults
+from scheduler_core.queue_defaults import created_queue, with_defaults
 
 Object = Mapping[str, Any]
 _NOTHING: Object = {}
@@ -233,7 +233,7 @@ class Admission:
             names = {queue["metadata"]["name"] for queue in queues}
             for name, reclaimable in ((DEFAULT_QUEUE, True), ("root", False)):
                 if name not in names:
-                    queues.append(made_queue(name, reclaimable))
+                    queues.append(created_queue(name, reclaimable))
                     self.changes[f"Assumed: queue {name} exists; Volcano creates it at start."] += 1
         return queues
 

@@ -36,7 +36,7 @@ def with_defaults(queue: Object, changes: Counter[str]) -> Object:
     return {**queue, **changed} if changed else queue
 
 
-def made_queue(name: str, reclaimable: bool) -> Object:
+def created_queue(name: str, reclaimable: bool) -> Object:
     """Return a queue that Volcano creates at startup."""
     return {
         "metadata": {"name": name},

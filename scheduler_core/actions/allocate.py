@@ -76,7 +76,7 @@ class Allocate:
         )
         touched = dict(session.snapshot.tasks.touched) if by_line else None
         if touched is not None:
-            self.work.take_lines(touched)
+            self.work.use_lines(touched)
         for job in waiting_jobs(session) if touched is None else jobs_apart(session, touched):
             if job.is_pending:
                 if enqueues:
@@ -254,7 +254,7 @@ def needs_continue(job: JobInfo) -> bool:
     """Return whether the job can still become ready after one of its tasks found no node."""
     if job.min_available >= job.size:
         return False
-    if not job.roles_bind:
+    if not job.role_minimums_apply:
         left = sum(count for role, count in job.pending_roles.items() if role not in job.failed_roles)
         return job.ready_count + left >= job.min_available
     placed = role_counts(job, READY_STATUSES, pending_best_effort=True)

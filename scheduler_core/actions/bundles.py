@@ -72,7 +72,7 @@ def bundles_of(job: JobInfo, candidates: Iterable[TaskInfo]) -> list[Bundle]:
 
 def _role_surplus(job: JobInfo) -> dict[str, int]:
     """Return how many tasks each role has above its minimum; empty if minimums per role do not apply."""
-    if not job.roles_bind:
+    if not job.role_minimums_apply:
         return {}
     ready = Counter(task.role for task in job.tasks_in(READY_STATUSES))
     ready.update(task.role for task in job.by_status[TaskStatus.PENDING].values() if task.best_effort)

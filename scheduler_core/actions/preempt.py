@@ -108,11 +108,11 @@ class Preempt:
         queues = queue_heap(session, [session.queues[name] for name in sorted(self.starving)])
         while queues:
             queue = queues.pop()
-            self.between_jobs(queue, watch)
+            self.preempt_other_jobs(queue, watch)
             for job in self.starving[queue.name]:
-                self.inside_job(queue, job)
+                self.preempt_own_tasks(queue, job)
 
-    def between_jobs(self, queue: QueueInfo, watch: Watcher = ignore_turns) -> None:
+    def preempt_other_jobs(self, queue: QueueInfo, watch: Watcher = ignore_turns) -> None:
         """Preempt tasks of other jobs of the queue for its starving jobs.
 
         A job is pipelined as a whole or not at all.
@@ -135,7 +135,7 @@ class Preempt:
             if assigned:
                 jobs.push(job)
 
-    def inside_job(self, queue: QueueInfo, job: JobInfo) -> None:
+    def preempt_own_tasks(self, queue: QueueInfo, job: JobInfo) -> None:
         """Preempt a job's own tasks for pending ones; each success is committed, regardless of the gang."""
         tasks = task_heap(self.session, pending_tasks(job))
         while tasks:

@@ -106,7 +106,7 @@ class Reclaim:
         if any(job.ready_count for job in apart):
             return None
         not_in_lines = {**tasks.touched, **tasks.counted}
-        self.work.take_lines(not_in_lines)
+        self.work.use_lines(not_in_lines)
         for job in apart:
             self.work.add_job(job)
         for line, job in first_jobs(session, not_in_lines):

@@ -49,7 +49,7 @@ def quantity_problems(queue: Object) -> Problems:
                     limit=0,
                     fix="write 0 or more",
                 )
-            elif milli_value(written(queue, part)[resource]) % 1000 and _comes_whole(resource):
+            elif milli_value(written(queue, part)[resource]) % 1000 and _is_indivisible(resource):
                 message = f"{resource} comes in whole units"
                 yield problem(
                     queue, "queue.fraction", field, message, actual=float(amount), fix="write a whole number"
@@ -103,6 +103,6 @@ def state_problems(queue: Object) -> Problems:
         )
 
 
-def _comes_whole(resource: str) -> bool:
+def _is_indivisible(resource: str) -> bool:
     native = "kubernetes.io/" in resource or resource.startswith(("hugepages-", "attachable-volumes-"))
     return resource in _COUNTS or (is_scalar_name(resource) and not native)

@@ -52,8 +52,8 @@ class WorkList:
         self.jobs: dict[str, Jobs] = {}
         self._seen: set[str] = set()
 
-    def take_lines(self, touched: Mapping[str, JobInfo]) -> None:
-        """Prepare to queue jobs by lines, except touched jobs."""
+    def use_lines(self, touched: Mapping[str, JobInfo]) -> None:
+        """Queue jobs by lines from now on, except touched jobs."""
         self._touched = touched
 
     def add_queue(self, name: str) -> None:

@@ -167,7 +167,7 @@ def _enqueue_problems(conf: SchedulerConf) -> Problems:
             yield conf_finding("conf.no_enqueue", "remark", ("actions",), message, fix="start with enqueue")
         return
     yield from _hidden_votes(calls)
-    yield from _booked_votes(calls)
+    yield from _reserving_votes(calls)
     if "allocate" in conf.actions and conf.actions.index("enqueue") > conf.actions.index("allocate"):
         message = "enqueue runs after allocate: an enqueued job is placed one cycle later"
         yield conf_finding("conf.enqueue_late", "remark", ("actions",), message, fix="put enqueue first")
@@ -191,7 +191,7 @@ def _hidden_votes(calls: list[PluginCall]) -> Problems:
     )
 
 
-def _booked_votes(calls: list[PluginCall]) -> Problems:
+def _reserving_votes(calls: list[PluginCall]) -> Problems:
     """Report a quota plugin that makes a reservation for a job that a later plugin rejects."""
     last = {one.tier: position for position, one in enumerate(calls) if one.plugin == "overcommit"}
     for position, quota in enumerate(calls):

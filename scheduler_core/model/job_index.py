@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping
 
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.roles import roles_have
+from scheduler_core.model.roles import roles_are_met
 from scheduler_core.model.status import READY_STATUSES, TaskStatus
 
 
@@ -73,7 +73,7 @@ def is_settled(job: JobInfo) -> bool:
         and job.ready_count == job.size
         and job.ready_count >= job.min_available
         and TaskStatus.PENDING not in job.status_counts()
-        and roles_have(job, READY_STATUSES)
+        and roles_are_met(job, READY_STATUSES)
     )
 
 

@@ -70,7 +70,7 @@ class PodGroup:
         return flag_of(self.annotations(), self.labels(), default=False)
 
     @property
-    def roles_bind(self) -> bool:
+    def role_minimums_apply(self) -> bool:
         """Return whether minimums per role apply: not if minMember is below their sum."""
         return self.min_available >= self.task_min_total
 

@@ -9,13 +9,13 @@ from scheduler_core.model.job import JobInfo
 from scheduler_core.model.status import TaskStatus
 
 
-def roles_have(job: JobInfo, statuses: Iterable[TaskStatus], *, pending_best_effort: bool = False) -> bool:
+def roles_are_met(job: JobInfo, statuses: Iterable[TaskStatus], *, pending_best_effort: bool = False) -> bool:
     """Return whether every role of a job has its minimum among tasks of these statuses.
 
     True if minimums per role do not apply.
     """
     minimums = job.task_min_available
-    if not minimums or not job.roles_bind:
+    if not minimums or not job.role_minimums_apply:
         return True
     counts = role_counts(job, statuses, pending_best_effort=pending_best_effort)
     return all(counts[role] >= minimum for role, minimum in minimums.items() if minimum > 0)

@@ -16,7 +16,7 @@ from scheduler_core.framework.living_view import nothing_to_renew
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
-from scheduler_core.model.roles import roles_have
+from scheduler_core.model.roles import roles_are_met
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
 
 NAME = "gang"
@@ -57,7 +57,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 def job_valid(job: JobInfo) -> tuple[str, str] | None:
     """Return why a job cannot reach its minimum with its current tasks, None if it can."""
-    if not roles_have(job, VALID_STATUSES):
+    if not roles_are_met(job, VALID_STATUSES):
         return "NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling"
     if job.valid_count < job.min_available:
         counts = f"valid: {job.valid_count}, min: {job.min_available}"
@@ -72,12 +72,12 @@ def job_order(job: JobInfo) -> bool:
 
 def job_ready(job: JobInfo) -> bool:
     """Return whether the job has its minimum, in total and per role."""
-    return job.is_ready() and roles_have(job, _PLACED, pending_best_effort=True)
+    return job.is_ready() and roles_are_met(job, _PLACED, pending_best_effort=True)
 
 
 def job_pipelined(job: JobInfo) -> Vote:
     """Permit a job that has its minimum once resources are released; reject any other."""
-    complete = roles_have(job, _PLACED_OR_PIPELINED, pending_best_effort=True) and job.is_pipelined()
+    complete = roles_are_met(job, _PLACED_OR_PIPELINED, pending_best_effort=True) and job.is_pipelined()
     return PERMIT if complete else REJECT
 
 

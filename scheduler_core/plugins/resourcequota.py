@@ -79,7 +79,7 @@ class ResourceQuotaVotes:
         self.pending: dict[str, dict[str, Fraction]] = defaultdict(dict)
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minResources fit every quota of its namespace beside used and pending ones."""
+        """Permit a job whose minResources, with used and pending ones, fit all quotas of its namespace."""
         if job.min_resources is None or job.namespace not in self.quotas:
             return PERMIT
         minimum = _exact(job.podgroup["spec"]["minResources"])

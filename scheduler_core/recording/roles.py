@@ -21,7 +21,7 @@ def short_of_minimum(job: JobInfo) -> dict[str, Any]:
 
 def _short_roles(job: JobInfo) -> list[dict[str, Any]]:
     """Return the roles with too few valid tasks, by name; none if minimums per role do not apply."""
-    if not job.task_min_available or not job.roles_bind:
+    if not job.task_min_available or not job.role_minimums_apply:
         return []
     valid = role_counts(job, VALID_STATUSES, pending_best_effort=False)
     return [

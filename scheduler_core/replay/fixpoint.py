@@ -1,7 +1,7 @@
 """Detects that the next session would decide nothing, unless an event happens in between.
 
-Its input is the state after this one. After a session that changed nothing, the next one has the same input
-and decides the same: nothing. The same holds if the only changes are phases of fully running jobs.
+The input of a session is the state after the previous one. After a session that changed nothing, the next one
+has the same input and again decides nothing. The same holds if only phases of fully running jobs changed.
 """
 
 from __future__ import annotations

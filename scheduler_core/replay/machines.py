@@ -89,7 +89,7 @@ class Machines:
         self._lost.pop(name, None)
         for key in [key for key in self._pulled if key.partition(" ")[0] == name]:
             del self._pulled[key]
-        self.terminations.lose_pods_on(name, time)
+        self.terminations.delete_pods_on(name, time)
 
     def drain(self, name: str, time: float) -> None:
         """Cordon a node and delete the pods on it, each with its grace period."""

@@ -89,7 +89,7 @@ class Terminations:
             rest = {key for key in world.members[job] if world.lives[key].terminates}
             world.restarting.setdefault(job, set()).update(rest)
 
-    def lose_pods_on(self, node: str, time: float) -> None:
+    def delete_pods_on(self, node: str, time: float) -> None:
         """Delete the pods of a deleted node."""
         world = self.world
         stopped: set[str] = set()

@@ -124,7 +124,7 @@ class ReclaimableTasks:
                 continue
             refusal = vote.refusal_of_own_queue(task, theirs)
             if not refusal:
-                vote.take(task, [theirs])
+                vote.deduct(task, [theirs])
                 accepted.append(task)
             if why is not None:
                 why[task.uid] = vote.explain(refusal, theirs)
@@ -223,7 +223,7 @@ class ReclaimVote:
         for above in checked:
             if not self.is_above_deserved(above, task.shape):
                 return f"parent {self._at_deserved(above)}"
-        self.take(task, [theirs, *checked])
+        self.deduct(task, [theirs, *checked])
         return ""
 
     def refusal_of_own_queue(self, task: TaskInfo, theirs: CapacityAccount) -> str:
@@ -268,7 +268,7 @@ class ReclaimVote:
                 found.append(self.queues.accounts[name])
         return found
 
-    def take(self, task: TaskInfo, accounts: Sequence[CapacityAccount]) -> None:
+    def deduct(self, task: TaskInfo, accounts: Sequence[CapacityAccount]) -> None:
         """Deduct a candidate from the remaining amounts of queues."""
         for account in accounts:
             self.remaining_of(account).sub(task.request)
