@@ -23,7 +23,7 @@ TYPES: dict[str, type[Contract]] = {
 }
 
 BROKEN_BY = {
-    "The core touches no framework, no I/O, no clock, no dice": (
+    "The core imports no framework, no I/O, no clock and no random numbers": (
         "scheduler_core.simulate",
         "planning.outcomes",
     ),
@@ -35,56 +35,56 @@ BROKEN_BY = {
         "scheduler_core.actions.reclaim",
         "scheduler_core.recording",
     ),
-    "Plugins do not know each other": ("scheduler_core.plugins.gang", "scheduler_core.plugins.priority"),
-    "The reader of manifests knows neither Django nor the core": (
+    "Plugins do not import each other": ("scheduler_core.plugins.gang", "scheduler_core.plugins.priority"),
+    "The reader of manifests imports neither Django nor the core": (
         "manifests",
         "scheduler_core.quantity",
     ),
-    "The extender's client knows neither Django nor the core": (
+    "The extender's client imports neither Django nor the core": (
         "extender_client",
         "scheduler_core.plugins.extender.wire",
     ),
-    "Traces know neither Django nor the core": ("traces.read", "manifests"),
+    "Traces import neither Django nor the core": ("traces.read", "manifests"),
     "The command line queuecast works without Django": ("queuecast.local", "django"),
-    "Planning knows no database, no Django and no feature": ("planning.outcomes", "django"),
-    "Settings hold no rules: config wires and knows neither the core nor what features read and write": (
+    "Planning imports no database, no Django and no feature": ("planning.outcomes", "django"),
+    "Settings contain no rules: config imports neither the core nor services and selectors": (
         "config.settings",
         "planning.version",
     ),
-    "Models know neither reads, writes nor interfaces": (
+    "Models import neither selectors, services nor interfaces": (
         "planner.runs.models.run",
         "planner.runs.selectors.runs",
     ),
-    "Selectors read: they call no service and no interface": (
+    "Selectors only read: they import no service and no interface": (
         "planner.runs.selectors.runs",
         "planner.runs.services.runs",
     ),
-    "Services write: they know no page, no call and no broker": (
+    "Services import no page, no API call and no broker": (
         "planner.runs.services.runs",
         "planner.runs.tasks",
     ),
-    "Tasks are what workers do: they know no page and no call": (
+    "Tasks of workers import no page and no API call": (
         "planner.runs.tasks",
         "planner.runs.views.runs",
     ),
-    "Pages and calls queue work through services": ("planner.runs.views.runs", "planner.runs.tasks"),
-    "Background work knows no feature but accounts: features register their kinds of work": (
+    "Pages and API calls queue work through services": ("planner.runs.views.runs", "planner.runs.tasks"),
+    "Background work imports no feature but accounts: features register their kinds of work": (
         "planner.work.execution",
         "planner.runs.services.simulations",
     ),
-    "Accounts know nothing of background work": ("planner.accounts.models.user", "planner.work.lifecycle"),
+    "Accounts do not import background work": ("planner.accounts.models.user", "planner.work.lifecycle"),
     "Only config routes requests to planner": ("planner.runs.views.runs", "planner.urls"),
-    "Pages and calls do not know each other": ("planner.runs.views.runs", "planner.runs.api.runs"),
-    "Calls do not know pages": ("planner.runs.api.runs", "planner.runs.views.runs"),
-    "Features meet through services and selectors: no page knows another feature's page": (
+    "Pages and API calls do not import each other": ("planner.runs.views.runs", "planner.runs.api.runs"),
+    "API calls do not import pages": ("planner.runs.api.runs", "planner.runs.views.runs"),
+    "Features use each other through services and selectors, not through pages": (
         "planner.runs.views.runs",
         "planner.clusters.views.imports",
     ),
-    "Features meet through services and selectors: no call knows another feature's call": (
+    "Features use each other through services and selectors, not through API calls": (
         "planner.runs.api.runs",
         "planner.clusters.api.imports",
     ),
-    "Only planning and queuecast speak to the core; a child process runs it": (
+    "Only planning, queuecast and a child process import the core": (
         "planner.runs.selectors.runs",
         "scheduler_core.resource",
     ),
@@ -96,16 +96,16 @@ BROKEN_BY = {
         "planner.runs.services.runs",
         "extender_client",
     ),
-    "Only planner.runs.charts speaks Plotly": ("planner.runs.views.runs", "plotly"),
-    "Only planner.work.broker, planner.work.tasks and config speak Celery": ("planner.runs.tasks", "celery"),
-    "Only planner.api.parquet_files speaks pyarrow": ("planner.api.tables", "pyarrow"),
+    "Only planner.runs.charts imports Plotly": ("planner.runs.views.runs", "plotly"),
+    "Only planner.work.broker, planner.work.tasks and config import Celery": ("planner.runs.tasks", "celery"),
+    "Only planner.api.parquet_files imports pyarrow": ("planner.api.tables", "pyarrow"),
 }
 """An import, importer first, that breaks each contract."""
 PER_FEATURE = {
-    "Features meet through services and selectors: no page knows another feature's page": ("views", {"web"}),
-    "Features meet through services and selectors: no call knows another feature's call": ("api", set()),
+    "Features use each other through services and selectors, not through pages": ("views", {"web"}),
+    "Features use each other through services and selectors, not through API calls": ("api", set()),
 }
-"""Contracts that list a room of every feature, and the folders that are no feature."""
+"""Contracts that list a module of every feature, and the folders that are no feature."""
 
 
 def contracts() -> dict[str, Contract]:
@@ -151,7 +151,7 @@ def test_a_contract_about_features_lists_every_feature(name: str, graph: grimp.I
 
 
 def test_the_contract_of_work_forbids_every_feature_but_accounts(graph: grimp.ImportGraph) -> None:
-    name = "Background work knows no feature but accounts: features register their kinds of work"
+    name = "Background work imports no feature but accounts: features register their kinds of work"
     shared = {"accounts", "apps", "errors", "management", "migrations", "models", "rules", "urls", "work"}
     folders = {module.rpartition(".")[2] for module in graph.find_children("planner")} - shared
     forbidden = CONTRACTS[name].contract_options["forbidden_modules"]
