@@ -22,11 +22,11 @@ class Prepared:
 
     A variant is given as the parts of the document that differ, whole lists under their names: ``{"queues":
     [...]}``, ``{"scheduler_conf": {...}}``, ``{"pods": [*others, changed]}``. An object that a variant
-    shares with the document is neither validated nor read again. The result of a variant
-    is byte for byte that of a run of ``{**document, **changes}`` from scratch.
+    shares with the document is neither validated nor read again. The result of a variant is byte for byte
+    that of a run of ``{**document, **changes}`` from scratch.
 
-    Never edit an object that was passed in; pass a new one. Variants do not modify a
-    `Prepared`, so several threads may share it.
+    Never edit an object that was passed in; pass a new one. Variants do not modify a `Prepared`, so several
+    threads may share it.
 
     Parameters
     ----------

@@ -65,12 +65,11 @@ def answers(
         tried within the limits), `stopped` (why not, else None), `changes`, by what they cost others and then
         by `extent`, those that only get the job pipelined last, and `not_enough`: a reason for each kind of
         change that does not help, and for each change that would help but that the webhook refuses, which is
-        not offered.
-        Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
-        each axis the changes with which the job still waits; none: the unchanged scenario), `runs` (`at
-        once`, `after evictions`, `after terminations`, `in a later session`, or `pipelined` if later sessions
-        do not bind it or were not simulated), `members` (pods placed, pipelined, pending and the minimum),
-        `cost` (pods of others) and its side effects, see `effects`.
+        not offered. Each of `changes` has its reason, the `changes` to the scenario's objects,
+        `one_step_smaller` (for each axis the changes with which the job still waits; none: the unchanged
+        scenario), `runs` (`at once`, `after evictions`, `after terminations`, `in a later session`, or
+        `pipelined` if later sessions do not bind it or were not simulated), `members` (pods placed,
+        pipelined, pending and the minimum), `cost` (pods of others) and its side effects, see `effects`.
 
     Raises
     ------
