@@ -67,6 +67,7 @@ REASONS: frozenset[str] = frozenset(
         "order.queues",
         "order.jobs",
         "order.tasks",
+        "order.heap",
         "order.last",
         "order.bundle",
         "order.dry-run",

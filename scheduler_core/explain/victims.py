@@ -9,15 +9,9 @@ from scheduler_core.explain.ballots import counts, passed_over
 from scheduler_core.explain.cycle_view import CycleView, Object, Unknown, plus
 from scheduler_core.explain.enough import fewest, room_before, surplus_of, surplus_reason, total
 from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.victim_order import order_reason
 from scheduler_core.explain.wording import agreed, capitalised, counted, listed, quantities
 from scheduler_core.rendering import plain
-
-_TIES = {
-    "uid": "the larger uid",
-    "creation": "the younger one",
-    "index": "the larger index",
-    "name": "the later name",
-}
 
 
 def victim_story(document: Object, result: Object, pod: str, *, cycle: int | None = None) -> dict[str, Any]:
@@ -139,7 +133,7 @@ def _victim(
         "votes": [_vote(vote, ballots) for vote in entry["votes"]],
         "passed_over": _passed_over(ballots),
         "left_out": _left_out(view, entry["for"]),
-        "order": {"place": entry["order"], "reason": _order(entry)},
+        "order": {"place": entry["order"], "reason": order_reason(entry)},
         "freed": entry["freed"],
         "needed": entry["needed"],
         "together": [other["pod"] for other in together],
@@ -262,39 +256,3 @@ def _left_out(view: CycleView, pod: str) -> Reason | None:
         "considered: there is no candidate, or evicting every eligible pod would still not free enough."
     )
     return reason("victims.left-out", text, {"nodes": nodes})
-
-
-def _order(entry: Mapping[str, Any]) -> Reason:
-    if "room" not in entry and "first" not in entry and not entry["for"]:
-        return reason("order.bundle", "It was evicted with its gang's bundle, the next in order of cost.")
-    if "dry_run" in entry:
-        text = f"In a dry run pod {entry['for']} no longer fitted when this pod was restored."
-        return reason("order.dry-run", text)
-    first = entry.get("first")
-    if first is None:
-        return reason("order.last", "It was the only remaining candidate.")
-    numbers = {name: first[name] for name in ("mine", "theirs") if name in first}
-    plugin = first["plugin"]
-    if plugin in _TIES:
-        key = f"all else being equal, {_TIES[plugin]} is evicted first"
-    else:
-        key = f"{plugin} decides" + _keys_text(plugin, numbers)
-    compared = "queues" if first["compared"] == "none" else first["compared"]
-    before = first["before"]
-    text = {
-        "queues": f"Its queue loses pods before the queue of {before}",
-        "jobs": f"Its job loses pods before the job of {before}",
-        "tasks": f"It is evicted before {before}",
-    }[compared]
-    return reason(f"order.{compared}", f"{text}: {key}.", {"before": before, **numbers})
-
-
-def _keys_text(plugin: str, numbers: Mapping[str, Any]) -> str:
-    if len(numbers) < 2 or None in numbers.values():
-        return ""
-    mine, theirs = numbers["mine"], numbers["theirs"]
-    if plugin == "gang":
-        return " (its gang is complete, the other's is not)" if mine else " (its gang is incomplete)"
-    if plugin == "priority":
-        return f" (priority {abs(mine)} before {abs(theirs)})"
-    return f" ({mine:.4g} against {theirs:.4g})"

@@ -1,6 +1,7 @@
 """Why a victim comes before the next one.
 
-It is derived from the current keys of both, by the rules of `victims.order.victims_queue`.
+It is derived from the current keys of both, by the rules of `victims.order.victims_queue`. These keys may
+have changed since the heap was built, which is not sorted again.
 """
 
 from __future__ import annotations
@@ -24,14 +25,17 @@ def why_first(session: Session, victim: TaskInfo, other: TaskInfo, preemptor: Ta
     Returns
     -------
     dict
-        `before`: the other pod; `compared`: tasks, jobs, queues or none; `plugin`: the one whose order
-        decided, or the key that broke the tie; `mine` and `theirs`: the two keys, if they are numbers.
+        `before`: the other pod; `compared`: tasks, jobs, queues, none, or heap if the current keys put the
+        other first; `plugin`: the one whose order decided, or the key that broke the tie; `mine` and
+        `theirs`: the two keys, if they are numbers.
 
     """
     reason: Reason = {"before": other.key}
     mine, theirs = victim.job, other.job
     if mine is None or theirs is None:
         return {**reason, "compared": "none", "plugin": ""}
+    if not _is_first(session, victim, other, preemptor):
+        return {**reason, "compared": "heap", "plugin": ""}
     if mine is theirs:
         return {**reason, **_by_task(session, victim, other)}
     if preemptor.job is None or mine.queue == theirs.queue:
@@ -45,6 +49,23 @@ def why_first(session: Session, victim: TaskInfo, other: TaskInfo, preemptor: Ta
         **reason,
         **_by_queue(session, queues[mine.queue], queues[theirs.queue], queues[preemptor.job.queue]),
     }
+
+
+def _is_first(session: Session, victim: TaskInfo, other: TaskInfo, preemptor: TaskInfo) -> bool:
+    """Return whether the current keys put `victim` first; both have jobs."""
+    orders, queues, mine, theirs = session.orders, session.queues, victim.job, other.job
+    assert mine is not None
+    assert theirs is not None
+    if preemptor.job is not None and mine.queue != theirs.queue:
+        left, right, evicting = queues[mine.queue], queues[theirs.queue], queues[preemptor.job.queue]
+        my_key, their_key = (orders.victim_queue_key(queue, evicting) for queue in (left, right))
+        return my_key < their_key if my_key != their_key else not orders.queue_before(left, right)
+    if mine is not theirs:
+        if not session.release.follows(Rule.VICTIM_ORDER_BY_PLUGINS):
+            return not orders.job_before(mine, theirs)
+        if compared := orders.compare_jobs(mine, theirs):
+            return compared > 0
+    return not orders.task_before(victim, other)
 
 
 def _by_job(session: Session, victim: JobInfo, other: JobInfo) -> Reason | None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from pathlib import Path
+
 import pytest
 
 from scheduler_core import explain, simulate_document
@@ -224,3 +228,18 @@ STANDS = {
 @pytest.mark.parametrize(("stands", "steps", "said"), STANDS.values(), ids=STANDS.keys())
 def test_pod_standing_is_one_sentence(stands: PodOutcome | None, steps: list[Object], said: str) -> None:
     assert pod_standing("default/p-0", stands, steps)["sentence"] == said
+
+
+def test_order_of_victims_is_stated_only_if_current_keys_give_it() -> None:
+    """The heap of victims is not sorted again; here the older of two pods leaves it first."""
+    path = Path(__file__).parents[1] / "fidelity" / "cases" / "capacity.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        recorded = (json.loads(line)["scenario"] for line in lines)
+        case = next(one for one in recorded if one["name"] == "capacity-101-025")
+    told = explain.victim_story(case, simulate_document(case), "default/run14-1")
+    assert told["order"]["reason"] == {
+        "id": "order.heap",
+        "sentence": "It was ahead of default/run15-0 in the heap of victims, which is not sorted again after "
+        "an eviction; their current keys would put it later.",
+        "numbers": {"before": "default/run15-0"},
+    }
