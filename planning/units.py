@@ -98,7 +98,7 @@ def written(number: float) -> str:
     return f"{number:,.2f}".rstrip("0").rstrip(".")
 
 
-_MOST_PERCENT = 100_000
+_MOST_PERCENT = 10_000
 """A queue that deserves next to nothing has a share without end: larger percentages are not written out."""
 
 
@@ -108,7 +108,7 @@ def percent(part: float) -> str:
     >>> percent(0.5), percent(0.9996), percent(0.0001), percent(1.0), percent(12.5)
     ('50 %', '99.9 %', '0.1 %', '100 %', '1,250 %')
     >>> percent(1.2e14)
-    '> 100,000 %'
+    '> 10,000 %'
     """
     number = round(part * 100, 1)
     if number > _MOST_PERCENT:
