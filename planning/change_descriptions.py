@@ -14,37 +14,37 @@ AS_IMPORTED = "as imported"
 LONGEST_VALUE = 80
 
 
-def change_said(change: Difference) -> str:
+def change_text(change: Difference) -> str:
     """Return a change as one phrase.
 
-    >>> change_said(Edit("queues", "vision", "weight", 8, 2))
+    >>> change_text(Edit("queues", "vision", "weight", 8, 2))
     'queue vision: weight 8 → 2'
-    >>> change_said(Edit("queues", "vision", "deserved", {"cpu": "8"}, {"cpu": "12", "memory": "1Gi"}))
+    >>> change_text(Edit("queues", "vision", "deserved", {"cpu": "8"}, {"cpu": "12", "memory": "1Gi"}))
     'queue vision: deserved cpu 8 → cpu 12, memory 1Gi'
-    >>> change_said(Edit("nodes", "n9", after={"kind": "Node"}))
+    >>> change_text(Edit("nodes", "n9", after={"kind": "Node"}))
     'node n9 added'
     """
-    named = about_said(change)
+    named = subject_text(change)
     if change.kind == CONF:
         return f"{named} edited"
     if change.kind == RELEASE:
         return f"{named} {change.before or AS_IMPORTED} → {change.after or AS_IMPORTED}"
     if change.field:
         return f"{named} {value_text(change.before)} → {value_text(change.after)}"
-    return f"{named} {event_said(change)}"
+    return f"{named} {event_text(change)}"
 
 
-def about_said(change: Difference) -> str:
+def subject_text(change: Difference) -> str:
     """Return the object of a change.
 
-    >>> about_said(Edit("queues", "vision", "weight", 8, 2)), about_said(Edit("conf"))
+    >>> subject_text(Edit("queues", "vision", "weight", 8, 2)), subject_text(Edit("conf"))
     ('queue vision: weight', 'scheduler configuration')
     """
     named = " ".join(part for part in (KIND_WORDS.get(change.kind, change.kind), change.key) if part)
     return f"{named}: {change.field}" if change.field else named
 
 
-def event_said(change: Difference) -> str:
+def event_text(change: Difference) -> str:
     """Return what happened to a whole object."""
     if change.before is None:
         return "added"

@@ -138,7 +138,7 @@ def pool_label(pool: str) -> str:
     ('m5.large', '32 cores, 256 GiB, 110 pods')
     """
     instance_type, has_type, _ = pool.partition(": ")
-    return instance_type if has_type else _shape_said(instance_type)
+    return instance_type if has_type else _shape_text(instance_type)
 
 
 def pool_description(pool: str) -> str:
@@ -148,14 +148,14 @@ def pool_description(pool: str) -> str:
     'm5.large: 2 cores, 8 GiB'
     """
     instance_type, has_type, shape = pool.partition(": ")
-    return f"{instance_type}: {_shape_said(shape)}" if has_type else _shape_said(instance_type)
+    return f"{instance_type}: {_shape_text(shape)}" if has_type else _shape_text(instance_type)
 
 
-def _shape_said(shape: str) -> str:
+def _shape_text(shape: str) -> str:
     offered = dict(part.rsplit(" ", 1) for part in shape.split(", ") if " " in part)
     amounts = read_amounts(offered)
-    said = (scale_of(resource, amount).say(amount) for resource, amount in amounts.items() if amount)
-    return ", ".join(said) or shape
+    texts = (scale_of(resource, amount).say(amount) for resource, amount in amounts.items() if amount)
+    return ", ".join(texts) or shape
 
 
 def offered_resources(objects: Objects) -> set[str]:

@@ -118,12 +118,12 @@ def percent(part: float) -> str:
     return f"{written(number)} %"
 
 
-def part_said(resource: str, part: float, whole: float) -> str:
+def part_text(resource: str, part: float, whole: float) -> str:
     """Return two amounts as "a of b", in the unit of the larger one and written in full.
 
-    >>> part_said("nvidia.com/gpu", 30_000, 50_000), part_said("memory", 2**39, 2**40)
+    >>> part_text("nvidia.com/gpu", 30_000, 50_000), part_text("memory", 2**39, 2**40)
     ('30 of 50 GPUs', '0.5 of 1 TiB')
-    >>> part_said("alibabacloud.com/gpu-milli", 2_000_000, 276_000_000)
+    >>> part_text("alibabacloud.com/gpu-milli", 2_000_000, 276_000_000)
     '2,000 of 276,000 gpu-milli'
     """
     scale = scale_of(resource, max(part, whole))
@@ -131,10 +131,10 @@ def part_said(resource: str, part: float, whole: float) -> str:
     return f"{written(scale.number(part))} of {written(scale.number(whole))} {unit}"
 
 
-def said(resource: str, amount: float) -> str:
+def amount_text(resource: str, amount: float) -> str:
     """Return a number in full, with its unit.
 
-    >>> said("cpu", 40_000_000), said("pods", 1)
+    >>> amount_text("cpu", 40_000_000), amount_text("pods", 1)
     ('40,000 cores', '1 pod')
     """
     return scale_of(resource, amount).say(amount)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from planning.rows import Amounts
-from planning.units import part_said, percent, resource_label, said
+from planning.units import amount_text, part_text, percent, resource_label
 from planning.utilisation import ResourceUse
 from planning.verdict import NEVER, MovedQueue, StarvedQueue, StuckJob, Verdict
 from scheduler_core.explain.wording import agreed, listed
@@ -95,8 +95,8 @@ def _starved(verdict: Verdict) -> str:
 
 
 def _starved_queue(queue: StarvedQueue) -> str:
-    part = part_said(queue.resource, queue.allocated, queue.deserved)
-    lacking = said(queue.resource, queue.part * queue.deserved)
+    part = part_text(queue.resource, queue.allocated, queue.deserved)
+    lacking = amount_text(queue.resource, queue.part * queue.deserved)
     jobs = counted(queue.jobs, "waiting job")
     return f"{queue.queue} has {part} and lacks {lacking} that it requests, with {jobs}"
 
@@ -118,15 +118,15 @@ def _lifted(verdict: Verdict) -> str:
 
 
 def _move(queue: MovedQueue) -> str:
-    before = said(queue.resource, queue.before)
-    after = part_said(queue.resource, queue.after, queue.deserved)
+    before = amount_text(queue.resource, queue.before)
+    after = part_text(queue.resource, queue.after, queue.deserved)
     return f"{queue.queue} from {before} to {after}, {counted(queue.evicted, 'pod')} evicted"
 
 
 def _lift(queue: MovedQueue) -> str:
-    before = said(queue.resource, queue.before)
-    after = said(queue.resource, queue.after)
-    deserved = said(queue.resource, queue.deserved)
+    before = amount_text(queue.resource, queue.before)
+    after = amount_text(queue.resource, queue.after)
+    deserved = amount_text(queue.resource, queue.deserved)
     for_it = f"{counted(queue.evicted, 'pod')} evicted for it" if queue.evicted else "without evictions"
     return f"{queue.queue} from {before} to {after} where it deserves {deserved}, {for_it}"
 
@@ -151,7 +151,7 @@ def _evictions(verdict: Verdict) -> str:
 
 def _held(amounts: Amounts) -> str:
     names = sorted((name for name, amount in amounts.items() if amount and name != "pods"), key=_by_kind)
-    return listed([said(name, amounts[name] or 0.0) for name in names]) if names else "nothing"
+    return listed([amount_text(name, amounts[name] or 0.0) for name in names]) if names else "nothing"
 
 
 def _by_kind(resource: str) -> tuple[bool, str]:
@@ -208,16 +208,16 @@ def _usage(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
 
 
 def _use(use: ResourceUse) -> str:
-    used = part_said(use.resource, use.used, use.total)
+    used = part_text(use.resource, use.used, use.total)
     text = f"{resource_label(use.resource)}: {percent(use.part)} used ({used})"
     if not use.free:
         return f"{text}, nothing free."
-    text += f", {said(use.resource, use.free)} free"
+    text += f", {amount_text(use.resource, use.free)} free"
     if use.stranded is None:
-        return f"{text}, at most {said(use.resource, use.largest)} on one node."
+        return f"{text}, at most {amount_text(use.resource, use.largest)} on one node."
     if not use.stranded:
         return f"{text}."
-    stranded = said(use.resource, use.stranded)
+    stranded = amount_text(use.resource, use.stranded)
     return f"{text}, of which {stranded} on nodes where no waiting pod that requests it fits."
 
 

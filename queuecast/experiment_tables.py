@@ -15,12 +15,12 @@ from traces.text import counted
 
 def verdict_parts(verdict: Json, *, is_of_forecasts: bool) -> list[Table | str]:
     """Return the result of a search; a failed verification comes first."""
-    said, kept = [sentence(verdict, is_of_forecasts=is_of_forecasts)], verdict["verification"]
+    lines, kept = [sentence(verdict, is_of_forecasts=is_of_forecasts)], verdict["verification"]
     shown = [cells_table([verdict["cell"]])] if verdict["cell"] else []
     if not kept:
-        return [*said, *shown]
+        return [*lines, *shown]
     verified = verification_sentence(kept)
-    return [*said, *shown, verified] if kept["holds"] else [verified, *said, *shown]
+    return [*lines, *shown, verified] if kept["holds"] else [verified, *lines, *shown]
 
 
 def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
@@ -56,12 +56,12 @@ def cells_table(rows: Sequence[Json]) -> Table:
 
 
 def _line(row: Json, width: int) -> list[Any]:
-    figures = [row["error"]] if row["error"] else [_told(row, name) for name in row["figures"]]
+    figures = [row["error"]] if row["error"] else [_figure_text(row, name) for name in row["figures"]]
     figures += [""] * (width - len(figures))
     return [*row["settings"].values(), f"{row['price']:g}", *figures]
 
 
-def _told(row: Json, name: str) -> str:
+def _figure_text(row: Json, name: str) -> str:
     ends = row.get("intervals", {}).get(name)
     return _number(row["figures"][name]) + (f" ({ends['low']:.4g} to {ends['high']:.4g})" if ends else "")
 

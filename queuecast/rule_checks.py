@@ -10,7 +10,7 @@ from planning.forecasts.loops import eviction_loops
 from planning.forecasts.losses import losses
 from planning.forecasts.record import Record
 from planning.forecasts.targets import target_verdicts
-from planning.forecasts.verdict import late_said
+from planning.forecasts.verdict import late_text
 from planning.suggestions import meant
 from queuecast.outcome import Outcome
 from queuecast.shown import amounts
@@ -21,7 +21,7 @@ from scheduler_core.quantity import milli_value, whole_value
 from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
 from scheduler_core.release import release_named, release_of
 from scheduler_core.upgrade import upgrade_impact
-from scheduler_core.upgrade.report import causes_said
+from scheduler_core.upgrade.report import causes_text
 from traces.text import counted
 
 Status = Literal["kept", "broken", "skipped"]
@@ -112,7 +112,7 @@ def _upgrade_keeps(name: str, outcomes: Compared) -> Result:
     return _unless(
         [
             f"{found.item.kind} {found.item.name}: {found.item.what} {_fact(found.old)} -> {_fact(found.new)}"
-            f" ({causes_said(found)})"
+            f" ({causes_text(found)})"
             for found in impact.differences
             if found.item.kind != "queue"
         ]
@@ -140,7 +140,7 @@ def _wait_p95(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
         waiting = waits.jobs - waits.started
         return "broken", f"it is open: {waiting:,} of {counted(waits.jobs, 'job')} had not started at the end"
     least = "" if waits.started == waits.jobs else "at least "
-    late = f"{late_said(found)}, {found.job} first"
+    late = f"{late_text(found)}, {found.job} first"
     return "broken", f"the 95th percentile is {least}{spelled(waits.p95)}; {late}"
 
 

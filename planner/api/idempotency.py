@@ -79,12 +79,12 @@ def _replayed(kept: IdempotencyKey) -> Response:
 
 def _fingerprint(request: Request) -> str:
     digest = hashlib.sha256()
-    for part in _said(request):
+    for part in _content_of(request):
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()
 
 
-def _said(request: Request) -> Iterator[bytes]:
+def _content_of(request: Request) -> Iterator[bytes]:
     """Yield the content of a call; of a form its parts, as every attempt has a new boundary."""
     yield f"{request.method} {request.get_full_path()}".encode()
     if not request.content_type.startswith("multipart/"):

@@ -275,11 +275,11 @@ def hover_text(row: CellRow) -> str:
     """Return settings and figures of a cell as lines, for its tooltip."""
     parts: list[tuple[str, Any]] = [*row.settings.items(), ("price", f"{row.price:g}")]
     figures: Mapping[str, float | None] = row.figures
-    parts += [(name, _told(value, row.intervals.get(name))) for name, value in figures.items()]
+    parts += [(name, _figure_text(value, row.intervals.get(name))) for name, value in figures.items()]
     return "<br>".join(f"{_escaped(name)}: {_escaped(level(value))}" for name, value in parts)
 
 
-def _told(value: float | None, interval: Mapping[str, float | None] | None) -> str:
+def _figure_text(value: float | None, interval: Mapping[str, float | None] | None) -> str:
     if value is None:
         return "unlimited"
     return f"{value:,g}" + (f" ({interval['low']:,.5g} to {interval['high']:,.5g})" if interval else "")

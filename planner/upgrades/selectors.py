@@ -10,7 +10,7 @@ from django.urls import reverse
 from planner.runs.models import Run
 from planning.amounts import UNLIMITED
 from planning.releases import DEFAULT, known_releases, release_of_name
-from planning.units import said, written
+from planning.units import amount_text, written
 
 KINDS = {"scenario": "Whole scenario", "pod": "Pods", "job": "Jobs", "queue": "Queue figures"}
 """The kinds of differences, in display order."""
@@ -52,16 +52,18 @@ class Changed:
     @property
     def values(self) -> list[str]:
         """Both values for people: amounts with their unit, shares in per cent; empty for None."""
-        return [self._said(value) for value in (self.before, self.after)]
+        return [self._text(value) for value in (self.before, self.after)]
 
-    def _said(self, value: Any) -> str:
+    def _text(self, value: Any) -> str:
         figure = self.what.rpartition(": ")[2].removesuffix(" at the end")
         if value is None or isinstance(value, str) or self.kind != "queue":
             return "" if value is None else str(value)
         if figure == "share":
             return f"{written(round(100 * value, 1))} %"
         resource = figure.partition(" ")[2]
-        return ("unlimited" if value >= UNLIMITED else said(resource, value)) if resource else str(value)
+        return (
+            ("unlimited" if value >= UNLIMITED else amount_text(resource, value)) if resource else str(value)
+        )
 
 
 @dataclass(frozen=True)

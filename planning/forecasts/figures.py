@@ -100,7 +100,7 @@ class Curve:
     values: list[float]
 
 
-def _said(value: float) -> float | None:
+def _known(value: float) -> float | None:
     return None if isnan(value) else float(value)
 
 
@@ -132,12 +132,12 @@ def _job_row(
     return JobRow(
         *named,
         pods=pods,
-        submitted=_said(submitted),
-        enqueued=_said(enqueued),
-        started=_said(started),
-        finished=_said(finished),
-        ended=_said(ended),
-        wait_seconds=_said(wait) if submitted >= 0 else None,
+        submitted=_known(submitted),
+        enqueued=_known(enqueued),
+        started=_known(started),
+        finished=_known(finished),
+        ended=_known(ended),
+        wait_seconds=_known(wait) if submitted >= 0 else None,
         evictions=evictions,
         lost_seconds=lost,
     )

@@ -16,7 +16,7 @@ from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
 from planning.forecasts.targets import TargetVerdict, target_verdicts
 from planning.forecasts.usage import highest
-from planning.units import percent, said, written
+from planning.units import amount_text, percent, written
 from scheduler_core.explain.wording import agreed, named
 from traces.text import counted
 
@@ -109,12 +109,12 @@ def _of_target(found: TargetVerdict) -> Finding:
         word = "misses" if found.status == "missed" else "meets"
         message = (
             f"Queue {found.queue} {word} its wait target of {target}: the 95th percentile is"
-            f" {at_least}{spelled(waits.p95)}, and {late_said(found)}."
+            f" {at_least}{spelled(waits.p95)}, and {late_text(found)}."
         )
     return Finding("target", tone, message, found.at, found.queue, figures)
 
 
-def late_said(found: TargetVerdict) -> str:
+def late_text(found: TargetVerdict) -> str:
     """Return how many jobs of a queue wait longer than its target."""
     wait = agreed(found.late, "waits", "wait")
     return f"{found.late:,} of {counted(found.waits.jobs, 'job')} {wait} longer than the target"
@@ -124,7 +124,7 @@ def _of_starvation(found: Starvation) -> Finding:
     lasts = " It lasts beyond the end." if found.lasts else ""
     message = (
         f"Queue {found.queue} gets less than it deserves and requests for {spelled(found.seconds)} without"
-        f" interruption, at worst {said(found.resource, found.lacking)} less.{lasts}"
+        f" interruption, at worst {amount_text(found.resource, found.lacking)} less.{lasts}"
     )
     figures = {
         "seconds": found.seconds,

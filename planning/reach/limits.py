@@ -5,7 +5,7 @@ from typing import Any
 
 from planning.amounts import limited_amounts
 from planning.reach.questions import SHARE, Question
-from planning.units import said
+from planning.units import amount_text
 
 Json = Mapping[str, Any]
 
@@ -22,15 +22,15 @@ def queue_limit(question: Question, entry: Json, plugin: str) -> str:
     request, reachable, guarantee = (amounts[part] for part in _PARTS)
     if not question.is_least:
         if guarantee and guarantee > amount:
-            return f"Queue {name} deserves at least its guarantee: {said(resource, guarantee)}."
+            return f"Queue {name} deserves at least its guarantee: {amount_text(resource, guarantee)}."
         return ""
     if plugin == "proportion" and request is not None and request < amount:
         return (
             f"Plugin proportion divides only what queues request: queue {name} requests "
-            f"{said(resource, request)}, and only a larger guarantee makes it deserve more."
+            f"{amount_text(resource, request)}, and only a larger guarantee makes it deserve more."
         )
     if reachable is not None and reachable < amount:
-        return f"Queue {name} deserves no more than its real capability: {said(resource, reachable)}."
+        return f"Queue {name} deserves no more than its real capability: {amount_text(resource, reachable)}."
     return ""
 
 

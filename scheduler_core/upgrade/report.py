@@ -30,7 +30,7 @@ def rule_id(rule: Rule) -> str:
     return rule.name.lower().replace("_", "-")
 
 
-def causes_said(difference: Difference) -> str:
+def causes_text(difference: Difference) -> str:
     """Return the causes of a difference: "a or b" if each alone is one, "a with b" if both are needed."""
     return (" with " if difference.together else " or ").join(map(rule_id, difference.rules))
 
@@ -143,7 +143,7 @@ def _table(impact: Impact, differences: list[Difference]) -> Iterator[str]:
             difference.item.what,
             _cell(difference.old),
             _cell(difference.new),
-            causes_said(difference),
+            causes_text(difference),
         )
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     if len(differences) > MOST_ROWS:

@@ -11,7 +11,7 @@
   const selected = () => [...document.querySelectorAll(".tree__select:checked")].map((box) => box.value);
   const isBatch = () => batch() && (batch().elements.paste.value.trim() || (batch().elements.value.value.trim() && selected().length));
 
-  // What a cell said before anything was typed; it comes back when nothing is.
+  // The text of a cell before anything was typed; it is restored when all input is removed.
   const kept = new Map();
   const restore = (cell) => { if (kept.has(cell)) { cell.replaceChildren(...kept.get(cell)); kept.delete(cell); } cell.classList.remove("tree__live"); };
   const dataOf = (node) => (node.tagName === "DATA" ? node : node.querySelector?.("data"));
@@ -49,8 +49,8 @@
       });
     });
     if (!batch()) return;
-    const said = batch().querySelector("[data-live-said]");
-    said.textContent = isBatch() ? `${edited} ${edited === 1 ? "queue" : "queues"} edited, figures of ${changed} ${changed === 1 ? "queue" : "queues"} change. Not saved yet.` : "";
+    const status = batch().querySelector("[data-live-status]");
+    status.textContent = isBatch() ? `${edited} ${edited === 1 ? "queue" : "queues"} edited, figures of ${changed} ${changed === 1 ? "queue" : "queues"} change. Not saved yet.` : "";
     const list = batch().querySelector("[data-live-problems]");
     list.replaceChildren(...(isBatch() ? problems : []).map((problem) => Object.assign(document.createElement("li"), { textContent: `${problem.message} ${problem.fix}` })));
     list.hidden = !list.childElementCount;

@@ -78,7 +78,7 @@
   const ask = (queue, url, swap) => htmx.ajax("GET", url, { source: queue, target: queue, swap });
   const send = (queue, what, values = {}) => htmx.ajax("POST", address(nameOf(queue), what), {
     source: queue,
-    target: "#tree-said",
+    target: "#tree-messages",
     values: { revision: document.getElementById("tree-revision").value, resource: decodeURIComponent(resource()), ...values },
   });
   const add = (queue, parent) => ask(queue, `${address(null)}?new&parent=${encodeURIComponent(parent)}&resource=${resource()}`, "afterend");
@@ -229,14 +229,14 @@
     const rows = [...document.querySelectorAll("#review [data-queue]")];
     queues().filter((queue) => !("open" in queue.dataset)).forEach((queue) => {
       queue.querySelector(".tree__checks")?.remove();
-      const said = rows.filter((row) => row.dataset.queue === nameOf(queue));
-      if (!said.length) return;
+      const checks = rows.filter((row) => row.dataset.queue === nameOf(queue));
+      if (!checks.length) return;
       const mark = Object.assign(document.createElement("a"), {
-        className: `${said[0].querySelector(".tag").className} tree__checks`,
+        className: `${checks[0].querySelector(".tag").className} tree__checks`,
         href: "#review",
         tabIndex: -1,
-        title: said.map((row) => row.querySelector(".grid__why").textContent).join("\n"),
-        textContent: said.length === 1 ? "1 check" : `${said.length} checks`,
+        title: checks.map((row) => row.querySelector(".grid__why").textContent).join("\n"),
+        textContent: checks.length === 1 ? "1 check" : `${checks.length} checks`,
       });
       queue.querySelector(".tree__indent").append(" ", mark);
     });

@@ -247,8 +247,8 @@ def test_pod_evicted_repeatedly_counts_once_in_the_flow() -> None:
     assert link["reason"]["sentence"] == (
         f"Action reclaim evicted 1 pod of queue q1 for queue q2 {len(evicted)} times in all: 4 CPU."
     )
-    node_said = explain.node_story(document, result, "n1")["reason"]["sentence"]
-    assert node_said.endswith("1 evicted.")
+    node_reason = explain.node_story(document, result, "n1")["reason"]["sentence"]
+    assert node_reason.endswith("1 evicted.")
 
 
 def test_single_necessary_victim_is_reported_as_minimal() -> None:

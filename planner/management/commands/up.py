@@ -68,11 +68,11 @@ class _Announcement:
     def __init__(self, port: int, say: Callable[[str], None]) -> None:
         self._address = f"http://{HOST}:{port}/"
         self._say = say
-        self._said = False
+        self._announced = False
 
     def look(self) -> None:
-        if not self._said and _answers(f"{self._address}healthz"):
-            self._said = True
+        if not self._announced and _answers(f"{self._address}healthz"):
+            self._announced = True
             self._say(f"Queuecast is ready at {self._address} (Ctrl-C stops it).")
 
 

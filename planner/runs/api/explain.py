@@ -35,7 +35,7 @@ from planner.runs.selectors.stories import (
     victims_on_node,
 )
 from planner.runs.services.searches import search_create
-from planning.object_states import node_said, pod_said
+from planning.object_states import node_reason, pod_reason
 
 
 class ExplainQueue(WorkspaceView):
@@ -148,7 +148,7 @@ class ExplainPod(WorkspaceView):
         if place is None and not steps:
             raise NotFound("The run has no such pod.")
         story = {
-            "reason": pod_said(key, place, steps, pod_waits_for(run, place)),
+            "reason": pod_reason(key, place, steps, pod_waits_for(run, place)),
             "place": place,
             "decisions": steps,
             "victims": victims_around_pod(run, key),
@@ -168,7 +168,7 @@ class ExplainNode(WorkspaceView):
             raise NotFound("The run has no such node.")
         steps = node_decisions(run, node)
         story = {
-            "reason": node_said(at_end, pods_by_step(steps)),
+            "reason": node_reason(at_end, pods_by_step(steps)),
             "at_end": at_end,
             "pods": node_pods(run, node),
             "decisions": steps[:SHOWN],

@@ -33,7 +33,7 @@ from planner.web.templatetags.quantities import resource_order
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
-from planning.object_states import node_said, pod_said
+from planning.object_states import node_reason, pod_reason
 
 
 @login_required
@@ -102,7 +102,7 @@ def pod(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpRe
         "run": run,
         "pod": key,
         "place": place,
-        "said": pod_said(key, place, steps, pod_waits_for(run, place)),
+        "reason": pod_reason(key, place, steps, pod_waits_for(run, place)),
         "decisions": steps,
         "victims": victims_around_pod(run, key),
     }
@@ -121,7 +121,7 @@ def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
     context = {
         "run": run,
         "node": stands,
-        "said": node_said(stands, pods_by_step(steps)),
+        "reason": node_reason(stands, pods_by_step(steps)),
         "resources": resource_order({*stands.idle, *stands.releasing, *stands.pipelined}),
         "pods": node_pods(run, node),
         "decisions": steps[:SHOWN],

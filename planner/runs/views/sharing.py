@@ -15,7 +15,7 @@ from planner.runs.models import Run
 from planner.runs.selectors.runs import links_of, pending_jobs, run_counts, victims
 from planner.runs.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_create, link_revoke, run_by_link
 from planner.runs.views.run_page import RunPage
-from planner.web.selectors.home import changes_said
+from planner.web.selectors.home import change_texts
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
@@ -79,7 +79,7 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
     context = {
         "run": run,
         "counts": run_counts(run),
-        "changed": changes_said(run),
+        "changed": change_texts(run),
         "page": RunPage(run, request.GET),
         "victims": Listing(victims(run), name="victims", params=request.GET),
         "pending": Listing(pending_jobs(run), name="pending", params=request.GET),

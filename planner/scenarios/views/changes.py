@@ -26,7 +26,7 @@ from planner.scenarios.views.editing import STALE, changed_since, edited, seen_r
 from planner.web.views.found import scenario_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller, whole_number
-from planning.change_descriptions import AS_IMPORTED, KIND_WORDS, change_said
+from planning.change_descriptions import AS_IMPORTED, KIND_WORDS, change_text
 from planning.differences import field_changes, line_changes
 from planning.queues import queue_spec
 from planning.rows import queue_rows
@@ -121,7 +121,7 @@ def revert_change(request: HttpRequest, scenario_id: UUID, change_id: UUID) -> H
     def revert(**params: Any) -> Scenario:
         return change_revert(change=change, **params)
 
-    return _edited(request, scenario, revert, f"Reverted {change_said(change)}")
+    return _edited(request, scenario, revert, f"Reverted {change_text(change)}")
 
 
 @login_required

@@ -140,7 +140,7 @@ def _page(
         "conf_words": json.dumps(conf_words()),
         "form": conf_form(text),
         "is_saved": text == scenario.conf_text,
-        "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # told by the selector
+        "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # set by the selector
         "findings": conf_findings(text, release),
         "lines_changed": line_changes(scenario.snapshot.scheduler_conf, text),
         "questions": [

@@ -30,7 +30,7 @@ class ObjectColumn:
     of_row: bool = False
     """Whether `say` takes the row instead of the value."""
 
-    def said(self, row: Any) -> Any:
+    def text(self, row: Any) -> Any:
         """Return the text of the cell in a row."""
         return self.say(row if self.of_row else self.value(row))
 

@@ -217,7 +217,7 @@ def edit_refused(
     if fragment_requested(request) is None:
         return scenario_page(request, scenario, context, status)
     context_of_tree = {"tree": scenario_tree(scenario, shown_of(request)), **context}
-    return render(request, "scenarios/_tree_said.html", context_of_tree, status=status)
+    return render(request, "scenarios/_tree_messages.html", context_of_tree, status=status)
 
 
 def queues_changed(

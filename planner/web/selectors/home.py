@@ -13,7 +13,7 @@ from planner.runs.selectors.verdicts import verdicts_of
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.web.selectors.words import tagged
-from planning.change_descriptions import change_said, net_changes
+from planning.change_descriptions import change_text, net_changes
 from planning.rows import RunCounts
 from planning.verdict import Verdict
 
@@ -133,11 +133,11 @@ class _History:
     def of(self, scenario: UUID, revision: int) -> tuple[list[str], int]:
         """Return the changes of a scenario up to a revision: the first few, and the number of others."""
         made = [change for change in self._changes.get(scenario, ()) if change.revision <= revision]
-        sentences = [change_said(edit) for edit in net_changes(made)]
+        sentences = [change_text(edit) for edit in net_changes(made)]
         return sentences[:NAMED], len(sentences[NAMED:])
 
 
-def changes_said(run: Run) -> list[str]:
+def change_texts(run: Run) -> list[str]:
     """Return all changes of a run's scenario up to the run, in words (1 query)."""
     made = run.scenario.changes.filter(revision__lte=run.scenario_revision)
-    return [change_said(edit) for edit in net_changes(made.order_by("revision", "kind", "key", "field"))]
+    return [change_text(edit) for edit in net_changes(made.order_by("revision", "kind", "key", "field"))]

@@ -16,7 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from planning import units
-from planning.change_descriptions import about_said, change_said, value_text
+from planning.change_descriptions import change_text, subject_text, value_text
 from planning.nodes import pool_label
 from planning.rows import Amounts
 from planning.units import resource_label, scale_of, written
@@ -67,7 +67,7 @@ def resource_order(names: Iterable[str]) -> list[str]:
 @register.simple_tag
 def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
     """Show one amount of a row; the tooltip has the exact value."""
-    return _said(amounts[resource], resource) if resource in amounts else soft(absent)
+    return _value_text(amounts[resource], resource) if resource in amounts else soft(absent)
 
 
 @register.simple_tag
@@ -81,7 +81,7 @@ def node_amount(node: Any, part: str, resource: str) -> str:
 @register.simple_tag
 def amount_of(value: float | None, resource: str) -> str:
     """Show an amount of a resource, a dash without one; the tooltip has the exact value."""
-    return soft("–") if value is None else _said(value, resource)
+    return soft("–") if value is None else _value_text(value, resource)
 
 
 @lru_cache(maxsize=64)
@@ -91,7 +91,7 @@ def soft(text: str) -> SafeString:
 
 
 @lru_cache(maxsize=8192, typed=True)
-def _said(value: float | None, resource: str) -> str:
+def _value_text(value: float | None, resource: str) -> str:
     if value is None:
         return soft("unlimited")
     return format_html(
@@ -138,7 +138,7 @@ def was(now: Amounts, before: Amounts | None, resource: str) -> str:
     value = (before or {}).get(resource)
     if value is None or value == now.get(resource):
         return ""
-    return format_html('<small class="was">was {}</small>', _said(value, resource))
+    return format_html('<small class="was">was {}</small>', _value_text(value, resource))
 
 
 @register.filter
@@ -215,8 +215,8 @@ def in_order(amounts: Amounts) -> list[tuple[str, float | None]]:
 
 
 register.filter("value_text", value_text)
-register.filter("about_said", about_said)
-register.filter("change_said", change_said)
+register.filter("subject_text", subject_text)
+register.filter("change_text", change_text)
 
 
 @register.filter

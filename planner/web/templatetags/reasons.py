@@ -1,6 +1,6 @@
 """The numbers of a reason as text, each with its unit.
 
->>> said("ready", 4), said("share", 0.25), said("cooldown_seconds_left", 12)
+>>> number_text("ready", 4), number_text("share", 0.25), number_text("cooldown_seconds_left", 12)
 ('4 pods', '25 %', '12 s')
 """
 
@@ -49,16 +49,16 @@ def numbers(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     resource = answer.get("resource")
     inside = answer.get("priority") is not None
     return [
-        (LABELS.get(name, name), said("priority" if inside else name, value, resource))
+        (LABELS.get(name, name), number_text("priority" if inside else name, value, resource))
         for name, value in answer.items()
         if name not in ("queue", "resource")
     ]
 
 
-def said(name: str, value: Any, resource: str | None = None) -> str:
+def number_text(name: str, value: Any, resource: str | None = None) -> str:
     """Return one number with its unit; `resource` is that of an amount."""
     if isinstance(value, Mapping):
-        held = ", ".join(amount_said(value[key], key) for key in resource_order(value))
+        held = ", ".join(amount_text(value[key], key) for key in resource_order(value))
         return held or "nothing"
     if not isinstance(value, (int, float)):
         return str(value)
@@ -71,10 +71,10 @@ def said(name: str, value: Any, resource: str | None = None) -> str:
     return f"{value:g} s" if name == "cooldown_seconds_left" else written(value)
 
 
-def amount_said(value: float | None, resource: str) -> str:
+def amount_text(value: float | None, resource: str) -> str:
     """Return an amount with its unit, and with its resource if the unit does not imply it.
 
-    >>> amount_said(None, "cpu"), amount_said(2**30, "memory")
+    >>> amount_text(None, "cpu"), amount_text(2**30, "memory")
     ('CPU unlimited', '1 GiB')
     """
     return f"{resource_label(resource)} unlimited" if value is None else plain(value, resource)
@@ -87,14 +87,14 @@ def said_as(amount: float, resource: str) -> str:
 
 
 @register.filter
-def amounts_said(amounts: Amounts) -> str:
+def amounts_text(amounts: Amounts) -> str:
     """Return amounts in one phrase; the single place of a pod is left out.
 
-    >>> amounts_said({"cpu": 2000.0, "memory": 2.0**30, "pods": 1.0})
+    >>> amounts_text({"cpu": 2000.0, "memory": 2.0**30, "pods": 1.0})
     '2 cores and 1 GiB'
     """
     parts = [
-        amount_said(amounts[name], name)
+        amount_text(amounts[name], name)
         for name in resource_order(amounts)
         if name != "pods" and amounts[name]
     ]
@@ -133,10 +133,10 @@ def permits(story: VictimStory) -> list[Vote]:
 
 
 @register.filter
-def vote_said(verdict: str) -> str:
+def vote_text(verdict: str) -> str:
     """Return the consequence of a vote for the pod.
 
-    >>> vote_said("permit"), vote_said("refuse"), vote_said("abstain")
+    >>> vote_text("permit"), vote_text("refuse"), vote_text("abstain")
     ('evict', 'keep', 'abstain')
     """
     return {"permit": "evict", "refuse": "keep"}.get(verdict, verdict)
@@ -184,7 +184,7 @@ LIMITS = {
 
 
 @register.filter
-def limit_said(limit: str | None) -> str:
+def limit_text(limit: str | None) -> str:
     """Return what limited an offer; empty if nothing did."""
     return LIMITS.get(limit, limit) if limit else "–"
 

@@ -24,7 +24,7 @@ def queue_cells(tree: Any, line: Any) -> SafeString:
 def cell_text(tree: Any, line: Any, column: Any) -> SafeString:
     """Return the text of a cell, with the snapshot's value if it differs."""
     value = column.value(line, tree.resource)
-    words = _said(tree, column, value)
+    words = _value_text(tree, column, value)
     changed, was = tree.was(line, column)
     if not changed:
         return words
@@ -68,13 +68,13 @@ def object_cell(table: Any, row: Any, column: Any) -> SafeString:
     css = SafeString(' class="grid__number"') if column.kind == "number" else ""
     earlier = table.was(row, column)
     if earlier is None:
-        return format_html("<td{}>{}</td>", css, column.said(row))
-    text = column.said(earlier)
+        return format_html("<td{}>{}</td>", css, column.text(row))
+    text = column.text(earlier)
     return format_html(
         '<td{}><small class="tree__was" title="in the snapshot">{} → </small>{}</td>',
         css,
         text,
-        column.said(row),
+        column.text(row),
     )
 
 
@@ -146,7 +146,7 @@ def _asking(tree: Any, line: Any, column: Any, text: SafeString) -> SafeString:
     )  # fmt: skip
 
 
-def _said(tree: Any, column: Any, value: Any) -> SafeString:
+def _value_text(tree: Any, column: Any, value: Any) -> SafeString:
     text = column.text(value, tree.scale)
     if value is None:
         return format_html('<data class="soft">{}</data>', text)

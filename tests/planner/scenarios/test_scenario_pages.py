@@ -195,7 +195,7 @@ def test_a_tree_edit_is_undone_and_redone(browser: Client, scenario: Scenario) -
         answer = browser.post(
             reverse(f"planner:{way}", args=[scenario.pk]),
             {"revision": str(revision)},
-            headers=htmx_headers("tree-said"),
+            headers=htmx_headers("tree-messages"),
         )
         assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#tree")
         assert 'data-names-queue="waits"' in text_of(answer)
@@ -207,7 +207,7 @@ def test_an_unedited_scenario_has_nothing_to_undo(browser: Client, scenario: Sce
         browser.get(page_of(scenario))
     )
     answer = browser.post(
-        reverse("planner:undo", args=[scenario.pk]), {"revision": "1"}, headers=htmx_headers("tree-said")
+        reverse("planner:undo", args=[scenario.pk]), {"revision": "1"}, headers=htmx_headers("tree-messages")
     )
     assert answer.status_code == 422
     assert "There is nothing to undo." in text_of(answer)
@@ -253,7 +253,7 @@ def test_a_queue_is_moved_duplicated_and_removed(browser: Client, scenario: Scen
     ):
         address = f"{queue_of(scenario)}{what}/"
         answer = browser.post(
-            address, {**typed, "revision": str(revision)}, headers=htmx_headers("tree-said")
+            address, {**typed, "revision": str(revision)}, headers=htmx_headers("tree-messages")
         )
         assert answer.status_code == 200, what
     assert set(scenario.queues.values_list("name", "parent")) == {("busy", ""), ("waits-copy", "busy")}
@@ -271,7 +271,9 @@ def test_the_removal_dialog_names_the_children_and_jobs_of_the_queue(
 
 def test_a_refused_tree_edit_states_the_reason(browser: Client, scenario: Scenario) -> None:
     answer = browser.post(
-        f"{queue_of(scenario)}move/", {"parent": "waits", "revision": "1"}, headers=htmx_headers("tree-said")
+        f"{queue_of(scenario)}move/",
+        {"parent": "waits", "revision": "1"},
+        headers=htmx_headers("tree-messages"),
     )
     assert answer.status_code == 422
     assert "one of its descendants" in text_of(answer)
