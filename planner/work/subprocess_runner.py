@@ -1,23 +1,30 @@
 """Runs heavy work in a child process of the worker, with limits of memory and time."""
 
+import atexit
 import errno
 import json
 import logging
 import os
 import select
 import signal
+import socket
+import subprocess
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any
 
-from planner.work.fork_client import Child, RequestTooLong, forked
+from planner.work.fork_server import REQUEST_BYTES
 from planner.work.subprocess_worker import FAILED, NO_SPACE, OUT_OF_MEMORY
 
 logger = logging.getLogger(__name__)
 
+PROJECT = Path(__file__).parents[2]
 _LOG_TAIL = 8000
 """The last bytes of the child's standard error, for the log."""
 _DISK_FULL = "The worker's disk is full; free space and try again."
@@ -84,11 +91,8 @@ def run_child(
     source.flush()
     source.seek(0)
     with _logged_stderr(task) as stderr:
-        try:
-            with forked(task.module, task.arguments, (stderr, source, result), limits.memory_mb) as child:
-                _supervise(task, child, messages, limits, beat)
-        except RequestTooLong as error:
-            raise ChildFailed(f"{task.name} cannot start: {error}.") from None
+        with _child(task, (stderr, source, result), limits.memory_mb) as child:
+            _supervise(task, child, messages, limits, beat)
         _check_end(task, child.wait(), messages, limits)
     result.seek(0)
     return messages.last
@@ -114,6 +118,114 @@ def _logged_stderr(task: Task) -> Iterator[IO[bytes]]:
         stderr.seek(max(0, size - _LOG_TAIL))
         if text := stderr.read().decode(errors="replace").strip():
             logger.warning("%s wrote to standard error:\n%s", task.name, text)
+
+
+class _ForkServer:
+    """The fork server of this process; see `planner.work.fork_server`."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "planner.work.fork_server", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                cwd=PROJECT,
+                # One thread per child, so that children do not slow each other down.
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            )
+        atexit.register(self.end)
+
+    def end(self) -> None:
+        """Stop the server, and wait for its end."""
+        if self._owner == os.getpid():
+            atexit.unregister(self.end)
+            self._control.close()
+            self._process.wait()
+
+    def fork(self, request: bytes, files: Sequence[int]) -> bool:
+        """Fork a child with open files; False if the server has ended or belongs to another process."""
+        if self._owner != os.getpid():
+            return False
+        try:
+            socket.send_fds(self._control, [request], files)
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        return True
+
+
+_server: _ForkServer | None = None
+_server_lock = threading.Lock()
+
+
+def _fork(request: bytes, files: Sequence[int]) -> None:
+    """Fork a child with open files; start a server first if there is none."""
+    global _server
+    with _server_lock:
+        if _server is not None and _server.fork(request, files):
+            return
+        if _server is not None:
+            _server.end()
+        _server = _ForkServer()
+        if not _server.fork(request, files):
+            raise ChildKilled("The fork server ended when it started; see the worker's log.")
+
+
+class _Child:
+    """A child process.
+
+    Attributes
+    ----------
+    output : int
+        The descriptor of its standard output.
+
+    """
+
+    def __init__(self, output: int, lifeline: int, status: socket.socket) -> None:
+        self.output = output
+        self._lifeline = lifeline
+        self._status = status
+        self._exit_status: int | None = None
+
+    def wait(self) -> int:
+        """Wait for its end; return the exit status, that of a kill if the server was killed."""
+        if self._exit_status is None:
+            self._exit_status = -signal.SIGKILL
+            with suppress(ConnectionResetError):
+                self._exit_status = int(self._status.recv(32) or -signal.SIGKILL)
+        return self._exit_status
+
+    def close(self) -> None:
+        """Kill it unless it has ended, and wait for its end."""
+        os.close(self._lifeline)
+        with self._status, suppress(OSError):
+            self._status.shutdown(socket.SHUT_WR)
+            self.wait()
+        os.close(self.output)
+
+
+@contextmanager
+def _child(task: Task, files: Sequence[IO[bytes]], memory_mb: int) -> Iterator[_Child]:
+    """Fork a child with the files standard error, source and result; it is killed on exit."""
+    wanted = {"module": task.module, "arguments": task.arguments, "memory_mb": memory_mb}
+    request = json.dumps(wanted).encode()
+    if len(request) > REQUEST_BYTES:
+        raise ChildFailed(f"{task.name} cannot start: its arguments are longer than {REQUEST_BYTES:,} bytes.")
+    (stdin, lifeline), (output, stdout) = os.pipe(), os.pipe()
+    ours, theirs = socket.socketpair()
+    child = _Child(output, lifeline, ours)
+    try:
+        try:
+            with theirs:
+                _fork(request, (stdin, stdout, *[file.fileno() for file in files], theirs.fileno()))
+        finally:
+            os.close(stdin)
+            os.close(stdout)
+        yield child
+    finally:
+        child.close()
 
 
 @dataclass
@@ -142,7 +254,7 @@ class _Messages:
                 self.last = message
 
 
-def _supervise(task: Task, child: Child, messages: _Messages, limits: Limits, beat: Beat) -> None:
+def _supervise(task: Task, child: _Child, messages: _Messages, limits: Limits, beat: Beat) -> None:
     """Read the child's messages until it closes its output; send heartbeats and enforce the time limit."""
     started = next_beat = time.monotonic()
     while True:
