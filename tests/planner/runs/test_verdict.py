@@ -23,6 +23,7 @@ from planning.verdict_lines import Line, verdict_lines
 from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.explain import with_loops
 from tests import factories
+from tests.planner.pages import text_of
 from tests.planner.recorded import recorded, simulated_run
 from tests.scheduler_core.answers import evicted_and_bound_again
 from tests.worker import do_work
@@ -216,6 +217,15 @@ def test_one_run_of_the_unchanged_snapshot_is_the_baseline_of_all_changed_runs(a
         str(second.pk),
         str(first.pk),
     ]
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_run_says_whether_it_is_of_the_unchanged_snapshot(browser: Client) -> None:
+    run = simulated_run("mixed", 1)
+    assert "This run is of the unchanged snapshot" in text_of(browser.get(f"/runs/{run.pk}/"))
+    run.scenario_revision = 2
+    run.save()
+    assert "There is no run of the unchanged snapshot" in text_of(browser.get(f"/runs/{run.pk}/"))
 
 
 @pytest.mark.django_db(transaction=True)
