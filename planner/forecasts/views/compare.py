@@ -1,5 +1,7 @@
 """The page that compares two forecasts."""
 
+from collections.abc import Iterator
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -7,13 +9,49 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from planner.forecasts.forms.forecasts import FACTORS, TIMES
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import changes_over_seeds, two_forecasts
 from planner.forecasts.selectors.prices import costs_of
+from planner.web.templatetags.quantities import counted
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
+from planning.forecasts.clock import spelled
 from planning.forecasts.comparison import cost_against_benefit
 from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
+from planning.forecasts.options import DEFAULTS, EVICTED
+
+OPTIONS = {
+    **{name: label for name, label, _ in TIMES},
+    "termination_seconds": "Termination of evicted pods",
+    "evicted": "Evicted pods",
+    "seeds": "Drawn workloads",
+    **dict(FACTORS),
+    "rest": "Queue for the rest",
+    "queues": "Queues of the trace",
+    "changes": "Changes in time",
+    "targets": "Wait targets",
+}
+"""The label of each option of a forecast."""
+_LISTED = {"queues": "queue", "changes": "change", "targets": "target"}
+
+
+def options_that_differ(before: Forecast, after: Forecast) -> Iterator[tuple[str, str, str]]:
+    """Yield the label of each option in which two forecasts differ, and its value in both."""
+    first, second = ({**DEFAULTS, **forecast.options} for forecast in (before, after))
+    for name, label in OPTIONS.items():
+        if first[name] != second[name]:
+            yield label, _said(name, first[name]), _said(name, second[name])
+
+
+def _said(name: str, value: Any) -> str:
+    if name in _LISTED:
+        return counted(len(value), _LISTED[name])
+    if name.endswith("_seconds"):
+        return "grace period of the pod" if value is None else spelled(value)
+    if name == "evicted":
+        return EVICTED[value]
+    return f"{value:g}" if isinstance(value, (int, float)) else value or "none"
 
 
 def bills(before: Costs | None, after: Costs | None) -> list[tuple[str, QueueCost, QueueCost]]:
@@ -53,6 +91,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         "found": found,
         "queues": Listing(queues, name="queues", params=request.GET),
         "same_work": before.workload_id == after.workload_id,
+        "options": list(options_that_differ(before, after)),
         "sentence": cost_against_benefit(found, *paid),
         "paid": paid if all(paid) else None,
         "bills": bills(*paid),

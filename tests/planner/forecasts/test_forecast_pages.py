@@ -14,6 +14,7 @@ from planner.accounts.models import Role
 from planner.forecasts.charts import evictions_figure
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
+from planner.forecasts.views.compare import options_that_differ
 from planner.scenarios.models import Scenario
 from planning.forecasts.figures import EvictionRow
 from tests import factories
@@ -282,6 +283,20 @@ def test_a_branch_from_a_moment_has_the_cluster_of_that_moment(browser: Client, 
     groups = {group["metadata"]["name"] for group in branch.snapshot.content.document()["podgroups"]}
     assert {"first", "second", "third"} <= groups
     assert "fourth" not in groups
+
+
+def test_a_comparison_lists_the_options_that_differ(browser: Client, done: Forecast) -> None:
+    other = forecast_done(factories.forecast(done.scenario, under=done.trace))
+    address = f"/forecasts/compare/?forecasts={done.pk}&forecasts={other.pk}"
+    assert "Options that differ" not in browser.get(address).content.decode()
+    changes = {"run_time": 2.0, "start_delay_seconds": 90.0, "changes": [{"at": "1h"}], "evicted": "delete"}
+    Forecast.objects.filter(pk=other.pk).update(options={**other.options, **changes})
+    assert "Options that differ" in browser.get(address).content.decode()
+    found = options_that_differ(done, Forecast.objects.get(pk=other.pk))
+    assert [(label, after) for label, _, after in found] == [
+        ("Start delay", "1 min 30 s"), ("Evicted pods", "are lost"), ("Scale run times by", "2"),
+        ("Changes in time", "1 change"),
+    ]  # fmt: skip
 
 
 def test_two_forecasts_are_compared_job_by_job(browser: Client, done: Forecast) -> None:
