@@ -78,8 +78,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 @pytest.fixture(autouse=True)
 def _default_workspace(request: pytest.FixtureRequest) -> None:
     """Restore the default workspace, which an earlier transactional test may have flushed."""
-    asked = {"db", "transactional_db"}.intersection(request.fixturenames)
-    if asked or request.node.get_closest_marker("django_db"):
+    payload = {"db", "transactional_db"}.intersection(request.fixturenames)
+    if payload or request.node.get_closest_marker("django_db"):
         request.getfixturevalue("db")
         Workspace.objects.get_or_create(name=Workspace.DEFAULT)
 

@@ -186,8 +186,8 @@ def workload(text: str = TRACE, *, name: str = "four jobs") -> WorkloadTrace:
 
 def forecast(of: Scenario | None = None, *, under: WorkloadTrace | None = None, **options: Any) -> Forecast:
     """Return a queued forecast of an hour."""
-    asked = {"horizon_seconds": 3600.0, "period_seconds": 10.0, "rest": "waits", **options}
-    return forecast_create(scenario=of or scenario(), trace=under or workload(), options=asked, user=user())
+    payload = {"horizon_seconds": 3600.0, "period_seconds": 10.0, "rest": "waits", **options}
+    return forecast_create(scenario=of or scenario(), trace=under or workload(), options=payload, user=user())
 
 
 SWEEP = {

@@ -75,8 +75,8 @@ def in_template(text: str) -> Iterator[Found]:
     """Yield the texts of a template and of its attributes."""
     for number, line in enumerate(text.splitlines(), 1):
         yield number, _TAG.sub(" ", line)
-        for said in _ATTRIBUTE.findall(line):
-            yield number, said
+        for shown in _ATTRIBUTE.findall(line):
+            yield number, shown
 
 
 def in_document(text: str) -> Iterator[Found]:

@@ -64,8 +64,8 @@ def found(django_db_setup: None, django_db_blocker: Any) -> Matrix:
 
 def test_responses_to_every_role_match_the_docs(found: Matrix) -> None:
     lines = table(found)
-    told = [line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    assert told == lines, "docs/access.md should say:\n" + "\n".join(lines)
+    output = [line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert output == lines, "docs/access.md should say:\n" + "\n".join(lines)
 
 
 def test_docs_list_every_role(found: Matrix) -> None:

@@ -220,12 +220,12 @@ def test_invitations_do_not_reveal_which_accounts_exist(admin: User) -> None:
     Membership.objects.create(workspace=others, user=factories.user("known", role=None), role=Role.ADMIN)
     at = f"/api/v1/workspaces/{factories.workspace().pk}"
     client = script(factories.token(admin))
-    told = {}
+    actual = {}
     for name in ("known", "nobody"):
         answer = client.put(f"{at}/members/{name}/", {"role": "viewer"})
         row = answer.json() | {"id": "", "username": "", "created": "", "expires": ""}
-        told[name] = (answer.status_code, row, sorted(answer.headers))
-    assert told["known"] == told["nobody"]
+        actual[name] = (answer.status_code, row, sorted(answer.headers))
+    assert actual["known"] == actual["nobody"]
     listed = {row["username"] for row in client.get(f"{at}/invitations/").json()["results"]}
     assert listed == {"known", "nobody"}
     assert set(Event.objects.filter(kind="invitation").values_list("subject", flat=True)) == listed

@@ -121,9 +121,9 @@ JSON = st.recursive(
 
 
 @given(st.fixed_dictionaries({}, optional={name: JSON | st.just(value) for name, value in ABOUT.items()}))
-def test_any_bundle_metadata_is_either_valid_or_refused(told: dict[str, Any]) -> None:
+def test_any_bundle_metadata_is_either_valid_or_refused(metadata: dict[str, Any]) -> None:
     try:
-        about = about_of({"format": 1, **told})
+        about = about_of({"format": 1, **metadata})
     except NoBundle:
         return
     assert isinstance(about.options["cycles"], int)
@@ -217,11 +217,11 @@ def test_large_bundle_is_imported_and_rerun_by_a_worker(
     assert body["imported_by"]["run"] is None
     assert answer["Location"].endswith(f"/imports/{body['imported_by']['id']}/")
     do_all_work()
-    told = api.get(f"/api/v1/imports/{body['imported_by']['id']}/").json()
-    assert told["state"] == "succeeded"
-    assert "error" not in {problem["severity"] for problem in told["problems"]}
-    run = Run.objects.get(pk=told["run"])
-    assert run.scenario.snapshot_id == uuid.UUID(told["snapshot"])
+    data = api.get(f"/api/v1/imports/{body['imported_by']['id']}/").json()
+    assert data["state"] == "succeeded"
+    assert "error" not in {problem["severity"] for problem in data["problems"]}
+    run = Run.objects.get(pk=data["run"])
+    assert run.scenario.snapshot_id == uuid.UUID(data["snapshot"])
     assert (run.state, run.input_id, run.result_id) == (
         "succeeded",
         finished_run.input_id,
@@ -234,9 +234,9 @@ def test_invalid_large_bundle_stores_nothing(api: APIClient, settings: Any) -> N
     content = large(settings, {**ABOUT, "options": {}, "input_sha256": "0" * 64})
     imported = send(api, content).json()["imported_by"]["id"]
     do_all_work()
-    told = api.get(f"/api/v1/imports/{imported}/").json()
-    assert (told["state"], told["run"], told["snapshot"]) == ("failed", None, None)
-    assert {problem["path"] for problem in told["problems"]} == {"options.cycles", "options.explain"}
+    body = api.get(f"/api/v1/imports/{imported}/").json()
+    assert (body["state"], body["run"], body["snapshot"]) == ("failed", None, None)
+    assert {problem["path"] for problem in body["problems"]} == {"options.cycles", "options.explain"}
     for kept in (Run, Snapshot, Scenario):
         assert not kept.objects.exists()
 
@@ -252,6 +252,6 @@ def test_zip_bomb_uses_no_web_memory_and_stays_within_the_worker_limit(api: APIC
     assert answer.json()["imported_by"], "too large to be read synchronously"
     do_all_work()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - max(before, made) < 60
-    told = api.get(f"/api/v1/imports/{answer.json()['imported_by']['id']}/").json()
-    assert told["state"] == "failed"
-    assert "memory" in told["error"]
+    body = api.get(f"/api/v1/imports/{answer.json()['imported_by']['id']}/").json()
+    assert body["state"] == "failed"
+    assert "memory" in body["error"]

@@ -54,10 +54,10 @@ def test_exported_script_names_only_queues(tmp_path: Path) -> None:
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     subprocess.run(["sh"], input=script.encode(), cwd=tmp_path, env=environment, check=True)
     calls = (tmp_path / "log").read_text().split("\x01")[:-1]
-    told = [call.split("\0")[:-1] for call in calls]
-    deleted = [words[3] for words in told if words[:3] == ["delete", "queue", "--"] and len(words) == 4]
-    closed = [words[2] for words in told if words[:2] == ["queue", "operate"] and len(words) == 4]
-    assert len(deleted) + len(closed) == len(told)
+    actual = [call.split("\0")[:-1] for call in calls]
+    deleted = [words[3] for words in actual if words[:3] == ["delete", "queue", "--"] and len(words) == 4]
+    closed = [words[2] for words in actual if words[:2] == ["queue", "operate"] and len(words) == 4]
+    assert len(deleted) + len(closed) == len(actual)
     assert sorted(deleted) == names
     assert {word.removeprefix("--name=") for word in closed} <= set(names)
     assert not (tmp_path / "pwned").exists()

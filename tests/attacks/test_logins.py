@@ -52,27 +52,27 @@ def guesses(many: int, address: Callable[[int], str], name: Callable[[int], str]
 
 
 def test_guesses_from_the_same_address_do_not_lock_out_the_owner(owner: Client) -> None:
-    told = guesses(12, lambda _: "127.0.0.1", lambda _: "owner")
-    assert told == [200] * BY_ADDRESS_AND_ACCOUNT.free + [429] * (12 - BY_ADDRESS_AND_ACCOUNT.free)
+    actual = guesses(12, lambda _: "127.0.0.1", lambda _: "owner")
+    assert actual == [200] * BY_ADDRESS_AND_ACCOUNT.free + [429] * (12 - BY_ADDRESS_AND_ACCOUNT.free)
     assert owner.post("/login/", RIGHT).status_code == 302
 
 
 def test_guesses_from_many_addresses_do_not_lock_out_the_owner(owner: Client) -> None:
-    told = guesses(BY_ACCOUNT.free + 5, lambda number: f"192.0.2.{number}", lambda _: "owner")
-    assert told.count(429) >= 5
+    actual = guesses(BY_ACCOUNT.free + 5, lambda number: f"192.0.2.{number}", lambda _: "owner")
+    assert actual.count(429) >= 5
     assert owner.post("/login/", RIGHT).status_code == 302
     assert BY_ACCOUNT.longest <= timedelta(seconds=30), "the owner waits no longer than that in a new browser"
 
 
 def test_guesses_from_one_address_at_many_accounts_are_limited(db: None) -> None:
-    told = guesses(BY_ADDRESS.free + 5, lambda _: "192.0.2.1", lambda number: f"account{number}")
-    assert told == [200] * BY_ADDRESS.free + [429] * 5
+    actual = guesses(BY_ADDRESS.free + 5, lambda _: "192.0.2.1", lambda number: f"account{number}")
+    assert actual == [200] * BY_ADDRESS.free + [429] * 5
     assert guesses(1, lambda _: "2001:db8::1", lambda _: "a") == [200]
 
 
 def test_addresses_of_one_ipv6_network_share_a_limit(db: None) -> None:
-    told = guesses(BY_ADDRESS.free + 1, lambda number: f"2001:db8::{number:x}", lambda number: f"a{number}")
-    assert told[-1] == 429
+    actual = guesses(BY_ADDRESS.free + 1, lambda number: f"2001:db8::{number:x}", lambda number: f"a{number}")
+    assert actual[-1] == 429
 
 
 def test_each_pause_after_wrong_guesses_is_twice_as_long(owner: Client) -> None:
@@ -92,19 +92,19 @@ def test_each_pause_after_wrong_guesses_is_twice_as_long(owner: Client) -> None:
 def test_known_browser_cookie_counts_only_for_its_own_account(owner: Client) -> None:
     factories.user("another")
     for name in ("another", "nobody"):
-        told = [
+        response = [
             owner.post("/login/", {"username": name, "password": "wrong"}).status_code
             for _ in range(BY_ADDRESS_AND_ACCOUNT.free + 1)
         ]
-        assert told[-1] == 429
+        assert response[-1] == 429
     owner.cookies["known_browser"] = owner.cookies["known_browser"].value[:-2] + "xx"
     guesses(BY_ADDRESS_AND_ACCOUNT.free, lambda _: "127.0.0.1", lambda _: "owner")
     assert owner.post("/login/", RIGHT).status_code == 429
 
 
 def test_wrong_passwords_in_a_known_browser_are_throttled_too(owner: Client) -> None:
-    told = [owner.post("/login/", WRONG).status_code for _ in range(BY_ADDRESS_AND_ACCOUNT.free + 2)]
-    assert told[-2:] == [429, 429]
+    response = [owner.post("/login/", WRONG).status_code for _ in range(BY_ADDRESS_AND_ACCOUNT.free + 2)]
+    assert response[-2:] == [429, 429]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -117,15 +117,15 @@ def test_exactly_the_limit_of_concurrent_guesses_is_checked() -> None:
 
 def at_once(many: int, guess: Callable[[], None]) -> list[bool]:
     """Guess in many threads at once; return for each guess whether it would be checked."""
-    told, begin = [], threading.Barrier(many)
+    actual, begin = [], threading.Barrier(many)
 
     def take_part() -> None:
         begin.wait(30)
         try:
             guess()
-            told.append(True)
+            actual.append(True)
         except TooSoon:
-            told.append(False)
+            actual.append(False)
         finally:
             connection.close()
 
@@ -134,7 +134,7 @@ def at_once(many: int, guess: Callable[[], None]) -> list[bool]:
         thread.start()
     for thread in threads:
         thread.join()
-    return told
+    return actual
 
 
 @pytest.mark.django_db(transaction=True)
@@ -156,23 +156,23 @@ def test_password_checks_use_at_most_two_threads_per_process(
         return quick(self, password, encoded)
 
     monkeypatch.setattr(MD5PasswordHasher, "verify", slow)
-    told: queue.Queue[int] = queue.Queue()
+    actual: queue.Queue[int] = queue.Queue()
 
     def log_in(number: int) -> None:
         answer = Client().post("/login/", WRONG, REMOTE_ADDR=f"192.0.2.{number}")
-        told.put(answer.status_code)
+        actual.put(answer.status_code)
         connection.close()
 
     threads = [threading.Thread(target=log_in, args=[number]) for number in range(8)]
     for thread in threads:
         thread.start()
-    assert [told.get(timeout=PATIENCE) for _ in range(6)] == [429] * 6
+    assert [actual.get(timeout=PATIENCE) for _ in range(6)] == [429] * 6
     assert Client().get("/login/").status_code == 200
     assert most == running == logins.CHECKED_AT_ONCE
     go_on.set()
     for thread in threads:
         thread.join()
-    assert [told.get(), told.get()] == [200, 200]
+    assert [actual.get(), actual.get()] == [200, 200]
 
 
 PROXIES = ["10.0.0.0/8", "fd00::/8"]
@@ -180,22 +180,22 @@ PROXIES = ["10.0.0.0/8", "fd00::/8"]
 
 def test_forwarded_address_is_trusted_only_from_a_trusted_proxy(db: None, settings) -> None:
     settings.TRUSTED_PROXIES = []
-    told = [
+    actual = [
         Client().post(
             "/login/", WRONG, REMOTE_ADDR="198.51.100.1", headers={"x-forwarded-for": f"192.0.2.{number}"}
         ).status_code
         for number in range(6)
     ]  # fmt: skip
-    assert told[-1] == 429, "a forged address is ignored"
+    assert actual[-1] == 429, "a forged address is ignored"
     settings.TRUSTED_PROXIES = PROXIES
-    told = [
+    actual = [
         Client().post(
             "/login/", WRONG, REMOTE_ADDR="10.0.0.1",
             headers={"x-forwarded-for": f"made.up, 8.8.8.8, 192.0.2.{number}"},
         ).status_code
         for number in range(6)
     ]  # fmt: skip
-    assert told == [200] * 6, "six clients behind one proxy have six addresses"
+    assert actual == [200] * 6, "six clients behind one proxy have six addresses"
 
 
 @given(st.lists(st.ip_addresses().map(str), max_size=5), st.ip_addresses().map(str))

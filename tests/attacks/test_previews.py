@@ -59,9 +59,9 @@ def test_user_cannot_save_another_users_preview(browser: Client) -> None:
     draft = preview(browser, factories.cluster())
     another = Client()
     another.force_login(factories.user("another"))
-    for asked in (draft, "", "x", "../../etc/passwd", "0" * 32):
-        told = another.post("/import/save/", {"draft": asked}, follow=True)
-        assert "older than an hour" in text_of(told)
+    for query in (draft, "", "x", "../../etc/passwd", "0" * 32):
+        response = another.post("/import/save/", {"draft": query}, follow=True)
+        assert "older than an hour" in text_of(response)
     assert not Snapshot.objects.exists()
 
 

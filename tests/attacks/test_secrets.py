@@ -156,11 +156,11 @@ def test_large_import_stores_no_planted_secret_before_or_after_the_worker(
     cluster: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    asked = factories.large_import([("cluster.yaml", manifest_list(cluster))])
+    requested = factories.large_import([("cluster.yaml", manifest_list(cluster))])
     assert_nowhere(caplog.text)
     do_all_work()
-    asked.refresh_from_db()
-    assert asked.state == Import.State.SUCCEEDED, (asked.error, asked.problems)
+    requested.refresh_from_db()
+    assert requested.state == Import.State.SUCCEEDED, (requested.error, requested.problems)
     assert_nowhere(caplog.text)
 
 
@@ -242,5 +242,5 @@ def test_command_removes_secrets_stored_by_an_older_version(
     read_everything(api, browser)
     run.refresh_from_db()
     assert encode(simulate_document(manifests.resolve(run.input.document()))) == result
-    call_command("strip", stdout=(said := StringIO()))
-    assert {line.split()[0] for line in said.getvalue().splitlines()} == {"0"}
+    call_command("strip", stdout=(actual := StringIO()))
+    assert {line.split()[0] for line in actual.getvalue().splitlines()} == {"0"}

@@ -143,12 +143,12 @@ def send(web: Web, attack: Attack, headers: dict[str, str]) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=120)
     try:
         connection.putrequest("POST", attack.path)
-        told = {
+        statuses = {
             "Content-Type": attack.kind,
             "Content-Length": str(attack.large or len(attack.body)),
             **headers,
         }
-        for name, value in told.items():
+        for name, value in statuses.items():
             connection.putheader(name, value)
         connection.endheaders()
         with suppress(OSError):  # it may have answered already
@@ -162,13 +162,15 @@ def send(web: Web, attack: Attack, headers: dict[str, str]) -> int:
 
 def hostile(web: Web, attack: Attack, headers: dict[str, str]) -> list[int]:
     """Send a request many times concurrently; return the statuses, 0 for a closed connection."""
-    told: list[int] = []
-    threads = [threading.Thread(target=lambda: told.append(send(web, attack, headers))) for _ in range(TIMES)]
+    statuses: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: statuses.append(send(web, attack, headers))) for _ in range(TIMES)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return told
+    return statuses
 
 
 @pytest.mark.long
@@ -183,10 +185,10 @@ def test_concurrent_hostile_requests_stay_within_the_memory_limit(
     headers = {"Cookie": f"csrftoken={'a' * 32}"}
     if caller == "member":
         headers["Authorization"] = f"Token {member.token}"
-    told = hostile(server, attack, headers)
-    assert set(told) <= {0, 202, 400, 401, 403, 408, 411, 413, 422, 503}, told
+    statuses = hostile(server, attack, headers)
+    assert set(statuses) <= {0, 202, 400, 401, 403, 408, 411, 413, 422, 503}, statuses
     if caller == "anonymous":
-        assert set(told) <= {0, 400, 401, 403, 413, 503}, told
+        assert set(statuses) <= {0, 400, 401, 403, 413, 503}, statuses
     assert peak_mb(server) < MOST_MB, f"{name}: {peak_mb(server):.0f} MB"
     assert os.path.exists(f"/proc/{server.process.pid}")
     page = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
@@ -209,9 +211,9 @@ def main() -> None:
                 if caller == "member":
                     headers["Authorization"] = f"Token {token}"
                 before = peak_mb(web)
-                told = hostile(web, make(), headers)
+                statuses = hostile(web, make(), headers)
                 statuses = ", ".join(
-                    f"{told.count(status)} × {status or 'cut'}" for status in sorted(set(told))
+                    f"{statuses.count(status)} × {status or 'cut'}" for status in sorted(set(statuses))
                 )
                 sys.stdout.write(f"| {name} | {caller} | {before:.0f} | {peak_mb(web):.0f} | {statuses} |\n")
                 sys.stdout.flush()

@@ -101,8 +101,8 @@ def test_valkey_starts_with_its_password_and_eviction_policy(compose: dict[str, 
             with pytest.raises(redis.exceptions.AuthenticationError):
                 redis.Redis(port=port).ping()
             connection = redis.Redis(port=port, password="a-long-password")
-            told = connection.config_get("maxmemory*")
-            assert (told["maxmemory"], told["maxmemory-policy"]) == (str(256 * 2**20), policy)
+            actual = connection.config_get("maxmemory*")
+            assert (actual["maxmemory"], actual["maxmemory-policy"]) == (str(256 * 2**20), policy)
             connection.close()
         finally:
             server.kill()

@@ -80,14 +80,14 @@ def test_an_audit_that_could_not_check_everything_fails(tmp_path: Path) -> None:
     uv.parent.mkdir(parents=True)
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "audit", tmp_path / "scripts")
-    for said, code, ends, tells in (
+    for shown, code, ends, tells in (
         ("ERROR: Dependency not found and could not be audited: amqp", 1, 2, "NOT CHECKED"),
         ("Traceback: ConnectionError", 1, 2, "NOT CHECKED"),
         ("Found 1 known vulnerability in 1 package", 1, 1, "Found 1 known"),
         ("No known vulnerabilities found", 0, 0, "requirements/dev.txt: no known weakness"),
     ):
-        uv.write_text(f"#!/bin/sh\necho '{said}'\nexit {code}\n")
+        uv.write_text(f"#!/bin/sh\necho '{shown}'\nexit {code}\n")
         uv.chmod(0o755)
         done = subprocess.run([tmp_path / "scripts" / "audit"], capture_output=True, text=True, check=False)
-        assert done.returncode == ends, said
+        assert done.returncode == ends, shown
         assert tells in done.stdout + done.stderr

@@ -46,4 +46,4 @@ def page(browser_window: Browser, running: Product) -> Iterator[Page]:
         window = watched_page(context, complaints)
         running.log_in(window)
         yield window
-    assert complaints == [], "".join(running.said[-60:])
+    assert complaints == [], "".join(running.output[-60:])

@@ -140,7 +140,7 @@ def main() -> None:
     stale = journey.edited(scenario)
     after = journey.run(scenario.id)
     compared = journey.compared(before, after)
-    told = {
+    actual = {
         "imported": snapshot.counts.additional_properties,
         "more_gpus": more,
         "stale": stale.code,
@@ -151,7 +151,7 @@ def main() -> None:
         "new": compared.runs[1].victims_new,
         "repeated": journey.repeated(after),
     }
-    json.dump(told, sys.stdout)
+    json.dump(actual, sys.stdout)
 
 
 def _files(**contents: bytes) -> SnapshotFilesRequest:

@@ -42,20 +42,20 @@ class Product:
     """A running product: its address, an account, and its output so far."""
 
     def __init__(
-        self, address: str, username: str, password: str, installation: Installation, said: list[str]
+        self, address: str, username: str, password: str, installation: Installation, actual: list[str]
     ) -> None:
         self.address = address
         self.username = username
         self.password = password
         self.installation = installation
-        self.said = said
+        self.output = actual
         self._session: list[Any] = []
         self._token = ""
 
     def newcomer(self, username: str) -> "Product":
         """Return the product for a new account with its own workspace and the sample."""
         password = self.installation.drive("create_account", username)
-        return Product(self.address, username, password, self.installation, self.said)
+        return Product(self.address, username, password, self.installation, self.output)
 
     def token(self) -> str:
         """Return an API token of the account."""
@@ -89,11 +89,11 @@ def product(folder: Path) -> Iterator[Product]:
         start_new_session=True,
     )
     try:
-        said: list[str] = []
-        lines = _lines(up, said)
+        actual: list[str] = []
+        lines = _lines(up, actual)
         password = _wait_for_line(lines, r"with the password (\S+) ")
         address = _wait_for_line(lines, r"ready at (http://\S+)")
-        yield Product(address, ADMIN, password, installation, said)
+        yield Product(address, ADMIN, password, installation, actual)
     finally:
         installation.close()
         up.send_signal(signal.SIGINT)
@@ -151,7 +151,7 @@ def conf_editor(page: Page) -> Locator:
     return page.locator(".cm-content").and_(page.get_by_role("textbox", name="volcano-scheduler.conf"))
 
 
-def _lines(up: "subprocess.Popen[str]", said: list[str]) -> "Queue[str]":
+def _lines(up: "subprocess.Popen[str]", actual: list[str]) -> "Queue[str]":
     """Read the output of the product until it ends, and append it to `said`."""
     lines: Queue[str] = Queue()
     assert up.stdout is not None
@@ -159,7 +159,7 @@ def _lines(up: "subprocess.Popen[str]", said: list[str]) -> "Queue[str]":
 
     def read() -> None:
         for line in stream:
-            said.append(line)
+            actual.append(line)
             lines.put(line)
 
     threading.Thread(target=read, daemon=True).start()
@@ -168,12 +168,12 @@ def _lines(up: "subprocess.Popen[str]", said: list[str]) -> "Queue[str]":
 
 def _wait_for_line(lines: "Queue[str]", pattern: str) -> str:
     """Wait for a line that matches; return its group."""
-    heard = []
+    received = []
     while True:
         try:
             line = lines.get(timeout=PATIENCE)
         except Empty:
-            raise AssertionError(f"nothing like {pattern!r} in {''.join(heard)}") from None
-        heard.append(line)
+            raise AssertionError(f"nothing like {pattern!r} in {''.join(received)}") from None
+        received.append(line)
         if found := re.search(pattern, line):
             return found[1]

@@ -32,13 +32,13 @@ def test_another_installation_reproduces_a_run_byte_for_byte(
     content, read, came_to = bundle
     token = running.token()
     form = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("run.zip", content)})
-    told = json.loads(raw(f"{running.address}api/v1/bundles/", token, form))
-    run = f"{running.address}api/v1/runs/{told['run']['id']}/"
+    body = json.loads(raw(f"{running.address}api/v1/bundles/", token, form))
+    run = f"{running.address}api/v1/runs/{body['run']['id']}/"
     until = time.monotonic() + PATIENCE_SECONDS
     while not call(run, token)["finished"]:
         assert time.monotonic() < until
         time.sleep(0.2)
-    assert call(run, token)["result_sha256"] == told["result_sha256"]
+    assert call(run, token)["result_sha256"] == body["result_sha256"]
     assert raw(f"{run}input/", token) == read
     assert raw(f"{run}result/", token) == came_to
 

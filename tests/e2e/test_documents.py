@@ -65,7 +65,7 @@ def commands(page: str) -> str:
 def sessions(page: str) -> list[tuple[str, str]]:
     """Return the commands whose output a page shows, each with that output."""
     shown = [block for block in blocks_of(page, "") if block.startswith("$ ")]
-    return [(line.removeprefix("$ "), told) for line, _, told in (block.partition("\n") for block in shown)]
+    return [(line.removeprefix("$ "), entry) for line, _, entry in (block.partition("\n") for block in shown)]
 
 
 def experiments() -> Iterator[Any]:
@@ -179,5 +179,5 @@ def test_a_command_of_the_experiments_page_prints_the_documented_output(
     command: str, shown: str, running: Product, folder: Path
 ) -> None:
     server = {"QUEUECAST_URL": running.address, "QUEUECAST_TOKEN": running.token()}
-    told = shell(command, folder, {**running.installation.environment, **server})
-    assert told.splitlines() == shown.splitlines()
+    actual = shell(command, folder, {**running.installation.environment, **server})
+    assert actual.splitlines() == shown.splitlines()

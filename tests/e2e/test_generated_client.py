@@ -58,13 +58,13 @@ def test_a_generated_client_completes_the_main_journey(
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert walked.returncode == 0, walked.stderr
-    told = json.loads(walked.stdout)
+    body = json.loads(walked.stdout)
     api = f"{running.address}api/v1"
-    victims = call(f"{api}/runs/{told['runs'][1]}/victims/", token)["results"]
-    assert (told["imported"]["nodes"], told["imported"]["queues"]) == (100, 14)
-    assert told["states"] == ["succeeded", "succeeded"]
-    assert told["more_gpus"] == 20.0, "docs/sample.md: 60 before, 80 after"
-    assert told["settings"] == [["queues", "agents", "spec.weight", [1, 2]]]
-    assert told["victims"] == [victim["pod"] for victim in victims]
-    assert (len(victims), told["new"]) == (20, 16)
-    assert (told["stale"], told["repeated"]) == ("stale_revision", True)
+    victims = call(f"{api}/runs/{body['runs'][1]}/victims/", token)["results"]
+    assert (body["imported"]["nodes"], body["imported"]["queues"]) == (100, 14)
+    assert body["states"] == ["succeeded", "succeeded"]
+    assert body["more_gpus"] == 20.0, "docs/sample.md: 60 before, 80 after"
+    assert body["settings"] == [["queues", "agents", "spec.weight", [1, 2]]]
+    assert body["victims"] == [victim["pod"] for victim in victims]
+    assert (len(victims), body["new"]) == (20, 16)
+    assert (body["stale"], body["repeated"]) == ("stale_revision", True)

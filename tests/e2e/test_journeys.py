@@ -89,10 +89,10 @@ def weight_raised_by_curl(running: Product, resource: str) -> tuple[dict[str, fl
     headers = [f"Authorization: Token {running.token()}", "Content-Type: application/json", "If-Match: 1"]
 
     def call(method: str, path: str, body: object = None) -> Any:
-        told = ["curl", "-sS", "--fail", "-X", method, f"{running.address}api/v1/{path}"]
-        told += [part for header in headers for part in ("-H", header)]
-        told += [] if body is None else ["-d", json.dumps(body)]
-        return json.loads(subprocess.check_output(told, timeout=30))
+        actual = ["curl", "-sS", "--fail", "-X", method, f"{running.address}api/v1/{path}"]
+        actual += [part for header in headers for part in ("-H", header)]
+        actual += [] if body is None else ["-d", json.dumps(body)]
+        return json.loads(subprocess.check_output(actual, timeout=30))
 
     sample = call("GET", "scenarios/?ordering=created")["results"][0]
     scenario = call("POST", "scenarios/", {"name": "by curl", "snapshot": sample["snapshot"]})["id"]
@@ -114,10 +114,10 @@ def test_the_table_of_queues_switches_to_another_resource(page: Page) -> None:
     open_sample(page)
     press_run(page)
     head = page.locator("#amounts thead .ranks__chart")
-    for name, said in (("Memory", "Memory, TiB"), ("CPU", "CPU, cores")):
+    for name, shown in (("Memory", "Memory, TiB"), ("CPU", "CPU, cores")):
         page.get_by_role("navigation", name="Resource").get_by_role("link", name=name).click()
         expect(page.get_by_role("region", name=f"Amounts of {name}")).to_be_visible()
-        expect(head).to_contain_text(said)
+        expect(head).to_contain_text(shown)
 
 
 def victims(page: Page) -> list[dict[str, str]]:

@@ -58,8 +58,8 @@ def places(running: Product) -> dict[str, str]:
     def call(method: str, path: str, body: Any = None, more: Mapping[str, str] | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         url = f"{running.address.rstrip('/')}/api/v1/{path}"
-        asked = Request(url, data, {**headers, **(more or {})}, method=method)  # noqa: S310 - the product under test
-        with urlopen(asked) as got:  # noqa: S310
+        requested = Request(url, data, {**headers, **(more or {})}, method=method)  # noqa: S310 - the product under test
+        with urlopen(requested) as got:  # noqa: S310
             return json.load(got)
 
     snapshot = call("POST", "snapshots/", {"name": "crowded", "scenario": crowded()})["id"]

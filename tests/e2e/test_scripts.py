@@ -31,7 +31,7 @@ def test_the_script_of_the_readme_lists_the_pods_that_would_be_evicted(running: 
     sample = call(f"{api}/scenarios/?ordering=created", token)["results"][0]
     scenario = call(f"{api}/scenarios/", token, {"name": "by script", "snapshot": sample["snapshot"]})
 
-    told = subprocess.run(
+    result = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         env={**running.installation.environment, "API": api, "TOKEN": token},
         capture_output=True, text=True, timeout=120, check=True,
@@ -41,7 +41,7 @@ def test_the_script_of_the_readme_lists_the_pods_that_would_be_evicted(running: 
     assert (run["state"], run["scenario_revision"]) == ("succeeded", 2)
     victims = call(f"{api}/runs/{run['id']}/victims/", token)["results"]
     assert victims
-    assert told.stdout.splitlines() == [
+    assert result.stdout.splitlines() == [
         f"{victim['pod']} of {victim['queue']} is evicted for {victim['for_pod']}" for victim in victims
     ]
 

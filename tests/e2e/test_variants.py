@@ -87,22 +87,22 @@ def queuecast(
 
 
 def test_ten_variants_are_run_with_the_client(running: Product, token: str, cluster: Path) -> None:
-    said = run_script(
+    output = run_script(
         [sys.executable, "-c", script("python"), str(cluster)], cluster.parent, environment(running, token)
     )
-    assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", said, flags=re.MULTILINE)) == 5
-    assert "{'succeeded'}" in said
-    assert "kind: Queue" in said
-    assert "weight: 2" in said
+    assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", output, flags=re.MULTILINE)) == 5
+    assert "{'succeeded'}" in output
+    assert "kind: Queue" in output
+    assert "weight: 2" in output
 
 
 def test_ten_variants_are_run_with_curl(running: Product, token: str, cluster: Path) -> None:
     if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
         unavailable(f"{', '.join(missing)} not installed")
     command = ["bash", "-euo", "pipefail", "-c", script("sh"), "script", str(cluster)]
-    said = run_script(command, cluster.parent, environment(running, token))
-    assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", said, flags=re.MULTILINE)) == 5
-    assert '"field":"weight","before":1,"after":2' in said
+    output = run_script(command, cluster.parent, environment(running, token))
+    assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", output, flags=re.MULTILINE)) == 5
+    assert '"field":"weight","before":1,"after":2' in output
 
 
 def test_the_command_line_works_with_a_server(
@@ -160,5 +160,5 @@ def test_a_plan_is_applied_to_a_server_once(cluster: Path, queuecast: Command) -
     )
     (cluster.parent / "rules.yaml").write_text("- max_evictions: 99\n")
     rules = str(cluster.parent / "rules.yaml")
-    told = queuecast("check", str(queue), "--against", "for plans", "--assert", rules)
-    assert "the rule holds" in told
+    actual = queuecast("check", str(queue), "--against", "for plans", "--assert", rules)
+    assert "the rule holds" in actual

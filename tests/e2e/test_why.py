@@ -42,8 +42,8 @@ def test_a_victim_page_links_to_its_step_of_the_run(page: Page, running: Product
     votes = page.get_by_role("region", name="Votes on this pod").locator("tbody tr")
     assert votes.locator("th").all_inner_texts() == [vote["plugin"] for vote in story["votes"]]
     amounts = page.get_by_role("region", name="Freed and needed").locator("tbody tr").first.locator("data")
-    told = [story[name]["cpu"]["value"] for name in ("freed", "room", "freed_together", "needed", "left")]
-    assert [float(amount.get_attribute("value") or "nan") for amount in amounts.all()[:5]] == told
+    actual = [story[name]["cpu"]["value"] for name in ("freed", "room", "freed_together", "needed", "left")]
+    assert [float(amount.get_attribute("value") or "nan") for amount in amounts.all()[:5]] == actual
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name=f"Why {pod} was selected")).to_have_count(0)
     wait_for_page(page.get_by_role("heading", name="was selected"))

@@ -361,11 +361,11 @@ class Tour:
             {"figure": "deserved", "queue": "agents", "resource": "nvidia.com/gpu"},
         ]
         goals = [{"figure": "waiting_pods", "queue": "agents", "at_most": 0}]
-        asked = {"scenario": scenario.rstrip("/").rpartition("/")[2], "settings": settings}
+        payload = {"scenario": scenario.rstrip("/").rpartition("/")[2], "settings": settings}
         with self._window(1400, "light") as script:
 
             def made(body: Any) -> str:
-                begun = script.request.post(api, headers=headers, data={**asked, **body}).json()["id"]
+                begun = script.request.post(api, headers=headers, data={**payload, **body}).json()["id"]
                 while script.request.get(f"{api}{begun}/", headers=headers).json()["state"] == "running":
                     script.wait_for_timeout(300)
                 return str(begun)

@@ -138,7 +138,7 @@ class ExtenderServer:
 
     def bodies(self, verb: str) -> list[Json]:
         """Return the bodies of all requests of one verb."""
-        return [body for asked, body in self.requests if asked == verb]
+        return [body for query, body in self.requests if query == verb]
 
     def answer(self, verb: str, raw: bytes, headers: Mapping[str, str]) -> Raw:
         """Return the response to a request."""

@@ -34,9 +34,9 @@ PRIORITIES = [priority_class("low", 10), priority_class("high", 100)]
 def extender(prefix: str, *verbs: str, ignorable: bool = False, **arguments: Any) -> tuple[str, Document]:
     """Return a plugin entry with these verbs, each at a path of the same name."""
     named = {f"extender.{name}": value for name, value in arguments.items()}
-    asked = {f"extender.{verb}Verb": verb for verb in verbs}
-    told = {"extender.urlPrefix": prefix, "extender.httpTimeout": "2s", "extender.ignorable": ignorable}
-    return ("extender", {"arguments": {**told, **asked, **named}})
+    payload = {f"extender.{verb}Verb": verb for verb in verbs}
+    actual = {"extender.urlPrefix": prefix, "extender.httpTimeout": "2s", "extender.ignorable": ignorable}
+    return ("extender", {"arguments": {**actual, **payload, **named}})
 
 
 def run(document: Document, server: ExtenderServer | None = None) -> Document:
@@ -90,14 +90,14 @@ def test_a_neutral_extender_changes_nothing() -> None:
         lambda *more: contended_node("reclaim", *base, ["conformance"], *more),
     ):
         with ExtenderServer() as server:
-            asked = run(document([extender(server.prefix, *REQUEST_KEYS)]), server)
+            requested = run(document([extender(server.prefix, *REQUEST_KEYS)]), server)
             assert server.verbs()[0] == "onSessionOpen"
             assert server.verbs()[-1] == "onSessionClose"
         alone = run(document())
-        for cycle, other in zip(asked["cycles"], alone["cycles"], strict=True):
+        for cycle, other in zip(requested["cycles"], alone["cycles"], strict=True):
             assert cycle["decisions"] == other["decisions"]
             assert cycle["podgroups"] == other["podgroups"]
-        assert "error" not in asked
+        assert "error" not in requested
 
 
 def test_only_configured_verbs_are_called() -> None:
@@ -150,9 +150,9 @@ MANAGED = {
 }
 
 
-@pytest.mark.parametrize(("resources", "asked"), MANAGED.values(), ids=MANAGED.keys())
+@pytest.mark.parametrize(("resources", "called"), MANAGED.values(), ids=MANAGED.keys())
 def test_task_verbs_are_called_only_for_tasks_with_managed_resources(
-    resources: Document, asked: bool
+    resources: Document, called: bool
 ) -> None:
     document = pending_gang(["gang"])
     for entry in document["nodes"]:
@@ -164,7 +164,7 @@ def test_task_verbs_are_called_only_for_tasks_with_managed_resources(
         entry = extender(server.prefix, *verbs, managedResources=["example.com/dev"])
         document["scheduler_conf"] = conf("allocate", ["gang"], [entry])
         run(document, server)
-    assert set(server.verbs()) == (set(verbs) if asked else {"jobReady"})
+    assert set(server.verbs()) == (set(verbs) if called else {"jobReady"})
 
 
 def test_managed_resources_that_are_not_a_list_crash_volcano() -> None:
@@ -256,8 +256,8 @@ def test_a_failed_allocation_is_undone() -> None:
         result = run(pending_gang(["gang"], [entry]), server)
     assert bound_to(result) == {}
     assert server.verbs() == ["allocateFunc", "deallocateFunc"] * 2
-    asked, undone = server.bodies("allocateFunc")[0]["task"], server.bodies("deallocateFunc")[0]["task"]
-    assert (asked["Status"], asked["NodeName"], asked["LastTransaction"]) == (2, "n0", None)
+    requested, undone = server.bodies("allocateFunc")[0]["task"], server.bodies("deallocateFunc")[0]["task"]
+    assert (requested["Status"], requested["NodeName"], requested["LastTransaction"]) == (2, "n0", None)
     assert (undone["Status"], undone["NodeName"]) == (1, "n0")
     assert undone["Pod"]["spec"]["nodeName"] == "n0"
 
@@ -336,8 +336,8 @@ def test_a_failed_session_opening_disables_the_other_verbs() -> None:
 def test_a_failure_that_is_not_ignorable_fails_the_run_but_keeps_the_result() -> None:
     with ExtenderServer(queueOverused=Raw(status=500)) as server:
         result = run(pending_gang(["gang"], [extender(server.prefix, "queueOverused")]), server)
-        told = f"failed queueOverused with extender at URL {server.prefix}/queueOverused, code 500"
-    assert result["error"] == f"extender: queueOverused failed: {told} (extender.ignorable is false)"
+        actual = f"failed queueOverused with extender at URL {server.prefix}/queueOverused, code 500"
+    assert result["error"] == f"extender: queueOverused failed: {actual} (extender.ignorable is false)"
     assert result["cycles"]
 
 
@@ -409,9 +409,9 @@ def captured(shared: Path, heading: str) -> str:
 
 def test_a_predicate_request_equals_the_captured_one(shared: Path) -> None:
     real = captured(shared, "predicate request (real, complete)")
-    told = json.loads(real)
-    task, host = told["task"]["Pod"], told["node"]["Node"]
-    running = told["node"]["Tasks"]["ns1/run-0"]["Pod"]
+    body = json.loads(real)
+    task, host = body["task"]["Pod"], body["node"]["Node"]
+    running = body["node"]["Tasks"]["ns1/run-0"]["Pod"]
     session = session_of(
         scenario(
             nodes=[host],
@@ -424,8 +424,8 @@ def test_a_predicate_request_equals_the_captured_one(shared: Path) -> None:
     wire = Wire(session)
     request = {"task": wire.task(session.jobs["ns1/pgB"].tasks["ns1-pend-0"]), "node": wire.node(0)}
     written = json.loads(on_the_wire(request))
-    assert written == with_scheduler(told)
-    assert [list(written[part]) for part in written] == [list(told[part]) for part in told]
+    assert written == with_scheduler(body)
+    assert [list(written[part]) for part in written] == [list(body[part]) for part in body]
 
 
 def test_html_characters_are_escaped_as_in_go() -> None:
@@ -439,24 +439,24 @@ def strip(thing: Document) -> Document:
     return {"kind": "Pod", "apiVersion": "v1", **thing, "metadata": metadata}
 
 
-def with_scheduler(told: Document) -> Document:
+def with_scheduler(actual: Document) -> Document:
     """Return a captured request whose pods name their scheduler, as pods of a scenario always do."""
-    for task in (told["task"], *told["node"]["Tasks"].values()):
+    for task in (actual["task"], *actual["node"]["Tasks"].values()):
         task["Pod"]["spec"]["schedulerName"] = "volcano"
-    return told
+    return actual
 
 
 def test_a_queue_request_equals_the_captured_one(shared: Path) -> None:
-    told = json.loads(captured(shared, "queueOverused request (real, complete)"))
+    body = json.loads(captured(shared, "queueOverused request (real, complete)"))
     plain = {"metadata": {"name": "q1"}, "spec": {"weight": 3, "capability": {"cpu": 10, "memory": "20Gi"}}}
     session = session_of(scenario(queues=[{**plain, "status": {"state": "Open"}}], admission_defaults=False))
-    assert json.loads(on_the_wire({"queue": Wire(session).queue(session.queues["q1"])})) == told
+    assert json.loads(on_the_wire({"queue": Wire(session).queue(session.queues["q1"])})) == body
 
 
 def test_a_job_request_equals_the_captured_one(shared: Path) -> None:
     real = captured(shared, "jobEnqueueable / jobReady request (real")
-    told = json.loads(real)
-    group = {**told["job"]["PodGroup"]}
+    body = json.loads(real)
+    group = {**body["job"]["PodGroup"]}
     session = session_of(
         scenario(
             queues=[queue("q1")],
@@ -468,13 +468,13 @@ def test_a_job_request_equals_the_captured_one(shared: Path) -> None:
         )
     )
     written = json.loads(on_the_wire({"job": Wire(session).job(session.jobs["ns1/pgB"])}))
-    assert without_tasks(written) == told
+    assert without_tasks(written) == body
 
 
 def without_tasks(written: Document) -> Document:
     """Return a job with a placeholder for every task."""
-    told = written["job"]
-    for holder in (told, *told["SubJobs"].values()):
+    actual = written["job"]
+    for holder in (actual, *actual["SubJobs"].values()):
         holder["Tasks"] = dict.fromkeys(holder["Tasks"], "<TaskInfo>")
         holder["TaskStatusIndex"] = {
             status: dict.fromkeys(tasks, "<TaskInfo>") for status, tasks in holder["TaskStatusIndex"].items()
@@ -492,15 +492,15 @@ def test_the_session_opening_sends_jobs_nodes_queues_and_quotas() -> None:
         document = pending_gang(["gang"], [extender(server.prefix, "onSessionOpen")], resourcequotas=[quota])
         document["nodes"][1] = revocable
         run(document, server)
-        (told,) = server.bodies("onSessionOpen")
-    assert list(told["Jobs"]) == ["default/a"]
-    assert list(told["Nodes"]) == ["n0", "n1"]
-    assert list(told["RevocableNodes"]) == ["n1"]
-    assert list(told["Queues"]) == ["default", "root"]
-    assert told["NamespaceInfo"] == {
+        (actual,) = server.bodies("onSessionOpen")
+    assert list(actual["Jobs"]) == ["default/a"]
+    assert list(actual["Nodes"]) == ["n0", "n1"]
+    assert list(actual["RevocableNodes"]) == ["n1"]
+    assert list(actual["Queues"]) == ["default", "root"]
+    assert actual["NamespaceInfo"] == {
         "ns1": {"Name": "ns1", "QuotaStatus": {"quota": {"hard": {"cpu": "10"}, "used": {"cpu": "1"}}}}
     }
-    assert told["NodeList"] is None
+    assert actual["NodeList"] is None
 
 
 def test_equal_responses_give_equal_results() -> None:

@@ -38,7 +38,7 @@ def causes(document: Object, result: Object) -> dict[str, Counter[str]]:
     for row in result["queues"]:
         unused = row["deserved"].get(GPU, 0) - row["allocated"].get(GPU, 0)
         rows[row["queue"]].append((row["t"], unused / 1000))
-    period, told = document["replay"]["period_seconds"], defaultdict[str, Counter[str]](Counter)
+    period, actual = document["replay"]["period_seconds"], defaultdict[str, Counter[str]](Counter)
     for event in document["replay"]["events"]:
         for group in event.get("create", {}).get("podgroups", ()):
             metadata = group["metadata"]
@@ -48,14 +48,14 @@ def causes(document: Object, result: Object) -> dict[str, Counter[str]]:
             size = next(name for most, name in SIZES if gpus <= most)
             if end - job["submitted"] <= period:
                 continue
-            told[size]["jobs"] += 1
+            actual[size]["jobs"] += 1
             time = job["submitted"]
             while time < end:
                 place = bisect_right(rows[job["queue"]], (time, float("inf"))) - 1
                 unused = rows[job["queue"]][place][1] if place >= 0 else 0.0
-                told[size]["fragmentation" if gpus <= unused else "fairness"] += min(period, end - time)
+                actual[size]["fragmentation" if gpus <= unused else "fairness"] += min(period, end - time)
                 time += period
-    return told
+    return actual
 
 
 def waiting_clusters(document: Object, result: Object) -> dict[str, tuple[int, float]]:

@@ -12,7 +12,7 @@ from manifests import NoEdit, NoPlace, Operation, Unreadable, edited, parse_conf
 
 PLUGINS = ("gang", "priority", "drf", "binpack", "my-own")
 KEPT = ("# why it is so", "      # further in", "", "# tiers: [none]")
-BEHIND = ("", " # said behind", "   ")
+BEHIND = ("", " # a comment", "   ")
 SWITCHES = ("enablePreemptable", "enableJobOrder", "enabledVictim", "enableX")
 VALUES = ("true", "false", "'yes'", '"on"', "~", "")
 ARGUMENTS = (

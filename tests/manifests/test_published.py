@@ -22,8 +22,8 @@ def read(shared: Path) -> dict[str, manifests.Reading]:
 def test_the_page_lists_the_result_for_every_published_manifest(
     read: dict[str, manifests.Reading],
 ) -> None:
-    said = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    assert said == list(rows(read)), "\n".join(rows(read))
+    output = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert output == list(rows(read)), "\n".join(rows(read))
 
 
 def test_every_error_has_a_line_and_a_fix(read: dict[str, manifests.Reading]) -> None:

@@ -49,31 +49,31 @@ class Provider:
             "token_endpoint_auth_methods_supported": ["client_secret_basic"],
         }
 
-    def authorize(self, asked: dict[str, str]) -> str:
+    def authorize(self, query: dict[str, str]) -> str:
         """Return the callback address of the browser."""
-        assert asked["client_id"] == CLIENT_ID
-        assert asked["code_challenge_method"] == "S256"
-        assert "openid" in asked["scope"].split()
+        assert query["client_id"] == CLIENT_ID
+        assert query["code_challenge_method"] == "S256"
+        assert "openid" in query["scope"].split()
         if self.refuses:
-            answer = {"error": "access_denied", "state": asked["state"]}
+            answer = {"error": "access_denied", "state": query["state"]}
         else:
             code = secrets.token_urlsafe()
-            self._asked[code] = asked
-            answer = {"code": code, "state": asked["state"]}
-        return f"{asked['redirect_uri']}?{urlencode(answer)}"
+            self._asked[code] = query
+            answer = {"code": code, "state": query["state"]}
+        return f"{query['redirect_uri']}?{urlencode(answer)}"
 
     def token(self, sent: dict[str, str], credentials: str) -> dict[str, Any]:
         """Return the tokens for a code, which is valid once and only for its client."""
         assert base64.b64decode(credentials.removeprefix("Basic ")).decode() == f"{CLIENT_ID}:{CLIENT_SECRET}"
-        asked = self._asked.pop(sent["code"])
-        assert sent["redirect_uri"] == asked["redirect_uri"]
+        requested = self._asked.pop(sent["code"])
+        assert sent["redirect_uri"] == requested["redirect_uri"]
         digest = hashlib.sha256(sent["code_verifier"].encode()).digest()
-        assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == asked["code_challenge"]
+        assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == requested["code_challenge"]
         now = int(time.time())
-        told = {name: value for name, value in self.person.items() if name not in self.only_in_userinfo}
+        actual = {name: value for name, value in self.person.items() if name not in self.only_in_userinfo}
         claims = {
-            "iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 300, "nonce": asked["nonce"],
-            **told, **self.spoiled,
+            "iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 300, "nonce": requested["nonce"],
+            **actual, **self.spoiled,
         }  # fmt: skip
         header = {"alg": "RS256", "kid": self.signs_with.kid}
         id_token = jwt.encode(header, claims, self.signs_with)
@@ -92,10 +92,10 @@ def provider() -> Iterator[Provider]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            path, asked = _read(self.path)
+            path, requested = _read(self.path)
             if path == "/authorize":
                 self.send_response(302)
-                self.send_header("Location", running.authorize(asked))
+                self.send_header("Location", running.authorize(requested))
                 self.end_headers()
             elif path == "/keys":
                 self._say(KeySet([running.key]).as_dict(private=False))

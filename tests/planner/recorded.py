@@ -129,7 +129,7 @@ def forecast_done(forecast: Forecast) -> Forecast:
         ForecastPart(forecast=forecast, part=part.part, key=part.key, packed=part.packed, size=part.size)
         for part in parts_of(result, record, drawn)
     ]
-    told = {"summary": summary_of(result, record), "notes": result["notes"], "timings": {}}
-    assert forecast_finish(claim=claim, parts=parts, answer={**told, "engine_version": "test"})
+    actual = {"summary": summary_of(result, record), "notes": result["notes"], "timings": {}}
+    assert forecast_finish(claim=claim, parts=parts, answer={**actual, "engine_version": "test"})
     forecast.refresh_from_db()
     return forecast

@@ -249,11 +249,11 @@ def test_shared_results_differ_only_in_the_weights() -> None:
     assert shared > 50
 
 
-def without_weights(told: Any) -> Any:
+def without_weights(actual: Any) -> Any:
     """Return a result without the weights that it quotes from the queues."""
-    if isinstance(told, dict):
-        return {name: without_weights(value) for name, value in told.items() if name != "weight"}
-    return [without_weights(value) for value in told] if isinstance(told, list) else told
+    if isinstance(actual, dict):
+        return {name: without_weights(value) for name, value in actual.items() if name != "weight"}
+    return [without_weights(value) for value in actual] if isinstance(actual, list) else actual
 
 
 def test_a_sample_of_cells_is_determined_by_its_seed() -> None:

@@ -28,25 +28,25 @@ def document(**changed: Any) -> dict[str, Any]:
     return {**cluster, "nodes": nodes, **changed}
 
 
-def names(told: dict[str, Any]) -> set[str]:
-    return {node["name"] for node in told["nodes"] if node["fits"]}
+def names(actual: dict[str, Any]) -> set[str]:
+    return {node["name"] for node in actual["nodes"] if node["fits"]}
 
 
-def reasons(told: dict[str, Any], name: str) -> list[str]:
-    return next(node["reasons"] for node in told["nodes"] if node["name"] == name)
+def reasons(actual: dict[str, Any], name: str) -> list[str]:
+    return next(node["reasons"] for node in actual["nodes"] if node["name"] == name)
 
 
 def test_every_node_is_listed_with_the_reasons_of_the_scheduler() -> None:
-    told = fitting(document(), Probe("waits", {"cpu": "2"}, at=START), Options())
-    assert names(told) == {"n1"}
-    assert told["chosen"] == "n1"
-    assert reasons(told, "n0") == ["Insufficient cpu"]
-    assert reasons(told, "n2") == ["node(s) had untolerated taint(s)"]
+    result = fitting(document(), Probe("waits", {"cpu": "2"}, at=START), Options())
+    assert names(result) == {"n1"}
+    assert result["chosen"] == "n1"
+    assert reasons(result, "n0") == ["Insufficient cpu"]
+    assert reasons(result, "n2") == ["node(s) had untolerated taint(s)"]
 
 
 def test_a_pod_that_tolerates_every_taint_fits_on_tainted_nodes() -> None:
-    told = fitting(document(), Probe("waits", {"cpu": "2"}, tolerates=True, at=START), Options())
-    assert names(told) == {"n1", "n2"}
+    result = fitting(document(), Probe("waits", {"cpu": "2"}, tolerates=True, at=START), Options())
+    assert names(result) == {"n1", "n2"}
 
 
 def test_a_node_selector_restricts_the_nodes() -> None:
@@ -67,22 +67,22 @@ def test_pods_evicted_by_the_run_free_resources_at_its_end() -> None:
     result = simulate_document(full)
     evicted = [step for step in result["cycles"][-1]["decisions"] if step["op"] == "evict"]
     assert evicted
-    told = fitting(full, Probe("waits", {"cpu": "1"}, at=END), Options())
-    assert names(told) == {"n0"}
+    actual = fitting(full, Probe("waits", {"cpu": "1"}, at=END), Options())
+    assert names(actual) == {"n0"}
     assert names(fitting(full, Probe("waits", {"cpu": "1"}, at=START), Options())) == set()
 
 
 @pytest.mark.parametrize("cpu", ["1", "3", "8", "9"])
 def test_the_chosen_node_is_the_one_the_scheduler_binds_a_lone_pod_to(cpu: str) -> None:
     alone = document(pods=[], podgroups=[])
-    told = fitting(alone, Probe("waits", {"cpu": cpu}, at=START), Options())
+    actual = fitting(alone, Probe("waits", {"cpu": cpu}, at=START), Options())
     group = {**factories.podgroup("one", "waits"), "status": {"phase": "Inqueue"}}
     result = simulate_document(
         {**alone, "podgroups": [group], "pods": [factories.pod("one-0", "one", cpu=cpu)]}
     )
     placed = [step["node"] for step in result["cycles"][-1]["decisions"] if step["op"] == "bind"]
-    assert placed == ([told["chosen"]] if told["chosen"] else [])
-    assert (told["chosen"] is None) == (not names(told))
+    assert placed == ([actual["chosen"]] if actual["chosen"] else [])
+    assert (actual["chosen"] is None) == (not names(actual))
 
 
 def test_all_problems_of_a_pod_are_reported_at_once() -> None:

@@ -120,9 +120,9 @@ def test_an_earlier_divergence_of_another_queue_is_a_cause() -> None:
     first, second = backtest(predicted, real).partings
     assert (first.queue, second.queue) == ("a", "b")
     assert second.causes[-1].says == "Queue a had diverged 5 min earlier."
-    told = plain(backtest(predicted, real))["partings"]
-    assert [one["job"] for one in told] == ["default/j2", "default/j5"]
-    assert {cause["kind"] for one in told for cause in one["causes"]} <= set(CAUSES)
+    actual = plain(backtest(predicted, real))["partings"]
+    assert [one["job"] for one in actual] == ["default/j2", "default/j5"]
+    assert {cause["kind"] for one in actual for cause in one["causes"]} <= set(CAUSES)
 
 
 def test_ends_and_unmodelled_features_are_read_from_the_later_snapshot() -> None:

@@ -221,15 +221,15 @@ def test_the_whole_interval_over_seeds_must_reach_a_goal() -> None:
 def test_a_proposal_is_verified_on_seeds_that_the_search_did_not_see() -> None:
     goals = [{"figure": "wait_p95", "queue": "b", "at_most": "15m"}]
     on = grid({**experiment([NODES], patterns=PATTERNS, seeds=4, unseen_seeds=6), "goals": goals})
-    asked = Definition.of({"goals": goals})
+    requested = Definition.of({"goals": goals})
     assert set(on.work.seeds) == {1, 2, 3, 4}
     assert set(on.work.unseen) == set(range(5, 11))
-    found = smallest(on, asked.goals, limit=9)
+    found = smallest(on, requested.goals, limit=9)
     assert found.cell is not None
-    measurer = Measurer(on, asked)
+    measurer = Measurer(on, requested)
     kept = measurer.verification(found.cell.combination)
     assert (kept["seeds"], len(kept["figures"])) == (6, 1)
-    cell = on.over(found.cell.combination, asked.figures, on.work.unseen)
+    cell = on.over(found.cell.combination, requested.figures, on.work.unseen)
     assert kept["figures"]["wait_p95 of b"] == cell.figures[0]
     assert kept["holds"] == (cell.figures[0] <= 900.0 and cell.highest[0] <= 900.0)
 

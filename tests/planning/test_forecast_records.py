@@ -43,13 +43,13 @@ def test_jobs_and_evictions_equal_those_of_the_result(seed: int, of_vcjobs: bool
     _, result, record = forecast(seed, of_vcjobs=of_vcjobs)
     jobs = record.jobs
     for row, name in enumerate(jobs.names):
-        told = result["jobs"][name]
+        actual = result["jobs"][name]
         assert (jobs.queues[row], jobs.evictions[row], jobs.lost[row]) == (
-            told["queue"],
-            told["evictions"],
-            told["lost_seconds"],
+            actual["queue"],
+            actual["evictions"],
+            actual["lost_seconds"],
         )
-        waited = metrics.wait(told)
+        waited = metrics.wait(actual)
         assert np.isnan(jobs.waits[row]) if waited is None else jobs.waits[row] == waited
         assert jobs.pods[row] > 0
     counted = np.bincount(record.evictions.victims, minlength=len(jobs.names))

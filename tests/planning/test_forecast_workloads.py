@@ -81,19 +81,19 @@ def test_arrivals_are_shared_only_for_equal_queues_and_fittings() -> None:
         Fitting(),
         Fitting(queues={"vc1": "nobody"}, rest="a"),
     ]
-    asked = [
+    arguments = [
         (work, queues, fitting, clock)
         for work in (WORK, trace(("a", 5, None, 2)))
         for queues in (["a", "batch"], ["a", "batch", "vc1"])
         for fitting in fittings
         for clock in (times, replace(times, horizon=50), replace(times, default_run=7))
     ]
-    first = [shared.arrivals(*one) for one in asked]
-    for (work, queues, fitting, clock), (arrivals, problems) in zip(asked, first, strict=True):
+    first = [shared.arrivals(*one) for one in arguments]
+    for (work, queues, fitting, clock), (arrivals, problems) in zip(arguments, first, strict=True):
         alone, expected = fitted_to(work, queues, fitting)
         assert problems == expected
         assert problems or arrivals == arrivals_of(alone, clock)
-    again = [shared.arrivals(*one) for one in asked]
+    again = [shared.arrivals(*one) for one in arguments]
     assert all(
         problems or one[0] is other[0]
         for one, other, problems in zip(first, again, [found for _, found in first], strict=True)

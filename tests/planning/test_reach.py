@@ -189,11 +189,11 @@ def test_a_session_with_an_equal_opening_equals_its_simulation() -> None:
     assert skipped > 20
 
 
-def without_weights(told: Any) -> Any:
+def without_weights(actual: Any) -> Any:
     """Return a result without the weights that it quotes from the queues."""
-    if isinstance(told, dict):
-        return {name: without_weights(value) for name, value in told.items() if name != "weight"}
-    return [without_weights(value) for value in told] if isinstance(told, list) else told
+    if isinstance(actual, dict):
+        return {name: without_weights(value) for name, value in actual.items() if name != "weight"}
+    return [without_weights(value) for value in actual] if isinstance(actual, list) else actual
 
 
 def test_a_smaller_change_that_the_webhook_rejects_is_skipped_and_named() -> None:
@@ -212,10 +212,10 @@ def test_a_smaller_change_that_the_webhook_rejects_is_skipped_and_named() -> Non
 
 def test_an_unreachable_amount_has_its_reason() -> None:
     document = small_cluster()
-    asked = reached(document, Question("deserved", 3000.0, queue="a", resource="cpu"))
+    requested = reached(document, Question("deserved", 3000.0, queue="a", resource="cpu"))
     requests = "queue a requests 2 cores, and only a larger guarantee makes it deserve more."
-    assert {found.status for found in asked.found} == {"none"}
-    assert asked.limit == f"Plugin proportion divides only what queues request: {requests}"
+    assert {found.status for found in requested.found} == {"none"}
+    assert requested.limit == f"Plugin proportion divides only what queues request: {requests}"
     document["queues"][0]["spec"]["guarantee"] = {"resource": listed(cpu=2)}
     lowered = reached(document, Question("deserved", 1000.0, is_least=False, queue="a", resource="cpu"))
     assert (lowered.limit == "") == any(found.move for found in lowered.found)
@@ -325,9 +325,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("asked", "paths"), BAD.values(), ids=BAD.keys())
-def test_an_invalid_question_has_all_its_problems(asked: dict[str, str], paths: list[str]) -> None:
-    question, problems = question_of(asked)
+@pytest.mark.parametrize(("query", "paths"), BAD.values(), ids=BAD.keys())
+def test_an_invalid_question_has_all_its_problems(query: dict[str, str], paths: list[str]) -> None:
+    question, problems = question_of(query)
     assert question is None
     assert [problem.path for problem in problems] == paths
     assert all(problem.fix for problem in problems)

@@ -59,12 +59,12 @@ class Attempt:
 
     def row(self, fault: str, runs: list[str], remark: str = "") -> Row:
         """Wait until the runs are over, and return their row."""
-        told: dict[str, Any] = self.installation.drive("count_failures", *runs)
-        assert told["unaccounted"] == 0, "a run was tried more or less often than its losses and kills say"
+        output: dict[str, Any] = self.installation.drive("count_failures", *runs)
+        assert output["unaccounted"] == 0, "a run was tried more or less often than its losses and kills say"
         seconds = time.monotonic() - self.began
-        remark = remark or f"{told['losses']} attempts lost, {told['kills']} simulations tried once more"
-        remark = "; ".join([remark, *told["errors"]])
-        return Row(fault, len(runs), told["lost"], told["doubled"], told["wrong"], seconds, remark)
+        remark = remark or f"{output['losses']} attempts lost, {output['kills']} simulations tried once more"
+        remark = "; ".join([remark, *output["errors"]])
+        return Row(fault, len(runs), output["lost"], output["doubled"], output["wrong"], seconds, remark)
 
 
 @contextmanager

@@ -39,13 +39,13 @@ def sweep_with_kills(installation: Installation, count: int) -> Row:
     """Run a sweep of `count` cells, a multiple of five, while random workers are killed and replaced."""
     began, experiment = time.monotonic(), installation.drive("begin_experiment", str(count))
     kills = _killed(installation, experiment)
-    told = installation.drive("count_failed_cells", experiment)
-    assert told["state"] == "succeeded", told
-    assert told["planned"] == count, told
-    remark = f"{kills} workers killed; {told['taken_again']} attempts at groups of cells lost"
+    output = installation.drive("count_failed_cells", experiment)
+    assert output["state"] == "succeeded", output
+    assert output["planned"] == count, output
+    remark = f"{kills} workers killed; {output['taken_again']} attempts at groups of cells lost"
     seconds = time.monotonic() - began
     fault = "a random one of two workers killed -9, over cells of an experiment"
-    return Row(fault, count, told["lost"], told["doubled"], told["wrong"], seconds, remark)
+    return Row(fault, count, output["lost"], output["doubled"], output["wrong"], seconds, remark)
 
 
 def _killed(installation: Installation, experiment: str) -> int:

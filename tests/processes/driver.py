@@ -169,14 +169,14 @@ def kill_while_importing(pods: str, doing: str, group: str) -> str:
 
 def await_import(import_id: str) -> dict[str, Any]:
     """Wait until the import is over; return its outcome."""
-    asked = _wait(lambda: Import.objects.filter(pk=import_id, state__in=Import.OVER).first())
+    requested = _wait(lambda: Import.objects.filter(pk=import_id, state__in=Import.OVER).first())
     return {
-        "state": asked.state,
-        "attempt": asked.attempt,
-        "losses": asked.losses,
-        "pods": asked.counts.get("pods"),
-        "kept": len(asked.snapshot.content.document()["pods"]),
-        "snapshots": Snapshot.objects.filter(name=asked.name).count(),
+        "state": requested.state,
+        "attempt": requested.attempt,
+        "losses": requested.losses,
+        "pods": requested.counts.get("pods"),
+        "kept": len(requested.snapshot.content.document()["pods"]),
+        "snapshots": Snapshot.objects.filter(name=requested.name).count(),
     }
 
 
@@ -242,10 +242,10 @@ def await_queued(run_id: str) -> int:
 
 def cancel(run_id: str) -> float:
     """Cancel a run; return the seconds until it ended."""
-    asked = time.monotonic()
+    requested_at = time.monotonic()
     work_cancel(work=Run.objects.get(pk=run_id))
     _wait(lambda: Run.objects.get(pk=run_id).is_over)
-    return time.monotonic() - asked
+    return time.monotonic() - requested_at
 
 
 def frozen_input(run_id: str) -> str:

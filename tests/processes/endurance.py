@@ -19,7 +19,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from tests.processes import services
-from tests.processes.forks import children_of
+from tests.processes.forks import children_of, fork_servers_of
 from tests.processes.topology import Topology, topology
 
 EDITS = 10_000
@@ -126,7 +126,7 @@ class Endurance:
         sizes = {f"web process {number}": _resident(pid) for number, pid in enumerate(sorted(pids), 1)}
         worker = self._worker.process.pid
         sizes["worker"] = _resident(worker)
-        sizes["fork server"] = sum(map(_resident, children_of(worker)))
+        sizes["fork server"] = sum(map(_resident, fork_servers_of(worker)))
         sizes["Redis, messages"] = self._running.redis.used_mb()
         sizes["Redis, cache"] = self._cache.used_mb()
         sizes["database"] = self._running.installation.drive("database_mb")
@@ -171,10 +171,10 @@ class Endurance:
     def _run(self, scenario: str) -> None:
         run = self.caller.api("POST", f"{scenario}/runs/", {"cycles": 2})["id"]
         until = time.monotonic() + 120
-        while (told := self.caller.api("GET", f"/runs/{run}/"))["finished"] is None:
-            assert time.monotonic() < until, told
+        while (actual := self.caller.api("GET", f"/runs/{run}/"))["finished"] is None:
+            assert time.monotonic() < until, actual
             time.sleep(0.2)
-        assert told["state"] == "succeeded", told
+        assert actual["state"] == "succeeded", actual
         self.caller.page(f"/runs/{run}/")
         self.caller.api("GET", f"/runs/{run}/decisions/")
         self._count(runs=1, pages=1)
@@ -256,5 +256,5 @@ def main(edits: int, minutes: float) -> int:
 
 
 if __name__ == "__main__":
-    told = dict(enumerate(sys.argv[1:]))
-    sys.exit(main(int(told.get(0, EDITS)), float(told.get(1, 240))))
+    arguments = dict(enumerate(sys.argv[1:]))
+    sys.exit(main(int(arguments.get(0, EDITS)), float(arguments.get(1, 240))))

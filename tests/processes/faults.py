@@ -143,9 +143,9 @@ def disk_full(running: Topology, long: bool) -> Row:
         on.installation.drive("await_runs", *first)
         _fill(disk / "ballast")
         full = on.submit(2)
-        told = on.installation.drive("count_failures", *full)
-        assert told["lost"] == 2, "the disk was not full"
-        assert all("disk is full" in error for error in told["errors"]), told["errors"]
+        output = on.installation.drive("count_failures", *full)
+        assert output["lost"] == 2, "the disk was not full"
+        assert all("disk is full" in error for error in output["errors"]), output["errors"]
         (disk / "ballast").unlink()
         return on.row("disk full where results go", first + on.submit(4), "2 runs before failed and said why")
 

@@ -5,7 +5,16 @@ from pathlib import Path
 
 def simulations_of(worker: int) -> list[int]:
     """Return the process ids of the children that a worker's fork server is running."""
-    return [child for server in children_of(worker) for child in children_of(server)]
+    return [child for server in fork_servers_of(worker) for child in children_of(server)]
+
+
+def fork_servers_of(process: int) -> list[int]:
+    """Return the process ids of the fork servers of a process: one, or none before the first child."""
+    return [
+        child
+        for child in children_of(process)
+        if b"fork_server" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
 
 
 def children_of(process: int) -> list[int]:

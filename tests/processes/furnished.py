@@ -64,9 +64,11 @@ def answers(named: dict[str, str]) -> dict[str, Any]:
     Membership.objects.filter(user__username="admin").update(role=Role.ADMIN)
     browser = Client(headers={"host": "localhost"})
     browser.force_login(User.objects.get(username="admin"))
-    said = {address: browser.get(address.format(**named)) for address in (*SAME, *THERE)}
-    failed = {address: answer.status_code for address, answer in said.items() if answer.status_code != 200}
+    response = {address: browser.get(address.format(**named)) for address in (*SAME, *THERE)}
+    failed = {
+        address: answer.status_code for address, answer in response.items() if answer.status_code != 200
+    }
     assert not failed, failed
-    texts = {address: FRESH.sub("", b"".join(said[address]).decode()) for address in SAME}
+    texts = {address: FRESH.sub("", b"".join(response[address]).decode()) for address in SAME}
     # PostgreSQL stores the members of a JSON object in its own order.
     return {address: json.loads(text) if "/api/" in address else text for address, text in texts.items()}

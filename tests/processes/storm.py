@@ -128,5 +128,5 @@ def main(count: int, pause: float) -> int:
 
 
 if __name__ == "__main__":
-    told = dict(enumerate(sys.argv[1:]))
-    sys.exit(main(int(told.get(0, RUNS)), float(told.get(1, PAUSE))))
+    arguments = dict(enumerate(sys.argv[1:]))
+    sys.exit(main(int(arguments.get(0, RUNS)), float(arguments.get(1, PAUSE))))

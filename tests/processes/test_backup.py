@@ -40,8 +40,8 @@ def test_restored_backup_shows_the_same_content_on_another_database(
         [run] = old.drive("submit", "1", "1")
         old.drive("await_runs", run)
         shown, content = old.drive("pages", run), old.drive("result", run)
-        said = old.manage("backup", str(file))
-        assert said.endswith("verified\n")
+        actual = old.manage("backup", str(file))
+        assert actual.endswith("verified\n")
     finally:
         old.close()
     assert file.stat().st_mode & 0o077 == 0
@@ -119,8 +119,8 @@ def test_failed_backup_is_shown_in_the_status(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     installed.environment["QUEUECAST_BACKUP_DIR"] = str(blocked / "backups")
-    said = installed.complaint("backup", "--if-due")
+    output = installed.complaint("backup", "--if-due")
     shown = installed.manage("shell", "--verbosity", "0", "--command", STATUS).strip().removeprefix("None ")
     assert shown == "Not a directory"
-    assert shown in said
-    assert str(blocked) in said
+    assert shown in output
+    assert str(blocked) in output

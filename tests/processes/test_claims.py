@@ -11,9 +11,9 @@ def test_concurrent_workers_claim_each_run_exactly_once(installation: Installati
     runs = installation.drive("submit", "1", str(RUNS))
     with ThreadPoolExecutor(WORKERS) as workers:
         claimed = list(workers.map(installation.claims, range(WORKERS)))
-    taken = [run for told in claimed for run in told["claims"]]
+    taken = [run for shown in claimed for run in shown["claims"]]
     assert sorted(taken) == sorted(runs), "each run was claimed exactly once"
     if "DATABASE_URL" in installation.environment:
-        lost = sum(told["lost"] for told in claimed)
+        lost = sum(shown["lost"] for shown in claimed)
         assert lost < WORKERS, "workers conflict at most over the last run"
-        assert sum(bool(told["claims"]) for told in claimed) == WORKERS
+        assert sum(bool(shown["claims"]) for shown in claimed) == WORKERS

@@ -58,9 +58,9 @@ def test_planted_secret_is_in_no_file_response_log_or_store(tmp_path: Path, data
             token = installed.manage("shell", "--verbosity", "0", "--command", TOKEN).split()[-1]
             with (tmp_path / "web.log").open("wb") as log:
                 server = Web(installed, services.free_port(), log)
-            said = used(installed, server, token)
+            actual = used(installed, server, token)
             installed.manage("backup", str(tmp_path / "backup.jsonl.gz"))
-            stored = [*in_redis(store.url), *in_files(tmp_path), *said]
+            stored = [*in_redis(store.url), *in_files(tmp_path), *actual]
         finally:
             installed.close()
             server.kill()
@@ -75,19 +75,19 @@ def used(installed: Installation, server: Web, token: str) -> list[tuple[str, by
     document = planted(factories.cluster()) | {"scheduler_conf": factories.CONF}
     answers = []
 
-    def asked(path: str, body: Any = None) -> Any:
+    def call(path: str, body: Any = None) -> Any:
         headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
         content = None if body is None else json.dumps(body).encode()
         with urlopen(Request(f"{server.address}/api/v1/{path}", content, headers)) as answer:  # noqa: S310
             answers.append((path, answer.read()))
         return json.loads(answers[-1][1])
 
-    snapshot = asked("snapshots/", {"name": "c", "documents": json.dumps(document)})
-    scenario = asked("scenarios/", {"name": "x", "snapshot": snapshot["id"]})
-    asked(f"scenarios/{scenario['id']}/preview/")
-    run = asked(f"scenarios/{scenario['id']}/runs/", {})
+    snapshot = call("snapshots/", {"name": "c", "documents": json.dumps(document)})
+    scenario = call("scenarios/", {"name": "x", "snapshot": snapshot["id"]})
+    call(f"scenarios/{scenario['id']}/preview/")
+    run = call(f"scenarios/{scenario['id']}/runs/", {})
     installed.start_worker()
     installed.drive("await_runs", run["id"])
     for part in ("", "input/", "result/", "queues/", "explain/steps/1/"):
-        asked(f"runs/{run['id']}/{part}")
+        call(f"runs/{run['id']}/{part}")
     return answers

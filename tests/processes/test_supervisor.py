@@ -15,7 +15,7 @@ from planner.management.supervisor import ESCALATION
 
 SLEEPER = "import os, time; print('pid', os.getpid(), flush=True); time.sleep(600)"
 LISTENER = (
-    "import signal; signal.signal(signal.SIGTERM, lambda *signalled: print('asked to go', flush=True)); "
+    "import signal; signal.signal(signal.SIGTERM, lambda *signalled: print('asked to stop', flush=True)); "
 )
 STUBBORN = "import signal; [signal.signal(s, signal.SIG_IGN) for s in (signal.SIGTERM, signal.SIGQUIT)]; "
 
@@ -61,7 +61,7 @@ class Supervised:
                     return line
         finally:
             late.cancel()
-        raise AssertionError(f"{word!r} was never said: {self.lines}")
+        raise AssertionError(f"{word!r} was never printed: {self.lines}")
 
     def pid(self) -> int:
         return int(self.wait_for("pid ").rsplit(maxsplit=1)[-1])
@@ -110,12 +110,14 @@ def test_second_signal_kills_immediately(start: Start) -> None:
     supervised = start(LISTENER + SLEEPER)
     pid = supervised.pid()
     supervised.process.send_signal(signal.SIGINT)
-    asked = time.monotonic()
-    supervised.wait_for("asked to go")
+    requested_at = time.monotonic()
+    supervised.wait_for("asked to stop")
     assert is_alive(pid)
     supervised.process.send_signal(signal.SIGINT)
     supervised.wait_for("over")
-    assert time.monotonic() - asked < ESCALATION[1][0], "the second signal ended it before the escalation"
+    assert time.monotonic() - requested_at < ESCALATION[1][0], (
+        "the second signal ended it before the escalation"
+    )
     assert not is_alive(pid)
 
 

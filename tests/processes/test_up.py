@@ -49,16 +49,16 @@ class Up:
                 start_new_session=True,
             )
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.output.read_text()
 
     def wait_for(self, words: str) -> str:
         until = time.monotonic() + PATIENCE
-        while words not in self.said():
-            assert self.process.poll() is None, self.said()
-            assert time.monotonic() < until, self.said()
+        while words not in self.output():
+            assert self.process.poll() is None, self.output()
+            assert time.monotonic() < until, self.output()
             time.sleep(0.1)
-        return self.said()
+        return self.output()
 
     def children(self) -> dict[str, int]:
         """Return the process ids of web and worker."""
@@ -141,8 +141,8 @@ def first_up(tmp_path: Path) -> Iterator[Up]:
 
 def test_first_and_second_start(first_up: Up, tmp_path: Path) -> None:
     up = first_up
-    said = up.wait_for("is ready at")
-    [password] = re.findall(r"password (\S+)", said)
+    output = up.wait_for("is ready at")
+    [password] = re.findall(r"password (\S+)", output)
     assert up.status("/login/") == 200
     assert up.status("/api/v1/scenarios/") == 401
     token = up.manage("token", "admin").strip()
@@ -154,7 +154,7 @@ def test_first_and_second_start(first_up: Up, tmp_path: Path) -> None:
     assert up.process.wait(PATIENCE) == 0
     for pid in family:
         wait_until_dead(pid)
-    assert "Traceback" not in up.said()
+    assert "Traceback" not in up.output()
 
     again = Up(tmp_path, up.port)
     try:
@@ -163,13 +163,13 @@ def test_first_and_second_start(first_up: Up, tmp_path: Path) -> None:
     finally:
         again.process.send_signal(signal.SIGINT)
         again.process.wait(PATIENCE)
-    assert password not in again.said()
+    assert password not in again.output()
 
 
 def test_port_in_use_gives_one_clear_error_line(up: Up, tmp_path: Path) -> None:
     second = Up(tmp_path, up.port)
     assert second.process.wait(PATIENCE) == 1
-    assert second.said() == (
+    assert second.output() == (
         f"CommandError: Port {up.port} is in use. Choose another one: PORT={up.port + 1} make run\n"
     )
 
@@ -231,10 +231,10 @@ def test_closing_the_terminal_leaves_no_process(used_folder: Path, tmp_path: Pat
     if pid == 0:
         os.chdir(ROOT)
         os.execve(sys.executable, [sys.executable, "manage.py", "up"], environment)  # noqa: S606
-    said, until = b"", time.monotonic() + PATIENCE
-    while b"is ready at" not in said:
-        assert time.monotonic() < until, said
-        said += os.read(terminal, 4096)
+    output, until = b"", time.monotonic() + PATIENCE
+    while b"is ready at" not in output:
+        assert time.monotonic() < until, output
+        output += os.read(terminal, 4096)
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     assert len(children) == 2
     os.close(terminal)

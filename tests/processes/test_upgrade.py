@@ -43,13 +43,13 @@ def test_upgraded_database_keeps_its_rows_and_responses(tmp_path: Path, address:
         upgraded.collect_static()
         named = today.drive("furnish")
         today.manage("backup", str(file))
-        said = today.drive("answers", named)
+        output = today.drive("answers", named)
         report = json.loads(upgraded.module("tests.processes.history", str(file)))
         assert report["fewer"] == [PACKED]
         assert set(report["empty"]) == {PACKED, *UNUSED}
         report["changed"].pop(PACKED)
         assert report["changed"] == ON_PURPOSE
-        assert upgraded.drive("answers", named) == said
+        assert upgraded.drive("answers", named) == output
     finally:
         today.close()
         upgraded.close()

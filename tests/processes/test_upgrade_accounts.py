@@ -60,8 +60,8 @@ def test_upgraded_database_keeps_its_accounts(tmp_path: Path, address: str) -> N
     installed.manage("migrate", "--verbosity", "0", "planner", "0016")
     installed.manage("shell", "--verbosity", "0", "--command", OLD)
     installed.manage("migrate", "--verbosity", "0")
-    said = installed.manage("shell", "--verbosity", "0", "--command", NOW).splitlines()
-    assert said == ["old@example.org old is admin of default True", "['planner']"]
+    actual = installed.manage("shell", "--verbosity", "0", "--command", NOW).splitlines()
+    assert actual == ["old@example.org old is admin of default True", "['planner']"]
 
 
 def test_older_backup_restores_its_accounts(tmp_path: Path) -> None:

@@ -130,9 +130,9 @@ def test_a_report_names_endless_evictions(
         "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: idle}\nspec: {weight: 1}\n"
     )
     check(path, "- max_evictions: 9\n", calm, "--report", report)
-    told = capsys.readouterr().out
-    assert "An eviction loop: from cycle 3 on" in told
-    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in told
+    output = capsys.readouterr().out
+    assert "An eviction loop: from cycle 3 on" in output
+    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in output
 
 
 def test_a_plan_is_checked_under_the_release_of_an_upgrade(
@@ -144,6 +144,8 @@ def test_a_plan_is_checked_under_the_release_of_an_upgrade(
     assert check(snapshot, "- upgrade_keeps: v1.15.0\n", change) == 0
     capsys.readouterr()
     assert check(snapshot, "- upgrade_keeps: v1.14.4\n", change) == 1
-    told = capsys.readouterr().out
-    assert "pod default/run-0: evicted by none -> reclaim (reclaim-rollback or capacity-victim-order)" in told
+    output = capsys.readouterr().out
+    assert (
+        "pod default/run-0: evicted by none -> reclaim (reclaim-rollback or capacity-victim-order)" in output
+    )
     assert check(snapshot, "- upgrade_keeps: newest\n", change) == 2

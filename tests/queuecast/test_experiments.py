@@ -75,13 +75,13 @@ def test_a_sweep_lists_every_combination(
     folder: Path, capsys: pytest.CaptureFixture[str], processes: str
 ) -> None:
     (folder / "sweep.yaml").write_text(SWEEP)
-    said = json_output(capsys, "sweep", "sweep.yaml", "--processes", processes, "--to", "cells.csv")
-    assert said["grid_size"] == len(said["cells"]) == 9
-    settings = [tuple(cell["settings"].values()) for cell in said["cells"]]
+    body = json_output(capsys, "sweep", "sweep.yaml", "--processes", processes, "--to", "cells.csv")
+    assert body["grid_size"] == len(body["cells"]) == 9
+    settings = [tuple(cell["settings"].values()) for cell in body["cells"]]
     assert settings == [(weight, nodes) for weight in (1, 2, 4) for nodes in (0, 1, 2)]
-    waiting = [cell["figures"]["waiting_pods"] for cell in said["cells"]]
+    waiting = [cell["figures"]["waiting_pods"] for cell in body["cells"]]
     assert waiting == [4, 0, 0] * 3
-    assert [cell["front"] for cell in said["cells"]] == [True, True, *[False] * 7]
+    assert [cell["front"] for cell in body["cells"]] == [True, True, *[False] * 7]
     rows = list(csv.DictReader((folder / "cells.csv").read_text().splitlines()))
     assert [float(row["waiting_pods"]) for row in rows] == waiting
     assert [row["front"] for row in rows] == ["1", "1", *"0000000"]
@@ -105,11 +105,11 @@ def test_a_search_finds_and_lists_the_smallest_change(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "search.yaml").write_text(SEARCH)
-    said = json_output(capsys, "search", "search.yaml", "--processes", "1")
-    assert said["status"] == "found"
-    assert said["smallest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
-    assert said["smallest"]["price"] == 3
-    assert [(one["kind"], one["name"]) for one in said["changes"]] == [("nodes", "n0-1")]
+    body = json_output(capsys, "search", "search.yaml", "--processes", "1")
+    assert body["status"] == "found"
+    assert body["smallest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
+    assert body["smallest"]["price"] == 3
+    assert [(one["kind"], one["name"]) for one in body["changes"]] == [("nodes", "n0-1")]
 
 
 def test_a_search_without_a_result_names_the_closest_combination_and_its_misses(
@@ -118,11 +118,11 @@ def test_a_search_without_a_result_names_the_closest_combination_and_its_misses(
     (folder / "search.yaml").write_text(
         SEARCH.replace("at_most: 0}\n- {figure: ev", "at_most: -1}\n- {figure: ev")
     )
-    said = json_output(capsys, "search", "search.yaml", "--processes", "1", code=1)
-    assert said["status"] == "impossible"
-    assert said["tried"] == said["grid_size"] == 9
-    assert said["closest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
-    assert said["missed"] == [{"goal": "waiting_pods of b at most -1", "by": 1.0}]
+    body = json_output(capsys, "search", "search.yaml", "--processes", "1", code=1)
+    assert body["status"] == "impossible"
+    assert body["tried"] == body["grid_size"] == 9
+    assert body["closest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
+    assert body["missed"] == [{"goal": "waiting_pods of b at most -1", "by": 1.0}]
 
 
 def test_a_change_that_the_webhook_rejects_is_not_proposed(
@@ -132,8 +132,8 @@ def test_a_change_that_the_webhook_rejects_is_not_proposed(
     goal = "{figure: deserved, queue: b, resource: cpu, at_least: '3'}"
     text = f"name: x\nsnapshot: {{files: [cluster.json]}}\nsettings: [{setting}]\ngoals: [{goal}]\n"
     (folder / "search.yaml").write_text(text)
-    said = json_output(capsys, "search", "search.yaml", "--processes", "1")
-    assert said["smallest"]["settings"] == {"b.weight": 5}
+    body = json_output(capsys, "search", "search.yaml", "--processes", "1")
+    assert body["smallest"]["settings"] == {"b.weight": 5}
 
 
 def test_the_scenario_of_a_folder_can_be_swept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,18 +146,18 @@ def test_the_scenario_of_a_folder_can_be_swept(folder: Path, capsys: pytest.Capt
 
 
 def test_every_problem_is_reported_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = error_output(
+    output = error_output(
         folder,
         capsys,
         SWEEP.replace("queue: b, field: weight", "queue: nobody, field: weight").replace(
             "like: n0", "like: n9"
         ),
     )
-    assert "wrong.yaml" in said
-    assert "there is no queue 'nobody'" in said
-    assert "there is no node 'n9'" in said
-    assert ":4" in said
-    assert ":5" in said
+    assert "wrong.yaml" in output
+    assert "there is no queue 'nobody'" in output
+    assert "there is no node 'n9'" in output
+    assert ":4" in output
+    assert ":5" in output
 
 
 @pytest.mark.parametrize(
@@ -227,12 +227,12 @@ def test_a_search_over_seeds_reports_whether_its_proposal_holds(
     (folder / "search.yaml").write_text(FORECAST + goals)
     capsys.readouterr()
     code = main(["search", "search.yaml", "--local", "--processes", "1", "-o", "json"])
-    said = json.loads(capsys.readouterr().out)
-    assert said["status"] == "found"
-    assert said["verification"]["seeds"] == 4
-    assert code == (0 if said["verification"]["holds"] else 1)
-    interval = said["smallest"]["intervals"]["wait_p95 of b"]
-    assert interval["low"] <= said["smallest"]["figures"]["wait_p95 of b"] <= interval["high"] <= 1500
+    body = json.loads(capsys.readouterr().out)
+    assert body["status"] == "found"
+    assert body["verification"]["seeds"] == 4
+    assert code == (0 if body["verification"]["holds"] else 1)
+    interval = body["smallest"]["intervals"]["wait_p95 of b"]
+    assert interval["low"] <= body["smallest"]["figures"]["wait_p95 of b"] <= interval["high"] <= 1500
     main(["search", "search.yaml", "--local", "--processes", "1"])
     assert "the search did not see" in capsys.readouterr().out
 

@@ -122,9 +122,9 @@ def test_problems_found_by_a_server_have_line_numbers_of_the_file(
     name = written(folder, {**factories.SWEEP, "settings": settings}, scenario="plan")
     capsys.readouterr()
     assert main(["sweep", name]) == 2
-    said = capsys.readouterr().err
-    assert "experiment.yaml" in said
-    assert "there is no queue 'nobody'" in said
+    output = capsys.readouterr().err
+    assert "experiment.yaml" in output
+    assert "there is no queue 'nobody'" in output
 
 
 def test_a_server_sweeps_forecasts_under_an_uploaded_trace(

@@ -68,10 +68,10 @@ def test_an_export_that_manifests_cannot_express_exits_with_1(
     assert local("queue", "add", "base", "team", "weight=2") == 0
     capsys.readouterr()
     assert local("scenario", "export", "base") == 1
-    said = capsys.readouterr()
-    assert "weight: 7" in said.out
-    assert "name: team" in said.out
-    assert "not in these manifests: queue waits is closed" in said.err
+    output = capsys.readouterr()
+    assert "weight: 7" in output.out
+    assert "name: team" in output.out
+    assert "not in these manifests: queue waits is closed" in output.err
     assert local("scenario", "export", "base", "--script") == 0
     script = capsys.readouterr().out
     assert "weight: 7" in script
@@ -119,9 +119,9 @@ def test_a_change_of_only_the_configuration_is_checked(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert check(backend, "- max_evictions: 0\n", CONF_MAP) == 0
-    told = capsys.readouterr().out
-    assert "conf" in told
-    assert "actions" in told
+    output = capsys.readouterr().out
+    assert "conf" in output
+    assert "actions" in output
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_a_misspelt_rule_is_an_error_with_its_line_and_fix(
     backend: Path, capsys: pytest.CaptureFixture[str], rules: str, line: int, says: str
 ) -> None:
     assert check(backend, rules, QUEUE) == 2
-    told = capsys.readouterr().err
-    assert f"rules.yaml:{line}: error:" in told
-    assert says in told
+    output = capsys.readouterr().err
+    assert f"rules.yaml:{line}: error:" in output
+    assert says in output
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_a_change_that_volcano_would_reject_fails_the_check(
     backend: Path, capsys: pytest.CaptureFixture[str], change: str, line: int, says: str
 ) -> None:
     assert check(backend, "- max_evictions: 99\n", change) == 1
-    told = capsys.readouterr().out
-    assert f"change.yaml:{line}: error:" in told
-    assert says in told
+    output = capsys.readouterr().out
+    assert f"change.yaml:{line}: error:" in output
+    assert says in output
 
 
 def test_rules_about_idle_and_parent_queues_are_evaluated(
@@ -181,9 +181,9 @@ def test_rules_about_idle_and_parent_queues_are_evaluated(
         "- deserved_at_least: {queue: idle, resources: {cpu: 1}}\n- share_within: {queue: idle, min: 0.1}\n"
     )
     code = check(backend, rules, tree)
-    told = capsys.readouterr().out
-    assert "ok    deserved_at_least: queue team, resources cpu 1" in told, told
-    assert "skip  deserved_at_least: queue idle, resources cpu 1\n      queue idle has no podgroups" in told
+    output = capsys.readouterr().out
+    assert "ok    deserved_at_least: queue team, resources cpu 1" in output, output
+    assert "skip  deserved_at_least: queue idle, resources cpu 1\n      queue idle has no podgroups" in output
     assert code == 0
 
 
@@ -196,9 +196,9 @@ def test_a_vcjob_is_found_by_its_own_name(backend: Path, capsys: pytest.CaptureF
             "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1m"}}}]}}}]},
     }  # fmt: skip
     check(backend, "- job_runs: ml/tiny\n- job_runs: ml/tinny\n", json.dumps(job))
-    told = capsys.readouterr().out
-    assert "no such job: ml/tiny." not in told
-    assert "no such job: ml/tinny." in told
+    output = capsys.readouterr().out
+    assert "no such job: ml/tiny." not in output
+    assert "no such job: ml/tinny." in output
 
 
 @pytest.mark.parametrize("form", ["json", "junit", "markdown"])
@@ -274,9 +274,9 @@ def test_an_edit_shows_the_problems_that_it_causes(backend: Path, capsys: pytest
     assert local("job", "add", "base", "x", "--queue", "nope") == 0
     assert "job.queue_missing" in capsys.readouterr().out
     assert local("scenario", "validate", "base") == 1
-    told = capsys.readouterr().out
-    assert "job.queue_missing" in told
-    assert "queue.deserved_below_guarantee" in told
+    output = capsys.readouterr().out
+    assert "job.queue_missing" in output
+    assert "queue.deserved_below_guarantee" in output
 
 
 def test_a_configmap_is_recognised_by_its_contents(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:

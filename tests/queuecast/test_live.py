@@ -42,14 +42,14 @@ class _Handler(BaseHTTPRequestHandler):
     server: ApiServer
 
     def do_GET(self) -> None:
-        asked = urlsplit(self.path)
-        path = asked.path.lstrip("/")
+        requested = urlsplit(self.path)
+        path = requested.path.lstrip("/")
         self.server.calls.append((self.command, path))
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             self.answer(401, {"kind": "Status"})
         elif path in self.server.forbidden:
             self.answer(403, {"kind": "Status"})
-        elif "continue=" in asked.query and self.server.expires.get(path, 0):
+        elif "continue=" in requested.query and self.server.expires.get(path, 0):
             self.server.expires[path] -= 1
             self.answer(410, {"kind": "Status", "reason": "Expired"})
         elif path == CONFIGURATION and path not in self.server.missing:
@@ -59,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
                 "data": {"volcano-scheduler.conf": factories.CONF},
             })  # fmt: skip
         elif path in self.server.lists and path not in self.server.missing:
-            self.answer(200, self.page(self.server.lists[path], parse_qs(asked.query)))
+            self.answer(200, self.page(self.server.lists[path], parse_qs(requested.query)))
         else:
             self.answer(404, {"kind": "Status"})
 
@@ -138,9 +138,9 @@ def test_kinds_and_configuration_missing_from_the_cluster_are_named(
 ) -> None:
     server.missing = {"apis/batch.volcano.sh/v1alpha1/jobs", CONFIGURATION}
     assert read(server, tmp_path) == 0
-    said = capsys.readouterr().err
-    assert "note: The cluster does not know jobs of batch.volcano.sh/v1alpha1: there are none." in said
-    assert "note: There is no ConfigMap volcano-system/volcano-scheduler-configmap" in said
+    output = capsys.readouterr().err
+    assert "note: The cluster does not know jobs of batch.volcano.sh/v1alpha1: there are none." in output
+    assert "note: There is no ConfigMap volcano-system/volcano-scheduler-configmap" in output
 
 
 def test_a_cluster_without_volcano_is_refused(
@@ -175,13 +175,13 @@ def test_a_forbidden_list_is_named_with_the_required_role(
 ) -> None:
     server.forbidden = {"apis/scheduling.volcano.sh/v1beta1/queues"}
     assert read(server, tmp_path) == 2
-    said = capsys.readouterr().err
-    assert "apis/scheduling.volcano.sh/v1beta1/queues: 403" in said
-    assert "docs/queuecast-reader.yaml" in said
+    output = capsys.readouterr().err
+    assert "apis/scheduling.volcano.sh/v1beta1/queues: 403" in output
+    assert "docs/queuecast-reader.yaml" in output
     assert read(server, tmp_path, token="wrong") == 2
-    said = capsys.readouterr().err
-    assert "does not accept the credentials of the kubeconfig (401). Log in again" in said
-    assert "docs/queuecast-reader.yaml" not in said
+    output = capsys.readouterr().err
+    assert "does not accept the credentials of the kubeconfig (401). Log in again" in output
+    assert "docs/queuecast-reader.yaml" not in output
 
 
 def test_the_documented_role_allows_only_what_is_read() -> None:

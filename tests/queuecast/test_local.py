@@ -65,12 +65,12 @@ def test_a_branch_is_changed_run_and_compared(backend: Path, capsys: pytest.Capt
 def test_a_change_that_reaches_an_amount_is_found_and_applied(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ("reach", "base", "placed", "--job", "default/wait", "--at-least", "3")
-    found = json_output(capsys, *asked)
+    arguments = ("reach", "base", "placed", "--job", "default/wait", "--at-least", "3")
+    found = json_output(capsys, *arguments)
     change = next(one for one in found["changes"] if one["status"] == "found")
-    run_local(*asked, "--use", change["name"])
-    assert json_output(capsys, *asked)["met"]
-    run_local(*asked, "--use", "weight:none", code=2)
+    run_local(*arguments, "--use", change["name"])
+    assert json_output(capsys, *arguments)["met"]
+    run_local(*arguments, "--use", "weight:none", code=2)
     run_local("reach", "base", "deserved", "--queue", "gone", "--at-least", "3", code=2)
     run_local("reach", "base", "deserved", "--queue", "waits", "--at-least", "900", code=1)
     capsys.readouterr()
@@ -172,9 +172,9 @@ def test_notes_of_a_run_are_printed_on_standard_error(
     capsys.readouterr()
     for words in (["run", "base"], ["explain", "1", "job", "default/wait"], ["compare", "1", "1"]):
         run_local(*words)
-        told = capsys.readouterr()
-        assert "note: Not modelled: resource claims of pod default/claimed. " in told.err, words
-        assert "Not modelled" not in told.out
+        output = capsys.readouterr()
+        assert "note: Not modelled: resource claims of pod default/claimed. " in output.err, words
+        assert "Not modelled" not in output.out
     (found,) = json.loads((backend / ".queuecast" / "runs" / "1.json").read_text())["notes"][:1]
     assert found.startswith("Not modelled: ")
 

@@ -105,9 +105,9 @@ def test_the_github_workflow_comments_on_a_pull_request(
     shell(check, clone, tools, code=code)
     page = clone / "summary.md"
     shell(summary, clone, tools | {"GITHUB_STEP_SUMMARY": str(page)})
-    told = page.read_text()
-    assert told.startswith(f"### Queuecast: {says}")
-    assert "| queues | waits | spec." in told
+    output = page.read_text()
+    assert output.startswith(f"### Queuecast: {says}")
+    assert "| queues | waits | spec." in output
 
 
 @pytest.mark.parametrize(("number", "code"), [(16, 0), (17, 1)])
@@ -142,6 +142,6 @@ def test_the_commands_of_the_readme_list_the_evictions(
             "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "reader"}}],
         })
     )  # fmt: skip
-    told = shell(block, clone, tools | {"KUBECONFIG": str(kubeconfig)}, code=1)
-    assert "FAIL  no_victim_in: busy" in told
-    assert re.search(r"default/run-\d+ +busy +default/wait-\d+ +by the change", told)
+    actual = shell(block, clone, tools | {"KUBECONFIG": str(kubeconfig)}, code=1)
+    assert "FAIL  no_victim_in: busy" in actual
+    assert re.search(r"default/run-\d+ +busy +default/wait-\d+ +by the change", actual)

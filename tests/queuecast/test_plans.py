@@ -158,16 +158,16 @@ def test_applying_an_exported_plan_gives_the_same_scenario(
 def test_every_problem_of_a_plan_has_its_line(
     repository: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, line: int, says: str
 ) -> None:
-    said = error_output(capsys, PLAN.replace(before, after))
-    assert f"plan.yaml:{line}: error:" in said
-    assert says in said
+    output = error_output(capsys, PLAN.replace(before, after))
+    assert f"plan.yaml:{line}: error:" in output
+    assert says in output
 
 
 def test_all_problems_of_a_plan_are_reported_at_once(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = error_output(capsys, PLAN.replace("weight: 3", "weight: 0").replace("[n1]", "[n7]"))
-    assert said.startswith("2 problems to fix")
+    output = error_output(capsys, PLAN.replace("weight: 3", "weight: 0").replace("[n1]", "[n7]"))
+    assert output.startswith("2 problems to fix")
 
 
 def test_a_problem_in_a_file_of_a_plan_has_the_line_of_that_file(

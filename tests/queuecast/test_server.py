@@ -114,8 +114,8 @@ def test_an_ambiguous_name_refers_to_the_newest_object_and_lists_the_others(
     newer = scenario_create(snapshot=plan.snapshot, name="plan")
     capsys.readouterr()
     assert main(["queue", "set", "plan", "busy", "weight=3"]) == 0
-    said = capsys.readouterr().err
-    assert f"2 scenarios are named 'plan'; the newest is used. Others: {plan.pk}" in said
+    output = capsys.readouterr().err
+    assert f"2 scenarios are named 'plan'; the newest is used. Others: {plan.pk}" in output
     newer.refresh_from_db()
     assert (newer.revision, Scenario.objects.get(pk=plan.pk).revision) == (2, 1)
 
@@ -178,9 +178,9 @@ def test_every_part_of_a_scenario_is_edited_and_undone(
     kinds = {one["way"] for one in json_output(capsys, "history", "plan")}
     assert {"edit", "undo", "redo"} <= kinds
     assert json_output(capsys, "preview", "plan")["queues"]
-    asked = ("reach", "plan", "deserved", "--queue", "waits", "--at-least", "1")
-    assert json_output(capsys, *asked)["met"]
-    assert "Nothing needs to change." in text_output(capsys, *asked)
+    arguments = ("reach", "plan", "deserved", "--queue", "waits", "--at-least", "1")
+    assert json_output(capsys, *arguments)["met"]
+    assert "Nothing needs to change." in text_output(capsys, *arguments)
     assert json_output(capsys, "release", "plan", "v1.14.4")["rules_of"] == "v1.14.4"
     assert json_output(capsys, "release", "plan", "imported")["release"] == ""
     assert json_output(capsys, "scenario", "rename", "plan", "renamed")["name"] == "renamed"
@@ -190,10 +190,10 @@ def test_every_part_of_a_scenario_is_edited_and_undone(
 def test_reach_repeats_the_request_until_every_kind_of_change_is_decided(
     plan: Scenario, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = ("reach", "plan", "placed", "--job", "default/wait", "--at-least", "2")
-    whole = json_output(capsys, *asked)
+    arguments = ("reach", "plan", "placed", "--job", "default/wait", "--at-least", "2")
+    whole = json_output(capsys, *arguments)
     monkeypatch.setattr("planner.scenarios.selectors.reach.SECONDS", 0.0)
-    assert json_output(capsys, *asked) == whole
+    assert json_output(capsys, *arguments) == whole
     assert sum(change["tried"] for change in whole["changes"]) > len(whole["changes"])
 
 
@@ -266,9 +266,9 @@ def test_a_watched_run_shows_its_progress_and_lists_its_victims(
     assert main(["--local", "scenario", "create", "base", "--snapshot", "prod"]) == 0
     capsys.readouterr()
     assert main(["--local", "run", "base", "--watch"]) == 0
-    said = capsys.readouterr()
-    assert "run 1 of 1" in said.err
-    assert "VICTIMS" in said.out
+    output = capsys.readouterr()
+    assert "run 1 of 1" in output.err
+    assert "VICTIMS" in output.out
 
 
 def _cluster() -> Path:
@@ -311,9 +311,9 @@ def test_problems_of_an_edit_are_shown_beside_names_and_csv(
             form,
         ]
         assert main(words) == 0
-        said = capsys.readouterr()
-        assert "queue.deserved_above_capability" not in said.out
-        assert "queue.deserved_above_capability" in said.err
+        output = capsys.readouterr()
+        assert "queue.deserved_above_capability" not in output.out
+        assert "queue.deserved_above_capability" in output.err
 
 
 def test_names_are_completed(plan: Scenario, capsys: pytest.CaptureFixture[str]) -> None:

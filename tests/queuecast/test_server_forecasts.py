@@ -139,7 +139,7 @@ def test_drawn_workloads_give_intervals_on_a_server(
 def test_options_that_a_server_lacks_are_refused_with_an_alternative(
     plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words, said in (
+    for words, shown in (
         (("forecast", "plan", *WORK, "--real-until", "2h"), "--real-until: on a server use the pages"),
         (("forecast", "plan", *WORK, "--seeds", "1"), "Choose 0, or 2 to 30."),
         (("forecast", "plan"), "Name a workload with --trace"),
@@ -148,7 +148,7 @@ def test_options_that_a_server_lacks_are_refused_with_an_alternative(
         (("forecasts", "list", "--local"), "forecasts requires a server"),
     ):
         assert main(words) == 2
-        assert said in capsys.readouterr().err
+        assert shown in capsys.readouterr().err
     waiting = json_output(capsys, "forecast", "plan", *WORK, "--no-wait")[0]["id"]
     assert json_output(capsys, "forecasts", "show", waiting, code=1)[0]["state"] == "queued"
     assert json_output(capsys, "forecasts", "cancel", waiting)[0]["state"] == "cancelled"

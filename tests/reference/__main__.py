@@ -57,7 +57,7 @@ def replays(number: int) -> Iterator[tuple[str, Iterable[Entry]]]:
         yield make.__name__, ({"scenario": one, "result": replay_document(one)} for one in made)
 
 
-def said(name: str, counts: Counter[str]) -> str:
+def figures(name: str, counts: Counter[str]) -> str:
     """Return a line of figures."""
     return f"{name}: {counts['equal']:,} equal of {counts['covered']:,} covered of {counts['all']:,}"
 
@@ -88,8 +88,8 @@ def main() -> int:
             if difference is not None:
                 print(f"  {entry['scenario']['name']}: {difference}", flush=True)
         total += here
-        print(said(family, here), flush=True)
-    print(said("together", total))
+        print(figures(family, here), flush=True)
+    print(figures("together", total))
     for reason, count in reasons.most_common():
         print(f"  left out: {count:,} with {reason}")
     return int(total["equal"] != total["covered"])

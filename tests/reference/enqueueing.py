@@ -54,17 +54,17 @@ class ResourceQuota(Plugin):
         ]
         if job.amounts is None or not quotas:
             return PERMIT
-        asked = {name: quantity(text) for name, text in job.amounts.items()}
+        payload = {name: quantity(text) for name, text in job.amounts.items()}
         booked = self.booked.setdefault(job.namespace, {})
         for status in quotas:
             hard, used = (
                 {name: quantity(text) for name, text in (status.get(key) or {}).items()}
                 for key in ("hard", "used")
             )
-            for name in {*asked} & {*hard}:
-                if used.get(name, 0) + booked.get(name, 0) + asked[name] > hard[name]:
+            for name in {*payload} & {*hard}:
+                if used.get(name, 0) + booked.get(name, 0) + payload[name] > hard[name]:
                     return REJECT
-        for name, amount in asked.items():
+        for name, amount in payload.items():
             booked[name] = booked.get(name, 0) + amount
         return PERMIT
 

@@ -102,11 +102,11 @@ class Proportion(Plugin):
         account = self.accounts[job.queue]
         if not account.queue.is_open:
             return REJECT
-        asked = job.min_resources
-        reserved = sub(added(added(asked, account.allocated), account.inqueue), account.elastic)
-        if not within(reserved, account.limit, asked):
+        requested = job.min_resources
+        reserved = sub(added(added(requested, account.allocated), account.inqueue), account.elastic)
+        if not within(reserved, account.limit, requested):
             return REJECT
-        account.inqueue = added(account.inqueue, job.without_gated(asked))
+        account.inqueue = added(account.inqueue, job.without_gated(requested))
         return PERMIT
 
     def allocate(self, task: Task) -> None:

@@ -129,8 +129,8 @@ def names_of(amounts: Mapping[str, float]) -> list[str]:
 
 def requests_of(container: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Fraction]:
     """Return a container's requests, or defaults."""
-    said = (container.get("resources") or {}).get("requests") or {}
-    return {name: quantity(text) for name, text in {**defaults, **said}.items()}
+    actual = (container.get("resources") or {}).get("requests") or {}
+    return {name: quantity(text) for name, text in {**defaults, **actual}.items()}
 
 
 def pod_request(

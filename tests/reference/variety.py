@@ -164,10 +164,10 @@ def _gang(
     request, alike = random.choice(REQUESTS), random.random() < 0.7
     members = []
     for position, role in enumerate(roles):
-        asked = request if alike else random.choice(REQUESTS)
-        place = _place(random, room, asked) if runs and random.random() < 0.9 else None
+        requested = request if alike else random.choice(REQUESTS)
+        place = _place(random, room, requested) if runs and random.random() < 0.9 else None
         own = f"{name}-{random.choice(('', 'x-'))}{position}"
-        members.append(_pod(random, own, place, group=name, namespace=namespace, role=role, **asked))
+        members.append(_pod(random, own, place, group=name, namespace=namespace, role=role, **requested))
     held = any(member["spec"].get("nodeName") for member in members)
     notes = {
         "volcano.sh/sla-waiting-time": "11h59m55s",

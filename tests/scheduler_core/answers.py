@@ -69,15 +69,15 @@ class Run:
 
     def failed_checks(self, job: str, action: str) -> Sentences:
         """Yield the failed checks of an action for a job."""
-        (told,) = explain.reclaim_checklist(self.document, self.result, job)
-        for entry in told["actions"]:
+        (explanation,) = explain.reclaim_checklist(self.document, self.result, job)
+        for entry in explanation["actions"]:
             if entry["action"] == action:
                 yield from (check["reason"]["sentence"] for check in entry["checks"] if not check["passed"])
 
     def unblocking(self, job: str, *names: str) -> Sentences:
         """Yield the proposed changes of some kinds for a job."""
-        told = explain.unblocking(self.document, job, self.prepared.simulate)
-        yield from (change["reason"]["sentence"] for change in told["changes"] if change["id"] in names)
+        result = explain.unblocking(self.document, job, self.prepared.simulate)
+        yield from (change["reason"]["sentence"] for change in result["changes"] if change["id"] in names)
 
     def deserved(self, name: str) -> str:
         """Return how a queue's deserved amount is derived."""
@@ -86,9 +86,9 @@ class Run:
 
     def holds(self, name: str) -> str:
         """Return a queue's final allocated and deserved amounts."""
-        told = explain.queue_story(self.document, self.result, name)["at_end"]
+        end = explain.queue_story(self.document, self.result, name)["at_end"]
         return (
-            f"Queue {name} holds {quantities(told['allocated'])} and deserves {quantities(told['deserved'])}."
+            f"Queue {name} holds {quantities(end['allocated'])} and deserves {quantities(end['deserved'])}."
         )
 
     def flow(self, cycle: int | None = None) -> Sentences:

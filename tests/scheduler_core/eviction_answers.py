@@ -13,15 +13,15 @@ HIGH: Object = {"priorityClassName": "high"}
 
 def in_tree(run: Run, name: str) -> str:
     """Return a queue's position in the tree of hierarchical drf."""
-    told = explain.derivation(run.document, run.result, name)["tree_summary"]
-    sentence: str = told["sentence"]
+    explanation = explain.derivation(run.document, run.result, name)["tree_summary"]
+    sentence: str = explanation["sentence"]
     return sentence
 
 
 def checks(run: Run, job: str, action: str, *names: str) -> Sentences:
     """Yield the sentences of some checks of an action for a job."""
-    (told,) = explain.reclaim_checklist(run.document, run.result, job)
-    for entry in told["actions"]:
+    (explanation,) = explain.reclaim_checklist(run.document, run.result, job)
+    for entry in explanation["actions"]:
         if entry["action"] == action:
             yield from (check["reason"]["sentence"] for check in entry["checks"] if check["id"] in names)
 

@@ -16,8 +16,8 @@ CARDS: Plugin = (
 def _placed(document: Object, plugin: Plugin, name: str) -> str:
     """Return the node of the waiting pod if this plugin scores the nodes."""
     changed = {**document, "scheduler_conf": conf("allocate", ["gang"], ["predicates", plugin])}
-    told = explain.pod_story(changed, simulate_document(changed), "default/new-0")
-    return f"With {name}: {told['reason']['sentence']}"
+    result = explain.pod_story(changed, simulate_document(changed), "default/new-0")
+    return f"With {name}: {result['reason']['sentence']}"
 
 
 def cards_that_binpack_ignores() -> Object:

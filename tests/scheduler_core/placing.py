@@ -44,11 +44,11 @@ def answers(session: Session, name: str = "new", *, looked_at: bool = True) -> d
     task = task_of(session, f"default-{name}")
     if looked_at:
         session.plugins.pre_predicate(task)
-    told = {}
+    actual = {}
     for number, node in enumerate(session.nodes.names):
         statuses = session.statuses.lists[session.placement.predicates.predicate_on(task, number)]
-        told[node] = " ".join(str(int(status.code)) for status in statuses) or FITS
-    return told
+        actual[node] = " ".join(str(int(status.code)) for status in statuses) or FITS
+    return actual
 
 
 def passing(session: Session, name: str = "new") -> list[str]:
@@ -70,8 +70,8 @@ def scores(
     """Return the total score of each node, with all nodes as candidates."""
     task = task_of(session, f"default-{name}")
     total = [0.0] * len(session.nodes)
-    for point, asked in ((Point.NODE_ORDER, per_node), (Point.BATCH_NODE_ORDER, batch)):
-        for fn in session.functions[point] if asked else ():
+    for point, query in ((Point.NODE_ORDER, per_node), (Point.BATCH_NODE_ORDER, batch)):
+        for fn in session.functions[point] if query else ():
             total = [
                 before + more
                 for before, more in zip(total, fn(task, session.placement.all).tolist(), strict=True)

@@ -310,18 +310,18 @@ class Contract:
         for point, (tasks, answers, seen) in self.forms.items():
             if not tasks:
                 continue
-            told = answers.on(self.all)
+            actual = answers.on(self.all)
             for column, task in enumerate(tasks):
                 self.session.plugins.pre_predicate(task)
                 fresh = self._ask(point, by_point[point], task, self.all)
                 want = fresh == 0 if point is Point.PREDICATE else fresh
-                assert same(told[:, column], want), self._say(
-                    point, task, f"{told[:, column]} together, {want}"
+                assert same(actual[:, column], want), self._say(
+                    point, task, f"{actual[:, column]} together, {want}"
                 )
             for node in self.all.tolist():
                 state = self._state(node, answers)
-                row = seen.setdefault(state, told[node].tolist())
-                assert same(row, told[node]), self._say(
+                row = seen.setdefault(state, actual[node].tolist())
+                assert same(row, actual[node]), self._say(
                     point, tasks[0], "differs in one state of a node", node
                 )
 
@@ -374,13 +374,13 @@ class Contract:
         running = [task for job in session.jobs.values() for task in job.tasks_in([TaskStatus.RUNNING])]
         for point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
             for added in session.functions.of_kind(point, EvictableFn):
-                told: dict[Any, Any] = {}
+                actual: dict[Any, Any] = {}
                 for task in self._pending() if added.same_for_equal_tasks and running else ():
                     accepted = added.fn(task, running, None)
                     names = None if accepted is None else [victim.key for victim in accepted]
                     equal = task.job.key, task.role, task.priority, session.functions.class_of(task)
-                    assert told.setdefault(equal, names) == names, self._say(
-                        point, task, f"{names}, else {told}"
+                    assert actual.setdefault(equal, names) == names, self._say(
+                        point, task, f"{names}, else {actual}"
                     )
 
         for task in self._pending() if running else ():
@@ -405,7 +405,7 @@ class Contract:
                         assert not wrong, self._say(point, task, f"{wrong} against its bound", node)
 
     def _check_equal_jobs(self) -> None:
-        session, told = self.session, dict[Any, Any]()
+        session, actual = self.session, dict[Any, Any]()
         for point in (Point.JOB_VALID, Point.JOB_STARVING, Point.ALLOCATABLE, Point.PREEMPTIVE):
             for added in session.functions.of_kind(point, PluginFn):
                 for task in self._pending() if added.same_for_equal_jobs else ():
@@ -417,7 +417,7 @@ class Contract:
                     else:
                         answer = added.fn(queue, task if point is Point.ALLOCATABLE else [task], None)
                     equal = point, added.plugin, queue.name, name
-                    assert told.setdefault(equal, answer) == answer, self._say(point, task, f"{answer}")
+                    assert actual.setdefault(equal, answer) == answer, self._say(point, task, f"{answer}")
 
     def _say(self, point: Point, task: TaskInfo, text: str, node: int | None = None) -> str:
         where = "" if node is None else f" on {self.session.nodes.names[node]}"

@@ -31,8 +31,8 @@ class Case(NamedTuple):
     @property
     def pending(self) -> Object:
         """Return the explanation of each waiting job."""
-        told: Object = self.cycle["explain"]["pending"]
-        return told
+        explanation: Object = self.cycle["explain"]["pending"]
+        return explanation
 
     def holds_pods(self, job: str) -> bool:
         """Return whether pods of a job run; then its minimum decides how much of its queue is elastic."""
@@ -77,25 +77,25 @@ def key_of(entry: Object) -> str:
 
 def recheck_enqueue(case: Case) -> Iterator[str]:
     """Yield each check: minResources equal to the remaining amount pass, one unit more does not."""
-    for job, told in case.pending.items():
+    for job, shown in case.pending.items():
         podgroup = case.podgroup(job)
-        if told["gate"] != "enqueue" or "short" not in told or podgroup is None or case.holds_pods(job):
+        if shown["gate"] != "enqueue" or "short" not in shown or podgroup is None or case.holds_pods(job):
             continue
-        for facts in told["short"].values():
+        for facts in shown["short"].values():
             assert math.isclose(facts["missing"], facts["required"] - facts["available"], abs_tol=1e-6), job
-        if any(facts["available"] < 0 for facts in told["short"].values()):
+        if any(facts["available"] < 0 for facts in shown["short"].values()):
             yield "enqueue: above the limit already"
             continue
-        left = {name: math.floor(facts["available"]) for name, facts in told["short"].items()}
-        assert not _is_refused_again(case, job, told, left), (job, told)
-        for name, facts in told["short"].items():
+        left = {name: math.floor(facts["available"]) for name, facts in shown["short"].items()}
+        assert not _is_refused_again(case, job, shown, left), (job, shown)
+        for name, facts in shown["short"].items():
             more = left[name] + 1
             more += more - facts["available"] < TOLERANCE
-            assert _is_refused_again(case, job, told, {**left, name: more}), (job, name, told)
+            assert _is_refused_again(case, job, shown, {**left, name: more}), (job, name, shown)
         yield "enqueue"
 
 
-def _is_refused_again(case: Case, job: str, told: Object, minimum: Mapping[str, int]) -> bool:
+def _is_refused_again(case: Case, job: str, actual: Object, minimum: Mapping[str, int]) -> bool:
     """Return whether a job with other minResources is refused by the same plugin, queue and resource."""
     podgroups = [
         _with_minimum(entry, minimum) if key_of(entry) == job else entry
@@ -103,8 +103,8 @@ def _is_refused_again(case: Case, job: str, told: Object, minimum: Mapping[str, 
     ]
     after = simulate_document({**case.document, "podgroups": podgroups})["cycles"][0]
     again = after["explain"]["pending"].get(job, {})
-    same = all(again.get(name) == told.get(name) for name in ("gate", "plugin", "queue"))
-    return same and not set(again.get("short", ())).isdisjoint(told["short"])
+    same = all(again.get(name) == actual.get(name) for name in ("gate", "plugin", "queue"))
+    return same and not set(again.get("short", ())).isdisjoint(actual["short"])
 
 
 def _with_minimum(podgroup: Object, minimum: Mapping[str, int]) -> Object:
@@ -120,22 +120,22 @@ def _with_minimum(podgroup: Object, minimum: Mapping[str, int]) -> Object:
 
 def recheck_closest(case: Case) -> Iterator[str]:
     """Yield each check: the closest node accepts the pod once it has room."""
-    for job, told in case.pending.items():
-        closest = told.get("closest")
-        if closest is None or told["gate"] != "node":
+    for job, shown in case.pending.items():
+        closest = shown.get("closest")
+        if closest is None or shown["gate"] != "node":
             continue
         if _looks_at_other_pods(case.document):
             yield "closest: depends on other pods"
             continue
-        document = _alone_on(case, job, told["pod"], closest["node"], closest["lacks"])
+        document = _alone_on(case, job, shown["pod"], closest["node"], closest["lacks"])
         after = simulate_document(document)["cycles"][0]
         if after["explain"]["pending"].get(job, {}).get("gate") == "refused":
             yield "closest: a plugin refuses every place at last"
             continue
         decisions = after["decisions"]
         assert [(step.get("pod"), step.get("node")) for step in decisions if step["op"] == "bind"] == [
-            (told["pod"], closest["node"])
-        ], (job, told)
+            (shown["pod"], closest["node"])
+        ], (job, shown)
         yield "closest"
 
 
@@ -195,32 +195,32 @@ def _enlarged(node: Object, named: Iterable[str]) -> Object:
 
 def recheck_gangs(case: Case) -> Iterator[str]:
     """Yield each check: members, roles and gated pods, counted in the document."""
-    for job, told in case.pending.items():
+    for job, shown in case.pending.items():
         podgroup, pods = case.podgroup(job), case.pods_of(job)
         lost = any(step["op"] == "evict" and step["job"] == job for step in case.cycle["decisions"])
         if podgroup is None or case.document.get("jobs") or lost:
             continue
-        if told["gate"] == "gang":
+        if shown["gate"] == "gang":
             counted = [pod for pod in pods if _is_valid(pod)]
-            if told.get("roles"):
+            if shown.get("roles"):
                 roles = Counter((pod["metadata"].get("annotations") or {}).get(ROLE, "") for pod in counted)
                 wanted = podgroup["spec"]["minTaskMember"]
                 short = {
                     role: (int(size), roles[role]) for role, size in wanted.items() if roles[role] < int(size)
                 }
-                said = {entry["role"]: (entry["required"], entry["available"]) for entry in told["roles"]}
-                assert said == short, (job, told)
+                actual = {entry["role"]: (entry["required"], entry["available"]) for entry in shown["roles"]}
+                assert actual == short, (job, shown)
                 yield "role"
             else:
-                said = told["required"], told["available"]
-                assert said == (podgroup["spec"]["minMember"], len(counted)), (job, told)
+                actual = shown["required"], shown["available"]
+                assert actual == (podgroup["spec"]["minMember"], len(counted)), (job, shown)
                 yield "gang"
-        if told["gate"] == "schedulingGate":
+        if shown["gate"] == "schedulingGate":
             gated = [pod for pod in pods if pod["spec"].get("schedulingGates") and _is_pending(pod)]
-            assert told["gated"] == len(gated), (job, told)
-            assert set(told["pods"]) <= {key_of(pod) for pod in gated}
+            assert shown["gated"] == len(gated), (job, shown)
+            assert set(shown["pods"]) <= {key_of(pod) for pod in gated}
             names = {gate["name"] for pod in gated for gate in pod["spec"]["schedulingGates"]}
-            assert told["gates"] == sorted(names)
+            assert shown["gates"] == sorted(names)
             yield "scheduling gate"
 
 
@@ -248,10 +248,10 @@ def recheck_checklists(case: Case) -> Iterator[str]:
     """Yield each check: a checklist without an eviction has a failed check, and concludes with it."""
     result = {"actions": parse_conf(case.document.get("scheduler_conf")).actions, "cycles": [case.cycle]}
     for entry in explain.reclaim_checklist(case.document, result):
-        for told in entry["actions"]:
-            failed = [check["reason"] for check in told["checks"] if not check["passed"]]
-            assert failed or _was_helped(case, told["action"], entry["job"]), (entry["job"], told)
-            assert told["conclusion"] == (failed[0] if failed else told["checks"][-1]["reason"])
+        for shown in entry["actions"]:
+            failed = [check["reason"] for check in shown["checks"] if not check["passed"]]
+            assert failed or _was_helped(case, shown["action"], entry["job"]), (entry["job"], shown)
+            assert shown["conclusion"] == (failed[0] if failed else shown["checks"][-1]["reason"])
             yield "checklist"
 
 
@@ -269,13 +269,13 @@ def _was_helped(case: Case, action: str, job: str) -> bool:
 def recheck_rounds(case: Case) -> Iterator[str]:
     """Yield each check: every round of proportion, recomputed with plain numbers."""
     moment = case.cycle["at_open"]
-    told = case.cycle["explain"]["deserved"]
+    explanation = case.cycle["explain"]["deserved"]
     queues = moment.get("queues") or ()
     if moment.get("queue_plugin") != "proportion" or not queues:
         return
     rounds = divided(moment["total_resource"], queues)
     for queue in queues:
-        steps = [step for step in told[queue["name"]] if step["plugin"] == "proportion"]
+        steps = [step for step in explanation[queue["name"]] if step["plugin"] == "proportion"]
         mine = [turn[queue["name"]] for turn in rounds if queue["name"] in turn]
         assert len(steps) == len(mine), (queue["name"], len(steps), len(mine))
         for step, deserved in zip(steps, mine, strict=True):
@@ -330,9 +330,10 @@ def divided(total: Amounts, queues: Sequence[Object]) -> list[dict[str, dict[str
     return rounds
 
 
-def _alike(told: Amounts, mine: Amounts) -> bool:
+def _alike(actual: Amounts, mine: Amounts) -> bool:
     return all(
-        math.isclose(told.get(name, 0.0), mine.get(name, 0.0), rel_tol=1e-9, abs_tol=1e-6) for name in told
+        math.isclose(actual.get(name, 0.0), mine.get(name, 0.0), rel_tol=1e-9, abs_tol=1e-6)
+        for name in actual
     )
 
 

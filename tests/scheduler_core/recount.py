@@ -50,10 +50,10 @@ class Held:
     def preemptable(self) -> bool:
         """Return whether it is preemptable."""
         metadata = self.pod["metadata"]
-        told = (metadata.get("annotations") or {}).get("volcano.sh/preemptable")
-        if told is None:
-            told = (metadata.get("labels") or {}).get("volcano.sh/preemptable")
-        return told is None or told in ("1", "t", "T", "TRUE", "true", "True")
+        actual = (metadata.get("annotations") or {}).get("volcano.sh/preemptable")
+        if actual is None:
+            actual = (metadata.get("labels") or {}).get("volcano.sh/preemptable")
+        return actual is None or actual in ("1", "t", "T", "TRUE", "true", "True")
 
     @property
     def best_effort(self) -> bool:
@@ -336,8 +336,8 @@ def holds_too_much(held: Amounts, deserved: Amounts, request: Amounts) -> bool:
 def task_priority(pod: Held) -> int:
     """Return a pod's priority within its job."""
     priority = pod.pod["spec"].get("priority")
-    told = (pod.pod["metadata"].get("annotations") or {}).get("volcano.sh/task-priority")
-    return int(told) if told is not None else 1 if priority is None else int(priority)
+    actual = (pod.pod["metadata"].get("annotations") or {}).get("volcano.sh/task-priority")
+    return int(actual) if actual is not None else 1 if priority is None else int(priority)
 
 
 def placed_first(left: Held, right: Held, *, by_priority: bool) -> bool:

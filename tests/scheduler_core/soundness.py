@@ -94,10 +94,10 @@ class Cluster:
         for queue in cycle["at_end"].get("queues", ()):
             held = by_tree if "children" in queue else by_queue
             assert same(queue["allocated"], held[queue["name"]].as_dict()), queue["name"]
-        for job, told in cycle["at_end"].get("drf_jobs", {}).items():
-            assert same(told["allocated"], by_job[job].as_dict()), job
-        for queue, told in cycle["queue_status_allocated"].items():
-            assert nonzero(told) == nonzero(quantities(at_close[queue])), queue
+        for job, shown in cycle["at_end"].get("drf_jobs", {}).items():
+            assert same(shown["allocated"], by_job[job].as_dict()), job
+        for queue, shown in cycle["queue_status_allocated"].items():
+            assert nonzero(shown) == nonzero(quantities(at_close[queue])), queue
 
     def line_of(self, name: str, *, twice_root: bool = False) -> list[str]:
         """Return a queue and its ancestors."""
@@ -151,6 +151,6 @@ def same(left: Mapping[str, float], right: Mapping[str, float]) -> bool:
     return all(left.get(name, 0) == pytest.approx(right.get(name, 0), abs=1e-6) for name in {*left, *right})
 
 
-def nonzero(told: Mapping[str, str]) -> dict[str, str]:
+def nonzero(actual: Mapping[str, str]) -> dict[str, str]:
     """Return the non-zero quantities."""
-    return {name: text for name, text in told.items() if text != "0"}
+    return {name: text for name, text in actual.items() if text != "0"}

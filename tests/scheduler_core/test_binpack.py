@@ -105,18 +105,18 @@ def test_single_and_batch_scores_are_equal(
         session.nodes.changes.add(number)
     scorer = Binpack(session.nodes, {}, 300)
     dimensions = [Dimension(column, amount, weight) for column, (amount, weight) in enumerate(demand)]
-    asked = [
+    arguments = [
         Demand(tuple(dimensions[first:]), sum(weight for _, weight in demand[first:]) + spare)
         for first in range(len(demand) + 1)
     ]
     every = session.placement.all
-    of_all, on_nodes = scorer.scorer(asked), session.nodes.used
+    of_all, on_nodes = scorer.scorer(arguments), session.nodes.used
     allocatable = scorer.nodes.allocatable.tolist()
     for number in every.tolist():
-        scores = [one_score(each, used[number], allocatable[number], 300) for each in asked]
+        scores = [one_score(each, used[number], allocatable[number], 300) for each in arguments]
         assert of_all(every, on_nodes)[number].tolist() == scores
-        assert [scorer.scorer([each])(every, on_nodes)[number, 0] for each in asked] == scores
-        assert [scorer.node_scorer(each)(number) for each in asked] == scores
+        assert [scorer.scorer([each])(every, on_nodes)[number, 0] for each in arguments] == scores
+        assert [scorer.node_scorer(each)(number) for each in arguments] == scores
 
 
 def one_score(demand: Demand, used: tuple[float, ...], allocatable: list[float], scale: int) -> float:

@@ -94,9 +94,11 @@ def test_explained_run_considers_the_same_nodes() -> None:
     )
     result = simulate_document(document)
     assert result["cycles"][0]["explain"]["left_out"] == {"default/high-0": 2}
-    told = victim_story(document, result, "low-2")["left_out"]
-    assert told["numbers"] == {"nodes": 2}
-    assert told["sentence"].startswith("2 more nodes would accept pod default/high-0 but were not considered")
+    explanation = victim_story(document, result, "low-2")["left_out"]
+    assert explanation["numbers"] == {"nodes": 2}
+    assert explanation["sentence"].startswith(
+        "2 more nodes would accept pod default/high-0 but were not considered"
+    )
 
 
 def answer(uids: set[str]) -> Answer:

@@ -98,10 +98,10 @@ def opened(plugin: Plugin, **spec: Any) -> Object:
     """Return what the plugin computes for a queue with this spec."""
     document = preempting({}, "leaf", plugin=plugin)
     document["queues"][0]["spec"].update(spec)
-    told: Object = next(
+    actual: Object = next(
         entry for entry in last_cycle(document)["at_open"]["queues"] if entry["name"] == "leaf"
     )
-    return told
+    return actual
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=str)

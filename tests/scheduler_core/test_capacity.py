@@ -90,12 +90,12 @@ def test_deserved_is_capped_by_real_capability(quotas: Session) -> None:
 
 def test_plugin_page_shows_the_computed_quotas(quotas: Session) -> None:
     queues = reported(quotas)
-    told = [
+    actual = [
         [f"{entry[part]['cpu']:g}" for part in ("allocated", "realCapability", "deserved")]
         + [f"{entry['share']:g}"]
         for entry in queues.values()
     ]
-    assert [row[4:] for row in table("capacity", "Worked example")] == told
+    assert [row[4:] for row in table("capacity", "Worked example")] == actual
 
 
 def test_explanation_names_the_limit_that_capped_deserved(quotas: Session) -> None:

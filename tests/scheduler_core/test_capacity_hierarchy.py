@@ -168,11 +168,11 @@ RECLAIMS = {
 }
 
 
-@pytest.mark.parametrize(("asked", "want"), RECLAIMS.items(), ids=str)
+@pytest.mark.parametrize(("reclaiming", "want"), RECLAIMS.items(), ids=str)
 def test_reclaim_checks_the_configured_number_of_ancestor_levels(
-    asked: tuple[str, int], want: tuple[list[str], bool]
+    reclaiming: tuple[str, int], want: tuple[list[str], bool]
 ) -> None:
-    reclaimer, levels = asked
+    reclaimer, levels = reclaiming
     session = tree(
         [
             queue("org1", deserved={"cpu": 10}),

@@ -71,8 +71,8 @@ def assert_class_scores_match(steps: list[tuple[str, int]], count: int) -> None:
     together, alone = crowd(count), crowd(count)
     together.placement.prefetch([task_of(together, f"default-new-{number}") for number in range(count)])
     for step, number in steps:
-        told = [take(session, step, number % count) for session in (together, alone)]
-        assert told[0] == told[1]
+        actual = [take(session, step, number % count) for session in (together, alone)]
+        assert actual[0] == actual[1]
 
 
 def take(session: Session, step: str, number: int) -> object:

@@ -63,9 +63,9 @@ def test_reserved_nodes_accept_only_pods_of_their_queue_and_pods_are_spread() ->
         assert len(nodes) == 6
         assert "n01" not in {nodes[f"default/x-{number}"] for number in range(3)}
         assert [nodes[f"default/y-{number}"] for number in range(3)] == ["n00", "n01", "n02"]
-        told = [plain(report()) for report in session.registry.reports]
+        actual = [plain(report()) for report in session.registry.reports]
         assert {"b on 0": 1, "b on 1": 1, "b on 2": 1}.items() <= next(
-            report["placed"].items() for report in told if "placed" in report
+            report["placed"].items() for report in actual if "placed" in report
         )
 
 

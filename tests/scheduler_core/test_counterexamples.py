@@ -27,14 +27,14 @@ PRIORITIES = [priority_class("low", 10), priority_class("high", 100)]
 def statuses(cycle: Object, group: str) -> list[str]:
     return [
         task["status"]
-        for told in cycle["podgroups"]
-        if told["name"] == f"default/{group}"
-        for task in told["tasks"]
+        for shown in cycle["podgroups"]
+        if shown["name"] == f"default/{group}"
+        for task in shown["tasks"]
     ]
 
 
 def queue_figures(cycle: Object, name: str, moment: str = "at_end") -> Object:
-    return next(told for told in cycle[moment]["queues"] if told["name"] == name)
+    return next(shown for shown in cycle[moment]["queues"] if shown["name"] == name)
 
 
 # protection

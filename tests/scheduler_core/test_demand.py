@@ -70,9 +70,9 @@ def test_jobs_are_counted_for_a_queue_that_is_added_later() -> None:
     demand = demand_of(document)
     assert (demand.queues["new"].jobs, demand.queues["new"].pending) == (1, 2)
     opened = queues_at_open(demand, [*TREE, queue("new", capability={"cpu": 3})], CAPACITY)
-    told = {entry["name"]: entry for entry in opened["queues"]}
-    assert told["new"]["request"]["cpu"] == 2000
-    assert told["new"]["realCapability"]["cpu"] == 3000
+    actual = {entry["name"]: entry for entry in opened["queues"]}
+    assert actual["new"]["request"]["cpu"] == 2000
+    assert actual["new"]["realCapability"]["cpu"] == 3000
 
 
 def test_queue_without_jobs_shows_what_it_could_reach() -> None:

@@ -74,14 +74,14 @@ def on_node(session: Session, number: int) -> list[TaskInfo]:
 def test_evict_and_discard_leaves_the_same_state_as_a_discarded_statement(
     tiers: Sequence[Sequence[Plugin]], number: int
 ) -> None:
-    tried, told = session_of(cluster(tiers)), session_of(cluster(tiers))
+    tried, actual = session_of(cluster(tiers)), session_of(cluster(tiers))
     statement = Statement(tried)
     for task in on_node(tried, number):
         statement.evict(task, "preempt", None)
     statement.discard()
-    assert everything(tried) != everything(told)
-    assert evict_and_discard(told, on_node(told, number))
-    assert everything(told) == everything(tried)
+    assert everything(tried) != everything(actual)
+    assert evict_and_discard(actual, on_node(actual, number))
+    assert everything(actual) == everything(tried)
 
 
 def test_evict_and_discard_is_unavailable_if_a_plugin_handles_each_eviction() -> None:
@@ -104,10 +104,10 @@ def test_failed_search_is_not_repeated_for_other_pods_of_a_gang() -> None:
         conf=conf("allocate, preempt", ["priority", "gang"], ["drf", "proportion"]),
     )
     spared = last_cycle(document)["explain"]["spared"]
-    heard = {
+    received = {
         asking: [(entry["pod"], entry["plugin"], entry["why"]) for entry in spared if entry["for"] == asking]
         for asking in ("default/gang-0", "default/gang-1", "default/gang-2")
     }
-    first, second, third = heard.values()
+    first, second, third = received.values()
     assert len(first) == 4
     assert first == second == third

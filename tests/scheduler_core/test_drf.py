@@ -139,8 +139,8 @@ def test_refused_candidates_still_reduce_the_share_for_later_candidates() -> Non
 
 def test_allocations_and_evictions_update_the_share_immediately(crowded: Session) -> None:
     def share(job: str) -> float:
-        told = next(report()["drf_jobs"] for report in crowded.registry.reports if "drf_jobs" in report())
-        value: float = told[f"default/{job}"]["share"]
+        actual = next(report()["drf_jobs"] for report in crowded.registry.reports if "drf_jobs" in report())
+        value: float = actual[f"default/{job}"]["share"]
         return value
 
     task = tasks_of(crowded, "rich", running=True)[0]

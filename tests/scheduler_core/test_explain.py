@@ -43,10 +43,10 @@ def test_last_derivation_step_equals_the_deserved_amount(document: Object) -> No
     result = simulated(document)
     for cycle in result["cycles"]:
         for entry in cycle["at_open"].get("queues", ()):
-            told = explain.derivation(document, result, entry["name"], cycle=cycle["cycle"])
-            if told["steps"]:
-                assert without_zeros(told["steps"][-1]["deserved"]) == without_zeros(entry["deserved"])
-            assert told["summary"]["sentence"].endswith(".")
+            explanation = explain.derivation(document, result, entry["name"], cycle=cycle["cycle"])
+            if explanation["steps"]:
+                assert without_zeros(explanation["steps"][-1]["deserved"]) == without_zeros(entry["deserved"])
+            assert explanation["summary"]["sentence"].endswith(".")
 
 
 def without_zeros(amounts: Object) -> Object:
@@ -78,14 +78,14 @@ def outcome_of(votes: dict[str, list[Object]]) -> tuple[int, set[str]]:
 
     A plugin that lets nobody go ends its tier; one that leaves nobody of those before it starts afresh.
     """
-    asked = [(vote["tier"], vote["plugin"]) for vote in next(iter(votes.values()), [])]
-    for tier in sorted({number for number, _ in asked}):
+    arguments = [(vote["tier"], vote["plugin"]) for vote in next(iter(votes.values()), [])]
+    for tier in sorted({number for number, _ in arguments}):
         left: set[str] = set()
-        for position, (number, _) in enumerate(asked):
-            said = {pod: told[position]["verdict"] for pod, told in votes.items()}
-            if number != tier or "abstain" in said.values():
+        for position, (number, _) in enumerate(arguments):
+            actual = {pod: shown[position]["verdict"] for pod, shown in votes.items()}
+            if number != tier or "abstain" in actual.values():
                 continue
-            going = {pod for pod, verdict in said.items() if verdict == "permit"}
+            going = {pod for pod, verdict in actual.items() if verdict == "permit"}
             if not going:
                 left = set()
                 break
@@ -104,8 +104,8 @@ def test_victim_was_permitted_by_the_deciding_tier(document: Object) -> None:
             if step["op"] != "evict":
                 continue
             story = explain.victim_story(document, result, step["pod"], cycle=cycle["cycle"])
-            said = [vote for vote in story["votes"] if vote["verdict"] != "abstain"]
-            assert (said[-1]["tier"], said[-1]["verdict"]) == (story["tier"], "permit")
+            explanation = [vote for vote in story["votes"] if vote["verdict"] != "abstain"]
+            assert (explanation[-1]["tier"], explanation[-1]["verdict"]) == (story["tier"], "permit")
             assert not {entry["pod"] for entry in story["spared"]} & set(story["together"])
 
 
@@ -210,23 +210,23 @@ def test_granting_the_missing_amount_lets_the_job_pass_its_gate(document: Object
     result = simulated(document)
     for job in explain.waiting_jobs(document, result):
         alone = without_others_that_wait(document, result, job)
-        told = told_of(alone, job)
+        actual = told_of(alone, job)
         if (
-            told is None
-            or not told["short"]
-            or told["plugin"] not in ("capacity", "proportion", "overcommit")
+            actual is None
+            or not actual["short"]
+            or actual["plugin"] not in ("capacity", "proportion", "overcommit")
         ):
             continue
-        if guarantees_too_much(alone, told["queue"]):
+        if guarantees_too_much(alone, actual["queue"]):
             continue
-        after = told_of(granted(alone, told), job)
+        after = told_of(granted(alone, actual), job)
         if after is not None:
-            before = (told["gate"], told["queue"], told["pod"])
+            before = (actual["gate"], actual["queue"], actual["pod"])
             assert (
                 (after["gate"], after["queue"], after["pod"]) != before
-                or not (after["short"].keys() & told["short"].keys())
-                or further(after, told)
-            ), (told, after)
+                or not (after["short"].keys() & actual["short"].keys())
+                or further(after, actual)
+            ), (actual, after)
 
 
 def told_of(document: Object, job: str) -> Object | None:
@@ -280,9 +280,9 @@ def guarantees_too_much(document: Object, queue: str) -> bool:
     )
 
 
-def granted(document: Object, told: Object) -> Object:
+def granted(document: Object, actual: Object) -> Object:
     """Return a scenario with the missing amount added to a node and to every capability."""
-    missing = {name: math.ceil(facts["missing"]) for name, facts in told["short"].items()}
+    missing = {name: math.ceil(facts["missing"]) for name, facts in actual["short"].items()}
     more = quantities(Resource(missing.get("cpu", 0.0), missing.get("memory", 0.0), scalars(missing)))
     changes = [Change("nodes", "zz", "", None, node("zz", unschedulable=True, **renamed(more)))]
     for entry in document["queues"]:
@@ -294,21 +294,21 @@ def granted(document: Object, told: Object) -> Object:
                 if after.get(resource):
                     after.set(resource, after.get(resource) + amount)
             changes.append(Change("queues", name, "spec.capability", stated, named(after, stated)))
-    if told["plugin"] == "proportion" and told["gate"] == "queue":
-        changes += promised(document, told)
+    if actual["plugin"] == "proportion" and actual["gate"] == "queue":
+        changes += promised(document, actual)
     return {**document, **applied(document, changes)}
 
 
-def promised(document: Object, told: Object) -> list[Change]:
+def promised(document: Object, actual: Object) -> list[Change]:
     """Return the change that guarantees the queue the missing part of its deserved amount."""
     result = simulated(document)
-    (entry,) = [e for e in result["cycles"][0]["at_open"]["queues"] if e["name"] == told["queue"]]
+    (entry,) = [e for e in result["cycles"][0]["at_open"]["queues"] if e["name"] == actual["queue"]]
     amounts = dict(entry["deserved"])
-    for name, facts in told["short"].items():
+    for name, facts in actual["short"].items():
         amounts[name] = amounts.get(name, 0.0) + math.ceil(facts["missing"])
     guarantee = quantities(Resource(amounts.pop("cpu"), amounts.pop("memory"), scalars(amounts)))
     guarantee.pop(PODS, None)
-    return [Change("queues", told["queue"], "spec.guarantee", None, {"resource": guarantee})]
+    return [Change("queues", actual["queue"], "spec.guarantee", None, {"resource": guarantee})]
 
 
 def scalars(amounts: Object) -> dict[str, float] | None:

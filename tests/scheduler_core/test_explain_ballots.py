@@ -13,8 +13,8 @@ CRITICAL = {"priorityClassName": "system-node-critical"}
 
 def checked(document: Object, action: str, job: str) -> dict[str, str]:
     """Return the sentence of each check of an action for a job."""
-    (told,) = explain.reclaim_checklist(document, simulate_document(document), job)
-    (entry,) = [entry for entry in told["actions"] if entry["action"] == action]
+    (result,) = explain.reclaim_checklist(document, simulate_document(document), job)
+    (entry,) = [entry for entry in result["actions"] if entry["action"] == action]
     return {check["id"]: check["reason"]["sentence"] for check in entry["checks"]}
 
 
@@ -68,13 +68,13 @@ def test_refusing_plugin_of_the_next_tier_is_named_if_gang_refuses_all() -> None
 
 
 def test_checklist_names_the_deciding_tier_not_an_overridden_gang_plugin() -> None:
-    told = checked(single_pod_gangs(["priority", "gang"], ["proportion", "predicates"]), "reclaim", "new")
-    assert told["check.votes"] == (
+    actual = checked(single_pod_gangs(["priority", "gang"], ["proportion", "predicates"]), "reclaim", "new")
+    assert actual["check.votes"] == (
         "3 of 8 candidates may be evicted: tier 1 (gang) refused every pod, so tier 2 decided; "
         "proportion refuses 5 (queue rich would then hold no more than it deserves; "
         "queue even holds no more than it deserves)."
     )
-    assert told["check.gang"] == (
+    assert actual["check.gang"] == (
         "No candidate is kept by its gang: tier 1 (gang) refused every pod, so tier 2 decided."
     )
 
@@ -131,16 +131,16 @@ def test_last_voting_tier_is_named_if_no_tier_decides() -> None:
     for entry in spared(document).values():
         assert (entry["tier"], entry["plugin"]) == (2, "pdb")
         assert [ballot["outcome"] for ballot in entry["ballots"]] == ["refused", "refused"]
-    told = checked(document, "preempt", "new")
-    assert told["check.votes"] == (
+    actual = checked(document, "preempt", "new")
+    assert actual["check.votes"] == (
         "None of the 3 candidates may be evicted: tier 1 (gang) refused every pod, so tier 2 voted; "
         "pdb refuses 3 (pods without labels are never evicted)."
     )
 
 
 def test_no_pod_may_be_evicted_without_a_plugin_that_votes_on_victims() -> None:
-    told = checked(disjoint_without_votes(), "preempt", "new")
-    assert told["check.votes"] == "The only candidate may not be evicted: no plugin votes on victims."
+    actual = checked(disjoint_without_votes(), "preempt", "new")
+    assert actual["check.votes"] == "The only candidate may not be evicted: no plugin votes on victims."
 
 
 def disjoint_without_votes() -> Object:
@@ -172,9 +172,9 @@ def test_checklist_does_not_call_a_pod_safe_that_is_evicted_for_the_same_job() -
     document = one_to_spare()
     result = simulate_document(document)
     assert sum(step["op"] == "evict" for step in result["cycles"][0]["decisions"]) == 2
-    told = checked(document, "preempt", "new")
-    assert told["check.fit"] == "Evicting 2 pods makes room for 2 pods of the job."
-    assert told["check.gang"] == (
+    actual = checked(document, "preempt", "new")
+    assert actual["check.fit"] == "Evicting 2 pods makes room for 2 pods of the job."
+    assert actual["check.gang"] == (
         "Gang refuses 4 pods to default/new-0 only: once others are evicted, another tier decides, and 1 of "
         "them is evicted for the job's other pods."
     )
@@ -184,10 +184,10 @@ def test_spared_candidate_evicted_for_a_later_pod_is_reported() -> None:
     document = one_to_spare()
     result = simulate_document(document)
     first, second = (step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict")
-    told = explain.victim_story(document, result, first)
-    said = {entry["pod"]: entry["reason"]["sentence"] for entry in told["spared"]}
-    assert said.pop(second) == "gang: minMember would no longer be met; evicted later for default/new-1"
-    assert set(said.values()) == {"gang: minMember would no longer be met"}
+    explanation = explain.victim_story(document, result, first)
+    actual = {entry["pod"]: entry["reason"]["sentence"] for entry in explanation["spared"]}
+    assert actual.pop(second) == "gang: minMember would no longer be met; evicted later for default/new-1"
+    assert set(actual.values()) == {"gang: minMember would no longer be met"}
 
 
 def test_checklist_explains_reclaim_and_preempt_separately() -> None:

@@ -67,9 +67,9 @@ def test_notes_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixtur
         nodes=[node("n1", cpu=4)], podgroups=[podgroup("j")], pods=pods("j", 1, cpu=1, spec=claims)
     )
     assert main(["explain", written(tmp_path, document), "--job", "j"]) == 0
-    said = capsys.readouterr()
-    assert "note: Not modelled: resource claims of pod default/j-0. " in said.err
-    assert "note: " not in said.out
+    output = capsys.readouterr()
+    assert "note: Not modelled: resource claims of pod default/j-0. " in output.err
+    assert "note: " not in output.out
 
 
 def test_victim_output_shows_every_vote(path: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,31 +23,34 @@ def derivation(plugin: Any, name: str = "q", **changes: Any) -> Object:
     document = scenario(**parts)
     result = simulate_document(document)
     assert "error" not in result, result["error"]
-    told: Object = explain.derivation(document, result, name)
-    return told
+    explanation: Object = explain.derivation(document, result, name)
+    return explanation
 
 
 def test_covered_request_is_reported_as_covered() -> None:
-    told = derivation("proportion")
-    assert "; then its request is covered;" in told["summary"]["sentence"]
-    assert (told["steps"][-1]["met"], told["steps"][-1]["covered"]) == (True, True)
+    explanation = derivation("proportion")
+    assert "; then its request is covered;" in explanation["summary"]["sentence"]
+    assert (explanation["steps"][-1]["met"], explanation["steps"][-1]["covered"]) == (True, True)
 
 
 def test_request_above_the_limit_is_not_reported_as_covered() -> None:
-    told = derivation("proportion", pods=pods("j", 110, cpu=1))
-    assert "; then nothing more could be given (request 110 CPU, limit 100 CPU" in told["summary"]["sentence"]
-    assert (told["steps"][-1]["met"], told["steps"][-1]["covered"]) == (True, False)
+    explanation = derivation("proportion", pods=pods("j", 110, cpu=1))
+    assert (
+        "; then nothing more could be given (request 110 CPU, limit 100 CPU"
+        in explanation["summary"]["sentence"]
+    )
+    assert (explanation["steps"][-1]["met"], explanation["steps"][-1]["covered"]) == (True, False)
 
 
 def test_request_without_remaining_resources_is_not_reported_as_met() -> None:
-    told = derivation(
+    explanation = derivation(
         "proportion",
         queues=[queue("q"), queue("r")],
         podgroups=[podgroup("j", queue="q"), podgroup("k", queue="r")],
         pods=[*pods("j", 90, cpu=1), *pods("k", 90, cpu=1, memory="1Gi")],
     )
-    assert "met" not in told["summary"]["sentence"]
-    assert "request 90 CPU, no more CPU left" in told["summary"]["sentence"]
+    assert "met" not in explanation["summary"]["sentence"]
+    assert "request 90 CPU, no more CPU left" in explanation["summary"]["sentence"]
 
 
 def test_derivation_shows_no_capability_for_a_queue_without_one() -> None:
@@ -57,18 +60,18 @@ def test_derivation_shows_no_capability_for_a_queue_without_one() -> None:
 
 
 def test_derivation_names_no_limit_for_the_root_of_a_tree() -> None:
-    told = derivation(
+    explanation = derivation(
         ("capacity", {"enableHierarchy": True}),
         "root",
         queues=[queue("root", deserved={"cpu": 50}), queue("q", parent="root", deserved={"cpu": 80})],
     )
-    assert told["steps"][-1]["deserved"]["cpu"] == 80_000
-    assert told["steps"][-1]["clipped_by"] == {}
+    assert explanation["steps"][-1]["deserved"]["cpu"] == 80_000
+    assert explanation["steps"][-1]["clipped_by"] == {}
 
 
 @pytest.mark.parametrize("phase", ["Inqueue", "Pending"])
 def test_idle_node_of_the_hdrf_tree_is_reported_as_idle(phase: str) -> None:
-    told = derivation(
+    explanation = derivation(
         ("drf", {"enableHierarchy": True}),
         queues=[
             queue(
@@ -81,4 +84,4 @@ def test_idle_node_of_the_hdrf_tree_is_reported_as_idle(phase: str) -> None:
         ],
         podgroups=[podgroup("j", queue="q", phase=phase)],
     )
-    assert "holds nothing yet" in told["tree_summary"]["sentence"]
+    assert "holds nothing yet" in explanation["tree_summary"]["sentence"]

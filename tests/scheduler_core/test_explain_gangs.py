@@ -209,12 +209,12 @@ def test_victim_story_lists_spared_pods_on_the_gangs_nodes() -> None:
     document["pods"][0]["spec"]["priorityClassName"] = "system-node-critical"
     result = simulate_document(document)
     (victim,) = (step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict")
-    told = explain.victim_story(document, result, victim)
-    assert (victim, told["node"], told["for"]["pod"]) == ("default/spare-1", "n1", "")
-    assert [(entry["pod"], entry["plugin"]) for entry in told["spared"]] == [
+    explanation = explain.victim_story(document, result, victim)
+    assert (victim, explanation["node"], explanation["for"]["pod"]) == ("default/spare-1", "n1", "")
+    assert [(entry["pod"], entry["plugin"]) for entry in explanation["spared"]] == [
         ("default/spare-0", "conformance")
     ]
-    assert told["spared"][0]["reason"]["id"] == "vote.conformance.refuse"
+    assert explanation["spared"][0]["reason"]["id"] == "vote.conformance.refuse"
 
 
 # smallest victim sets

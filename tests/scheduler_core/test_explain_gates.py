@@ -204,8 +204,8 @@ def test_missing_amount_at_a_gate_is_exact(gate: Gate, grant: Grant) -> None:
 
 def gate_of(document: Object) -> str:
     """Return the gate at which job `j` waits."""
-    told = explain.job_story(document, simulate_document(document), "j")
-    reason: str = told["pending"]["reason"]["id"] if "pending" in told else told["reason"]["id"]
+    result = explain.job_story(document, simulate_document(document), "j")
+    reason: str = result["pending"]["reason"]["id"] if "pending" in result else result["reason"]["id"]
     return reason
 
 

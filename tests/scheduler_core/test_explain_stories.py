@@ -42,28 +42,28 @@ def result(document: Object) -> Object:
 
 def test_victim_story_lists_votes_spared_pods_and_freed_resources(document: Object, result: Object) -> None:
     full = {**document, "nodes": document["nodes"][:1]}
-    told = explain.victim_story(full, simulate_document(full), "default/old-0")
-    assert told["for"] == {"pod": "default/new-0", "job": "default/new", "queue": "a"}
-    assert [(vote["plugin"], vote["verdict"]) for vote in told["votes"]] == [
+    actual = explain.victim_story(full, simulate_document(full), "default/old-0")
+    assert actual["for"] == {"pod": "default/new-0", "job": "default/new", "queue": "a"}
+    assert [(vote["plugin"], vote["verdict"]) for vote in actual["votes"]] == [
         ("gang", "permit"),
         ("capacity", "permit"),
     ]
-    assert told["votes"][0]["reason"]["numbers"] == {"ready": 3, "minAvailable": 2}
-    spared = {entry["pod"]: entry["reason"]["id"] for entry in told["spared"]}
+    assert actual["votes"][0]["reason"]["numbers"] == {"ready": 3, "minAvailable": 2}
+    spared = {entry["pod"]: entry["reason"]["id"] for entry in actual["spared"]}
     assert spared == {
         "default/old-1": "vote.gang.refuse",
         "default/old-2": "vote.gang.refuse",
         "default/safe-0": "vote.gang.refuse",
     }
-    assert told["order"]["reason"]["id"] == "order.last"
-    assert told["freed"] == {"cpu": 1000, "memory": GI, "pods": 1}
-    assert told["surplus"] == {"cpu": 0, "memory": GI, "pods": 1}
-    assert told["left"] == {
-        name: told["room"][name] + told["freed_together"][name] - told["needed"].get(name, 0)
-        for name in told["room"]
+    assert actual["order"]["reason"]["id"] == "order.last"
+    assert actual["freed"] == {"cpu": 1000, "memory": GI, "pods": 1}
+    assert actual["surplus"] == {"cpu": 0, "memory": GI, "pods": 1}
+    assert actual["left"] == {
+        name: actual["room"][name] + actual["freed_together"][name] - actual["needed"].get(name, 0)
+        for name in actual["room"]
     }
-    assert told["left"]["cpu"] == 0
-    assert (told["smallest"]["count"], told["smallest"]["exact"]) == (1, True)
+    assert actual["left"]["cpu"] == 0
+    assert (actual["smallest"]["count"], actual["smallest"]["exact"]) == (1, True)
 
 
 def test_victim_order_names_the_next_candidate_and_the_deciding_key() -> None:
@@ -83,8 +83,8 @@ def test_victim_order_names_the_next_candidate_and_the_deciding_key() -> None:
         priorityclasses=[priority_class(f"c{value}", value) for value in (10, 20, 30)],
         conf=conf("allocate, preempt", ["priority"], ["predicates", "capacity"]),
     )
-    told = explain.victim_story(document, simulate_document(document), "low-0")
-    assert told["order"]["reason"]["sentence"] == (
+    actual = explain.victim_story(document, simulate_document(document), "low-0")
+    assert actual["order"]["reason"]["sentence"] == (
         "Its job loses pods before the job of default/mid-0: priority decides (priority 10 before 20)."
     )
 
@@ -95,18 +95,18 @@ def test_job_story_names_gate_short_resources_and_closest_node(document: Object,
         "pods": [*document["pods"][:-2], *pods("new", 2, cpu=2, memory="2Gi")],
         "podgroups": [*document["podgroups"][:-1], podgroup("new", queue="a", min_member=2)],
     }
-    told = explain.job_story(wide, simulate_document(wide), "new")
-    assert told["pending"]["gate"] == "node"
-    assert told["pending"]["closest"] == {"node": "n2", "lacks": {"cpu": 1000}, "free": {"cpu": 1000}}
-    assert [entry["reason"]["id"] for entry in told["pending"]["nodes"]] == ["node.insufficient"]
-    assert told["pending"]["members"] == {"minimum": 2, "placed": 0, "promised": 0, "pending": 2}
+    actual = explain.job_story(wide, simulate_document(wide), "new")
+    assert actual["pending"]["gate"] == "node"
+    assert actual["pending"]["closest"] == {"node": "n2", "lacks": {"cpu": 1000}, "free": {"cpu": 1000}}
+    assert [entry["reason"]["id"] for entry in actual["pending"]["nodes"]] == ["node.insufficient"]
+    assert actual["pending"]["members"] == {"minimum": 2, "placed": 0, "promised": 0, "pending": 2}
 
 
 def test_pod_story_and_node_story_agree_on_a_placement(document: Object, result: Object) -> None:
-    told = explain.pod_story(document, result, "new-0")
-    assert (told["status"], told["node"]) == ("Binding", "n2")
-    assert told["reason"]["sentence"] == "Pod default/new-0 was bound to node n2 by allocate."
-    (step,) = told["steps"]
+    explanation = explain.pod_story(document, result, "new-0")
+    assert (explanation["status"], explanation["node"]) == ("Binding", "n2")
+    assert explanation["reason"]["sentence"] == "Pod default/new-0 was bound to node n2 by allocate."
+    (step,) = explanation["steps"]
     node_told = explain.node_story(document, result, "n2")
     assert node_told["steps"] == [step]
     assert {entry["pod"] for entry in node_told["pods"]} == {"default/new-0"}
@@ -114,12 +114,12 @@ def test_pod_story_and_node_story_agree_on_a_placement(document: Object, result:
 
 def test_queue_story_shows_quota_jobs_and_evicted_pods(document: Object, result: Object) -> None:
     full = {**document, "nodes": document["nodes"][:1]}
-    told = explain.queue_story(full, simulate_document(full), "b")
-    assert told["deserved"]["summary"]["id"] == "deserved.capacity"
-    assert told["at_open"]["allocated"]["cpu"] - told["at_end"]["allocated"]["cpu"] == 1000
-    assert [(link["to"], link["pods"]) for link in told["taken"]] == [("a", 1)]
-    assert told["given"] == []
-    assert {entry["job"]: entry["reason"]["id"] for entry in told["jobs"]} == {
+    actual = explain.queue_story(full, simulate_document(full), "b")
+    assert actual["deserved"]["summary"]["id"] == "deserved.capacity"
+    assert actual["at_open"]["allocated"]["cpu"] - actual["at_end"]["allocated"]["cpu"] == 1000
+    assert [(link["to"], link["pods"]) for link in actual["taken"]] == [("a", 1)]
+    assert actual["given"] == []
+    assert {entry["job"]: entry["reason"]["id"] for entry in actual["jobs"]} == {
         "default/old": "job.losing",
         "default/safe": "job.placed",
     }
@@ -137,7 +137,7 @@ def test_state_at_a_step_shows_queues_and_nodes_of_that_moment(document: Object,
 
 
 @pytest.mark.parametrize(
-    ("told", "name"),
+    ("story", "name"),
     [
         (explain.job_story, "none"),
         (explain.queue_story, "none"),
@@ -146,9 +146,9 @@ def test_state_at_a_step_shows_queues_and_nodes_of_that_moment(document: Object,
         (explain.victim_story, "new-0"),
     ],
 )
-def test_unknown_name_raises_unknown(document: Object, result: Object, told: object, name: str) -> None:
+def test_unknown_name_raises_unknown(document: Object, result: Object, story: object, name: str) -> None:
     with pytest.raises(explain.Unknown):
-        told(document, result, name)  # type: ignore[operator]
+        story(document, result, name)  # type: ignore[operator]
 
 
 def test_unknown_cycle_raises_unknown(document: Object, result: Object) -> None:
@@ -225,9 +225,9 @@ STANDS = {
 }
 
 
-@pytest.mark.parametrize(("stands", "steps", "said"), STANDS.values(), ids=STANDS.keys())
-def test_pod_standing_is_one_sentence(stands: PodOutcome | None, steps: list[Object], said: str) -> None:
-    assert pod_standing("default/p-0", stands, steps)["sentence"] == said
+@pytest.mark.parametrize(("stands", "steps", "expected"), STANDS.values(), ids=STANDS.keys())
+def test_pod_standing_is_one_sentence(stands: PodOutcome | None, steps: list[Object], expected: str) -> None:
+    assert pod_standing("default/p-0", stands, steps)["sentence"] == expected
 
 
 def test_order_of_victims_is_stated_only_if_current_keys_give_it() -> None:
@@ -236,8 +236,8 @@ def test_order_of_victims_is_stated_only_if_current_keys_give_it() -> None:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         recorded = (json.loads(line)["scenario"] for line in lines)
         case = next(one for one in recorded if one["name"] == "capacity-101-025")
-    told = explain.victim_story(case, simulate_document(case), "default/run14-1")
-    assert told["order"]["reason"] == {
+    actual = explain.victim_story(case, simulate_document(case), "default/run14-1")
+    assert actual["order"]["reason"] == {
         "id": "order.heap",
         "sentence": "It was ahead of default/run15-0 in the heap of victims, which is not sorted again after "
         "an eviction; their current keys would put it later.",

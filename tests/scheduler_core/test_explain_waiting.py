@@ -71,9 +71,9 @@ def test_role_with_too_few_pods_is_named() -> None:
         [pod(f"j-{number}", group="j", role="a", cpu=1) for number in range(2)],
         podgroups=[podgroup("j", queue="q", min_member=2, min_task_member={"a": 1, "b": 1})],
     )
-    told = story(document)["pending"]
-    assert told["reason"]["sentence"] == 'Job default/j cannot start: role "b" needs 1, has 0.'
-    assert (told["required"], told["available"], told["missing"]) == (1, 0, 1)
+    explanation = story(document)["pending"]
+    assert explanation["reason"]["sentence"] == 'Job default/j cannot start: role "b" needs 1, has 0.'
+    assert (explanation["required"], explanation["available"], explanation["missing"]) == (1, 0, 1)
 
 
 def test_gang_with_fewer_pods_than_min_member_cannot_start() -> None:
@@ -220,9 +220,9 @@ def test_pod_larger_than_every_node_names_the_largest_and_closest_node() -> None
 
 
 def test_resource_that_no_node_offers_is_named() -> None:
-    told = story(alone(pods("j", 1, cpu=1, gpu=1)))["pending"]
-    assert told["reason"]["sentence"].endswith("no node offers nvidia.com/gpu.")
-    assert told["reason"]["numbers"]["not_offered"] == ["nvidia.com/gpu"]
+    explanation = story(alone(pods("j", 1, cpu=1, gpu=1)))["pending"]
+    assert explanation["reason"]["sentence"].endswith("no node offers nvidia.com/gpu.")
+    assert explanation["reason"]["numbers"]["not_offered"] == ["nvidia.com/gpu"]
 
 
 def test_resources_that_no_node_offers_together_are_named() -> None:
@@ -259,9 +259,9 @@ def test_reasons_are_listed_if_no_node_admits_the_pod() -> None:
         pods("j", 1, cpu=10),
         nodes=[node("n0", cpu=8, unschedulable=True), node("n1", cpu=8, taints=[TAINT])],
     )
-    told = story(document)["pending"]
-    assert told["closest"] is None
-    assert told["reason"]["sentence"].endswith(
+    explanation = story(document)["pending"]
+    assert explanation["closest"] is None
+    assert explanation["reason"]["sentence"].endswith(
         "more room would not help, as every node refuses it anyway: 1 node(s) had untolerated taint(s) and "
         "1 node(s) were unschedulable."
     )

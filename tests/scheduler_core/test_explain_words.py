@@ -17,8 +17,8 @@ _ROW = re.compile(r"^\| (`[^|]+`) \|", re.MULTILINE)
 def test_glossary_lists_exactly_the_existing_reasons() -> None:
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     section = text.split("\n## Reasons\n")[1].split("\n## ")[0]
-    told = [name for cell in _ROW.findall(section) for name in re.findall(r"`([^`]+)`", cell)]
-    assert sorted(told) == sorted(REASONS)
+    actual = [name for cell in _ROW.findall(section) for name in re.findall(r"`([^`]+)`", cell)]
+    assert sorted(actual) == sorted(REASONS)
 
 
 def test_reason_outside_the_vocabulary_raises() -> None:
@@ -30,5 +30,5 @@ def test_effect_text_states_pods_placed_instead_of_pipelined() -> None:
     unchanged = {"before": "Inqueue", "after": "Inqueue"}
     placed, pipelined = {"before": 0, "after": 8}, {"before": 8, "after": 0}
     entry = {"job": "a/b", "placed": placed, "pipelined": pipelined, "elsewhere": 0, "phase": unchanged}
-    said = effect_text({"evicted": [], "spared": [], "changed": [entry]})
-    assert said == "a/b has 8 placed and 0 pipelined pods instead of 0 and 8"
+    actual = effect_text({"evicted": [], "spared": [], "changed": [entry]})
+    assert actual == "a/b has 8 placed and 0 pipelined pods instead of 0 and 8"

@@ -80,10 +80,10 @@ def test_job_enqueueable_combines_votes_over_tiers(ballot: Ballot) -> None:
 
 def test_rejection_ends_the_vote_and_names_its_plugin() -> None:
     session = opened(["x", "y", "z"])
-    asked = []
+    arguments = []
 
     def answer(plugin: str, vote: Vote) -> None:
-        session.registry.add_job_enqueueable(plugin, lambda _job, _why: asked.append(plugin) or vote)
+        session.registry.add_job_enqueueable(plugin, lambda _job, _why: arguments.append(plugin) or vote)
 
     answer("x", PERMIT)
     answer("y", REJECT)
@@ -91,7 +91,7 @@ def test_rejection_ends_the_vote_and_names_its_plugin() -> None:
     refusal = session.plugins.job_enqueueable(session.jobs["default/new"])
     assert refusal is not None
     assert refusal["plugin"] == "y"
-    assert asked == ["x", "y"]
+    assert arguments == ["x", "y"]
 
 
 # boolean answers

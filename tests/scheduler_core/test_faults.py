@@ -48,13 +48,13 @@ def lines(tmp_path: Path) -> str:
 
 @pytest.mark.usefixtures("fault")
 def test_fault_becomes_an_error_with_reference_and_call_stack() -> None:
-    told = simulate_document(small(FAULTY))
-    assert told["name"] == FAULTY
-    assert f"(KeyError, {told['fault']['reference']})" in told["error"]
-    assert "nobody's job" in told["fault"]["says"]
-    assert "simulate.py" in told["fault"]["calls"][-2]
-    assert told["fault"]["calls"][-1].endswith(" broken")
-    assert prepare(small(FAULTY)).simulate({"cycles": 2})["error"] == told["error"], (
+    result = simulate_document(small(FAULTY))
+    assert result["name"] == FAULTY
+    assert f"(KeyError, {result['fault']['reference']})" in result["error"]
+    assert "nobody's job" in result["fault"]["says"]
+    assert "simulate.py" in result["fault"]["calls"][-2]
+    assert result["fault"]["calls"][-1].endswith(" broken")
+    assert prepare(small(FAULTY)).simulate({"cycles": 2})["error"] == result["error"], (
         "the same fault has the same reference"
     )
 
@@ -62,8 +62,8 @@ def test_fault_becomes_an_error_with_reference_and_call_stack() -> None:
 @pytest.mark.usefixtures("fault")
 def test_simulate_continues_after_a_fault(lines: str, capsysbinary: Any) -> None:
     assert main(["simulate", lines]) == 1
-    told = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
-    assert [(entry["name"], "error" in entry) for entry in told] == [
+    body = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert [(entry["name"], "error" in entry) for entry in body] == [
         ("first", False),
         (FAULTY, True),
         ("last", False),
@@ -73,9 +73,9 @@ def test_simulate_continues_after_a_fault(lines: str, capsysbinary: Any) -> None
 @pytest.mark.usefixtures("fault")
 def test_explain_continues_after_a_fault(lines: str, capsys: Any) -> None:
     assert main(["explain", lines]) == 1
-    told = capsys.readouterr()
-    assert told.out.count("default/a") >= 2
-    assert "a bug of Queuecast" in told.err
+    output = capsys.readouterr()
+    assert output.out.count("default/a") >= 2
+    assert "a bug of Queuecast" in output.err
 
 
 @pytest.mark.usefixtures("fault")
@@ -105,11 +105,11 @@ def test_replay_continues_after_a_fault(tmp_path: Path, capsysbinary: Any) -> No
     documents = [{**small(name), "replay": {"horizon_seconds": 5}} for name in ("first", FAULTY, "last")]
     path.write_text("".join(json.dumps(document) + "\n" for document in documents))
     assert main(["replay", str(path)]) == 1
-    told = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
-    assert [(entry["name"], "error" in entry) for entry in told] == [
+    body = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert [(entry["name"], "error" in entry) for entry in body] == [
         ("first", False),
         (FAULTY, True),
         ("last", False),
     ]
-    assert f"(KeyError, {told[1]['fault']['reference']})" in told[1]["error"]
-    assert told[1]["fault"]["calls"][-1].endswith(" broken")
+    assert f"(KeyError, {body[1]['fault']['reference']})" in body[1]["error"]
+    assert body[1]["fault"]["calls"][-1].endswith(" broken")

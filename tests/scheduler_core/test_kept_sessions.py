@@ -66,19 +66,19 @@ def compare_variants(plugins: list[Object], dice: Random, *, reasons: bool) -> V
     for number in range(VARIANTS):
         changes, before = edited(document, dice), reuse._session
         explain = number % 6 == 5  # opens a session of its own on the shared state
-        told = encode(prepared.simulate(changes, replace(over_one_state, explain=explain)))
-        assert told == encode(simulate_document({**document, **changes}, replace(options, explain=explain)))
+        result = encode(prepared.simulate(changes, replace(over_one_state, explain=explain)))
+        assert result == encode(simulate_document({**document, **changes}, replace(options, explain=explain)))
         kept += before is not None and reuse._session is before
-        evicted += b'"op":"evict"' in told
+        evicted += b'"op":"evict"' in result
     return VariantCounts(kept, evicted)
 
 
 @pytest.mark.parametrize("plugins", OF_QUEUES)
 @pytest.mark.parametrize("reasons", [True, False], ids=["with reasons", "without reasons"])
 def test_reused_session_gives_the_same_bytes_as_a_run_from_scratch(plugins: str, reasons: bool) -> None:
-    told = compare_variants(OF_QUEUES[plugins], Random(plugins), reasons=reasons)
-    assert told.kept >= VARIANTS // 2
-    assert told.evicted >= VARIANTS // 4
+    actual = compare_variants(OF_QUEUES[plugins], Random(plugins), reasons=reasons)
+    assert actual.kept >= VARIANTS // 2
+    assert actual.evicted >= VARIANTS // 4
 
 
 def test_session_with_a_plugin_listed_twice_is_not_reused() -> None:

@@ -44,7 +44,7 @@ def documents(each: int) -> list[Object]:
 
 @pytest.mark.parametrize("each", EACH)
 def test_job_reported_as_left_out_does_not_change_until_the_session_ends(each: int) -> None:
-    said = 0
+    actual = 0
     for document in documents(each):
         session = session_of(document)
         left_out: dict[str, Object] = {}
@@ -59,15 +59,15 @@ def test_job_reported_as_left_out_does_not_change_until_the_session_ends(each: i
             continue
         for key, statuses in left_out.items():
             assert session.jobs[key].status_counts() == statuses, (document["name"], key)
-        said += len(left_out)
-    assert said > 5 * each
+        actual += len(left_out)
+    assert actual > 5 * each
 
 
 @pytest.mark.parametrize("each", EACH)
 def test_result_limited_to_one_job_equals_that_part_of_the_full_result(each: int) -> None:
     """The sessions follow each other over one state."""
     shows = frozenset({"podgroups", "decisions"})
-    asked = 0
+    requested = 0
     for document in documents(each)[::3]:
         prepared, reuse = prepare(document), Reuse()
         whole = prepared.simulate(options=Options(explain=False, reasons=False, cycles=1))
@@ -77,5 +77,5 @@ def test_result_limited_to_one_job_equals_that_part_of_the_full_result(each: int
             )
             [shown] = prepared.simulate(options=options)["cycles"][0]["podgroups"]
             assert shown["tasks"] == group["tasks"], (document["name"], group["name"])
-            asked += 1
-    assert asked > 5 * each
+            requested += 1
+    assert requested > 5 * each

@@ -183,10 +183,10 @@ def test_every_rule_is_reported_with_field_message_and_fix(text: str, rule: str,
 
 def test_every_rule_has_a_test_case_and_a_row_in_the_docs() -> None:
     sources = (ROOT / "scheduler_core" / "lint").glob("*.py")
-    told = {rule for source in sources for rule in re.findall(r'"(conf\.\w+)"', source.read_text())}
-    assert told == {rule for _, rule, _ in [*WRITTEN.values(), *LATER.values()]}
+    output = {rule for source in sources for rule in re.findall(r'"(conf\.\w+)"', source.read_text())}
+    assert output == {rule for _, rule, _ in [*WRITTEN.values(), *LATER.values()]}
     documented = re.findall(r"^\| `(conf\.\w+)` \|", (ROOT / "docs" / "lint.md").read_text(), re.MULTILINE)
-    assert told == set(documented)
+    assert output == set(documented)
 
 
 def test_default_configuration_has_only_remarks() -> None:
@@ -223,9 +223,9 @@ def test_plugin_pages_list_the_same_arguments_and_defaults(plugin: str) -> None:
             argument = argument_of(re.sub(r"<[^>]+>", "predicate", name).split(".<")[0], ARGUMENTS[plugin])
             if argument is None or argument.kind is Kind.TABLE or "Kubernetes" in default:
                 continue
-            told = {"": None, "none": None, "empty": None, "true": True, "false": False}
+            actual = {"": None, "none": None, "empty": None, "true": True, "false": False}
             bare = default.strip("` ")
-            assert str(told.get(bare, bare)) == str(argument.default), name
+            assert str(actual.get(bare, bare)) == str(argument.default), name
 
 
 @pytest.mark.parametrize("plugin", MODELLED_PLUGINS)
@@ -233,10 +233,10 @@ def test_table_of_points_matches_what_the_plugin_registers(plugin: str) -> None:
     arguments = dict.fromkeys(EXTENDER_VERBS.values(), "verb") if plugin == "extender" else {}
     entry = {"name": plugin, "arguments": arguments, "enableHierarchy": True}
     conf = {"actions": "allocate", "tiers": [{"plugins": [entry]}]}
-    told = {question.point for question in questions(parse_conf(conf)) if question.plugins}
+    actual = {question.point for question in questions(parse_conf(conf)) if question.plugins}
     session = session_of({**scenario(), "scheduler_conf": conf})
     registered = {point.label for point in session.functions.registered_by(plugin)}
-    assert registered == told - NOTHING_TO_DO.get(plugin, set())
+    assert registered == actual - NOTHING_TO_DO.get(plugin, set())
 
 
 def test_first_tier_with_a_registered_plugin_decides() -> None:
@@ -332,8 +332,8 @@ def fixed(structure: Any, rule: str) -> Any:
     """Return a configuration after applying the fix of its first finding of a rule."""
     operations = remedy(problem_of(structure, rule), conf_of(structure))
     assert operations
-    for told in operations:
-        operation = manifests.Operation(told["op"], told["path"], told.get("value"), told.get("from", ""))
+    for shown in operations:
+        operation = manifests.Operation(shown["op"], shown["path"], shown.get("value"), shown.get("from", ""))
         structure = manifests.patched(structure, operation)
     return structure
 

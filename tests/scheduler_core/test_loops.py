@@ -88,9 +88,9 @@ def test_job_story_agrees_with_the_loop() -> None:
         before = explain.job_story(document, result, "job3", cycle=1)["reason"]["id"]
         assert before != "job.loop", "a story of an earlier cycle does not know the loop yet"
         prepared = prepare(document)
-        told = explain.unblocking(document, "default/job3", prepared.simulate)
-        assert told["waits"], "a placement that is lost again is no solution"
-        assert told["changes"]
+        actual = explain.unblocking(document, "default/job3", prepared.simulate)
+        assert actual["waits"], "a placement that is lost again is no solution"
+        assert actual["changes"]
 
 
 def test_pod_evicted_four_times_is_counted_once() -> None:
@@ -106,9 +106,9 @@ def test_command_line_reports_the_loop(tmp_path: Path, capsysbinary: Any) -> Non
     path = tmp_path / "loop.json"
     path.write_text(json.dumps(looping()))
     assert main(["explain", str(path), "--job", "job3"]) == 0
-    told = capsysbinary.readouterr().out.decode()
-    assert "An eviction loop: from cycle 3 on" in told
-    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in told
+    output = capsysbinary.readouterr().out.decode()
+    assert "An eviction loop: from cycle 3 on" in output
+    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in output
     assert main(["simulate", str(path)]) == 0
     (loop,) = json.loads(capsysbinary.readouterr().out)["loops"]
     assert (loop["period"], loop["changes"][0]["evicted"]) == (2, 0)

@@ -75,9 +75,9 @@ AMOUNTS = {
 TOTALS = {"t1": [449, 447, 424], "t2": [378, 372, 353], "t3": [460, 454, 435], "t4": [449, 448, 425]}
 
 
-@pytest.mark.parametrize(("asked", "want"), AMOUNTS.items(), ids=lambda value: str(value))
-def test_resource_scores(asked: tuple[str, str], want: list[int]) -> None:
-    score, name = asked
+@pytest.mark.parametrize(("requested", "want"), AMOUNTS.items(), ids=lambda value: str(value))
+def test_resource_scores(requested: tuple[str, str], want: list[int]) -> None:
+    score, name = requested
     assert row(opened(SIZES, [coming(**PODS[name])], only(score), there=RUNNING)) == want
 
 
@@ -319,9 +319,9 @@ def test_pods_of_a_service_are_spread_by_default() -> None:
         zones, [coming(labels={"app": "web"})], only("podtopologyspread"), there=there, services=[service]
     )
     unselected = opened(zones, [coming()], only("podtopologyspread"), there=there, services=[service])
-    told = scores(selected)
-    assert max(told, key=lambda name: told[name]) == "n0"
-    assert told["n3"] > told["n1"]
+    actual = scores(selected)
+    assert max(actual, key=lambda name: actual[name]) == "n0"
+    assert actual["n3"] > actual["n1"]
     assert row(unselected) == [0, 0, 0, 0]
 
 

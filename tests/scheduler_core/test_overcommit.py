@@ -31,11 +31,11 @@ def waiting(*cpus: int) -> list[Object]:
 
 
 def test_default_factor_admits_twelve_cores_on_ten() -> None:
-    told = cycle(waiting(8, 5, 4, 1))
-    assert decided(told, "enqueue") == ["default/cpu-8", "default/cpu-4"]
-    assert decided(told, "enqueue_reject") == ["default/cpu-5", "default/cpu-1"]
-    assert told["at_open"]["overcommit"]["idle"]["cpu"] == 12000
-    assert told["at_end"]["overcommit"]["inqueue"]["cpu"] == 12000
+    actual = cycle(waiting(8, 5, 4, 1))
+    assert decided(actual, "enqueue") == ["default/cpu-8", "default/cpu-4"]
+    assert decided(actual, "enqueue_reject") == ["default/cpu-5", "default/cpu-1"]
+    assert actual["at_open"]["overcommit"]["idle"]["cpu"] == 12000
+    assert actual["at_end"]["overcommit"]["inqueue"]["cpu"] == 12000
 
 
 def test_plugin_page_shows_the_votes() -> None:
@@ -54,8 +54,8 @@ FACTORS = {1.5: 15000, 2: 20000, 1.0: 10000, 0.8: 12000, "2": 12000}
 
 @pytest.mark.parametrize(("factor", "idle"), FACTORS.items())
 def test_factor_below_one_or_not_a_number_is_the_default(factor: object, idle: int) -> None:
-    told = cycle([], **{"overcommit-factor": factor})
-    assert told["at_open"]["overcommit"]["idle"]["cpu"] == idle
+    actual = cycle([], **{"overcommit-factor": factor})
+    assert actual["at_open"]["overcommit"]["idle"]["cpu"] == idle
 
 
 def test_all_pods_on_a_node_count_as_used() -> None:
@@ -63,9 +63,9 @@ def test_all_pods_on_a_node_count_as_used() -> None:
         pod("other", node="n0", cpu=2, spec={"schedulerName": "other"}),
         *pods("job-a", 1, node="n0", deleting=True, cpu=1),
     ]
-    told = cycle([podgroup("job-a")], on_node)
-    assert told["at_open"]["overcommit"]["idle"]["cpu"] == 9000
-    assert told["at_open"]["overcommit"]["total"]["cpu"] == 10000
+    actual = cycle([podgroup("job-a")], on_node)
+    assert actual["at_open"]["overcommit"]["idle"]["cpu"] == 9000
+    assert actual["at_open"]["overcommit"]["total"]["cpu"] == 10000
 
 
 def test_inqueue_job_counts_fully_and_running_job_by_its_missing_resources() -> None:
@@ -83,8 +83,8 @@ def test_inqueue_job_counts_fully_and_running_job_by_its_missing_resources() -> 
 
 
 def test_rejection_names_every_resource_and_the_missing_amount() -> None:
-    told = cycle([podgroup("big", min_resources={"cpu": 13, "memory": "20Gi"}, phase="Pending")])
-    (decision,) = told["decisions"]
+    actual = cycle([podgroup("big", min_resources={"cpu": 13, "memory": "20Gi"}, phase="Pending")])
+    (decision,) = actual["decisions"]
     assert decision["reason"] == "resource in cluster is overused: overused cpu, overused memory"
-    why = told["explain"]["pending"]["default/big"]
+    why = actual["explain"]["pending"]["default/big"]
     assert (why["plugin"], why["resource"], why["missing"]) == ("overcommit", "cpu", 1000)

@@ -51,8 +51,8 @@ TOLERATIONS = {
 
 @pytest.mark.parametrize(("tolerations", "want"), TOLERATIONS.values(), ids=TOLERATIONS.keys())
 def test_taints_and_tolerations(tolerations: list[Object], want: str) -> None:
-    told = answers(opened(TAINTED, [coming(tolerations=tolerations)]))
-    assert " ".join(told[name] for name in ("tNS", "tNE", "tPN", "uns")) == want
+    actual = answers(opened(TAINTED, [coming(tolerations=tolerations)]))
+    assert " ".join(actual[name] for name in ("tNS", "tNE", "tPN", "uns")) == want
 
 
 def test_taints_are_ignored_when_the_filter_is_disabled() -> None:

@@ -24,15 +24,15 @@ def preempting(seed: int) -> Object:
 @pytest.mark.parametrize("seed", trials(range(6), always=3))
 def test_index_kept_across_sessions_equals_a_new_one(seed: int) -> None:
     document = preempting(seed)
-    replay, asked = Replay(document, Inspection(document)), 0
+    replay, requested = Replay(document, Inspection(document)), 0
     for _ in replay.steps():
         replay.moment()
         session = replay.simulation.open_session()
         kept, anew = session.view(PreemptableJobs), PreemptableJobs(session)
         for job in session.jobs.values():
-            asked += 1
+            requested += 1
             assert kept.none_for(job) == anew.none_for(job)
-    assert asked > 50
+    assert requested > 50
 
 
 @pytest.mark.parametrize("seed", trials(range(4), always=2))

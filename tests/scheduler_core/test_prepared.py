@@ -226,8 +226,8 @@ def test_state_moved_to_other_nodes_equals_a_run_from_scratch(each: int) -> None
             }
             options = Options(explain=False, cycles=1, reasons=dice.random() < 0.5)
             before = reuse._kept
-            told = prepared.simulate(changes, replace(options, reuse=reuse))
-            assert encode(told) == from_scratch(document, changes, options), (document["name"], [*changes])
+            result = prepared.simulate(changes, replace(options, reuse=reuse))
+            assert encode(result) == from_scratch(document, changes, options), (document["name"], [*changes])
             stood += before is not None and reuse._kept is before and "nodes" in changes
     assert stood >= 20 * each
 

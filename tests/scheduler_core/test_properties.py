@@ -231,7 +231,7 @@ def test_pending_explanations_are_only_about_pending_jobs(document: Object) -> N
 def test_explanations_name_only_existing_pods(document: Object) -> None:
     cycle = last_cycle(document)
     pods = {task["pod"] for task in tasks_of(cycle)}
-    told: dict[str, Any] = cycle["explain"]
-    assert {entry["pod"] for entry in told["victims"]} <= pods
-    assert {entry["pod"] for entry in told["spared"]} <= pods
-    assert [entry["pod"] for entry in told["victims"]] == decided(cycle, "evict")
+    explanation: dict[str, Any] = cycle["explain"]
+    assert {entry["pod"] for entry in explanation["victims"]} <= pods
+    assert {entry["pod"] for entry in explanation["spared"]} <= pods
+    assert [entry["pod"] for entry in explanation["victims"]] == decided(cycle, "evict")

@@ -267,14 +267,14 @@ def test_inqueue_and_elastic_amounts(enqueued: Object) -> None:
 
 
 def test_enqueue_rejection_names_the_missing_amount(enqueued: Object) -> None:
-    told = enqueued["explain"]["pending"]["default/j3"]
-    assert (told["gate"], told["plugin"], told["queue"], told["resource"]) == (
+    explanation = enqueued["explain"]["pending"]["default/j3"]
+    assert (explanation["gate"], explanation["plugin"], explanation["queue"], explanation["resource"]) == (
         "enqueue",
         "proportion",
         "q",
         "cpu",
     )
-    assert (told["required"], told["available"], told["missing"]) == (4000, 3000, 1000)
+    assert (explanation["required"], explanation["available"], explanation["missing"]) == (4000, 3000, 1000)
     (reason,) = {entry["reason"] for entry in enqueued["decisions"] if entry["op"] == "enqueue_reject"}
     assert reason == "queue resource quota insufficient: insufficient cpu"
 

@@ -82,8 +82,8 @@ def test_broken_line_is_an_error_and_the_other_lines_are_simulated(
     path.write_bytes(lines[0] + b'{"nodes": [\n' + lines[2])
     assert main(["simulate", "--no-explain", str(path)]) == 1
     sys.stdout.flush()
-    told: list[Object] = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
-    assert ["error" in result for result in told] == [False, True, False]
+    body: list[Object] = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
+    assert ["error" in result for result in body] == [False, True, False]
 
 
 def with_events(*texts: str) -> bytes:

@@ -74,12 +74,12 @@ def assert_recounted(document: Object, result: Object) -> Counter[str]:
     """Check every victim search of the first cycle with evictions; return how many were checked."""
     cycle = result["cycles"][0]
     moment = Moment(document, cycle)
-    told = iter(cycle["explain"]["victims"])
+    explanation = iter(cycle["explain"]["victims"])
     searches: dict[tuple[str, str, str], Counted | None] = {}
     counts: Counter[str] = Counter()
     for decision in cycle["decisions"]:
         if decision["op"] == "evict":
-            entry = next(told)
+            entry = next(explanation)
             assert entry["freed"] == moment.pods[entry["pod"]].request
             if entry["for"]:
                 purpose = entry["action"], entry["for"], entry["node"]
@@ -122,12 +122,12 @@ def assert_spared(cycle: Object, entry: Object, counted: Counted, candidates: li
 
 
 def assert_votes(entry: Object, counted: Counted) -> None:
-    said = {
+    actual = {
         (vote["tier"], vote["plugin"]): vote["verdict"] == "permit"
         for vote in entry["votes"]
         if vote["verdict"] != "abstain"
     }
-    assert said == {voter: entry["pod"] in accepted for voter, accepted in counted.votes.items()}
+    assert actual == {voter: entry["pod"] in accepted for voter, accepted in counted.votes.items()}
 
 
 def assert_last_ballot_is_reported(result: Object) -> None:

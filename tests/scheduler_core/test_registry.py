@@ -99,17 +99,17 @@ def test_uncached_predicate_is_called_again_for_equal_tasks() -> None:
 
 def test_class_scores_are_cached_until_the_node_changes() -> None:
     session = teams(4)
-    asked: list[int] = []
+    arguments: list[int] = []
 
     def score(task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
-        asked.extend(nodes.tolist())
+        arguments.extend(nodes.tolist())
         return np.where(nodes == wish_of(session, task), 100.0, 0.0)
 
     session.registry.add_node_order(
         "wish", score, class_key=lambda task: task.job.annotations()[WANTED] if task.job else None
     )
     assert placed(session) == {f"default/g{number}": f"n{3 - number}" for number in range(4)}
-    assert len(asked) == 16, "each class is scored once per node"
+    assert len(arguments) == 16, "each class is scored once per node"
 
 
 def test_preempt_tries_equal_pods_again_if_a_predicate_is_uncached() -> None:

@@ -95,11 +95,11 @@ def test_pod_annotations_override_the_strategy(annotations: dict[str, str], want
 def test_pods_with_their_own_strategy_do_not_share_scores() -> None:
     pods = [coming("plain", cpu=2), coming("own", cpu=2, annotations=OWN["fills"][0])]
     session = opened(NODES, pods, fit(resources=STRATEGIES), there=BUSY)
-    told = {
+    actual = {
         name: session.placement.scores(task, session.placement.all) for name, task in session_tasks(session)
     }
-    assert told["plain"].tolist() == [500.0, 0.0, 875.0]
-    assert told["own"].tolist() == [500.0, 1000.0, 125.0]
+    assert actual["plain"].tolist() == [500.0, 0.0, 875.0]
+    assert actual["own"].tolist() == [500.0, 1000.0, 125.0]
 
 
 def session_tasks(session: Any) -> list[tuple[str, Any]]:

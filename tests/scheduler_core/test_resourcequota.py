@@ -60,20 +60,20 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_vote_on_the_minimum_against_the_quota(case: Case) -> None:
-    told = cycle([quota(case.hard, case.used)], case.minimum)
-    assert decided(told, "enqueue") == (["default/j0"] if case.want else [])
+    actual = cycle([quota(case.hard, case.used)], case.minimum)
+    assert decided(actual, "enqueue") == (["default/j0"] if case.want else [])
 
 
 def test_jobs_permitted_earlier_count_against_the_quota() -> None:
-    told = cycle([quota({"cpu": "4"})], {"cpu": "3"}, {"cpu": "2"}, {"cpu": "1"})
-    assert decided(told, "enqueue") == ["default/j0", "default/j2"]
+    actual = cycle([quota({"cpu": "4"})], {"cpu": "3"}, {"cpu": "2"}, {"cpu": "1"})
+    assert decided(actual, "enqueue") == ["default/j0", "default/j2"]
     page = {f"default/{row[0]}": row[3] for row in table("resourcequota", "Worked example")}
     assert page == {"default/j0": "permit", "default/j1": "reject", "default/j2": "permit"}
 
 
 def test_permitted_job_still_counts_if_another_plugin_rejects_it() -> None:
-    told = cycle([quota({"cpu": "20"})], {"cpu": "18"}, {"cpu": "3"}, then=("overcommit",))
-    assert decided(told, "enqueue") == []
+    actual = cycle([quota({"cpu": "20"})], {"cpu": "18"}, {"cpu": "3"}, then=("overcommit",))
+    assert decided(actual, "enqueue") == []
 
 
 def test_quotas_of_other_namespaces_are_ignored() -> None:
@@ -81,7 +81,7 @@ def test_quotas_of_other_namespaces_are_ignored() -> None:
 
 
 def test_first_exceeded_quota_is_named_with_amounts_in_scheduler_units() -> None:
-    told = cycle([quota({"cpu": "8"}, name="b"), quota({"cpu": "2"}, name="a")], {"cpu": "3"})
-    why = told["explain"]["pending"]["default/j0"]
+    actual = cycle([quota({"cpu": "8"}, name="b"), quota({"cpu": "2"}, name="a")], {"cpu": "3"})
+    why = actual["explain"]["pending"]["default/j0"]
     assert (why["required"], why["available"], why["missing"]) == (3000, 2000, 1000)
     assert why["message"] == "ResourceQuota default/a has too little cpu left"

@@ -111,7 +111,7 @@ def renamed(queues: dict[str, Object], name: str, new_name: str) -> None:
             entry["spec"]["parent"] = new_name
 
 
-def said(queues: list[Object]) -> dict[str, Any]:
+def spec_of(queues: list[Object]) -> dict[str, Any]:
     """Return the queues as in their manifests; a missing part equals an empty one."""
     return {
         entry["metadata"]["name"]: {
@@ -146,7 +146,7 @@ def test_rollout_between_two_trees_is_accepted_and_reaches_the_target(
 ) -> None:
     way = rollout(before, after)
     assert way.impossible == []
-    assert said(replayed(before, way)) == said(after)
+    assert spec_of(replayed(before, way)) == spec_of(after)
 
 
 @settings(max_examples=200, deadline=None)
@@ -158,7 +158,7 @@ def test_rollout_of_renames_moves_removals_and_states_is_accepted(
     way = rollout(before, after)
     assert way.impossible == []
     arrived = replayed(before, way)
-    assert said(arrived) == said(after)
+    assert spec_of(arrived) == spec_of(after)
     for entry in arrived:
         name = entry["metadata"]["name"]
         wanted = next(one for one in after if one["metadata"]["name"] == name)
@@ -194,7 +194,7 @@ def test_parent_that_exchanges_resources_takes_an_intermediate_step() -> None:
     ]
     way = rollout(before, after)
     assert [(step.name, step.halfway) for step in way.steps] == [("p", True), ("c", False), ("p", False)]
-    assert said(replayed(before, way)) == said(after)
+    assert spec_of(replayed(before, way)) == spec_of(after)
 
 
 def test_inner_queue_is_renamed_even_without_spare_deserved_in_its_parent() -> None:
@@ -204,7 +204,7 @@ def test_inner_queue_is_renamed_even_without_spare_deserved_in_its_parent() -> N
     after = [*ends, queue("new", parent="top", **four), queue("leaf", parent="new", **four)]
     way = rollout(before, after)
     assert way.impossible == []
-    assert said(replayed(before, way)) == said(after)
+    assert spec_of(replayed(before, way)) == spec_of(after)
 
 
 def test_closing_queue_cannot_be_changed() -> None:
@@ -236,8 +236,8 @@ def test_opening_and_closing_a_queue_is_a_state_command() -> None:
 
 def test_new_hierarchy_path_is_prefixed_with_root_before_comparison() -> None:
     def below(name: str, path: str, weights: str) -> Object:
-        said = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}
-        return queue(name, annotations=said)
+        annotations = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}
+        return queue(name, annotations=annotations)
 
     inner, dev = below("a", "sci", "2"), below("b", "root/sci/dev", "1/2/3")
     found = rollout([*ALWAYS, dev], [*ALWAYS, dev, inner])

@@ -93,6 +93,6 @@ def test_crd_fields_are_known() -> None:
     ],
 )
 def test_edit_is_refused_with_all_its_problems(fields: dict[str, Any], rules: list[str]) -> None:
-    told = queue_problems("a", fields, {"root": "", "a": "", "b": "a"})
-    assert [one.rule for one in told] == rules
-    assert all(one.path.startswith("queues.a.") and one.fix for one in told)
+    actual = queue_problems("a", fields, {"root": "", "a": "", "b": "a"})
+    assert [one.rule for one in actual] == rules
+    assert all(one.path.startswith("queues.a.") and one.fix for one in actual)

@@ -29,10 +29,10 @@ def statuses(cycle: dict[str, Any]) -> dict[str, tuple[str, str]]:
     }
 
 
-def phases(told: list[dict[str, Any]], group: str) -> list[tuple[str, str]]:
+def phases(actual: list[dict[str, Any]], group: str) -> list[tuple[str, str]]:
     return [
         (entry["phase_before"], entry["phase_after"])
-        for cycle in told
+        for cycle in actual
         for entry in cycle["podgroups"]
         if entry["name"] == f"default/{group}"
     ]
@@ -54,7 +54,7 @@ def preempting(**fields: Any) -> dict[str, Any]:
 
 
 def test_bound_pod_runs_in_the_next_cycle() -> None:
-    told = cycles(
+    result = cycles(
         scenario(
             nodes=[node("n0", cpu=4)],
             podgroups=[podgroup("a", min_member=2, phase="Pending")],
@@ -63,43 +63,43 @@ def test_bound_pod_runs_in_the_next_cycle() -> None:
             cycles=3,
         )
     )
-    assert [entry[0] for entry in statuses(told[0]).values()] == ["Binding", "Binding"]
-    assert [entry[0] for entry in statuses(told[1]).values()] == ["Running", "Running"]
-    assert phases(told, "a") == [("Pending", "Inqueue"), ("Inqueue", "Running"), ("Running", "Running")]
+    assert [entry[0] for entry in statuses(result[0]).values()] == ["Binding", "Binding"]
+    assert [entry[0] for entry in statuses(result[1]).values()] == ["Running", "Running"]
+    assert phases(result, "a") == [("Pending", "Inqueue"), ("Inqueue", "Running"), ("Running", "Running")]
 
 
 def test_evicted_pod_is_recreated_with_a_new_uid() -> None:
-    told = cycles(preempting(cycles=3, evicted="requeue"))
-    assert decided(told[0], "evict") == ["default/low-0"]
-    assert decided(told[0], "pipeline") == ["default/high-0"]
-    assert decided(told[1], "bind") == ["default/high-0"]
-    assert statuses(told[1])["low-0"] == ("Pending", "")
-    assert statuses(told[2]) == {"low-0": ("Pending", ""), "high-0": ("Running", "n0")}
+    result = cycles(preempting(cycles=3, evicted="requeue"))
+    assert decided(result[0], "evict") == ["default/low-0"]
+    assert decided(result[0], "pipeline") == ["default/high-0"]
+    assert decided(result[1], "bind") == ["default/high-0"]
+    assert statuses(result[1])["low-0"] == ("Pending", "")
+    assert statuses(result[2]) == {"low-0": ("Pending", ""), "high-0": ("Running", "n0")}
 
 
 def test_evicted_pod_is_not_recreated_with_mode_delete() -> None:
-    told = cycles(preempting(cycles=2, evicted="delete"))
-    assert "low-0" not in statuses(told[1])
+    result = cycles(preempting(cycles=2, evicted="delete"))
+    assert "low-0" not in statuses(result[1])
 
 
 def test_terminating_pod_keeps_its_resources_for_termination_cycles() -> None:
-    told = cycles(preempting(cycles=4, evicted="delete", termination_cycles=2))
-    assert [statuses(cycle).get("low-0", ("gone",))[0] for cycle in told] == [
+    result = cycles(preempting(cycles=4, evicted="delete", termination_cycles=2))
+    assert [statuses(cycle).get("low-0", ("gone",))[0] for cycle in result] == [
         "Releasing",
         "Releasing",
         "Releasing",
         "gone",
     ]
-    assert told[1]["nodes"][0]["releasing"]["cpu"] == 1000
-    assert decided(told[1], "evict") == []
-    assert decided(told[3], "bind") == ["default/high-0"]
+    assert result[1]["nodes"][0]["releasing"]["cpu"] == 1000
+    assert decided(result[1], "evict") == []
+    assert decided(result[3], "bind") == ["default/high-0"]
 
 
 def test_nominated_node_of_a_pipelined_pod_is_kept() -> None:
-    told = cycles(preempting(cycles=2, evicted="delete", termination_cycles=1))
+    result = cycles(preempting(cycles=2, evicted="delete", termination_cycles=1))
     nominated = [
         task.get("nominatedNodeName")
-        for cycle in told
+        for cycle in result
         for group in cycle["podgroups"]
         for task in group["tasks"]
         if task["pod"] == "default/high-0"
@@ -108,7 +108,7 @@ def test_nominated_node_of_a_pipelined_pod_is_kept() -> None:
 
 
 def test_clock_advances_by_cycle_seconds() -> None:
-    told = cycles(
+    result = cycles(
         scenario(
             nodes=[node("n0", cpu=4)],
             podgroups=[podgroup("a", phase="Pending", created=12 * 3600 - 90, min_resources={"cpu": 100})],
@@ -118,7 +118,7 @@ def test_clock_advances_by_cycle_seconds() -> None:
             cycle_seconds=30,
         )
     )
-    ops = [[decision["op"] for decision in cycle["decisions"]] for cycle in told]
+    ops = [[decision["op"] for decision in cycle["decisions"]] for cycle in result]
     assert ops == [["enqueue_reject"], ["enqueue"], []], "overdue after two minutes of waiting"
 
 
@@ -149,13 +149,13 @@ def test_unknown_action_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plugin", "said"),
+    ("plugin", "expected"),
     [("usage", "Not modelled: "), ("usages", "does not exist")],
     ids=["unmodelled", "unknown"],
 )
-def test_plugin_that_is_not_modelled_is_named_in_the_notes(plugin: str, said: str) -> None:
+def test_plugin_that_is_not_modelled_is_named_in_the_notes(plugin: str, expected: str) -> None:
     result = simulate_document(scenario(conf=conf("allocate", ["gang", plugin])))
-    assert [note for note in result["notes"] if f'"{plugin}"' in note and said in note]
+    assert [note for note in result["notes"] if f'"{plugin}"' in note and expected in note]
 
 
 PATH, WEIGHTS = "volcano.sh/hierarchy", "volcano.sh/hierarchy-weights"
@@ -226,10 +226,10 @@ def test_pods_of_other_schedulers_count_only_on_their_node() -> None:
 
 
 def test_progress_increases_to_one() -> None:
-    heard: list[float] = []
-    simulate_document(preempting(cycles=2), Options(progress=lambda done, _what: heard.append(done)))
-    assert heard == sorted(heard)
-    assert heard[-1] == 1.0
+    received: list[float] = []
+    simulate_document(preempting(cycles=2), Options(progress=lambda done, _what: received.append(done)))
+    assert received == sorted(received)
+    assert received[-1] == 1.0
 
 
 def test_cycles_option_overrides_the_scenario() -> None:

@@ -26,7 +26,7 @@ FOR_SOME = {
 
 
 def test_commands_do_not_import_modules_they_do_not_need() -> None:
-    told = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
-    loaded = told.stdout.split()
+    result = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    loaded = result.stdout.split()
     assert "scheduler_core.simulate" in loaded
     assert FOR_SOME.isdisjoint(loaded)

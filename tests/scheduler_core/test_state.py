@@ -78,8 +78,8 @@ def test_cached_job_contributions_to_queues_equal_recomputed_ones(seed: int) -> 
 
 
 def parts_told(part: Part) -> list[object]:
-    told = [entry.as_dict() if isinstance(entry, Resource) else entry for entry in part.amounts]
-    return [part.queue, *told]
+    actual = [entry.as_dict() if isinstance(entry, Resource) else entry for entry in part.amounts]
+    return [part.queue, *actual]
 
 
 def test_trimmed_change_log_still_reports_later_changes() -> None:

@@ -135,10 +135,10 @@ def test_failing_event_handler_rolls_the_operation_back(operation: str) -> None:
     def refuse(task: TaskInfo) -> None:
         raise EventError(f"{task.key} is refused")
 
-    told: list[str] = []
-    session.events.add_handler(allocate=refuse, deallocate=lambda task: told.append(f"back {task.name}"))
+    actual: list[str] = []
+    session.events.add_handler(allocate=refuse, deallocate=lambda task: actual.append(f"back {task.name}"))
     session.events.add_handler(
-        allocate=lambda task: told.append(f"take {task.name}"), deallocate=lambda _task: None
+        allocate=lambda task: actual.append(f"take {task.name}"), deallocate=lambda _task: None
     )
     statement = Statement(session)
     task = task_of(session, "default-wait-0")
@@ -148,7 +148,7 @@ def test_failing_event_handler_rolls_the_operation_back(operation: str) -> None:
         else statement.pipeline(task, 1, eviction_occurred=False)
     )
     assert not done
-    assert told == ["take wait-0", "back wait-0"], (
+    assert actual == ["take wait-0", "back wait-0"], (
         "later handlers are still called, then all of them roll back"
     )
     assert state_of(session) == before

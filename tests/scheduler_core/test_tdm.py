@@ -87,8 +87,8 @@ AT_ONCE = {
 
 @pytest.mark.parametrize("case", AT_ONCE.values(), ids=AT_ONCE.keys())
 def test_disruption_budget_limits_evictions_at_once(case: Job) -> None:
-    said = {"volcano.sh/jdb-min-available": case.minimum, "volcano.sh/jdb-max-unavailable": case.maximum}
-    annotations = {name: text for name, text in said.items() if text is not None}
+    actual = {"volcano.sh/jdb-min-available": case.minimum, "volcano.sh/jdb-max-unavailable": case.maximum}
+    annotations = {name: text for name, text in actual.items() if text is not None}
     waiting = pods("g", case.pending, first=case.running, cpu=1)
     done = pods("g", case.succeeded, first=90, node="n0", phase="Succeeded", cpu=1)
     session = session_of(

@@ -40,9 +40,9 @@ PER_FILE = 40
 
 def offers(document: Object, job: str = "j", **limits: Any) -> dict[str, list[Object]]:
     """Return the proposals for a job, by kind of change."""
-    told = explain.unblocking(document, job, prepare(document).simulate, Limits(**limits))
+    result = explain.unblocking(document, job, prepare(document).simulate, Limits(**limits))
     found: dict[str, list[Object]] = {}
-    for offer in told["changes"]:
+    for offer in result["changes"]:
         found.setdefault(offer["id"], []).append(offer)
     return found
 
@@ -114,10 +114,12 @@ def test_search_in_a_cluster_of_a_hundred_nodes_takes_seconds() -> None:
         limits = Limits(milliseconds=5000, timer=lambda: time.process_time() * 1000)
         began = time.process_time()
         for answer in explain.answers(document, "j", prepared.simulate, limits):
-            told = answer
+            actual = answer
             times.append(time.process_time() - began)
-        assert told["changes"], document["name"]
-        table.append((len(document["nodes"]), times[0], times[-1], told["simulations"], len(told["changes"])))
+        assert actual["changes"], document["name"]
+        table.append(
+            (len(document["nodes"]), times[0], times[-1], actual["simulations"], len(actual["changes"]))
+        )
     head = "nodes  first answer  all answers  simulations  offers\n"
     lines = (
         f"{n:5} {first:11.2f} s {last:10.2f} s {count:12} {found:7}" for n, first, last, count, found in table
@@ -174,8 +176,8 @@ def test_proposal_with_the_least_cost_for_others_comes_first() -> None:
         pods=[*pods("old", 4, node="n1", cpu=1), *pods("j", 3, cpu=1)],
         conf=conf("allocate, reclaim", ["gang", "conformance"], ["predicates", "proportion"]),
     )
-    told = explain.unblocking(document, "j", prepare(document).simulate)
-    costs = [offer["cost"] for offer in told["changes"]]
+    result = explain.unblocking(document, "j", prepare(document).simulate)
+    costs = [offer["cost"] for offer in result["changes"]]
     assert costs == sorted(costs)
     assert costs[0] == 0 < costs[-1]
 
@@ -190,8 +192,8 @@ def test_smaller_of_two_equally_costly_proposals_comes_first() -> None:
         conf=conf("allocate, reclaim", ["gang", "conformance"], ["predicates", "capacity"]),
     )
     document["pods"][1]["spec"]["nodeName"] = "n2"
-    told = explain.unblocking(document, "j", prepare(document).simulate)
-    ranked = [(offer["cost"], extent(offer["changes"])) for offer in told["changes"]]
+    result = explain.unblocking(document, "j", prepare(document).simulate)
+    ranked = [(offer["cost"], extent(offer["changes"])) for offer in result["changes"]]
     assert ranked == sorted(ranked)
     assert len({rank[1] for rank in ranked}) > 1
 
@@ -507,9 +509,9 @@ def test_several_resources_of_a_queue_are_raised_together_and_minimally() -> Non
 
 def test_smallest_amount_is_found_even_if_larger_amounts_do_not_help() -> None:
     """Below 16 amounts each one is tried; larger amounts that do not help are reported."""
-    told = explain.unblocking(heavier := weighed(), "j", prepare(heavier).simulate)
+    result = explain.unblocking(heavier := weighed(), "j", prepare(heavier).simulate)
     base = entries(simulate_document(heavier))["default/j"]
-    for offer in told["changes"]:
+    for offer in result["changes"]:
         if offer["id"] != "unblock.weight":
             continue
         weight = offer["reason"]["numbers"]["after"]
@@ -536,11 +538,11 @@ def test_kind_of_change_that_never_helps_is_reported_in_one_line() -> None:
         pods=pods("j", 1, cpu=8, spec=GATED),
         conf=SIMPLE,
     )
-    told = explain.unblocking(document, "j", prepare(document).simulate)
-    lines = [entry["sentence"] for entry in told["not_enough"]]
+    result = explain.unblocking(document, "j", prepare(document).simulate)
+    lines = [entry["sentence"] for entry in result["not_enough"]]
     assert "No weight was found to help (tried up to 1,025)." in lines
     assert "No removal of scheduling gates helps (tried removed from 1 pod)." in lines
-    assert len(lines) == len({entry["id"] for entry in told["not_enough"]})
+    assert len(lines) == len({entry["id"] for entry in result["not_enough"]})
 
 
 # bounds
@@ -566,20 +568,20 @@ def test_search_stops_at_its_time_limit_after_a_minimum_of_simulations() -> None
     document = weighed()
     ticks = iter(range(0, 10_000_000, 1000))
     limits = Limits(milliseconds=5000, least=8, timer=lambda: float(next(ticks)))
-    told = explain.unblocking(document, "j", prepare(document).simulate, limits)
-    assert told["simulations"] == 8
-    assert told["stopped"]["sentence"].startswith("Stopped after ")
-    assert " s: " in told["stopped"]["sentence"]
+    result = explain.unblocking(document, "j", prepare(document).simulate, limits)
+    assert result["simulations"] == 8
+    assert result["stopped"]["sentence"].startswith("Stopped after ")
+    assert " s: " in result["stopped"]["sentence"]
 
 
 def test_answers_are_cumulative_and_the_last_one_is_complete() -> None:
     document = weighed()
-    told = list(explain.answers(document, "j", prepare(document).simulate))
-    counts = [len(one["changes"]) for one in told]
+    result = list(explain.answers(document, "j", prepare(document).simulate))
+    counts = [len(one["changes"]) for one in result]
     assert counts[:2] == [1, 2]
     assert counts == sorted(counts)
-    assert told[-1] == explain.unblocking(document, "j", prepare(document).simulate)
-    assert told[0]["simulations"] < told[-1]["simulations"]
+    assert result[-1] == explain.unblocking(document, "j", prepare(document).simulate)
+    assert result[0]["simulations"] < result[-1]["simulations"]
 
 
 # trees
@@ -643,11 +645,11 @@ def test_change_refused_by_the_webhook_is_not_proposed_but_explained() -> None:
         pods=[*pods("old", 8, node="n1", cpu=1), *pods("j", 3, cpu=1)],
         conf=conf("allocate, reclaim", ["gang"], ["predicates", ("capacity", {"enableHierarchy": True})]),
     )
-    told = explain.unblocking(document, "j", prepare(document).simulate)
-    assert "unblock.deserved" not in {offer["id"] for offer in told["changes"]}
-    assert told["changes"]
-    [said] = [one["sentence"] for one in told["not_enough"] if one["id"] == "unblock.deserved"]
-    assert "would let the job run, but Volcano's webhook refuses it: " in said
+    result = explain.unblocking(document, "j", prepare(document).simulate)
+    assert "unblock.deserved" not in {offer["id"] for offer in result["changes"]}
+    assert result["changes"]
+    [actual] = [one["sentence"] for one in result["not_enough"] if one["id"] == "unblock.deserved"]
+    assert "would let the job run, but Volcano's webhook refuses it: " in actual
 
 
 def test_plugin_moves_with_the_same_effect_are_one_proposal() -> None:

@@ -9,8 +9,8 @@ from tests.builders import Object, node, pod, podgroup, queue, scenario
 
 def notes(**fields: object) -> list[str]:
     result = simulate_document(scenario(nodes=[node("n1", cpu=4)], **fields))  # type: ignore[arg-type]
-    told: list[str] = result["notes"]
-    return [note for note in told if note.startswith("Not modelled: ")]
+    actual: list[str] = result["notes"]
+    return [note for note in actual if note.startswith("Not modelled: ")]
 
 
 def remarks(**fields: object) -> list[tuple[str, str]]:
@@ -103,8 +103,8 @@ def test_notes_list_unmodelled_features_before_assumptions() -> None:
     document = scenario(
         nodes=[node("n1", cpu=4)], queues=[queue("a", weight=0)], pods=[pod("p", spec=CLAIMS)]
     )
-    told = simulate_document(document)["notes"]
-    kinds = [note.partition(":")[0] for note in told]
+    result = simulate_document(document)["notes"]
+    kinds = [note.partition(":")[0] for note in result]
     assert kinds == sorted(kinds, key=["Not modelled", "Assumed"].index)
     assert {"Not modelled", "Assumed"} == set(kinds)
 
@@ -126,9 +126,9 @@ def test_assumptions_between_cycles_are_noted() -> None:
         " are gone at the next cycle and come back as pending pods; no other pod is created."
     ]
     longer = {**document, "cycles": 3, "cycle_seconds": 30, "termination_cycles": 2, "evicted": "delete"}
-    (told,) = [note for note in simulate_document(longer)["notes"] if "cycle" in note]
-    assert "30 s between cycles" in told
-    assert "terminate for 2 cycles and are not created again" in told
+    (result,) = [note for note in simulate_document(longer)["notes"] if "cycle" in note]
+    assert "30 s between cycles" in result
+    assert "terminate for 2 cycles and are not created again" in result
 
 
 def test_fully_modelled_scenario_has_no_notes() -> None:

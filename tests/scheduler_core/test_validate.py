@@ -198,9 +198,9 @@ def test_invalid_field_gives_one_error_with_its_path(case: Broken) -> None:
     assert found.path.startswith(f"{list_name}[0]")
     field = case.path.split(".")[-1]
     assert field in found.path or f"[{field}]" in found.path
-    told = simulate_document(document)
-    assert told["error"].startswith(found.message)
-    assert "cycles" not in told
+    result = simulate_document(document)
+    assert result["error"].startswith(found.message)
+    assert "cycles" not in result
 
 
 def with_twins(name: str) -> Document:
@@ -476,9 +476,9 @@ def test_validation_never_fails_on_any_value_in_any_field(changes: list[tuple[tu
     for way, value in changes:
         document = replaced(document, way, value)
     found = problems(document)
-    told = simulate_document(document)
-    assert ("error" in told) >= any(problem.severity == "error" for problem in found)
-    json.loads(encode(told))
+    result = simulate_document(document)
+    assert ("error" in result) >= any(problem.severity == "error" for problem in found)
+    json.loads(encode(result))
 
 
 def replaced(holder: Any, way: tuple[Any, ...], value: Any) -> Any:

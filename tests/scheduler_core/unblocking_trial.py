@@ -448,12 +448,12 @@ def examine(document: Object, figures: Figures, *, jobs: int, brute: bool = True
         if entry["task_status"].get("Pending") and not is_served(result, job, entry)
     ]
     for job in waiting[:jobs]:
-        told = unblocking(document, job, prepared.simulate)
+        actual = unblocking(document, job, prepared.simulate)
         figures.counts["waiting jobs"] += 1
-        figures.counts["simulations"] += told["simulations"]
-        figures.counts["stopped early"] += not told["complete"]
-        figures.counts["with an offer"] += bool(told["changes"])
-        for offer in told["changes"]:
+        figures.counts["simulations"] += actual["simulations"]
+        figures.counts["stopped early"] += not actual["complete"]
+        figures.counts["with an offer"] += bool(actual["changes"])
+        for offer in actual["changes"]:
             _examine_offer(document, result, job, offer, figures)
         if not brute:
             continue
@@ -467,9 +467,9 @@ def examine(document: Object, figures: Figures, *, jobs: int, brute: bool = True
         )
         if name is not None:
             figures.counts["a simple change exists"] += 1
-            figures.counts["of these offered"] += bool(told["changes"])
-            if not told["changes"]:
-                figures.unoffered.append(f"{document.get('name')} {job}: {name}; {told['stopped']}")
+            figures.counts["of these offered"] += bool(actual["changes"])
+            if not actual["changes"]:
+                figures.unoffered.append(f"{document.get('name')} {job}: {name}; {actual['stopped']}")
 
 
 def _examine_offer(document: Object, result: Object, job: str, offer: Object, figures: Figures) -> None:
@@ -522,8 +522,8 @@ def _members_match(after: Object, job: str, offer: Object) -> bool:
     placed = sum(task["status"] in PLACED for task in entry["tasks"])
     pipelined = sum(task["status"] == "Pipelined" for task in entry["tasks"])
     members = offer["members"]
-    told = (members["placed"], members["pipelined"], members["minimum"])
+    actual = (members["placed"], members["pipelined"], members["minimum"])
     return (
-        told == (placed, pipelined, max(1, entry["minAvailable"]))
+        actual == (placed, pipelined, max(1, entry["minAvailable"]))
         and placed + pipelined >= members["minimum"]
     )

@@ -180,8 +180,8 @@ def test_every_problem_is_reported_with_its_place(text: str, problems: list[str]
     named = "swf" if text.startswith("1 0 3") else ""
     with pytest.raises(Unreadable) as caught:
         read_trace(text, named)
-    said = [str(problem) for problem in caught.value.problems]
-    assert all(any(one.startswith(problem) for one in said) for problem in problems), said
+    actual = [str(problem) for problem in caught.value.problems]
+    assert all(any(one.startswith(problem) for one in actual) for problem in problems), actual
 
 
 def test_a_missing_column_is_named() -> None:

@@ -39,15 +39,15 @@ def test_a_token_cannot_exceed_its_scope(admin: User) -> None:
     scenario = factories.scenario()
     edit = f"/api/v1/scenarios/{scenario.pk}/queues/waits/"
     member = f"/api/v1/workspaces/{scenario.workspace_id}/members/admin/"
-    told = {}
+    actual = {}
     for scope in Role:
         client = token_client(admin, scope)
-        told[scope] = [
+        actual[scope] = [
             client.get("/api/v1/scenarios/").status_code,
             client.patch(f"{edit}?dry_run=1", {"weight": 2}, headers={"If-Match": "1"}).status_code,
             client.put(f"{member}?dry_run=1", {"role": "admin"}).status_code,
         ]
-    assert told == {
+    assert actual == {
         Role.VIEWER: [200, 403, 403],
         Role.EDITOR: [200, 200, 403],
         Role.ADMIN: [200, 200, 200],
@@ -253,8 +253,8 @@ def test_the_history_survives_the_deletion_of_an_account(client: Client, admin: 
     colleague.delete()
     at = f"/api/v1/workspaces/{factories.workspace().pk}/history/"
     rows = token_client(admin, Role.VIEWER).get(f"{at}?ordering=created").json()["results"]
-    told = [(row["actor"], row["kind"], row["action"], row["before"], row["after"]) for row in rows]
-    assert told[:4] == [
+    actual = [(row["actor"], row["kind"], row["action"], row["before"], row["after"]) for row in rows]
+    assert actual[:4] == [
         ("", "member", "made", "", "viewer"),
         ("admin", "member", "changed", "viewer", "editor"),
         ("colleague", "token", "made", "", "viewer"),
@@ -263,9 +263,9 @@ def test_the_history_survives_the_deletion_of_an_account(client: Client, admin: 
     client.force_login(admin)
     page = text_of(client.get(f"/workspaces/{factories.workspace().pk}/history/?kind=token&words=colleague"))
     assert "1 event" in page
-    asked = "kind=token&words=colleague"
-    assert f"{at}?format=csv&{asked}" in page.replace("&amp;", "&")
+    requested = "kind=token&words=colleague"
+    assert f"{at}?format=csv&{requested}" in page.replace("&amp;", "&")
     assert [
-        row["action"] for row in token_client(admin, Role.VIEWER).get(f"{at}?{asked}").json()["results"]
+        row["action"] for row in token_client(admin, Role.VIEWER).get(f"{at}?{requested}").json()["results"]
     ] == ["made"]
     assert Event.objects.filter(subject="colleague").count() == 3

@@ -132,9 +132,9 @@ class World:
             case.query = query | {name: value for name, value in wanted.items() if name in taken}
         if not _is_wrong(case, ParameterLocation.HEADER):
             taken = {parameter.name for parameter in case.operation.headers}
-            told = {"If-Match": f'"{self._scenario.revision}"'}
+            actual = {"If-Match": f'"{self._scenario.revision}"'}
             case.headers = {name: value for name, value in (case.headers or {}).items() if name != "Prefer"}
-            case.headers.update({name: value for name, value in told.items() if name in taken})
+            case.headers.update({name: value for name, value in actual.items() if name in taken})
 
     def _route(self, case: Case) -> str:
         parts = {parameter.name for parameter in case.operation.path_parameters}

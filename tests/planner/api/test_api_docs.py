@@ -67,8 +67,8 @@ def test_every_api_address_is_documented(route) -> None:
 @pytest.mark.parametrize("address", LISTS)
 def test_every_list_filter_is_documented(address: str) -> None:
     (line,) = [row for row in PAGE.splitlines() if row.startswith((f"| `{address}` |", f"| `{address}`, "))]
-    told = set(re.findall(r"`(\w+)`", line))
-    assert told == set(LISTS[address].base_filters) - {"ordering"}
+    actual = set(re.findall(r"`(\w+)`", line))
+    assert actual == set(LISTS[address].base_filters) - {"ordering"}
 
 
 def test_every_failure_status_is_documented() -> None:
@@ -111,8 +111,8 @@ def reason(api: APIClient, wanted: str) -> Any:
     at = f"/api/v1/runs/{run.pk}/explain/victims/{run.victims.all()[0].order}/"
     found = [api.get(at).json()]
     while found[0].get("id") != wanted:
-        told = found.pop(0)
-        found += [thing for value in told.values() for thing in _things(value)]
+        actual = found.pop(0)
+        found += [thing for value in actual.values() for thing in _things(value)]
     return found[0]
 
 
@@ -120,28 +120,28 @@ def _things(value: Any) -> list[dict[str, Any]]:
     return [thing for thing in (value if isinstance(value, list) else [value]) if isinstance(thing, dict)]
 
 
-def differences(told: Any, answered: Any, at: str = "") -> list[str]:
+def differences(actual: Any, answered: Any, at: str = "") -> list[str]:
     """Return the places where an example differs from the response in a key, a type or a value's kind."""
-    if isinstance(told, dict) and isinstance(answered, dict):
+    if isinstance(actual, dict) and isinstance(answered, dict):
         return [
             place
-            for key, value in told.items()
+            for key, value in actual.items()
             for place in (
                 differences(value, answered[key], f"{at}.{key}")
                 if key in answered
                 else [f"{at}.{key} is not there"]
             )
         ]
-    if isinstance(told, list) and isinstance(answered, list):
+    if isinstance(actual, list) and isinstance(answered, list):
         return (
-            [place for value in told for place in differences(value, answered[0], f"{at}[]")]
+            [place for value in actual for place in differences(value, answered[0], f"{at}[]")]
             if answered
             else []
         )
     same = (
-        type(told) is type(answered)
-        or None in (told, answered)
-        or {type(told), type(answered)} == {int, float}
+        type(actual) is type(answered)
+        or None in (actual, answered)
+        or {type(actual), type(answered)} == {int, float}
     )
     return [] if same else [f"{at} is {answered!r}"]
 

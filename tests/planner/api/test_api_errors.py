@@ -98,8 +98,10 @@ def test_a_browser_write_with_a_csrf_token_is_accepted(editor) -> None:
     browser = APIClient(enforce_csrf_checks=True)
     browser.force_login(editor)
     browser.cookies["csrftoken"] = token = "a" * 32
-    asked = {"name": "what if", "snapshot": str(factories.snapshot().pk)}
-    response = call(browser, "post", "scenarios/", data=asked, format="json", headers={"X-CSRFToken": token})
+    payload = {"name": "what if", "snapshot": str(factories.snapshot().pk)}
+    response = call(
+        browser, "post", "scenarios/", data=payload, format="json", headers={"X-CSRFToken": token}
+    )
     assert response.status_code == 201
 
 

@@ -66,12 +66,12 @@ def test_a_creating_call_repeated_with_one_key_creates_once(name: str, path: str
     assert first.status_code in (201, 202), first.json()
     assert second.status_code == first.status_code
     assert second["Idempotency-Replayed"] == "true"
-    told, again = first.json(), second.json()
-    assert {key: value for key, value in told.items() if again[key] is not None} == {
+    data, again = first.json(), second.json()
+    assert {key: value for key, value in data.items() if again[key] is not None} == {
         key: value for key, value in again.items() if value is not None
     }
     secret = {"tokens": "text", "invitations": "address", "run-links": "address"}.get(name)
-    assert secret is None or (told[secret] and again[secret] is None)
+    assert secret is None or (data[secret] and again[secret] is None)
     other = call({"file": b"another"} if name == "bundles" else {**(sent or {}), "another": 1})
     assert other.status_code == 422
     assert other.json()["problems"][0]["rule"] == "request.idempotency_key_reused"

@@ -41,7 +41,7 @@ def test_nodes_and_workloads_follow_the_requested_ordering(api: APIClient) -> No
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         "nodes/?ordering=colour",
         "nodes/?unschedulable=maybe",
@@ -50,7 +50,7 @@ def test_nodes_and_workloads_follow_the_requested_ordering(api: APIClient) -> No
         "workloads/?origin=new",
     ],
 )
-def test_an_unsupported_ordering_or_filter_is_refused(api: APIClient, asked: str) -> None:
-    answer = api.get(f"/api/v1/scenarios/{factories.scenario().pk}/{asked}")
+def test_an_unsupported_ordering_or_filter_is_refused(api: APIClient, query: str) -> None:
+    answer = api.get(f"/api/v1/scenarios/{factories.scenario().pk}/{query}")
     assert answer.status_code == 422
-    assert answer.json()["problems"][0]["path"] == asked.partition("?")[2].partition("=")[0]
+    assert answer.json()["problems"][0]["path"] == query.partition("?")[2].partition("=")[0]

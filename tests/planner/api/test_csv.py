@@ -34,10 +34,10 @@ def run_url(run: Run, part: str, query: str = "format=csv") -> str:
 
 
 def test_csv_figures_equal_those_of_the_api(api: APIClient, finished_run: Run) -> None:
-    told = api.get(run_url(finished_run, "queues", "")).json()["results"]
+    data = api.get(run_url(finished_run, "queues", "")).json()["results"]
     table = rows(api, run_url(finished_run, "queues"))
-    assert [row["queue"] for row in table] == [row["queue"] for row in told]
-    for row, body in zip(table, told, strict=True):
+    assert [row["queue"] for row in table] == [row["queue"] for row in data]
+    for row, body in zip(table, data, strict=True):
         assert float(row["share (ratio)"] or 0) == (body["share"] or 0)
         for resource, amount in body["allocated"].items():
             assert float(row[f"allocated.{resource} ({amount['unit']})"]) == amount["value"]
@@ -46,11 +46,11 @@ def test_csv_figures_equal_those_of_the_api(api: APIClient, finished_run: Run) -
 
 @pytest.mark.parametrize("part", ["jobs", "victims", "decisions"])
 def test_a_csv_table_is_complete_and_in_list_order(api: APIClient, finished_run: Run, part: str) -> None:
-    told = api.get(run_url(finished_run, part, "page_size=1000")).json()["results"]
+    body = api.get(run_url(finished_run, part, "page_size=1000")).json()["results"]
     table = rows(api, run_url(finished_run, part, "format=csv&page_size=1"))
-    assert told
-    names = [name for name, value in told[0].items() if isinstance(value, str)]
-    assert [[row[name] for name in names] for row in table] == [[row[name] for name in names] for row in told]
+    assert body
+    names = [name for name, value in body[0].items() if isinstance(value, str)]
+    assert [[row[name] for name in names] for row in table] == [[row[name] for name in names] for row in body]
 
 
 def test_a_csv_table_honours_filters_and_fields(api: APIClient, finished_run: Run) -> None:
@@ -89,8 +89,8 @@ def test_scenario_tables_export_as_csv(api: APIClient, finished_run: Run) -> Non
     assert [(row["path"], row["before"]) for row in rows(api, f"{at}changes/?format=csv")] == [
         ("queues.waits.weight", "1")
     ]
-    told = api.get(f"{at}validate/").json()["problems"]
-    assert [row["rule"] for row in rows(api, f"{at}validate/?format=csv")] == [one["rule"] for one in told]
+    body = api.get(f"{at}validate/").json()["problems"]
+    assert [row["rule"] for row in rows(api, f"{at}validate/?format=csv")] == [one["rule"] for one in body]
     assert len(rows(api, f"{at}preview/?format=csv")) == len(api.get(f"{at}preview/").json()["queues"])
 
 
@@ -110,10 +110,10 @@ def test_account_tables_leak_no_secrets(api: APIClient, browser: Client, editor:
     assert found == [f"/api/v1/{name}?format=csv" for name in lists]
     for link in found:
         table = rows(api, link)  # first, because it adds an event to the history
-        told = api.get(link.partition("?")[0]).json()["results"]
-        names = [name for name, value in told[0].items() if isinstance(value, str)]
+        body = api.get(link.partition("?")[0]).json()["results"]
+        names = [name for name, value in body[0].items() if isinstance(value, str)]
         assert [[row[name] for name in names] for row in table] == [
-            [row[name] for name in names] for row in told
+            [row[name] for name in names] for row in body
         ]
         assert secret not in str(table)
         assert text not in str(table)
@@ -126,10 +126,10 @@ def test_a_comparison_table_has_a_column_per_run(api: APIClient, finished_run: R
     queues = {row["name"]: row for row in rows(api, at)}
     assert queues["waits"]["runs[1].weight"] == "1"
     assert queues["waits"]["runs[2].allocated.cpu (millicores)"]
-    told = api.get(at.replace("format=csv&", "")).json()
+    body = api.get(at.replace("format=csv&", "")).json()
     heads = rows(api, f"{at}&table=runs")
     assert [row["id"] for row in heads] == [str(finished_run.pk), str(other.pk)]
-    assert heads[0]["work_lost (pod-seconds)"] == str(told["runs"][0]["work_lost"])
+    assert heads[0]["work_lost (pod-seconds)"] == str(body["runs"][0]["work_lost"])
     assert api.get(f"{at}&table=chairs").status_code == 422
 
 

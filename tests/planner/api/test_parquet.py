@@ -61,15 +61,15 @@ def test_a_parquet_table_equals_the_csv_table(api: APIClient, finished_run: Run,
 
 
 def test_parquet_figures_equal_those_of_the_api_in_typed_columns(api: APIClient, finished_run: Run) -> None:
-    told = api.get(run_url(finished_run, "queues", "")).json()["results"]
+    data = api.get(run_url(finished_run, "queues", "")).json()["results"]
     table = read_table(content(api, run_url(finished_run, "queues", "format=parquet")))
     known = column_types(table)
     assert known["queue"] == "string"
     assert known["share (ratio)"] == "double"
     assert known["weight"] == "int64"
-    assert table["weight"].to_pylist() == [row["weight"] for row in told]
-    assert table["parent"].to_pylist() == [row["parent"] for row in told]
-    for line, body in zip(table.to_pylist(), told, strict=True):
+    assert table["weight"].to_pylist() == [row["weight"] for row in data]
+    assert table["parent"].to_pylist() == [row["parent"] for row in data]
+    for line, body in zip(table.to_pylist(), data, strict=True):
         for resource, amount in body["capability"].items():
             value = float("inf") if amount["unlimited"] else amount["value"]
             assert line[f"capability.{resource} ({amount['unit']})"] == value

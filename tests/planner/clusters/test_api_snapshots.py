@@ -148,8 +148,8 @@ def test_unusual_but_legal_queues_are_accepted(api: APIClient) -> None:
     queue = factories.queue("odd", weight=0, capability={"cpu": 8}, dequeueStrategy="")
     response = api.post(URL, {"name": "odd", "scenario": {"queues": [queue]}})
     assert response.status_code == 201
-    asked = {"name": "what if", "snapshot": response.json()["id"]}
-    assert api.post("/api/v1/scenarios/", asked).status_code == 201
+    payload = {"name": "what if", "snapshot": response.json()["id"]}
+    assert api.post("/api/v1/scenarios/", payload).status_code == 201
 
 
 def test_invalid_yaml_returns_422(api: APIClient) -> None:

@@ -129,13 +129,13 @@ def test_the_delete_command_lists_the_dependents_and_deletes(
 ) -> None:
     scenario = factories.scenario()
     token = factories.token(factories.user("editor"))
-    asked = ["delete", "snapshot", scenario.snapshot.name, "--server", live_server.url, "--token", token]
-    assert main([*asked, "--dry-run"]) == 0
+    arguments = ["delete", "snapshot", scenario.snapshot.name, "--server", live_server.url, "--token", token]
+    assert main([*arguments, "--dry-run"]) == 0
     assert "would be deleted. With it: scenarios: 1" in capsys.readouterr().out
     assert Snapshot.objects.exists()
-    assert main(asked) == 0
+    assert main(arguments) == 0
     assert not Snapshot.objects.exists()
-    assert main(asked) == 2, "the snapshot no longer exists"
+    assert main(arguments) == 2, "the snapshot no longer exists"
 
 
 def test_deleting_an_account_through_the_api_requires_its_password() -> None:

@@ -127,13 +127,13 @@ def test_a_large_import_is_read_by_a_worker_and_only_once(browser: Client, share
     assert len(content) > 10_000_000
     answer = preview(browser, ("openb-burst-qos.json", content))
     assert (answer.status_code, Snapshot.objects.count()) == (302, 0)
-    [asked] = Import.objects.all()
-    assert answer.headers["Location"] == f"/imports/{asked.pk}/"
-    do_work(asked)
+    [requested] = Import.objects.all()
+    assert answer.headers["Location"] == f"/imports/{requested.pk}/"
+    do_work(requested)
     document = json.loads(content)
     snapshot = Snapshot.objects.get()
     assert snapshot.counts["pods"] == len(document["pods"])
     assert snapshot.queues == document["queues"]
     Blob.objects.filter(pk=snapshot.content_id).update(packed=b"not read")
-    assert browser.post(f"/imports/{asked.pk}/scenario/").status_code == 302
+    assert browser.post(f"/imports/{requested.pk}/scenario/").status_code == 302
     assert Scenario.objects.get().queues.count() == len(document["queues"])

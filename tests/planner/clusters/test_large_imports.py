@@ -100,10 +100,10 @@ def test_a_live_export_takes_the_time_of_its_upload() -> None:
 
 def test_a_failed_import_stores_the_problems_of_a_synchronous_one() -> None:
     over = do_work(large_import([("a.yaml", BROKEN)]))
-    told = cluster_read([("a.yaml", BROKEN)]).problems
+    actual = cluster_read([("a.yaml", BROKEN)]).problems
     assert (over.state, over.snapshot) == ("failed", None)
     assert over.error == "2 problems to fix; nothing was saved."
-    assert [Problem(**found) for found in over.problems] == list(told)
+    assert [Problem(**found) for found in over.problems] == list(actual)
     assert not Snapshot.objects.exists()
 
 
@@ -222,8 +222,8 @@ def test_a_large_dry_run_returns_an_import_to_follow(api: APIClient) -> None:
     answer = upload(api, ("a.yaml", BROKEN), query="?dry_run=1")
     assert answer.status_code == 202
     assert do_work(Import.objects.get()).is_dry
-    told = api.get(answer.headers["Location"]).json()
-    assert (told["dry_run"], told["state"], len(told["problems"])) == (True, "failed", 2)
+    body = api.get(answer.headers["Location"]).json()
+    assert (body["dry_run"], body["state"], len(body["problems"])) == (True, "failed", 2)
 
 
 def test_a_queued_import_is_cancelled_at_once(api: APIClient) -> None:
@@ -273,9 +273,9 @@ def test_the_import_command_reports_the_problems_of_a_large_import(
     assert not Import.objects.exists(), "an unreadable file is not uploaded"
     (tmp_path / "a.yaml").write_bytes(b"# a comment\n" + BROKEN_PLAN)
     assert main(["import", str(tmp_path / "a.yaml")]) == 2
-    told = capsys.readouterr().err
-    assert "1 problem to fix; nothing was saved." in told
-    assert "a.yaml:5: error: queue a: spec.weight is the string 'many'" in told
+    output = capsys.readouterr().err
+    assert "1 problem to fix; nothing was saved." in output
+    assert "a.yaml:5: error: queue a: spec.weight is the string 'many'" in output
 
 
 # On the page

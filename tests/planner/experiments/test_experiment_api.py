@@ -36,18 +36,18 @@ def created(api: APIClient, written: Any, status: int = 202, **body: Any) -> Any
 
 
 def finished(api: APIClient, written: Any, of: Scenario | None = None) -> Any:
-    told = created(api, written, scenario=str((of or factories.scenario()).pk))
-    experiment_done(Experiment.objects.get(pk=told["id"]))
-    return api.get(f"/api/v1/experiments/{told['id']}/").data
+    actual = created(api, written, scenario=str((of or factories.scenario()).pk))
+    experiment_done(Experiment.objects.get(pk=actual["id"]))
+    return api.get(f"/api/v1/experiments/{actual['id']}/").data
 
 
 def test_a_sweep_is_created_by_the_name_of_its_scenario(api: APIClient) -> None:
     scenario = factories.scenario()
-    told = created(api, factories.SWEEP, scenario=scenario.name)
-    assert (told["state"], told["kind"], told["planned"]) == ("running", "sweep", 12)
-    assert (told["scenario"], told["verdict"]) == (scenario.pk, None)
-    assert told["progress"]["measured"] == 0
-    assert [figure["name"] for figure in told["figures"]] == [
+    actual = created(api, factories.SWEEP, scenario=scenario.name)
+    assert (actual["state"], actual["kind"], actual["planned"]) == ("running", "sweep", 12)
+    assert (actual["scenario"], actual["verdict"]) == (scenario.pk, None)
+    assert actual["progress"]["measured"] == 0
+    assert [figure["name"] for figure in actual["figures"]] == [
         "waiting_pods",
         "evictions",
         "allocated cpu of waits",
@@ -56,8 +56,8 @@ def test_a_sweep_is_created_by_the_name_of_its_scenario(api: APIClient) -> None:
 
 def test_an_experiment_on_a_snapshot_creates_a_scenario(api: APIClient) -> None:
     snapshot = factories.scenario().snapshot
-    told = created(api, factories.SWEEP, snapshot=snapshot.name)
-    assert Scenario.objects.get(pk=told["scenario"]).name == factories.SWEEP["name"]
+    actual = created(api, factories.SWEEP, snapshot=snapshot.name)
+    assert Scenario.objects.get(pk=actual["scenario"]).name == factories.SWEEP["name"]
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_an_experiment_on_a_snapshot_creates_a_scenario(api: APIClient) -> None:
 )
 def test_an_invalid_experiment_is_refused_with_the_field(api: APIClient, body: Any, path: str | None) -> None:
     factories.scenario()
-    told = created(api, factories.SWEEP, 422, **body)
-    assert path in [problem["path"] for problem in told["problems"]]
+    actual = created(api, factories.SWEEP, 422, **body)
+    assert path in [problem["path"] for problem in actual["problems"]]
 
 
 def test_a_dry_run_validates_and_creates_nothing(api: APIClient) -> None:
@@ -86,9 +86,9 @@ def test_a_dry_run_validates_and_creates_nothing(api: APIClient) -> None:
 
 
 def test_cells_are_paged_ordered_filtered_and_exported(api: APIClient) -> None:
-    told = finished(api, factories.SWEEP)
-    assert (told["state"], told["progress"]["share"]) == ("succeeded", 1.0)
-    cells = f"/api/v1/experiments/{told['id']}/cells/"
+    actual = finished(api, factories.SWEEP)
+    assert (actual["state"], actual["progress"]["share"]) == ("succeeded", 1.0)
+    cells = f"/api/v1/experiments/{actual['id']}/cells/"
     page = api.get(cells, {"page_size": 5}).data
     assert (page["count"], len(page["results"])) == (12, 5)
     first = page["results"][0]
@@ -106,9 +106,9 @@ def test_cells_are_paged_ordered_filtered_and_exported(api: APIClient) -> None:
     file = b"".join(api.get(cells, {"format": "parquet"}).streaming_content)  # type: ignore[attr-defined]
     table = pyarrow.parquet.read_table(io.BytesIO(file))
     assert table.column_names == list(rows[0])
-    told = api.get(cells).data["results"]
-    assert table["settings.waits.weight"].to_pylist() == [row["settings"]["waits.weight"] for row in told]
-    assert table["figures.evictions"].to_pylist() == [row["figures"]["evictions"] for row in told]
+    actual = api.get(cells).data["results"]
+    assert table["settings.waits.weight"].to_pylist() == [row["settings"]["waits.weight"] for row in actual]
+    assert table["figures.evictions"].to_pylist() == [row["figures"]["evictions"] for row in actual]
     types = {field.name: str(field.type) for field in table.schema}
     assert (types["number"], types["front"], types["error"]) == ("int64", "bool", "string")
     assert (types["settings.waits.weight"], types["figures.evictions"]) == ("int64", "double")
@@ -124,40 +124,40 @@ def test_a_search_returns_its_verdict(api: APIClient) -> None:
 
 def test_a_cell_opens_as_a_scenario_whose_run_has_its_figures(api: APIClient) -> None:
     scenario = factories.scenario()
-    told = finished(api, factories.SWEEP, scenario)
+    actual = finished(api, factories.SWEEP, scenario)
     queue_update(scenario=scenario, name="busy", patch={"weight": 7}, expected_revision=scenario.revision)
-    cells = api.get(f"/api/v1/experiments/{told['id']}/cells/").data["results"]
+    cells = api.get(f"/api/v1/experiments/{actual['id']}/cells/").data["results"]
     for cell in (cells[0], cells[4], cells[-1]):
-        address = f"/api/v1/experiments/{told['id']}/cells/{cell['number']}/scenario/"
+        address = f"/api/v1/experiments/{actual['id']}/cells/{cell['number']}/scenario/"
         answer = api.post(address, {}, format="json")
         assert answer.status_code == 201, answer.data
         branch = Scenario.objects.get(pk=answer.data["id"])
         assert branch.parent == scenario
         run = run_create(scenario=branch, user=factories.user())
         alone = simulate_document(manifests.resolve(run.input.document()))
-        figures = [figure_of(one) for one in told["figures"]]
+        figures = [figure_of(one) for one in actual["figures"]]
         assert [float(figure.of(alone)) for figure in figures] == list(cell["figures"].values())
 
 
 def test_an_unknown_cell_cannot_be_opened(api: APIClient) -> None:
-    told = finished(api, factories.SWEEP)
-    answer = api.post(f"/api/v1/experiments/{told['id']}/cells/99/scenario/", {}, format="json")
+    actual = finished(api, factories.SWEEP)
+    answer = api.post(f"/api/v1/experiments/{actual['id']}/cells/99/scenario/", {}, format="json")
     assert answer.status_code == 422
     assert answer.data["problems"][0]["path"] == "cell"
 
 
 def test_an_experiment_is_cancelled_and_deleted(api: APIClient) -> None:
-    told = created(api, factories.SWEEP, scenario=factories.scenario().name)
-    address = f"/api/v1/experiments/{told['id']}/"
+    actual = created(api, factories.SWEEP, scenario=factories.scenario().name)
+    address = f"/api/v1/experiments/{actual['id']}/"
     assert api.post(f"{address}cancel/").data["state"] == "cancelled"
     assert api.delete(address).status_code == 204
     assert not Experiment.objects.exists()
 
 
 def test_a_viewer_reads_but_cannot_create_or_delete_experiments(api: APIClient) -> None:
-    told = finished(api, factories.SWEEP)
+    actual = finished(api, factories.SWEEP)
     viewer = APIClient()
     viewer.force_authenticate(factories.user("viewer", role=Role.VIEWER))
-    assert viewer.get(f"/api/v1/experiments/{told['id']}/cells/").status_code == 200
+    assert viewer.get(f"/api/v1/experiments/{actual['id']}/cells/").status_code == 200
     created(viewer, factories.SWEEP, 403, scenario="what if")
-    assert viewer.delete(f"/api/v1/experiments/{told['id']}/").status_code == 403
+    assert viewer.delete(f"/api/v1/experiments/{actual['id']}/").status_code == 403

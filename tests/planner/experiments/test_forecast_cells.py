@@ -92,14 +92,14 @@ def test_a_proposal_is_verified_by_its_own_group(api: APIClient) -> None:
     experiment = factories.experiment(written=factories.FORECAST_SEARCH)
     experiment_done(experiment)
     assert experiment.groups.get(number=VERIFYING).state == "succeeded"
-    told = api.get(f"/api/v1/experiments/{experiment.pk}/").data
-    assert told["verdict"]["status"] == "found"
-    verification = told["verdict"]["verification"]
+    response = api.get(f"/api/v1/experiments/{experiment.pk}/").data
+    assert response["verdict"]["status"] == "found"
+    verification = response["verdict"]["verification"]
     assert (verification["seeds"], verification["error"]) == (4, "")
     assert verification["holds"] == (not verification["missed"] and not verification["open"])
-    low, high = told["verdict"]["cell"]["intervals"]["wait_p95 of waits"].values()
-    assert low <= told["verdict"]["cell"]["figures"]["wait_p95 of waits"] <= high <= 600
-    assert told["progress"]["measured"] <= told["progress"]["planned"] == 4
+    low, high = response["verdict"]["cell"]["intervals"]["wait_p95 of waits"].values()
+    assert low <= response["verdict"]["cell"]["figures"]["wait_p95 of waits"] <= high <= 600
+    assert response["progress"]["measured"] <= response["progress"]["planned"] == 4
 
 
 def proposed() -> tuple[Experiment, Any]:

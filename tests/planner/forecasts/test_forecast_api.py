@@ -67,16 +67,16 @@ def test_wait_targets_belong_to_the_scenario_and_are_copied_to_branches(api: API
 
 def test_queue_charges_add_up_to_the_cost_of_the_nodes(api: APIClient, done: Forecast) -> None:
     prices = {"resources": {"cpu": 0.03, "memory": 0.004}, "currency": "EUR"}
-    told = api.post(f"/api/v1/forecasts/{done.pk}/cost/", prices).json()
-    assert told["nodes"] == costs(record_of(done), Prices(**prices)).nodes
-    assert sum(row["charged"] for row in told["queues"]) == pytest.approx(told["nodes"], rel=1e-9)
+    body = api.post(f"/api/v1/forecasts/{done.pk}/cost/", prices).json()
+    assert body["nodes"] == costs(record_of(done), Prices(**prices)).nodes
+    assert sum(row["charged"] for row in body["queues"]) == pytest.approx(body["nodes"], rel=1e-9)
 
 
 def test_a_comparison_lists_the_jobs_that_wait_longer(api: APIClient, done: Forecast) -> None:
     slower = forecast_done(factories.forecast(done.scenario, under=done.trace, run_time=3.0))
-    told = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={slower.pk}").json()
-    assert {pair["job"] for pair in told["pairs"]} >= {"trace/first", "trace/second"}
-    assert told["sentence"].startswith("This change")
+    body = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={slower.pk}").json()
+    assert {pair["job"] for pair in body["pairs"]} >= {"trace/first", "trace/second"}
+    assert body["sentence"].startswith("This change")
     assert api.get(f"/api/v1/forecasts/{done.pk}/comparison/").status_code == 422
 
 

@@ -74,12 +74,12 @@ def test_every_invalid_change_and_option_is_reported_with_its_row(
     answer = browser.post(page_of(scenario), {**wrong, "evicted": "vanish"})
     content = answer.content.decode()
     assert answer.status_code == 422
-    for said in (
+    for shown in (
         "&#x27;soon&#x27; is not a moment", "there is no queue &#x27;nowhere&#x27;",
         "there is no pool &#x27;no-pool&#x27;", "after the end of the forecast",
         "Unknown value for what happens to evicted pods",
     ):  # fmt: skip
-        assert said in content, said
+        assert shown in content, shown
     assert 'value="nowhere"' in content
     rows = answer.context["timed"].rows
     errors = [{name: len(found) for name, found in row.errors.items()} for row in rows]

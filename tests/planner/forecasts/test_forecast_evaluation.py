@@ -113,10 +113,10 @@ def test_a_comparison_states_the_cost_of_its_benefit(browser: Client, api: APICl
     larger = forecast_done(factories.forecast(factories.scenario(document=document), under=done.trace))
     pool = record_of(done).pools[0].name
     browser.post(f"/forecasts/{done.pk}/prices/", {f"pools.{pool}": "2"})
-    said = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={larger.pk}").json()["sentence"]
-    assert said.startswith("This change costs 2.00 USD,")
+    body = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={larger.pk}").json()["sentence"]
+    assert body.startswith("This change costs 2.00 USD,")
     shown = text_of(browser, f"/forecasts/compare/?forecasts={done.pk}&forecasts={larger.pk}")
-    assert said in shown
+    assert body in shown
     assert "All nodes 4.00 6.00" in shown
 
 

@@ -237,11 +237,11 @@ def test_drawn_workloads_give_intervals_to_a_forecast_and_a_comparison(
 
 def test_an_out_of_range_number_of_drawn_workloads_is_refused(browser: Client) -> None:
     scenario, trace = factories.scenario(), factories.workload()
-    for typed, said in (("many", "cannot be read"), ("31", "Choose 0, or 2 to 30."), ("1", "Choose 0")):
+    for typed, shown in (("many", "cannot be read"), ("31", "Choose 0, or 2 to 30."), ("1", "Choose 0")):
         body = {"trace": str(trace.pk), "horizon_seconds": "1h", "rest": "waits", "seeds": typed}
         answer = browser.post(f"/scenarios/{scenario.pk}/forecasts/", body)
         assert answer.status_code == 422
-        assert said in answer.content.decode()
+        assert shown in answer.content.decode()
     assert not Forecast.objects.exists()
 
 

@@ -39,11 +39,11 @@ def test_a_run_is_accepted_and_queued(api: APIClient) -> None:
     scenario = factories.scenario()
     response = api.post(f"/api/v1/scenarios/{scenario.pk}/runs/")
     assert response.status_code == 202
-    asked = response.json()
-    assert (asked["state"], asked["scenario_revision"], asked["owner"]) == ("queued", 1, "editor")
-    assert asked["options"]["cycles"] == 1
-    assert api.get(f"/api/v1/runs/{asked['id']}/").json() == asked
-    assert api.get(f"/api/v1/scenarios/{scenario.pk}/runs/").json()["results"] == [asked]
+    requested = response.json()
+    assert (requested["state"], requested["scenario_revision"], requested["owner"]) == ("queued", 1, "editor")
+    assert requested["options"]["cycles"] == 1
+    assert api.get(f"/api/v1/runs/{requested['id']}/").json() == requested
+    assert api.get(f"/api/v1/scenarios/{scenario.pk}/runs/").json()["results"] == [requested]
 
 
 def test_the_number_of_cycles_is_an_option(api: APIClient) -> None:
@@ -137,10 +137,10 @@ def test_a_finished_run_reports_its_times(transactional_db: None, api: APIClient
 
 def test_queue_figures_equal_those_of_the_result(api: APIClient, finished_run: Run) -> None:
     cycle = api.get(f"{address(finished_run)}result/").json()["cycles"][-1]
-    told = {row["queue"]: row for row in rows(api, f"{address(finished_run)}queues/?page_size=1")}
-    assert set(told) >= {"busy", "waits"}
+    actual = {row["queue"]: row for row in rows(api, f"{address(finished_run)}queues/?page_size=1")}
+    assert set(actual) >= {"busy", "waits"}
     for queue in cycle["at_end"]["queues"]:
-        row = told[queue["name"]]
+        row = actual[queue["name"]]
         assert row["in_session"]
         assert row["share"] == queue["share"]
         for field, key in (
@@ -169,46 +169,48 @@ def test_every_amount_has_a_unit_and_an_unlimited_flag(api: APIClient, finished_
 
 def test_decisions_equal_those_of_the_result_in_order(api: APIClient, finished_run: Run) -> None:
     cycle = api.get(f"{address(finished_run)}result/").json()["cycles"][-1]
-    told = rows(api, f"{address(finished_run)}decisions/?page_size=3")
+    actual = rows(api, f"{address(finished_run)}decisions/?page_size=3")
     keys = ("action", "op", "job", "pod", "node", "state")
-    assert [[row[key] for key in keys] for row in told] == [
+    assert [[row[key] for key in keys] for row in actual] == [
         [decision.get(key, "") for key in keys] for decision in cycle["decisions"]
     ]
-    assert [row["seq"] for row in told] == list(range(1, len(told) + 1))
+    assert [row["seq"] for row in actual] == list(range(1, len(actual) + 1))
     evictions = rows(api, f"{address(finished_run)}decisions/?op=evict")
-    assert evictions == [row for row in told if row["op"] == "evict"]
+    assert evictions == [row for row in actual if row["op"] == "evict"]
 
 
 def test_victims_name_their_preemptor(api: APIClient, finished_run: Run) -> None:
     cycle = api.get(f"{address(finished_run)}result/").json()["cycles"][-1]
     chosen = [decision for decision in cycle["decisions"] if decision["op"] == "evict"]
-    told = rows(api, f"{address(finished_run)}victims/")
-    assert [(row["pod"], row["node"], row["for_pod"], row["state"]) for row in told] == [
+    actual = rows(api, f"{address(finished_run)}victims/")
+    assert [(row["pod"], row["node"], row["for_pod"], row["state"]) for row in actual] == [
         (victim["pod"], victim["node"], victim["for"], victim["state"]) for victim in chosen
     ]
-    assert told
-    assert {(row["queue"], row["for_queue"], row["action"]) for row in told} == {("busy", "waits", "reclaim")}
+    assert actual
+    assert {(row["queue"], row["for_queue"], row["action"]) for row in actual} == {
+        ("busy", "waits", "reclaim")
+    }
     assert rows(api, f"{address(finished_run)}victims/?queue=waits") == []
-    first = told[0]["for_pod"]
+    first = actual[0]["for_pod"]
     assert rows(api, f"{address(finished_run)}victims/?for_pod={first}") == [
-        row for row in told if row["for_pod"] == first
+        row for row in actual if row["for_pod"] == first
     ]
     backwards = rows(api, f"{address(finished_run)}victims/?ordering=-order")
-    assert backwards == told[::-1]
+    assert backwards == actual[::-1]
 
 
 def test_jobs_equal_those_of_the_result_and_are_filtered_by_outcome(
     api: APIClient, finished_run: Run
 ) -> None:
     cycle = api.get(f"{address(finished_run)}result/").json()["cycles"][-1]
-    told = rows(api, f"{address(finished_run)}jobs/")
-    assert [(row["job"], row["queue"], row["phase_after"], row["task_status"]) for row in told] == [
+    actual = rows(api, f"{address(finished_run)}jobs/")
+    assert [(row["job"], row["queue"], row["phase_after"], row["task_status"]) for row in actual] == [
         (job["name"], job["queue"], job["phase_after"], job["task_status"]) for job in cycle["podgroups"]
     ]
     waiting = rows(api, f"{address(finished_run)}jobs/?pending=true")
-    assert waiting == [row for row in told if row["pending"]]
+    assert waiting == [row for row in actual if row["pending"]]
     assert rows(api, f"{address(finished_run)}jobs/?pending=false&queue=busy&job=RUN") == [
-        row for row in told if row["queue"] == "busy"
+        row for row in actual if row["queue"] == "busy"
     ]
 
 

@@ -153,16 +153,16 @@ def test_a_parent_queue_is_compared_by_the_share_of_its_children(api: APIClient,
     run, again = (simulated_run("capacity_hierarchy", 3) for _ in range(2))
     lines = [line for line in queue_lines(queue_figures(run), "cpu", {}) if line.is_parent]
     parents = {line.figures.queue: line.share for line in lines if line.figures.share is not None}
-    told = {row["name"]: row["runs"][1]["share"] for row in comparison(api, [run, again])["queues"]}
+    actual = {row["name"]: row["runs"][1]["share"] for row in comparison(api, [run, again])["queues"]}
     assert any(parents.values())
-    assert {name: told[name] for name in parents} == parents
+    assert {name: actual[name] for name in parents} == parents
 
 
-@pytest.mark.parametrize("asked", ["", "?runs=", "?runs=nonsense", "?runs={0}", "?runs={0},{0}"])
+@pytest.mark.parametrize("options", ["", "?runs=", "?runs=nonsense", "?runs={0}", "?runs={0},{0}"])
 def test_an_invalid_selection_of_runs_is_refused_with_the_reason(
-    api: APIClient, browser: Client, pair: list[Run], asked: str
+    api: APIClient, browser: Client, pair: list[Run], options: str
 ) -> None:
-    query = asked.format(pair[0].pk)
+    query = options.format(pair[0].pk)
     answer = api.get(f"/api/v1/comparisons/{query}")
     assert (answer.status_code, answer.json()["problems"][0]["path"]) == (422, "runs")
     page = browser.get(f"/compare/{query}")
@@ -178,13 +178,13 @@ def test_a_run_of_another_workspace_is_not_found(client: Client, pair: list[Run]
 def test_the_page_shows_both_runs_to_a_viewer(client: Client, pair: list[Run]) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     page = text_of(client.get(address(pair)))
-    for said in (
+    for shown in (
         "spec.capability.cpu",
         "-  - name: conformance",
         "2 new, 1 no longer evicted, 1 as in A",
         "180 pod-seconds",
     ):
-        assert said in visible_text(page)
+        assert shown in visible_text(page)
     figure = json.loads(re.search(r'id="share-figure"[^>]*>(.*?)</script>', page)[1])  # type: ignore[index]
     bars = [trace for trace in figure["data"] if trace["name"] == "Share at the end"]
     assert [(trace["xaxis"], trace["y"], trace["x"]) for trace in bars] == [
@@ -259,8 +259,8 @@ def test_deltas_are_relative_to_the_first_run(api: APIClient, browser: Client, p
     assert busy["deltas"][1]["share"] == 0.0
     assert body["jobs"][0]["deltas"] == [None, {"pods": 0, "pending": -1}]
     page = visible_text(text_of(browser.get(address(pair))))
-    for said in ("<strong>+25 pp</strong>", "<strong>+2</strong>", "<strong>−1 pod</strong>"):
-        assert said in page
+    for shown in ("<strong>+25 pp</strong>", "<strong>+2</strong>", "<strong>−1 pod</strong>"):
+        assert shown in page
     turned = comparison(api, pair[::-1])
     assert turned["queues"][0]["deltas"][1]["share"] == -0.25
 

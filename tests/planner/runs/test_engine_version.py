@@ -69,7 +69,7 @@ def versions_of(project_copy: Path) -> tuple[str, str]:
         "DJANGO_SETTINGS_MODULE": "config.settings", "QUEUECAST_VAR": str(project_copy / "var"),
         "PATH": "/usr/bin",
     }  # fmt: skip
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program],
         cwd=project_copy,
         env=environment,
@@ -77,7 +77,7 @@ def versions_of(project_copy: Path) -> tuple[str, str]:
         text=True,
         check=True,
     )
-    version, key = told.stdout.split()
+    version, key = result.stdout.split()
     return version, key
 
 

@@ -125,9 +125,9 @@ def test_the_page_and_the_api_show_the_same_amounts_for_a_victim(
     story = get_json(api, run, f"victims/{victim.order}/")
     page = get_page(browser, "run-victim", run, victim.order)
     columns = ("freed", "room", "freed_together", "needed", "left", "surplus")
-    told = {name: story[name]["cpu"]["value"] for name in columns}
-    assert set(told.values()) == amounts_on(page, "cpu")
-    assert told["room"] + told["freed_together"] - told["needed"] == told["left"]
+    explanation = {name: story[name]["cpu"]["value"] for name in columns}
+    assert set(explanation.values()) == amounts_on(page, "cpu")
+    assert explanation["room"] + explanation["freed_together"] - explanation["needed"] == explanation["left"]
     assert story["for_queue"] == victim.for_queue
 
 
@@ -136,7 +136,7 @@ def test_a_victim_stored_without_amounts_is_not_shown_as_a_gang_victim(
 ) -> None:
     part = run.traces.get(part=VICTIMS)
     stories = [
-        {name: told for name, told in story.items() if name not in ("room", "left")}
+        {name: shown for name, shown in story.items() if name not in ("room", "left")}
         for story in part.payload()
     ]
     part.packed = Part.of(VICTIMS, stories).packed
@@ -182,15 +182,15 @@ def test_a_step_shows_the_core_state_at_that_decision(api: APIClient, family: st
     steps = len(decisions(run))
     for seq in {0, 1, steps // 2, steps}:
         want = state_at(document, result, seq, cycle=1)
-        told = get_json(api, run, f"steps/{seq}/")
+        body = get_json(api, run, f"steps/{seq}/")
         assert {
             queue["queue"]: (queue["allocated"].get("cpu", {}).get("value", 0), queue["share"])
-            for queue in told["queues"]
+            for queue in body["queues"]
         } == {
             queue["name"]: (queue["allocated"]["cpu"], pytest.approx(queue["share"]))
             for queue in want["queues"]
         }
-        assert {node["node"]: node["free"]["cpu"]["value"] for node in told["nodes"]} == {
+        assert {node["node"]: node["free"]["cpu"]["value"] for node in body["nodes"]} == {
             node["name"]: node["free"]["cpu"] for node in want["nodes"]
         }
 
@@ -198,18 +198,18 @@ def test_a_step_shows_the_core_state_at_that_decision(api: APIClient, family: st
 def test_a_node_page_shows_the_core_reason_of_the_node(browser: Client, api: APIClient, run: Run) -> None:
     node = run.victims.all()[0].node
     want = node_story(run.input.document(), run.result.document(), node)["reason"]  # type: ignore[union-attr]
-    told = get_json(api, run, f"nodes/{node}/")["reason"]
-    assert (told["id"], told["sentence"]) == (want["id"], want["sentence"])
+    body = get_json(api, run, f"nodes/{node}/")["reason"]
+    assert (body["id"], body["sentence"]) == (want["id"], want["sentence"])
     assert want["sentence"] in get_page(browser, "run-node", run, node)
 
 
 def test_a_step_page_shows_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     step = decisions(run).where(op="evict")[0]
-    told = get_json(api, run, f"steps/{step.seq}/")
+    body = get_json(api, run, f"steps/{step.seq}/")
     page = get_page(browser, "run-step", run, step.seq, query="?resource=cpu")
-    held = {queue["allocated"]["cpu"]["value"] for queue in told["queues"]}
+    held = {queue["allocated"]["cpu"]["value"] for queue in body["queues"]}
     assert held <= amounts_on(page, "cpu")
-    (node,) = [node for node in told["nodes"] if node["node"] == step.node]
+    (node,) = [node for node in body["nodes"] if node["node"] == step.node]
     assert node["free"]["cpu"]["value"] in amounts_on(page, "cpu")
     assert ">was " in page
 
@@ -274,10 +274,10 @@ def test_an_unplaceable_job_shows_the_refusing_nodes_and_the_closest(browser: Cl
     run = simulated_run("proportion_reclaim", 0)
     waiting = run.job_outcomes.filter(gate="node", pending__gt=0)
     for job in waiting:
-        told = get_json(api, run, f"jobs/{job.job}/")["pending"]
+        body = get_json(api, run, f"jobs/{job.job}/")["pending"]
         page = get_page(browser, "run-job", run, *job.job.split("/"))
-        assert sum(row["count"] for row in told["nodes"]) >= 1
-        assert told["closest"] is None or told["closest"]["node"] in page
+        assert sum(row["count"] for row in body["nodes"]) >= 1
+        assert body["closest"] is None or body["closest"]["node"] in page
 
 
 def test_a_run_without_explanations_is_reported(browser: Client, api: APIClient) -> None:

@@ -32,9 +32,9 @@ def test_the_steps_lead_from_the_opening_of_the_session_to_its_end(family: str, 
 
 def assert_same(moment: Moment, session: dict[str, Any]) -> None:
     stood = {queue.queue: queue for queue in moment.queues}
-    for told in session.get("queues", ()):
-        if told["name"] in stood:
-            queue = stood[told["name"]]
-            for resource, amount in told["allocated"].items():
-                assert queue.allocated.get(resource, 0) == pytest.approx(amount, abs=1e-6), told["name"]
-            assert queue.share == pytest.approx(told["share"]), told["name"]
+    for shown in session.get("queues", ()):
+        if shown["name"] in stood:
+            queue = stood[shown["name"]]
+            for resource, amount in shown["allocated"].items():
+                assert queue.allocated.get(resource, 0) == pytest.approx(amount, abs=1e-6), shown["name"]
+            assert queue.share == pytest.approx(shown["share"]), shown["name"]

@@ -111,12 +111,12 @@ def test_a_pod_is_tried_on_every_node_by_a_worker_and_the_page_shows_the_result(
     assert "Waiting for a worker" in text_of(browser.get(at))
     search = Run.objects.get(explains=finished_run)
     do_work(search)
-    told = api.get(f"/api/v1{at}").json()["found"]
-    assert {node["name"] for node in told["nodes"]} == {"n0", "n1"}
+    body = api.get(f"/api/v1{at}").json()["found"]
+    assert {node["name"] for node in body["nodes"]} == {"n0", "n1"}
     page = visible_text(text_of(browser.get(at)))
-    taking = sum(node["fits"] for node in told["nodes"])
+    taking = sum(node["fits"] for node in body["nodes"])
     assert (f"It fits on {taking} of 2 nodes" if taking else "It fits on none of 2 nodes") in page
-    for refused in told["refused"]:
+    for refused in body["refused"]:
         assert refused["reason"] in page
     again = browser.post(at, {"queue": "waits", "requests.cpu": "1", "at": "end"})
     assert again.status_code == 302

@@ -116,7 +116,7 @@ def test_every_number_in_the_heading_and_summary_equals_that_of_the_api(
     browser: Client, api: APIClient, run: Run
 ) -> None:
     page = Figures(text_of(browser.get(f"/runs/{run.pk}/")))
-    told = api.get(f"/api/v1/runs/{run.pk}/").json()
+    body = api.get(f"/api/v1/runs/{run.pk}/").json()
     counts = {
         "bound": get_list(api, run, "decisions", "&op=bind&state=committed")["count"],
         "pipelined": get_list(api, run, "decisions", "&op=pipeline")["count"],
@@ -133,8 +133,8 @@ def test_every_number_in_the_heading_and_summary_equals_that_of_the_api(
         (row["share"] or 0) >= 1 and any(held["value"] for held in row["allocated"].values())
         for row in get_list(api, run, "queues")["results"]
     )
-    assert page.parts["Summary"] == [*want, full, seconds(told)]
-    assert page.parts[""] == [told["scenario_revision"]]
+    assert page.parts["Summary"] == [*want, full, seconds(body)]
+    assert page.parts[""] == [body["scenario_revision"]]
 
 
 def pages_of(browser: Client, run: Run, what: str, count: int) -> Iterator[tuple[list[float], list[Any]]]:
@@ -226,9 +226,9 @@ def test_every_number_of_a_comparison_equals_that_of_the_api(
     rows = {row[0].text: row[1:] for row in page.rows}
     assert values(rows["Scenario"]) == [[head["scenario_revision"]] for head in heads]
     assert values(rows["Placed"]) == [[head["bound"], *filter(None, [head["pipelined"]])] for head in heads]
-    told = ("victims_new", "victims_gone", "victims_same")
+    actual = ("victims_new", "victims_gone", "victims_same")
     assert values(rows["Victims"]) == [
-        [head["victims_committed"], *(head[name] for name in told if head is not first)] for head in heads
+        [head["victims_committed"], *(head[name] for name in actual if head is not first)] for head in heads
     ]
     assert values(rows["Work lost"]) == [[head["work_lost"]] for head in heads]
     assert values(rows["Still waiting"]) == [

@@ -47,21 +47,21 @@ def job_page(run: Run) -> str:
 
 
 def test_a_search_finds_changes_with_reasons_and_a_checklist(search: Run) -> None:
-    told = found(search)
-    assert told is not None
-    assert told.waits
-    assert told.simulations > 1
-    assert told.changes
-    assert {entry.action for entry in told.checklist} == {"reclaim", "preempt"}
-    for change in told.changes:
+    actual = found(search)
+    assert actual is not None
+    assert actual.waits
+    assert actual.simulations > 1
+    assert actual.changes
+    assert {entry.action for entry in actual.checklist} == {"reclaim", "preempt"}
+    for change in actual.changes:
         assert change.reason.sentence
         assert change.changes
 
 
 def test_each_change_found_lets_the_job_run_when_applied(search: Run, editor: User) -> None:
-    told = found(search)
-    assert told is not None
-    for number, change in enumerate(told.changes):
+    actual = found(search)
+    assert actual is not None
+    for number, change in enumerate(actual.changes):
         branch = change_apply(search=search, number=number, user=editor)
         assert branch.parent == search.scenario
         again = executed(run_create(scenario=branch, user=editor))
@@ -94,9 +94,9 @@ def test_a_search_changes_tree_weights_in_every_queue_below(editor: User) -> Non
     tree = "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - {name: drf, enableHierarchy: true}\n"
     scenario = factories.scenario(document=document, conf=tree + "  - name: predicates\n")
     search = executed(search_create(run=executed(factories.run(scenario)), job=JOB, user=editor))
-    told = found(search)
-    assert told is not None
-    number = [change.id for change in told.changes].index("unblock.weight")
+    actual = found(search)
+    assert actual is not None
+    number = [change.id for change in actual.changes].index("unblock.weight")
     branch = change_apply(search=search, number=number, user=editor)
     weights = {
         name: branch.queues.get(name=name).annotations["volcano.sh/hierarchy-weights"] for name in notes
@@ -133,14 +133,14 @@ def test_the_job_page_starts_a_search_polls_it_and_shows_the_changes(browser: Cl
     search = search_of(run, JOB)
     assert search is not None
     executed(search)
-    told = found(search)
-    assert told is not None
+    actual = found(search)
+    assert actual is not None
     shown = fragment(browser, address, "unblock")
     assert "hx-trigger" not in shown
     assert shown.strip() in text_of(browser.get(job_page(run)))
-    for change in told.changes:
+    for change in actual.changes:
         assert change.reason.sentence.replace("'", "&#x27;") in shown
-    for entry in told.checklist:
+    for entry in actual.checklist:
         for check in entry.checks:
             assert check.reason.sentence.replace("'", "&#x27;") in shown
 
@@ -151,20 +151,20 @@ def half_found(run: Run, editor: User) -> Run:
     search = search_create(run=run, job=JOB, user=editor)
     claim = work_claim(kind=Run, id=search.pk, worker="test")
     assert claim is not None
-    heard: list[Any] = []
+    received: list[Any] = []
     simulate(
         search.input.content(),
         explain=True,
         limits=limits(),
         beat=lambda *_: True,
-        on_report=heard.append,
+        on_report=received.append,
         question=search.question,
     )
-    counts = [len(told["changes"]) for told in heard]
+    counts = [len(shown["changes"]) for shown in received]
     assert counts[0] == 1
     assert counts == sorted(counts)
     assert counts[-1] > 1
-    search_progress_store(claim=claim, found=heard[0])
+    search_progress_store(claim=claim, found=received[0])
     search.refresh_from_db()
     return search
 
@@ -172,9 +172,9 @@ def half_found(run: Run, editor: User) -> Run:
 def test_changes_appear_on_the_page_and_in_the_api_as_they_are_found(
     browser: Client, api: APIClient, half_found: Run
 ) -> None:
-    told = found(half_found)
-    assert told is not None
-    (change,) = told.changes
+    actual = found(half_found)
+    assert actual is not None
+    (change,) = actual.changes
     run = half_found.explains
     assert run is not None
     page = text_of(browser.get(job_page(run)))
@@ -191,11 +191,11 @@ def test_a_cancelled_search_keeps_the_changes_found(browser: Client, half_found:
     assert half_found.found_so_far is not None
     Run.objects.filter(pk=half_found.pk).update(state=Run.State.CANCELLED)
     half_found.refresh_from_db()
-    told = found(half_found)
-    assert told is not None
+    actual = found(half_found)
+    assert actual is not None
     assert half_found.explains is not None
     page = text_of(browser.get(job_page(half_found.explains)))
-    assert told.changes[0].reason.sentence in page
+    assert actual.changes[0].reason.sentence in page
     assert "The search was cancelled." in page
     assert "Search for changes" in page
 
@@ -224,10 +224,10 @@ def test_the_api_starts_a_search_and_returns_its_changes(api: APIClient, run: Ru
     search = search_of(run, JOB)
     assert search is not None
     executed(search)
-    told: dict[str, Any] = api.get(address).json()
+    body: dict[str, Any] = api.get(address).json()
     want = found(search)
     assert want is not None
-    assert [change["reason"]["sentence"] for change in told["found"]["changes"]] == [
+    assert [change["reason"]["sentence"] for change in body["found"]["changes"]] == [
         change.reason.sentence for change in want.changes
     ]
     assert api.post(f"/api/v1/runs/{run.pk}/explain/jobs/default/nobody/unblock/").status_code == 404

@@ -107,8 +107,8 @@ def test_a_pod_larger_than_every_node_can_never_run() -> None:
 
 
 def test_a_job_that_needs_only_some_of_its_pods_is_not_reported_as_never_running() -> None:
-    told = {"gate": "node", "too_large": {"cpu": {}}}
-    job = {"ready": False, "pods": 3, "min_available": 3, "pending_explain": told}
+    actual = {"gate": "node", "too_large": {"cpu": {}}}
+    job = {"ready": False, "pods": 3, "min_available": 3, "pending_explain": actual}
     assert never_runs(job) == "too_large"
     assert never_runs({**job, "min_available": 2}) == ""
     assert never_runs({**job, "ready": True}) == ""

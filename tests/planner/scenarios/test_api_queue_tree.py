@@ -27,8 +27,8 @@ def seen(revision: int) -> dict[str, str]:
 
 
 def test_a_queue_is_added(api: APIClient, at: str) -> None:
-    asked = {"name": "new", "parent": "waits", "capability": {"cpu": "4"}}
-    made = api.post(at, asked, headers=seen(1))
+    payload = {"name": "new", "parent": "waits", "capability": {"cpu": "4"}}
+    made = api.post(at, payload, headers=seen(1))
     assert (made.status_code, made["ETag"]) == (201, '"2"')
     body = made.json()
     assert body.pop("problems")

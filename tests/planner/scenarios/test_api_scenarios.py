@@ -43,15 +43,15 @@ def test_a_scenario_starts_with_the_queues_of_its_snapshot(api: APIClient) -> No
 
 
 def test_a_scenario_requires_a_snapshot_of_the_workspace(api: APIClient) -> None:
-    asked = {"name": "x" * 300, "snapshot": "2d0b3a1e-0000-4000-8000-000000000000"}
-    assert rules(api.post("/api/v1/scenarios/", asked)) == {"name": "request.max_length"}
-    asked["name"] = "what if"
-    assert rules(api.post("/api/v1/scenarios/", asked)) == {"snapshot": "request.does_not_exist"}
+    payload = {"name": "x" * 300, "snapshot": "2d0b3a1e-0000-4000-8000-000000000000"}
+    assert rules(api.post("/api/v1/scenarios/", payload)) == {"name": "request.max_length"}
+    payload["name"] = "what if"
+    assert rules(api.post("/api/v1/scenarios/", payload)) == {"snapshot": "request.does_not_exist"}
 
 
 def test_a_dry_run_creates_no_scenario(api: APIClient) -> None:
-    asked = {"name": "what if", "snapshot": str(factories.snapshot().pk)}
-    response = api.post("/api/v1/scenarios/?dry_run=1", asked)
+    payload = {"name": "what if", "snapshot": str(factories.snapshot().pk)}
+    response = api.post("/api/v1/scenarios/?dry_run=1", payload)
     assert (response.status_code, response.json()["id"]) == (200, None)
     assert not Scenario.objects.exists()
 

@@ -46,7 +46,7 @@ def plain(page: str) -> str:
 def test_differences_are_listed_by_queue_and_field(browser: Client, scenario: Scenario) -> None:
     page = plain(text_of(browser.get(at(scenario))))
     assert "Queue team changed Revert" not in page
-    for said in (
+    for shown in (
         "Queue team changed name waits team Revert weight 1 3 Revert",
         "Queue new added Revert parent not set team",
         "-actions: &quot;enqueue, allocate, reclaim&quot; +actions: &quot;enqueue, allocate, backfill&quot;",
@@ -54,7 +54,7 @@ def test_differences_are_listed_by_queue_and_field(browser: Client, scenario: Sc
         "Node n1 removed Revert",
         "6 differences",
     ):
-        assert said in page
+        assert shown in page
 
 
 def test_a_change_has_the_same_text_in_every_history(browser: Client, scenario: Scenario) -> None:

@@ -160,25 +160,25 @@ def test_an_api_rebase_returns_202_and_is_followed(
     api: APIClient, scenario: Scenario, newer: Snapshot
 ) -> None:
     where, seen = f"/api/v1/scenarios/{scenario.pk}/rebase/", {"If-Match": "2"}
-    asked = {"snapshot": str(newer.pk), "name": "later"}
-    tried = api.post(f"{where}?dry_run=1", asked, headers=seen)
+    payload = {"snapshot": str(newer.pk), "name": "later"}
+    tried = api.post(f"{where}?dry_run=1", payload, headers=seen)
     assert (tried.status_code, tried.json()["id"], Rebase.objects.count()) == (200, None, 0)
-    answer = api.post(where, asked, headers={**seen, "Idempotency-Key": "once"})
+    answer = api.post(where, payload, headers={**seen, "Idempotency-Key": "once"})
     assert (answer.status_code, answer.json()["state"]) == (202, "queued")
-    assert api.post(where, asked, headers={**seen, "Idempotency-Key": "once"}).json() == answer.json()
+    assert api.post(where, payload, headers={**seen, "Idempotency-Key": "once"}).json() == answer.json()
     assert answer.headers["Location"] == f"/api/v1/rebases/{answer.json()['id']}/"
     executed(Rebase.objects.get())
-    told = api.get(answer.headers["Location"], headers={"Prefer": "wait=5"}).json()
-    assert (told["state"], told["problems"]) == ("succeeded", [])
-    assert Scenario.objects.get(pk=told["branch"]).parent == scenario
+    body = api.get(answer.headers["Location"], headers={"Prefer": "wait=5"}).json()
+    assert (body["state"], body["problems"]) == ("succeeded", [])
+    assert Scenario.objects.get(pk=body["branch"]).parent == scenario
     cancelled = api.post(f"{answer.headers['Location']}cancel/").json()
     assert cancelled["state"] == "succeeded", "cancelling a finished rebase has no effect"
 
 
 def test_choices_are_passed_to_the_worker(api: APIClient, scenario: Scenario, without_n0: Snapshot) -> None:
     decided = {"kind": "nodes", "key": "n0", "field": "", "take": "ours"}
-    asked = {"snapshot": str(without_n0.pk), "choices": [decided]}
-    answer = api.post(f"/api/v1/scenarios/{scenario.pk}/rebase/", asked, headers={"If-Match": "2"})
+    payload = {"snapshot": str(without_n0.pk), "choices": [decided]}
+    answer = api.post(f"/api/v1/scenarios/{scenario.pk}/rebase/", payload, headers={"If-Match": "2"})
     assert answer.status_code == 202
     branch = executed(Rebase.objects.get()).branch
     assert branch is not None
@@ -213,9 +213,9 @@ def test_the_rebase_command_waits_for_the_branch(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     place = ["--server", live_server.url, "--token", factories.token(editor)]
-    asked = ["scenario", "rebase", str(scenario.pk), str(without_n0.pk)]
-    assert main([*asked, *place]) == 1
-    assert main([*asked, "--take", "theirs", *place]) == 0
+    arguments = ["scenario", "rebase", str(scenario.pk), str(without_n0.pk)]
+    assert main([*arguments, *place]) == 1
+    assert main([*arguments, "--take", "theirs", *place]) == 0
     branch = Scenario.objects.get(parent=scenario)
     assert str(branch.pk) in capsys.readouterr().out
     assert not branch.object_changes.exists()

@@ -34,9 +34,9 @@ def page(browser: Client, scenario: Scenario, query: str = "") -> str:
 
 
 def test_pools_and_nodes_are_shown_with_units(browser: Client, scenario: Scenario) -> None:
-    said = page(browser, scenario)
-    assert "2 0 8 cores 32 GiB 110 pods" in said
-    assert "n0 8 cores 32 GiB 110 pods 8 schedulable" in said
+    actual = page(browser, scenario)
+    assert "2 0 8 cores 32 GiB 110 pods" in actual
+    assert "n0 8 cores 32 GiB 110 pods 8 schedulable" in actual
 
 
 def test_nodes_are_added_as_copies_or_with_a_capacity(browser: Client, scenario: Scenario) -> None:

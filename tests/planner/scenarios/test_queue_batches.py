@@ -102,14 +102,14 @@ def test_the_previewed_figures_equal_those_after_saving(scenario: Scenario, brow
     answer = browser.post(f"{page}preview/", typed).json()
     assert answer["computed"] == {"waits": {"weight": "6"}}
     assert (answer["problems"], answer["edited"]) == ([], 1)
-    said = dict(zip(answer["cells"]["columns"], answer["cells"]["queues"]["busy"], strict=True))
+    actual = dict(zip(answer["cells"]["columns"], answer["cells"]["queues"]["busy"], strict=True))
     queues_update(
         scenario=scenario,
         patches={"waits": {"weight": 6, "guarantee": {"resource": {"cpu": "3"}}}},
         expected_revision=2,
     )
     saved = scenario_preview(scenario).queues["busy"]
-    assert said["real_capability"] == f"{(saved.real_capability['cpu'] or 0) / 1000:g}"
+    assert actual["real_capability"] == f"{(saved.real_capability['cpu'] or 0) / 1000:g}"
 
 
 def test_selected_queues_get_one_value_and_the_page_shows_the_old_one(

@@ -29,9 +29,9 @@ def parents(scenario: Scenario) -> dict[str, str]:
     return dict(scenario.queues.values_list("name", "parent"))
 
 
-def broken_rules(change: Shaping, **asked: Any) -> list[str]:
+def broken_rules(change: Shaping, **query: Any) -> list[str]:
     with pytest.raises(Invalid) as refused:
-        change(expected_revision=1, **asked)
+        change(expected_revision=1, **query)
     assert Scenario.objects.get().revision == 1
     return [problem.rule for problem in refused.value.problems]
 
@@ -68,8 +68,8 @@ def test_a_queue_moves_with_its_subtree(scenario: Scenario) -> None:
 
 
 def test_a_queue_cannot_move_below_itself(scenario: Scenario) -> None:
-    asked = {"scenario": scenario, "name": "waits", "patch": {"parent": "lowest"}}
-    assert broken_rules(queue_update, **asked) == ["queue.cycle"]
+    payload = {"scenario": scenario, "name": "waits", "patch": {"parent": "lowest"}}
+    assert broken_rules(queue_update, **payload) == ["queue.cycle"]
 
 
 def test_renaming_a_queue_updates_its_children(scenario: Scenario) -> None:
@@ -80,9 +80,9 @@ def test_renaming_a_queue_updates_its_children(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("name", ["root", "default"])
 def test_queues_that_volcano_creates_cannot_be_renamed_or_removed(scenario: Scenario, name: str) -> None:
-    asked = {"scenario": scenario, "name": name}
-    assert broken_rules(queue_update, **asked, patch={"name": "other"}) == ["queue.name_fixed"]
-    assert broken_rules(queue_remove, **asked, subtree=True) == ["queue.delete_protected"]
+    payload = {"scenario": scenario, "name": name}
+    assert broken_rules(queue_update, **payload, patch={"name": "other"}) == ["queue.name_fixed"]
+    assert broken_rules(queue_remove, **payload, subtree=True) == ["queue.delete_protected"]
 
 
 def test_a_duplicate_has_the_same_parent_and_fields_and_an_unused_name(scenario: Scenario) -> None:

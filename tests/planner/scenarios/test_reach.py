@@ -41,8 +41,8 @@ def logged_in(client: Client, role: Role = Role.EDITOR) -> Client:
     return client
 
 
-def proposed_changes(scenario: Scenario, asked: dict[str, str]) -> list[dict[str, Any]]:
-    answer = answer_of(scenario_reach(scenario, asked))
+def proposed_changes(scenario: Scenario, query: dict[str, str]) -> list[dict[str, Any]]:
+    answer = answer_of(scenario_reach(scenario, query))
     return [change for change in answer["changes"] if change["status"] == "found"]
 
 
@@ -55,13 +55,13 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS.keys())
+@pytest.mark.parametrize("options", QUESTIONS.values(), ids=QUESTIONS.keys())
 def test_every_proposed_change_reaches_the_amount_when_applied(
-    asked: dict[str, str], client: Client, scenario: Scenario
+    options: dict[str, str], client: Client, scenario: Scenario
 ) -> None:
     """Apply the change on the page, which then shows the requested figure."""
     logged_in(client)
-    found = proposed_changes(scenario, asked)
+    found = proposed_changes(scenario, options)
     for change in found:
         branch = factories.scenario(document=scenario_document(scenario), name=change["name"])
         sent = (
@@ -69,12 +69,12 @@ def test_every_proposed_change_reaches_the_amount_when_applied(
             if change["count"]
             else {"queue": change["queue"], "patch": json.dumps(change["patch"])}
         )
-        query = {name: asked.get(name, "") for name in ("figure", "queue", "resource", "job")}
+        query = {name: options.get(name, "") for name in ("figure", "queue", "resource", "job")}
         page = client.post(reverse("planner:reach", args=[branch.pk], query=query), {"revision": "1", **sent})
         assert page.status_code == 302
         branch.refresh_from_db()
         assert branch.revision == 2
-        answer = answer_of(scenario_reach(branch, asked))
+        answer = answer_of(scenario_reach(branch, options))
         assert answer["met"], change["name"]
         assert answer["now"] == change["value"]
 
@@ -85,8 +85,8 @@ def scenario_document(scenario: Scenario) -> dict[str, Any]:
 
 def test_each_question_finds_its_kinds_of_changes(scenario: Scenario) -> None:
     kinds = {
-        name: {change["kind"] for change in proposed_changes(scenario, asked)}
-        for name, asked in QUESTIONS.items()
+        name: {change["kind"] for change in proposed_changes(scenario, query)}
+        for name, query in QUESTIONS.items()
     }
     assert kinds == {
         "deserved": {"nodes", "weight"},
@@ -99,8 +99,8 @@ def test_each_question_finds_its_kinds_of_changes(scenario: Scenario) -> None:
 
 def test_the_answer_equals_that_for_the_scenario_document(scenario: Scenario) -> None:
     """The page caches the demand; the answer equals one computed from the document."""
-    for asked in QUESTIONS.values():
-        answer = scenario_reach(scenario, asked)
+    for query in QUESTIONS.values():
+        answer = scenario_reach(scenario, query)
         document = resolved({**scenario_document(scenario), "scheduler_conf": scenario.conf_text})
         assert answer_of(answer) == answer_of(reached(document, answer.question))
 
@@ -115,11 +115,11 @@ def test_the_page_and_the_api_give_the_same_answer(client: Client, scenario: Sce
     logged_in(client)
     api = APIClient()
     api.force_login(factories.user("script"))
-    asked = QUESTIONS["placed"]
-    body = api.get(reverse("api:scenario-reach", args=[scenario.pk]), asked)
+    requested = QUESTIONS["placed"]
+    body = api.get(reverse("api:scenario-reach", args=[scenario.pk]), requested)
     assert body.status_code == 200
-    assert body.json() == {**answer_of(scenario_reach(scenario, asked)), "next": None}
-    page = client.get(reverse("planner:reach", args=[scenario.pk]), asked)
+    assert body.json() == {**answer_of(scenario_reach(scenario, requested)), "next": None}
+    page = client.get(reverse("planner:reach", args=[scenario.pk]), requested)
     assert "Find the smallest change" in text_of(page)
     for change in body.json()["changes"]:
         assert f'data-change="{change["name"]}" data-status="{change["status"]}"' in page.content.decode()
@@ -134,9 +134,11 @@ def test_figures_of_the_queue_tree_link_to_the_question(client: Client, scenario
 
 def test_the_fragment_is_a_row_of_the_queue_tree(client: Client, scenario: Scenario) -> None:
     logged_in(client)
-    asked = {name: text for name, text in DESERVED.items() if name != "at_least"}
+    payload = {name: text for name, text in DESERVED.items() if name != "at_least"}
     line = client.get(
-        reverse("planner:reach", args=[scenario.pk]), asked, headers={"HX-Request": "true", "HX-Target": "x"}
+        reverse("planner:reach", args=[scenario.pk]),
+        payload,
+        headers={"HX-Request": "true", "HX-Target": "x"},
     ).content.decode()
     assert line.startswith('<tbody id="reach"')
     assert "Make the deserved CPU of" in " ".join(line.split())
@@ -157,19 +159,19 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("asked", "says"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("query", "reason"), REFUSED.values(), ids=REFUSED.keys())
 def test_an_invalid_question_is_refused_with_the_reason(
-    client: Client, scenario: Scenario, asked: dict[str, str], says: str
+    client: Client, scenario: Scenario, query: dict[str, str], reason: str
 ) -> None:
     logged_in(client)
-    page = client.get(reverse("planner:reach", args=[scenario.pk]), asked)
+    page = client.get(reverse("planner:reach", args=[scenario.pk]), query)
     assert page.status_code == 422
-    assert says in html.unescape(text_of(page))
+    assert reason in html.unescape(text_of(page))
     api = APIClient()
     api.force_login(factories.user("script"))
-    refused = api.get(reverse("api:scenario-reach", args=[scenario.pk]), asked)
+    refused = api.get(reverse("api:scenario-reach", args=[scenario.pk]), query)
     assert refused.status_code == 422
-    assert says in refused.json()["problems"][0]["message"]
+    assert reason in refused.json()["problems"][0]["message"]
 
 
 def test_an_unreadable_amount_stays_in_its_field_with_the_error(client: Client, scenario: Scenario) -> None:
@@ -259,8 +261,8 @@ def test_a_search_cannot_continue_after_its_scenario_or_question_changed(
     address = reverse("api:scenario-reach", args=[scenario.pk])
     logged_in(client)
     goes_on = client.get(address, PLACED).json()["next"]
-    for written, asked in ((goes_on[:-1], PLACED), (goes_on, {**PLACED, "at_least": "3"})):
-        refused = client.get(address, {**asked, "after": written})
+    for written, query in ((goes_on[:-1], PLACED), (goes_on, {**PLACED, "at_least": "3"})):
+        refused = client.get(address, {**query, "after": written})
         assert refused.status_code == 422
         assert "the scenario has changed" in refused.json()["problems"][0]["message"]
     Scenario.objects.filter(pk=scenario.pk).update(revision=2)

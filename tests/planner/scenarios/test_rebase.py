@@ -303,21 +303,21 @@ CHOICES = [
 def test_conflicts_are_listed_and_resolved_through_the_api(
     api: APIClient, scenario: Scenario, newer: Snapshot
 ) -> None:
-    told = api.get(rebase_url(scenario), {"snapshot": newer.pk}).json()
-    assert [tuple(one[part] for part in PARTS) for one in told["conflicts"]] == [
+    body = api.get(rebase_url(scenario), {"snapshot": newer.pk}).json()
+    assert [tuple(one[part] for part in PARTS) for one in body["conflicts"]] == [
         ("name_taken", "busy", "name", "team", "busy"),
         ("both_changed", "waits", "weight", 5, 9),
     ]
-    asked = {"snapshot": str(newer.pk), "name": "later", "choices": CHOICES[:1]}
+    payload = {"snapshot": str(newer.pk), "name": "later", "choices": CHOICES[:1]}
     seen = {"If-Match": "3"}
-    refused = api.post(rebase_url(scenario), asked, headers=seen)
+    refused = api.post(rebase_url(scenario), payload, headers=seen)
     assert refused.status_code == 422
     assert [problem["path"] for problem in refused.json()["problems"]] == ["queues.waits.weight"]
-    assert api.post(rebase_url(scenario), asked, headers={"If-Match": "2"}).status_code == 412
-    asked["choices"] = CHOICES
-    assert api.post(rebase_url(scenario) + "?dry_run=1", asked, headers=seen).json()["id"] is None
+    assert api.post(rebase_url(scenario), payload, headers={"If-Match": "2"}).status_code == 412
+    payload["choices"] = CHOICES
+    assert api.post(rebase_url(scenario) + "?dry_run=1", payload, headers=seen).json()["id"] is None
     assert Scenario.objects.count() == 1
-    made = api.post(rebase_url(scenario), asked, headers=seen)
+    made = api.post(rebase_url(scenario), payload, headers=seen)
     assert made.status_code == 201
     carried = Scenario.objects.get(pk=made.json()["id"])
     assert (carried.parent, carried.parent_revision, carried.snapshot) == (scenario, 3, newer)
@@ -342,21 +342,21 @@ def test_the_rebase_command_lists_conflicts_and_resolves_them_for_one_side(
     queue_update(scenario=scenario, name="team", patch={"name": "busy"}, expected_revision=3)
     token = factories.token(editor)
 
-    def said(*words: str, code: int) -> list[list[str]]:
-        asked = ["scenario", "rebase", str(scenario.pk), str(newer.pk), *words]
-        assert main([*asked, "--server", live_server.url, "--token", token]) == code
+    def rows_printed(*words: str, code: int) -> list[list[str]]:
+        arguments = ["scenario", "rebase", str(scenario.pk), str(newer.pk), *words]
+        assert main([*arguments, "--server", live_server.url, "--token", token]) == code
         return [line.split() for line in capsys.readouterr().out.splitlines()]
 
-    told = [
+    actual = [
         ["Conflicts"],
         ["KIND", "NAME", "FIELD", "BASE", "OURS", "THEIRS"],
         ["queues", "waits", "weight", "1", "5", "9"],
     ]
-    assert said(code=1)[:3] == told
-    assert said("--dry-run", code=1)[:3] == told
-    assert said("--dry-run", "--take", take, code=0) == told
+    assert rows_printed(code=1)[:3] == actual
+    assert rows_printed("--dry-run", code=1)[:3] == actual
+    assert rows_printed("--dry-run", "--take", take, code=0) == actual
     assert Scenario.objects.count() == 1
-    said("--take", take, code=0)
+    rows_printed("--take", take, code=0)
     carried = Scenario.objects.get(parent=scenario)
     assert (carried.snapshot, carried.queues.get(name="waits").weight) == (newer, weight)
 

@@ -263,10 +263,10 @@ def test_the_removal_dialog_names_the_children_and_jobs_of_the_queue(
     browser: Client, scenario: Scenario
 ) -> None:
     browser.post(f"{queue_of(scenario)}move/", {"parent": "busy", "revision": "1"})
-    asked = fragment(browser, f"{queue_of(scenario, 'busy')}remove/", "queue-busy")
-    assert "Remove queue busy and the 1 queue below it?" in asked
-    assert "2 jobs with 16 running pods and 4 waiting pods" in asked
-    assert asked.strip() in text_of(browser.get(f"{queue_of(scenario, 'busy')}remove/"))
+    requested = fragment(browser, f"{queue_of(scenario, 'busy')}remove/", "queue-busy")
+    assert "Remove queue busy and the 1 queue below it?" in requested
+    assert "2 jobs with 16 running pods and 4 waiting pods" in requested
+    assert requested.strip() in text_of(browser.get(f"{queue_of(scenario, 'busy')}remove/"))
 
 
 def test_a_refused_tree_edit_states_the_reason(browser: Client, scenario: Scenario) -> None:

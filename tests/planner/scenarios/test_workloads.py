@@ -74,9 +74,9 @@ def page(browser: Client, scenario: Scenario, rest: str = "") -> str:
 
 
 def test_workloads_are_listed_as_a_run_reads_them(browser: Client, scenario: Scenario) -> None:
-    said = page(browser, scenario)
-    assert "default/run podgroup busy – 1 16 16 0 1 core 1 GiB" in said
-    assert "default/wait podgroup waits – 1 4 0 4 1 core 1 GiB" in said
+    actual = page(browser, scenario)
+    assert "default/run podgroup busy – 1 16 16 0 1 core 1 GiB" in actual
+    assert "default/wait podgroup waits – 1 4 0 4 1 core 1 GiB" in actual
     assert "default/run" not in page(browser, scenario, "?waits=yes")
     assert "1 to 1 of 1 workload, 2 in total" in page(browser, scenario, "?queue=busy")
 

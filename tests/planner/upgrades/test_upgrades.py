@@ -59,7 +59,7 @@ def test_the_stored_impact_equals_that_of_the_core(run: Run, impact: Run) -> Non
 
 
 @pytest.mark.parametrize(
-    ("what", "value", "said"),
+    ("what", "value", "shown"),
     [
         ("allocated cpu at the end", 296000, "296 cores"),
         ("cycle 2: deserved memory", 2.0**40, "1 TiB"),
@@ -69,8 +69,8 @@ def test_the_stored_impact_equals_that_of_the_core(run: Run, impact: Run) -> Non
         ("share", None, ""),
     ],
 )
-def test_queue_figures_are_shown_with_their_unit(what: str, value: float, said: str) -> None:
-    assert Changed("queue", "q", what, value, None, [], together=False).values == [said, ""]
+def test_queue_figures_are_shown_with_their_unit(what: str, value: float, shown: str) -> None:
+    assert Changed("queue", "q", what, value, None, [], together=False).values == [shown, ""]
 
 
 def test_an_impact_is_computed_once(run: Run, impact: Run, editor: User) -> None:
@@ -132,8 +132,8 @@ def test_the_api_requests_and_returns_an_impact(api: APIClient, run: Run) -> Non
     assert (begun.status_code, begun.json()["state"], begun.json()["from"]) == (202, "queued", "v1.14.4")
     assert begun.json()["differences"] is None
     execute(Run.objects.exclude(new_release="").get())
-    told = api.get(address).json()
-    assert told["state"] == "succeeded"
-    assert {"kind": "pod", "name": "default/run-0"}.items() <= told["differences"][0].items()
-    assert told["markdown"].startswith("# ")
+    body = api.get(address).json()
+    assert body["state"] == "succeeded"
+    assert {"kind": "pod", "name": "default/run-0"}.items() <= body["differences"][0].items()
+    assert body["markdown"].startswith("# ")
     assert api.post(address, {"to": "x"}).status_code == 422

@@ -26,9 +26,9 @@ def test_labels_are_saved_without_a_new_revision(api: APIClient, browser: Client
     body = {"name": " More GPUs ", "note": "For the review.", "tags": ["q3", "review", "q3"]}
     answer = api.patch(f"/api/v1/scenarios/{scenario.pk}/", body)
     assert answer.status_code == 200, answer.content
-    told = answer.json()
-    assert (told["name"], told["note"], told["tags"]) == ("More GPUs", "For the review.", ["q3", "review"])
-    assert told["revision"] == scenario.revision
+    data = answer.json()
+    assert (data["name"], data["note"], data["tags"]) == ("More GPUs", "For the review.", ["q3", "review"])
+    assert data["revision"] == scenario.revision
     page = text_of(browser.get(f"/scenarios/{scenario.pk}/"))
     assert "For the review." in page
     assert 'href="/?tag=review"' in page
@@ -151,9 +151,9 @@ def test_the_home_page_shows_the_outcome_of_a_run(api: APIClient, browser: Clien
 @pytest.mark.django_db(transaction=True)
 def test_the_home_page_shows_the_verdict_on_a_run(browser: Client, finished_run: Run) -> None:
     [line] = run_lines(factories.user(), finished_run.workspace)
-    told = run_verdict(finished_run, None)
-    assert told is not None
-    assert line.verdict == told.verdict
-    starved = told.verdict.counts["starved"]
-    said = f"{counted(starved, 'queue')} starved" if starved else "no queue starved"
-    assert said in visible_text(text_of(browser.get("/")))
+    actual = run_verdict(finished_run, None)
+    assert actual is not None
+    assert line.verdict == actual.verdict
+    starved = actual.verdict.counts["starved"]
+    actual = f"{counted(starved, 'queue')} starved" if starved else "no queue starved"
+    assert actual in visible_text(text_of(browser.get("/")))

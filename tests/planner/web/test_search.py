@@ -12,8 +12,8 @@ from tests.planner.pages import fragment, text_of
 pytestmark = pytest.mark.django_db
 
 
-def hits(api: APIClient, words: str, **asked: str) -> list[tuple[str, str]]:
-    answer = api.get("/api/v1/search/", {"q": words, **asked})
+def hits(api: APIClient, words: str, **query: str) -> list[tuple[str, str]]:
+    answer = api.get("/api/v1/search/", {"q": words, **query})
     assert answer.status_code == 200, answer.content
     return [(hit["kind"], hit["name"]) for hit in answer.json()["hits"]]
 

@@ -32,12 +32,12 @@ def busy(db: None) -> Run:
 
 
 def test_the_api_returns_queued_work_and_live_workers(busy: Run, api: APIClient) -> None:
-    told = api.get("/api/v1/status/").json()
-    assert told["runs"] == {"queued": 2, "running": 0, "succeeded": 0, "failed": 0, "cancelled": 0}
-    assert told["imports"] == {"queued": 1, "running": 0, "succeeded": 0, "failed": 0, "cancelled": 0}
-    assert 60 <= told["oldest_queued_seconds"] < 90
-    assert [worker["name"] for worker in told["workers"]] == ["a:1"]
-    assert told["mean_wait_seconds"] is None
+    body = api.get("/api/v1/status/").json()
+    assert body["runs"] == {"queued": 2, "running": 0, "succeeded": 0, "failed": 0, "cancelled": 0}
+    assert body["imports"] == {"queued": 1, "running": 0, "succeeded": 0, "failed": 0, "cancelled": 0}
+    assert 60 <= body["oldest_queued_seconds"] < 90
+    assert [worker["name"] for worker in body["workers"]] == ["a:1"]
+    assert body["mean_wait_seconds"] is None
 
 
 def test_the_status_page_shows_the_same_figures_and_refreshes_a_fragment(busy: Run, browser: Client) -> None:

@@ -13,7 +13,7 @@ from planner.runs.services.simulations import simulate
 from planner.work.subprocess_runner import ChildFailed, ChildKilled, ChildStopped, Limits
 from planning.documents import encoded
 from tests import factories
-from tests.processes.forks import children_of
+from tests.processes.forks import children_of, fork_servers_of
 
 
 def limits(*, memory_mb: int = 2048, seconds: float = 60.0) -> Limits:
@@ -38,15 +38,15 @@ def test_the_child_returns_the_result_and_its_timings() -> None:
 
 
 def test_the_child_reports_its_progress() -> None:
-    heard: list[tuple[float, str]] = []
+    received: list[tuple[float, str]] = []
 
     def listen(progress: float, doing: str) -> bool:
-        heard.append((progress, doing))
+        received.append((progress, doing))
         return True
 
     simulate(document(cycles=300), explain=False, limits=limits(), beat=listen)
-    assert heard == sorted(heard, key=lambda news: news[0])
-    assert len({progress for progress, _ in heard}) > 2
+    assert received == sorted(received, key=lambda news: news[0])
+    assert len({progress for progress, _ in received}) > 2
 
 
 def test_a_heartbeat_that_returns_false_stops_the_child() -> None:
@@ -58,7 +58,7 @@ def test_a_heartbeat_that_returns_false_stops_the_child() -> None:
 
 def test_a_stopped_child_has_ended_when_the_call_returns() -> None:
     simulate(document(), explain=False, limits=limits(), beat=continue_always)
-    [server] = children_of(os.getpid())
+    [server] = fork_servers_of(os.getpid())
     with pytest.raises(ChildStopped):
         simulate(document(cycles=10_000), explain=False, limits=limits(), beat=lambda *_: False)
     assert children_of(server) == []
@@ -66,7 +66,7 @@ def test_a_stopped_child_has_ended_when_the_call_returns() -> None:
 
 def test_a_killed_fork_server_counts_as_a_killed_child_and_is_replaced() -> None:
     simulate(document(), explain=False, limits=limits(), beat=continue_always)
-    [server] = children_of(os.getpid())
+    [server] = fork_servers_of(os.getpid())
 
     def kill(_progress: float, _doing: str) -> bool:
         for child in [*children_of(server), server]:
@@ -77,7 +77,7 @@ def test_a_killed_fork_server_counts_as_a_killed_child_and_is_replaced() -> None
         simulate(document(cycles=10_000), explain=False, limits=limits(), beat=kill)
     simulated = simulate(document(), explain=False, limits=limits(), beat=continue_always)
     assert simulated.error is None
-    assert children_of(os.getpid()) not in ([], [server])
+    assert fork_servers_of(os.getpid()) not in ([], [server])
 
 
 def test_arguments_longer_than_a_request_are_reported() -> None:
