@@ -49,16 +49,16 @@ class Up:
                 start_new_session=True,
             )
 
-    def output(self) -> str:
+    def printed(self) -> str:
         return self.output.read_text()
 
     def wait_for(self, words: str) -> str:
         until = time.monotonic() + PATIENCE
-        while words not in self.output():
-            assert self.process.poll() is None, self.output()
-            assert time.monotonic() < until, self.output()
+        while words not in self.printed():
+            assert self.process.poll() is None, self.printed()
+            assert time.monotonic() < until, self.printed()
             time.sleep(0.1)
-        return self.output()
+        return self.printed()
 
     def children(self) -> dict[str, int]:
         """Return the process ids of web and worker."""
@@ -154,7 +154,7 @@ def test_first_and_second_start(first_up: Up, tmp_path: Path) -> None:
     assert up.process.wait(PATIENCE) == 0
     for pid in family:
         wait_until_dead(pid)
-    assert "Traceback" not in up.output()
+    assert "Traceback" not in up.printed()
 
     again = Up(tmp_path, up.port)
     try:
@@ -163,13 +163,13 @@ def test_first_and_second_start(first_up: Up, tmp_path: Path) -> None:
     finally:
         again.process.send_signal(signal.SIGINT)
         again.process.wait(PATIENCE)
-    assert password not in again.output()
+    assert password not in again.printed()
 
 
 def test_port_in_use_gives_one_clear_error_line(up: Up, tmp_path: Path) -> None:
     second = Up(tmp_path, up.port)
     assert second.process.wait(PATIENCE) == 1
-    assert second.output() == (
+    assert second.printed() == (
         f"CommandError: Port {up.port} is in use. Choose another one: PORT={up.port + 1} make run\n"
     )
 
