@@ -87,7 +87,8 @@ def sentence(kept: Mapping[str, Any]) -> str:
     if kept["error"]:
         return f"Not verified: {kept['error']}"
     unseen = f"{counted(kept['seeds'], 'workload')} that the search did not see"
-    alone = f"{kept['reached']} of them {agreed(kept['reached'], 'reaches', 'reach')} every goal individually."
+    reached = kept["reached"]
+    alone = f"{reached} of them {agreed(reached, 'reaches', 'reach')} every goal individually."
     if kept["holds"]:
         return f"Verified: the means over {unseen} reach every goal; {alone}"
     missed = [f"{one['goal']} is missed by {one['by']:g}" for one in kept["missed"]]
