@@ -37,6 +37,8 @@ class Child:
         A descriptor that becomes readable when the child ends.
     status : socket
         Becomes readable when the worker wants the child to be killed.
+    is_killed, has_ended : bool
+        Whether the server has killed and reaped it.
 
     """
 
@@ -44,9 +46,16 @@ class Child:
         self.pid = pid
         self.status = status
         self.ended = os.pidfd_open(pid)
+        self.is_killed = self.has_ended = False
+
+    def kill(self) -> None:
+        """Kill the child; its process id is its own until it is reaped."""
+        self.is_killed = True
+        os.kill(self.pid, signal.SIGKILL)
 
     def reap(self) -> None:
         """Send the exit status of the ended child, and release what it used."""
+        self.has_ended = True
         _, status = os.waitpid(self.pid, 0)
         with self.status, suppress(OSError):
             self.status.sendall(str(os.waitstatus_to_exitcode(status)).encode())
@@ -66,14 +75,14 @@ def serve(control: socket.socket) -> None:
                         return
                     selector.register(child.ended, selectors.EVENT_READ, child)
                     selector.register(child.status, selectors.EVENT_READ, child)
-                elif key.fd == child.ended:
+                elif key.fileobj == child.ended:
                     selector.unregister(child.ended)
-                    with suppress(KeyError):
+                    if not child.is_killed:
                         selector.unregister(child.status)
                     child.reap()
-                elif key.fd in selector.get_map():
+                elif not child.has_ended:
                     selector.unregister(child.status)
-                    os.kill(child.pid, signal.SIGKILL)
+                    child.kill()
 
 
 def _next_child(control: socket.socket) -> Child | None:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -78,6 +79,26 @@ def test_a_killed_fork_server_counts_as_a_killed_child_and_is_replaced() -> None
     simulated = simulate(document(), explain=False, limits=limits(), beat=continue_always)
     assert simulated.error is None
     assert fork_servers_of(os.getpid()) not in ([], [server])
+
+
+def test_children_of_several_threads_end_independently_and_leave_no_open_file() -> None:
+    def end_of(number: int) -> str:
+        stops = number % 3 == 0
+        cycles = 10_000 if stops else 1
+        try:
+            simulate(document(cycles=cycles), explain=False, limits=limits(), beat=lambda *_: not stops)
+        except ChildStopped:
+            return "stopped"
+        return "ended"
+
+    end_of(1)
+    [server] = fork_servers_of(os.getpid())
+    open_files = len(os.listdir(f"/proc/{server}/fd"))
+    with ThreadPoolExecutor(4) as pool:
+        ends = list(pool.map(end_of, range(24)))
+    assert ends == ["stopped", "ended", "ended"] * 8
+    assert children_of(server) == []
+    assert len(os.listdir(f"/proc/{server}/fd")) == open_files
 
 
 def test_arguments_longer_than_a_request_are_reported() -> None:
