@@ -13,7 +13,7 @@ from planning.traces import LOOPS, VERDICT, VICTIMS, Part, packed_decisions, par
 from planning.utilisation import pool_uses
 from planning.verdict import kept, verdict_of
 from scheduler_core.explain.cycle_view import CycleView
-from scheduler_core.explain.pending import NO_PODS, diagnosis, is_enqueued_without_pods
+from scheduler_core.explain.pending import NO_PODS, diagnosis, is_enqueued_without_pods, unknown_queues
 
 Json = Mapping[str, Any]
 Columns = dict[str, Any]
@@ -73,6 +73,7 @@ def rows_of(result: Json, document: Json) -> Rows:
         stories=explained.get(VICTIMS),
         loops=explained.get(LOOPS, ()),
         pools=pool_uses(document, cycles[-1]),
+        ignored=len(unknown_queues(document)),
     )
     decisions = [_decision(seq, *step) for seq, step in enumerate(steps, 1)]
     return Rows(

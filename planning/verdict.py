@@ -60,7 +60,7 @@ class Evictions:
     """How many pods were evicted, and how many would have been enough on the chosen nodes.
 
     Where not `exact`, `needed` is a lower bound. `freed` is what the evicted pods held, `used` what those
-    that they made room for request.
+    that they were evicted for request, even if these still wait at the end. Each pod counts once.
     """
 
     pods: int
@@ -117,14 +117,16 @@ def verdict_of(
     stories: Sequence[Json] | None,
     loops: Sequence[Json],
     pools: Sequence[PoolUse],
+    ignored: int = 0,
 ) -> Verdict:
     """Return the verdict on a result, given its stored rows.
 
     `stories` says of each eviction why it happened, None where the run kept no explanations; `loops` are the
-    eviction loops.
+    eviction loops; `ignored` is the number of jobs whose queue does not exist.
     """
     figures = [_figures(columns) for columns in queues]
     waiting = [job for job in jobs if waits(job)]
+    measured = {row.queue for row in figures if row.in_session}
     starved = _starved(figures, waiting)
     pushed, lifted = _moved(figures, victims)
     never = [StuckJob(job["job"], job["queue"], why) for job in waiting if (why := never_runs(job))]
@@ -146,6 +148,8 @@ def verdict_of(
             "pushed_below": len(pushed),
             "lifted_above": len(lifted),
             "never": len(never),
+            "unmeasured": len({job["queue"] for job in waiting} - measured),
+            "ignored": ignored,
             "without_pods": sum(not job["pods"] for job in waiting),
             **{f"never_{why}": sum(job.why == why for job in never) for why in NEVER},
         },
@@ -217,14 +221,8 @@ def _moved(
             continue
         lost = {victim["pod"] for victim in victims if _is_made(victim) and victim["queue"] == row.queue}
         won = {victim["pod"] for victim in victims if _is_made(victim) and victim["for_queue"] == row.queue}
-        move = MovedQueue(
-            row.queue,
-            name,
-            row.deserved[name] or 0.0,
-            row.allocated_at_open.get(name) or 0.0,
-            row.allocated.get(name) or 0.0,
-            0,
-        )
+        before, after = (held.get(name) or 0.0 for held in (row.allocated_at_open, row.allocated))
+        move = MovedQueue(row.queue, name, row.deserved[name] or 0.0, before, after, 0)
         entitled = min(move.deserved, row.request.get(name) or 0.0) * (1 - NEGLIGIBLE)
         limit = move.deserved * (1 + NEGLIGIBLE)
         if lost and deficit(row, name) and move.before >= entitled:
@@ -252,14 +250,18 @@ def _evictions(victims: Sequence[Json], stories: Sequence[Json] | None) -> Evict
         target = story["for"]
         purpose = story["cycle"], story["action"], target["pod"], target["job"], *story["together"]
         purposes.setdefault(purpose, []).append(story)
-    needs = [(len(group), group[0]["smallest"], group[0]["needed"]) for group in purposes.values()]
+    needs = [(len(group), group[0]["smallest"]) for group in purposes.values()]
+    freed = {story["pod"]: story["freed"] for story in completed}
+    used: dict[tuple[str, str], Mapping[str, float]] = {}
+    for story in completed:
+        used.setdefault((story["for"]["pod"], story["for"]["job"]), story["needed"])
     return Evictions(
         pods=len({victim["pod"] for victim in made}),
         evictions=len(made),
-        needed=sum(min(count, smallest["count"]) for count, smallest, _ in needs),
-        exact=all(smallest["exact"] for _, smallest, _ in needs),
-        freed=_total(story["freed"] for story in completed),
-        used=_total(needed for *_, needed in needs),
+        needed=sum(min(count, smallest["count"]) for count, smallest in needs),
+        exact=all(smallest["exact"] for _, smallest in needs),
+        freed=_total(freed.values()),
+        used=_total(used.values()),
     )
 
 

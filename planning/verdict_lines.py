@@ -67,7 +67,7 @@ def _lines(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
     if verdict.evictions is not None:
         level = GOOD if not verdict.evictions.evictions else WARN if verdict.evictions.excess else INFO
         yield line("evictions", level, _evictions(verdict), _evicted, "pod", "victims")
-    level = INFO if verdict.waiting_jobs else GOOD
+    level = INFO if verdict.waiting_jobs or verdict.counts.get("ignored") else GOOD
     yield line("waiting", level, _waiting(verdict), lambda one: one.waiting_jobs, "job", "pending")
 
 
@@ -82,6 +82,13 @@ def _starved(verdict: Verdict) -> str:
     count = verdict.counts["starved"]
     if not verdict.divided:
         return "No queue has a deserved amount: neither proportion nor capacity divides the cluster."
+    unmeasured = verdict.counts.get("unmeasured", 0)
+    if not count and unmeasured:
+        have = agreed(unmeasured, "has", "have")
+        return (
+            f"No queue with a deserved amount is starved; {counted(unmeasured, 'queue')} with waiting jobs "
+            f"{have} none in this session."
+        )
     if not count:
         return (
             "No queue is starved: each one with waiting jobs holds what it deserves, or all that it "
@@ -146,7 +153,7 @@ def _evictions(verdict: Verdict) -> str:
     else:
         head += f"; at least {evictions.needed:,} needed, at most {evictions.excess:,} in excess"
     held, requested = _held(evictions.freed), _held(evictions.used)
-    return f"{head}. Evicted: {held}; requested by the pods in their place: {requested}."
+    return f"{head}. Evicted: {held}; requested by the pods that needed room: {requested}."
 
 
 def _held(amounts: Amounts) -> str:
@@ -181,21 +188,33 @@ def _never(verdict: Verdict) -> str:
 
 
 def _waiting(verdict: Verdict) -> str:
+    return f"{_waiting_jobs(verdict)}{_ignored(verdict)}."
+
+
+def _waiting_jobs(verdict: Verdict) -> str:
     if not verdict.waiting_jobs:
-        return f"No job waits: {_all(verdict.jobs)} placed or pipelined."
+        return f"No job waits: {_all(verdict.jobs)}"
     wait = agreed(verdict.waiting_jobs, "waits", "wait")
     pods = counted(verdict.waiting_pods, "pending pod")
     text = f"{verdict.waiting_jobs:,} of {counted(verdict.jobs, 'job')} {wait}, with {pods}"
     number = verdict.counts.get("without_pods", 0)
-    if not number:
-        return f"{text}."
-    return f"{text}; {number:,} of these {agreed(number, 'job has', 'jobs have')} no pods yet."
+    if number:
+        text += f"; {number:,} of these {agreed(number, 'job has', 'jobs have')} no pods yet"
+    return text
 
 
 def _all(jobs: int) -> str:
     if jobs == 1:
-        return "the pods of the only job are"
-    return f"the pods of all {jobs:,} jobs are" if jobs else "there are none, so no pod is"
+        return "the only one has no pending pods"
+    return f"none of the {jobs:,} has pending pods" if jobs else "the session has none"
+
+
+def _ignored(verdict: Verdict) -> str:
+    number = verdict.counts.get("ignored", 0)
+    if not number:
+        return ""
+    name = agreed(number, "another job names a queue that does", f"{number:,} other jobs name queues that do")
+    return f"; {name} not exist, and the scheduler ignores {agreed(number, 'it', 'them')}"
 
 
 def _usage(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
@@ -218,7 +237,9 @@ def _use(use: ResourceUse) -> str:
     if not use.stranded:
         return f"{text}."
     stranded = amount_text(use.resource, use.stranded)
-    return f"{text}, of which {stranded} on nodes where no waiting pod that requests it fits."
+    if use.stranded == use.free:
+        return f"{text}, all on nodes where no waiting pod that requests it fits."
+    return f"{text}, of which at least {stranded} on nodes where no waiting pod that requests it fits."
 
 
 def _named(

@@ -60,18 +60,23 @@ def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
 
 def unknown_queue(document: Object, job: str) -> Reason | None:
     """Return the reason that a job's PodGroup names an unknown queue, None if it does not."""
+    name = unknown_queues(document).get(job)
+    if name is None:
+        return None
+    return reason(
+        "gate.unknown-queue",
+        f"Job {job} names queue {name}, which does not exist: the scheduler ignores the job.",
+        {"queue": name},
+    )
+
+
+def unknown_queues(document: Object) -> dict[str, str]:
+    """Return the PodGroups that name a queue that does not exist, each with this name."""
     queues = {entry["metadata"]["name"] for entry in items(document, "queues")}
     if document.get("default_queues") is not False:
         queues |= {"default", "root"}
-    for podgroup in items(document, "podgroups"):
-        if key_of(podgroup) == job and queue_named(podgroup) not in queues:
-            name = queue_named(podgroup)
-            return reason(
-                "gate.unknown-queue",
-                f"Job {job} names queue {name}, which does not exist: the scheduler ignores the job.",
-                {"queue": name},
-            )
-    return None
+    named = {key_of(podgroup): queue_named(podgroup) for podgroup in items(document, "podgroups")}
+    return {job: queue for job, queue in named.items() if queue not in queues}
 
 
 def members(entry: Object) -> dict[str, int]:

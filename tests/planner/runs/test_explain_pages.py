@@ -159,7 +159,7 @@ def test_the_flow_sums_the_amounts_freed_by_victims(browser: Client, api: APICli
     page = get_page(browser, "run-flow", run, query="?resource=cpu")
     assert {flow["amounts"]["cpu"]["value"] for flow in flows} == amounts_on(page, "cpu")
     assert page.count('class="flow__ribbon ') == len(flows)
-    assert "requested by the pods in their place" in page
+    assert "requested by the pods that needed room" in page
 
 
 def test_the_derivation_of_deserved_ends_with_the_deserved_amount(

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,9 @@ from planner.runs.selectors.verdicts import baseline_of, run_verdict
 from planner.scenarios.services.queues import queue_update
 from planner.work.execution import work_execute_next
 from planning.outcomes import rows_of
+from planning.pods import requests_of
 from planning.traces import VERDICT, payload_of
+from planning.utilisation import PoolUse, ResourceUse
 from planning.verdict import Verdict, never_runs, verdict_kept
 from planning.verdict_lines import Line, verdict_lines
 from scheduler_core import Options, prepare, simulate_document
@@ -79,7 +82,7 @@ def test_evictions_are_counted_with_the_number_needed() -> None:
     assert found.evictions.excess == 0
     assert sentence(found, "evictions") == (
         "1 pod evicted; fewer would not have been enough on the chosen nodes. "
-        "Evicted: 1 core and 1 GiB; requested by the pods in their place: 1 core and 1 GiB."
+        "Evicted: 1 core and 1 GiB; requested by the pods that needed room: 1 core and 1 GiB."
     )
 
 
@@ -134,9 +137,58 @@ def test_free_resources_on_nodes_where_no_waiting_pod_fits_are_fragmented() -> N
     cpu = next(use for use in found.usage if use.resource == "cpu")
     assert (cpu.total, cpu.free, cpu.largest, cpu.stranded) == (16000.0, 4000.0, 2000.0, 4000.0)
     assert sentence(found, "usage cpu") == (
-        "CPU: 75 % used (12 of 16 cores), 4 cores free, of which 4 cores on nodes where no waiting "
+        "CPU: 75 % used (12 of 16 cores), 4 cores free, all on nodes where no waiting "
         "pod that requests it fits."
     )
+
+
+def test_free_resources_where_no_waiting_pod_fits_are_a_lower_bound() -> None:
+    cpu = ResourceUse("cpu", total=16e3, used=10e3, free=6e3, largest=4e3, stranded=2e3)
+    found = replace(verdict(cluster(WITHOUT_RECLAIM)), pools=[PoolUse("", 2, [cpu])])
+    assert sentence(found, "usage cpu").endswith(
+        "6 cores free, of which at least 2 cores on nodes where no waiting pod that requests it fits."
+    )
+
+
+def test_evicted_pods_are_not_said_to_be_placed_when_no_job_waits() -> None:
+    found = verdict(recorded("capacity", 19)["scenario"])
+    assert found.evictions is not None
+    assert found.evictions.pods == 8
+    assert sentence(found, "waiting") == "No job waits: none of the 32 has pending pods."
+
+
+def test_jobs_of_unknown_queues_are_counted_beside_those_of_the_session() -> None:
+    lost = factories.podgroup("lost", "nowhere", phase="Inqueue")
+    document = cluster(WITHOUT_RECLAIM, queues=TWO_QUEUES, pods=[], podgroups=[lost])
+    found = verdict(document)
+    assert line(found, "waiting").level == "info"
+    assert sentence(found, "waiting") == (
+        "No job waits: the session has none; another job names a queue that does not exist, "
+        "and the scheduler ignores it."
+    )
+
+
+def test_a_queue_outside_the_session_is_not_said_to_hold_what_it_deserves() -> None:
+    found = verdict(cluster(WITHOUT_RECLAIM))
+    counts = {**found.counts, "starved": 0, "unmeasured": 2}
+    assert sentence(replace(found, counts=counts), "starved") == (
+        "No queue with a deserved amount is starved; 2 queues with waiting jobs have none in this session."
+    )
+
+
+def test_a_pod_that_evicts_in_several_cycles_requests_room_once() -> None:
+    document = recorded("cycles", 7)["scenario"]
+    found = verdict(document)
+    result = simulate_document(document)
+    targets = {
+        step["for"]
+        for cycle in result["cycles"]
+        for step in cycle["decisions"]
+        if step["op"] == "evict" and step["state"] == "committed"
+    }
+    assert found.evictions is not None
+    assert found.evictions.used["pods"] == len(targets) == 4
+    assert found.evictions.used["cpu"] == sum(one["cpu"] for one in requests_of(document, targets).values())
 
 
 @pytest.mark.parametrize("family", ["mixed", "capacity_hierarchy", "preempt", "proportion_reclaim"])

@@ -70,7 +70,7 @@ class EvictionsSerializer(serializers.Serializer[Any]):
     excess = serializers.IntegerField()
     exact = serializers.BooleanField(help_text="False: `needed` is a lower bound, `excess` an upper one.")
     freed = AmountsField(help_text="What the evicted pods held.")
-    used = AmountsField(help_text="The requests of the pods that they made room for.")
+    used = AmountsField(help_text="The requests of the pods that they were evicted for.")
 
 
 class StuckJobSerializer(serializers.Serializer[Any]):
