@@ -42,7 +42,10 @@ class QueueFigures:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """How much a run decided, in numbers of pods and jobs; `evictions` counts each time, not each pod."""
+    """How much a run decided, in numbers of pods and jobs; `evictions` counts each time, not each pod.
+
+    `pipelined` counts the pods that are pipelined at the end.
+    """
 
     bound: int
     pipelined: int
@@ -70,7 +73,7 @@ class RunCounts:
             by_state[victim["state"]].add(victim["pod"])
         return cls(
             bound=len({step.pod for step in steps if step.op == "bind" and step.state == "committed"}),
-            pipelined=len({step.pod for step in steps if step.op == "pipeline"}),
+            pipelined=sum(job["task_status"].get("Pipelined", 0) for job in jobs),
             evictions=sum(victim["state"] == "committed" for victim in victims),
             **{f"victims_{state}": len(pods) for state, pods in by_state.items()},
             jobs=len(jobs),

@@ -30,3 +30,13 @@ def test_rows_of_a_result_equal_those_of_its_bytes_and_survive_storing(name: str
     written.seek(0)
     assert Rows.read(written) == rows
     assert written.read() == b""
+
+
+def test_a_pipelined_pod_that_is_bound_later_is_not_counted_as_pipelined() -> None:
+    document = recorded("cycles", 3)["scenario"]
+    result = prepare(document).simulate()
+    steps = [step for cycle in result["cycles"] for step in cycle["decisions"]]
+    pipelined, bound = ({step["pod"] for step in steps if step["op"] == op} for op in ("pipeline", "bind"))
+    assert pipelined == bound
+    counts = rows_of(result, document).counts
+    assert (counts.bound, counts.pipelined) == (len(bound), 0)

@@ -98,7 +98,7 @@ def run_counts(run: Run) -> RunCounts:
         return RunCounts(**run.outcome.counts)
     return RunCounts.of(
         decisions(run),
-        run.job_outcomes.values("pending", "pods", "phase_after"),
+        run.job_outcomes.values("pending", "pods", "phase_after", "task_status"),
         run.victims.values("pod", "state"),
     )
 
