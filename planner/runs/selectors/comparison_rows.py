@@ -1,12 +1,14 @@
 """The rows of a comparison of runs: queues, jobs and victims."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from planner.runs.models import Run
-from planning.rows import Amounts, QueueFigures, RunCounts, waits
+from planner.runs.models.outcome import DecisionState
+from planning.rows import Amounts, Decision, QueueFigures, RunCounts, waits
 
 Held = TypeVar("Held")
 
@@ -172,6 +174,22 @@ def _more(first: Amounts, other: Amounts) -> dict[str, float]:
         if before is not None and after is not None:
             grown[name] = after - before
     return grown
+
+
+def placements_at_end(steps: Iterable[Decision]) -> dict[str, Placement]:
+    """Return where pods are placed at the end, by what a run decided.
+
+    A bound pod may be evicted by a later cycle; a pipelined one is so for one session only.
+    """
+    places: dict[str, Placement] = {}
+    for _, of_cycle in groupby(steps, key=lambda step: step.cycle):
+        places = {pod: place for pod, place in places.items() if place.op != "pipeline"}
+        for step in of_cycle:
+            if step.op == "pipeline" or (step.op == "bind" and step.state != DecisionState.FAILED):
+                places[step.pod] = Placement(step.node, step.op)
+            elif step.op == "unpipeline" or (step.op == "evict" and step.state == DecisionState.COMMITTED):
+                places.pop(step.pod, None)
+    return places
 
 
 def job_delta(first: JobFigures | None, other: JobFigures | None) -> JobDelta | None:

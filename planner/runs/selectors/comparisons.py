@@ -21,6 +21,7 @@ from planner.runs.selectors.comparison_rows import (
     Placement,
     VictimChange,
     VictimFigures,
+    placements_at_end,
 )
 from planner.runs.selectors.figures import with_dominant_share
 from planner.runs.selectors.runs import run_counts, runs
@@ -34,7 +35,6 @@ FEWEST, MOST = 2, 6
 TOP = 30
 """How many queues are compared in charts and table unless all are requested."""
 
-_PLACING = ("bind", "pipeline", "unpipeline")
 MADE_BY_VOLCANO = ("root", "default")
 """Queues of every cluster, which do not help to identify one."""
 
@@ -98,16 +98,10 @@ class Comparison:
     @cached_property
     def placements(self) -> Lines[Placement]:
         """Where each run places its pods."""
-        last = {
-            (run.outcome_id, step.pod): step
-            for run in self.runs
-            for step in decisions(run)
-            if step.op in _PLACING and not (step.op == "bind" and step.state == DecisionState.FAILED)
-        }
         return self._lines(
-            (outcome, pod, Placement(step.node, step.op))
-            for (outcome, pod), step in last.items()
-            if step.op != "unpipeline"
+            (run.outcome_id, pod, place)
+            for run in self.runs
+            for pod, place in placements_at_end(decisions(run)).items()
         )
 
     @cached_property

@@ -10,11 +10,13 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.runs.models import Run
+from planner.runs.selectors.comparison_rows import Placement, placements_at_end
 from planner.runs.selectors.figures import queue_lines
 from planner.runs.selectors.runs import queue_figures
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
+from planning.rows import Decision
 from tests import factories
 from tests.planner.pages import fragment, text_of, visible_text
 from tests.planner.recorded import finish, simulated_run
@@ -313,3 +315,21 @@ def test_settings_of_large_inputs_are_compared_in_a_second_request(
     assert f'hx-get="{address(pair)}"' in page
     assert "spec.capability.cpu" in fragment(browser, address(pair), "settings")
     assert "spec.capability.cpu" in text_of(browser.get(f"{address(pair)}&settings=now"))
+
+
+def test_a_pod_is_placed_only_where_it_is_at_the_end() -> None:
+    def step(cycle: int, op: str, pod: str) -> Decision:
+        return Decision(0, cycle, "", op, "", pod, "n0", "", "", "committed")
+
+    steps = [
+        *(step(1, "bind", pod) for pod in ("stays", "goes")),
+        *(step(1, "pipeline", pod) for pod in ("waits again", "runs")),
+        step(2, "evict", "goes"),
+        step(2, "bind", "runs"),
+        step(2, "pipeline", "next"),
+    ]
+    assert placements_at_end(steps) == {
+        "stays": Placement("n0", "bind"),
+        "runs": Placement("n0", "bind"),
+        "next": Placement("n0", "pipeline"),
+    }
