@@ -40,12 +40,16 @@ class PodClock:
         self._now = document.get("now") or _newest(document)
         self._cycle_seconds = float(document.get("cycle_seconds") or 1)
         self._pods = {pod_key(pod): pod for pod in items(document.get("pods"))}
-        self._bound = {step["pod"]: cycle for cycle, step in steps if step["op"] == "bind"}
+        self._bound: dict[str, list[int]] = {}
+        for cycle, step in steps:
+            if step["op"] == "bind" and step["state"] != "failed":
+                self._bound.setdefault(step["pod"], []).append(cycle)
 
     def ran_seconds(self, pod: str, cycle: int) -> float | None:
         """Return how long `pod` had run when a cycle evicted it; None if its start is unknown."""
-        if pod in self._bound:
-            return (cycle - self._bound[pod]) * self._cycle_seconds
+        bound = max((earlier for earlier in self._bound.get(pod, ()) if earlier < cycle), default=None)
+        if bound is not None:
+            return (cycle - bound) * self._cycle_seconds
         began = _began(self._pods.get(pod, {}))
         if began is None or self._now is None:
             return None

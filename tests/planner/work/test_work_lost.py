@@ -38,3 +38,11 @@ def test_without_a_clock_the_newest_timestamp_is_now() -> None:
 
 def test_running_time_without_a_timestamp_is_unknown() -> None:
     assert PodClock({"now": NOW}, []).ran_seconds("a/p", 1) is None
+
+
+def test_a_pod_that_is_bound_again_after_its_eviction_had_run_since_its_start() -> None:
+    again = {"op": "bind", "pod": "a/p", "state": "committed"}
+    document = {"now": NOW, "cycle_seconds": 10, "pods": [pod(startTime="2026-01-01T00:59:00Z")]}
+    clock = PodClock(document, [(3, again)])
+    assert clock.ran_seconds("a/p", 1) == 60
+    assert clock.ran_seconds("a/p", 5) == 20
