@@ -42,7 +42,7 @@ class PodClock:
         self._pods = {pod_key(pod): pod for pod in items(document.get("pods"))}
         self._bound: dict[str, list[int]] = {}
         for cycle, step in steps:
-            if step["op"] == "bind" and step["state"] != "failed":
+            if step["op"] == "bind" and step.get("state") != "failed":
                 self._bound.setdefault(step["pod"], []).append(cycle)
 
     def ran_seconds(self, pod: str, cycle: int) -> float | None:
