@@ -168,9 +168,12 @@ def _stripped(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Iterator[
     for name, things in bare.items():
         if things is document[name]:
             continue
-        pairs = list(zip(items(document[name]), items(things), strict=True))
-        count = sum(before is not after for before, after in pairs)
-        yield Problem("secret.left_out", "remark", f"{name}: {_LEFT_OUT.format(count=count)}", actual=count)
+        is_replay = name == "replay"
+        before, after = (held["events"] if is_replay else items(held) for held in (document[name], things))
+        pairs = list(zip(before, after, strict=True))
+        count = sum(one is not other for one, other in pairs)
+        kind = "events of the replay" if is_replay else name
+        yield Problem("secret.left_out", "remark", f"{kind}: {_LEFT_OUT.format(count=count)}", actual=count)
         if name == "queues" and (lost := _lost_annotations(pairs)):
             message = f"Annotations of queues were left out: {', '.join(lost)}."
             fix = "QUEUECAST_KEEP_ANNOTATIONS keeps them, so that an exported queue has them, too"

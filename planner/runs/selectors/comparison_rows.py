@@ -156,7 +156,7 @@ def queue_delta(first: QueueFigures | None, other: QueueFigures | None) -> Queue
         allocated=_more(first.allocated, other.allocated),
         request=_more(first.request, other.request),
         guarantee=_more(first.guarantee, other.guarantee),
-        capability=_more(first.capability, other.capability),
+        capability=_more(first.capability, other.capability, missing=None),
         share=_grown(first.share, other.share),
         share_at_open=_grown(first.share_at_open, other.share_at_open),
     )
@@ -166,11 +166,14 @@ def _grown(first: float | None, other: float | None) -> float | None:
     return None if first is None or other is None else other - first
 
 
-def _more(first: Amounts, other: Amounts) -> dict[str, float]:
-    """Return by how much each amount grew; without amounts that are unlimited in either run."""
+def _more(first: Amounts, other: Amounts, missing: float | None = 0.0) -> dict[str, float]:
+    """Return by how much each amount grew; without amounts that are unlimited in either run.
+
+    `missing` stands for an amount that is not set: None, unlimited, in a capability.
+    """
     grown = {}
     for name in dict.fromkeys([*first, *other]):
-        before, after = first.get(name, 0.0), other.get(name, 0.0)
+        before, after = first.get(name, missing), other.get(name, missing)
         if before is not None and after is not None:
             grown[name] = after - before
     return grown

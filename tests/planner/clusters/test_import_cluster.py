@@ -221,3 +221,18 @@ def test_the_import_command_reads_openb_and_a_published_manifest(db: None, share
         shared / "data" / "volcano-yaml" / "volcano-examples" / "hierarchical-jobs_queues.yaml"
     )
     assert "4 queues" in out
+
+
+def test_the_events_of_a_replay_that_lost_parts_are_counted() -> None:
+    pods = [factories.pod("a-0", "a"), factories.pod("a-1", "a")]
+    pods[0]["metadata"]["annotations"]["team.example/token"] = "planted"
+    events = [{"at": number, "create": {"pods": [pod]}} for number, pod in enumerate(pods)]
+    document = {
+        **factories.cluster(),
+        "replay": {"period_seconds": 1, "horizon_seconds": 9, "events": events},
+    }
+    read = read_cluster([("scenario.json", json.dumps(document).encode())], now=NOW)
+    assert [problem.message for problem in read.problems if problem.rule == "secret.left_out"] == [
+        "events of the replay: of 1 of them, parts that the scheduler does not read were removed before "
+        "anything was stored."
+    ]

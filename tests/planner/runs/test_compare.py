@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -10,13 +11,13 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.runs.models import Run
-from planner.runs.selectors.comparison_rows import Placement, placements_at_end
+from planner.runs.selectors.comparison_rows import Placement, placements_at_end, queue_delta
 from planner.runs.selectors.figures import queue_lines
 from planner.runs.selectors.runs import queue_figures
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
-from planning.rows import Decision
+from planning.rows import Amounts, Decision, QueueFigures
 from tests import factories
 from tests.planner.pages import fragment, text_of, visible_text
 from tests.planner.recorded import finish, simulated_run
@@ -333,3 +334,20 @@ def test_a_pod_is_placed_only_where_it_is_at_the_end() -> None:
         "runs": Placement("n0", "bind"),
         "next": Placement("n0", "pipeline"),
     }
+
+
+def test_a_new_capability_is_not_counted_as_growth() -> None:
+    queue = QueueFigures(**dict.fromkeys(field.name for field in fields(QueueFigures)) | AMOUNTS)
+    bounded = replace(queue, capability={"cpu": 8000.0, "pods": 4.0}, guarantee={"cpu": 1000.0})
+    wider = replace(bounded, capability={"cpu": 9000.0})
+    delta = queue_delta(queue, bounded)
+    assert delta is not None
+    assert (delta.capability, delta.guarantee) == ({}, {"cpu": 1000.0})
+    delta = queue_delta(bounded, wider)
+    assert delta is not None
+    assert delta.capability == {"cpu": 1000.0}
+
+
+AMOUNTS: dict[str, Any] = {
+    field.name: {} for field in fields(QueueFigures) if field.type in (Amounts, "Amounts")
+}
