@@ -15,9 +15,10 @@ from planner.accounts.models import Role, User, Workspace
 from planner.clusters.models import Snapshot
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors import rebases
-from planner.scenarios.services.nodes import nodes_remove
+from planner.scenarios.services.nodes import nodes_remove, nodes_update
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
+from planner.scenarios.views import changes
 from planning.contents import Content, frozen_input, renamed_queues
 from planning.differences import differences, field_changes
 from planning.queues import queue_manifest, queue_row, queue_spec
@@ -432,6 +433,27 @@ def test_the_page_shows_the_configuration_lines_that_would_differ(
     conf_update(scenario=scenario, text=f"# mine\n{factories.CONF}", expected_revision=3)
     page = text_of(browser.get(f"/scenarios/{scenario.pk}/carry-over/", {"snapshot": newer.pk}))
     assert '<span class="lines__line lines__line--in">+# mine</span>' in page
+
+
+def test_the_same_change_on_both_sides_is_said_to_agree(browser: Client, db: None) -> None:
+    scenario = factories.scenario()
+    queue_update(scenario=scenario, name="waits", patch={"weight": 9}, expected_revision=1)
+    document = factories.cluster()
+    document["queues"][1]["spec"]["weight"] = 9
+    newer = factories.snapshot(document)
+    page = text_of(browser.get(f"/scenarios/{scenario.pk}/carry-over/", {"snapshot": newer.pk}))
+    assert "No change of yours contradicts a change in the cluster." in page
+    assert "The branch would be equal to the newer snapshot." in page
+
+
+def test_the_page_says_how_many_fields_of_an_object_it_leaves_out(
+    browser: Client, scenario: Scenario, newer: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "SHOWN_FIELDS", 1)
+    smaller = {"status": {"allocatable": {"cpu": "3", "memory": "5Gi", "pods": "7"}}}
+    nodes_update(scenario=scenario, names=["n0"], patch=lambda node: smaller, expected_revision=3)
+    page = text_of(browser.get(f"/scenarios/{scenario.pk}/carry-over/", {"snapshot": newer.pk}))
+    assert "and 2 more fields; the API lists all" in page
 
 
 def test_a_viewer_sees_the_rebase_but_cannot_start_it(
