@@ -81,9 +81,10 @@ def apply(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     if problems := entered.block.problems or ([] if entered.texts else [_NOTHING]):
         return edit_refused(request, scenario, {"refused": problems, **typed}, INVALID)
     try:
+        patches = entered.patches(stored)
         saved = queues_update(
             scenario=scenario,
-            patches=entered.patches(stored),
+            patches=patches,
             expected_revision=expected,
             user=caller(request),
         )
@@ -92,7 +93,9 @@ def apply(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         return edit_refused(request, scenario, context, INVALID)
     except StaleRevision as error:
         return edit_refused(request, scenario, {"stale": changed_since(scenario, error), **typed}, STALE)
-    return queues_changed(request, scenario, saved[0].name, f"{counted(len(saved), 'queue')} saved", expected)
+    pairs = zip(patches, saved, strict=True)
+    changed = sum(queue_spec(stored[name]) != queue_spec(row) for name, row in pairs)
+    return queues_changed(request, scenario, saved[0].name, f"{counted(changed, 'queue')} changed", expected)
 
 
 @login_required

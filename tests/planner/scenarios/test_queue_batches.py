@@ -119,8 +119,18 @@ def test_selected_queues_get_one_value_and_the_page_shows_the_old_one(
     typed = {"revision": "2", "resource": "cpu", "selected": NAMES, "field": "deserved.cpu", "value": "0.5x"}
     answer = browser.post(f"{page}edit-queues/", typed, follow=True)
     assert [value(scenario, name) for name in NAMES] == ["4", "2"]
-    assert "2 queues saved: revision 3." in answer.text
+    assert "2 queues changed: revision 3." in answer.text
     assert 'title="in the snapshot: –"' in answer.text
+
+
+def test_selected_queues_that_have_the_value_already_do_not_count_as_changed(
+    scenario: Scenario, browser: Client
+) -> None:
+    page = reverse("planner:scenario-detail", args=[scenario.pk])
+    queues_update(scenario=scenario, patches={NAMES[0]: {"weight": 7}}, expected_revision=2)
+    typed = {"revision": "3", "resource": "cpu", "selected": NAMES, "field": "weight", "value": "7"}
+    answer = browser.post(f"{page}edit-queues/", typed, follow=True)
+    assert "1 queue changed: revision 4." in answer.text
 
 
 def test_problems_of_a_pasted_block_name_their_row_and_column(scenario: Scenario, browser: Client) -> None:
