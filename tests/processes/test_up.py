@@ -17,6 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.kept import DATABASE, empty_database
+from tests.processes.forks import children_of
 from tests.processes.installation import ROOT, SHORT
 from tests.processes.services import free_port
 from tests.processes.test_supervisor import wait_until_dead
@@ -62,19 +63,16 @@ class Up:
 
     def children(self) -> dict[str, int]:
         """Return the process ids of web and worker."""
-        text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return {
-            "web" if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes() else "worker": int(pid)
-            for pid in text.split()
+            "web" if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes() else "worker": pid
+            for pid in children_of(self.process.pid)
         }
 
     def family(self) -> list[int]:
         """Return the process ids of everything below the supervisor."""
         found, waiting = [], [self.process.pid]
         while waiting:
-            path = Path(f"/proc/{waiting.pop()}/task")
-            for children in path.glob("*/children"):
-                waiting += [int(pid) for pid in children.read_text().split()]
+            waiting += children_of(waiting.pop())
             found = list({*found, *waiting})
         return found
 
@@ -199,12 +197,7 @@ def test_web_processes_share_modules_but_no_database_connection(up: Up) -> None:
     assert not [file for file in files if DATABASE in file]
 
 
-def children_of(pid: int) -> list[str]:
-    """Return the processes that one has started and that are alive."""
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-
-
-def memory_of(pid: str) -> dict[str, int]:
+def memory_of(pid: int) -> dict[str, int]:
     """Return a process's memory in kilobytes by kind; Pss splits shared memory between the processes."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     return {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
@@ -235,9 +228,9 @@ def test_closing_the_terminal_leaves_no_process(used_folder: Path, tmp_path: Pat
     while b"is ready at" not in output:
         assert time.monotonic() < until, output
         output += os.read(terminal, 4096)
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    children = children_of(pid)
     assert len(children) == 2
     os.close(terminal)
     os.waitpid(pid, 0)
     for child in children:
-        wait_until_dead(int(child))
+        wait_until_dead(child)

@@ -64,16 +64,10 @@ def forecast_create(
 
 
 @transaction.atomic
-def targets_set(
-    *, scenario: Scenario, targets: Mapping[str, float], user: User | None = None
-) -> list[WaitTarget]:
+def targets_set(*, scenario: Scenario, targets: Mapping[str, float], user: User | None = None) -> None:
     """Replace the wait targets of a scenario; existing forecasts keep their own."""
-    role_require(user=user, workspace=scenario.workspace)
-    scenario.wait_targets.all().delete()
-    return WaitTarget.objects.bulk_create(
-        WaitTarget(scenario=scenario, queue=queue, seconds=seconds)
-        for queue, seconds in sorted(targets.items())
-    )
+    present = scenario.wait_targets.values_list("queue", flat=True)
+    targets_change(scenario=scenario, targets={**dict.fromkeys(present), **targets}, user=user)
 
 
 @transaction.atomic

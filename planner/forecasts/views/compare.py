@@ -41,10 +41,10 @@ def options_that_differ(before: Forecast, after: Forecast) -> Iterator[tuple[str
     first, second = ({**DEFAULTS, **forecast.options} for forecast in (before, after))
     for name, label in OPTIONS.items():
         if first[name] != second[name]:
-            yield label, _said(name, first[name]), _said(name, second[name])
+            yield label, _value_text(name, first[name]), _value_text(name, second[name])
 
 
-def _said(name: str, value: Any) -> str:
+def _value_text(name: str, value: Any) -> str:
     if name in _LISTED:
         return counted(len(value), _LISTED[name])
     if name.endswith("_seconds"):

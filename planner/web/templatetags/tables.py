@@ -62,8 +62,8 @@ def more_share(grown: float | None) -> SafeString:
     """Show by how many percentage points a share grew."""
     if grown is None:
         return soft("–")
-    says = percent(abs(grown)).replace("%", "pp")
-    return _signed(grown, f"{says[2:]} or more" if says.startswith("> ") else says)
+    points = percent(abs(grown)).replace("%", "pp")
+    return _signed(grown, f"{points[2:]} or more" if points.startswith("> ") else points)
 
 
 @register.simple_tag
