@@ -35,6 +35,17 @@ def plugin_notes(conf: SchedulerConf) -> list[str]:
     return notes
 
 
+def crash_notes(conf: SchedulerConf) -> list[str]:
+    """Return the note that a crash of Volcano is not simulated, if the configuration may cause it."""
+    evicts = any(option.name == "tdm" and option.enabled("enabledVictim") for option in conf.options())
+    if not evicts or "shuffle" not in conf.actions:
+        return []
+    return [
+        "Assumed: the scheduler runs with PANIC_ON_ERROR=false. By default it crashes when shuffle evicts a"
+        " pod that tdm picked."
+    ]
+
+
 def node_notes(nodes: int) -> list[str]:
     """Return the note that Volcano samples the nodes of a cluster that large, if it does."""
     if nodes <= SAMPLED_ABOVE:

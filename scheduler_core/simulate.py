@@ -11,7 +11,7 @@ from typing import Any
 from scheduler_core import result as shown
 from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.admission import Admission
-from scheduler_core.assumptions import cycle_notes, node_notes, plugin_notes, release_notes
+from scheduler_core.assumptions import crash_notes, cycle_notes, node_notes, plugin_notes, release_notes
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.cycles import ClusterTransition
 from scheduler_core.framework.closing import close_session, queue_allocated
@@ -68,6 +68,7 @@ class Simulation:
             *admission.workloads.unmodelled,
             *queue_notes(admission.items("queues")),
             *plugin_notes(self.conf),
+            *crash_notes(self.conf),
             *release_notes(document),
             *admission.notes(),
             *node_notes(len(admission.items("nodes"))),

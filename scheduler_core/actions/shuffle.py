@@ -20,14 +20,19 @@ def execute(session: Session) -> None:
     for number, tier in enumerate(session.functions.tiers_of(Point.VICTIM_TASKS), start=1):
         named_by: dict[str, list[str]] = {}
         victims: dict[str, TaskInfo] = {}
+        records: set[str] = set()
         for added in tier:
             for task in added.fn(running):
                 victims[task.key] = task
                 named_by.setdefault(task.key, []).append(added.plugin)
+                if added.returns_records:
+                    records.add(task.key)
         if victims:
             for position, key in enumerate(sorted(victims), start=1):
                 victim = victims[key]
-                decision = evict(session, victim, NAME, for_pod="", state="committed")
+                decision = evict(
+                    session, victim, NAME, for_pod="", state="committed", is_record=key in records
+                )
                 decision.explanation = session.observer.explain_shuffle(
                     victim, number, position, named_by[key]
                 )

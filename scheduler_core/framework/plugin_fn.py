@@ -31,6 +31,8 @@ class PluginFn:
         Whether jobs of one queue whose pods are all equal and waiting get the same answers as long as no task
         moves, as do their tasks as preemptors. A queue that rejects a task keeps rejecting it as long as
         tasks are only placed.
+    returns_records : bool
+        Whether the returned tasks are the nodes' own records of them, see `statement.evict`.
     companions : dict
         The attributes with further functions of the plugin, and the arguments of each.
 
@@ -41,6 +43,7 @@ class PluginFn:
     plugin: str
     fn: Callable[..., Any]
     same_for_equal_jobs: bool = field(default=False, kw_only=True)
+    returns_records: bool = field(default=False, kw_only=True)
 
 
 @dataclass(eq=False, repr=False)

@@ -269,9 +269,9 @@ class Registry:
         """Register which candidates may be evicted by gangpreempt or gangreclaim."""
         self._add(Point.UNIFIED_EVICTABLE, PluginFn(plugin, fn))
 
-    def add_victim_tasks(self, plugin: str, fn: Callable[[Sequence[TaskInfo]], list[TaskInfo]]) -> None:
+    def add_victim_tasks(self, plugin: str, fn: Callable[..., Any], *, returns_records: bool = False) -> None:
         """Register which running tasks shuffle should evict."""
-        self._add(Point.VICTIM_TASKS, PluginFn(plugin, fn))
+        self._add(Point.VICTIM_TASKS, PluginFn(plugin, fn, returns_records=returns_records))
 
     # dry runs of topology-aware preemption
 

@@ -152,10 +152,18 @@ def count_as_pipelined(session: Session, task: TaskInfo, node: int) -> bool:
     return refusal is None
 
 
-def evict(session: Session, task: TaskInfo, reason: str, *, for_pod: str, state: str) -> Decision:
-    """Evict a task from its node and call the plugins for it."""
+def evict(
+    session: Session, task: TaskInfo, reason: str, *, for_pod: str, state: str, is_record: bool = False
+) -> Decision:
+    """Evict a task from its node and call the plugins for it.
+
+    `is_record` says that a plugin selected the node's own record of the task: Volcano sets its status before
+    it subtracts it from the node, and so subtracts it from the releasing amounts.
+    """
     job = _job(task)
     job.update_task_status(task, TaskStatus.RELEASING)
+    if is_record:
+        task.node_status = TaskStatus.RELEASING
     session.nodes.update_task(task)
     session.events.fire_deallocate(task)
     return session.decide(

@@ -226,6 +226,17 @@ def _action_problems(conf: SchedulerConf) -> Problems:
             yield conf_finding(
                 "conf.shuffle_idle", "warning", ("actions",), message, fix="add tdm or rescheduling"
             )
+    if "shuffle" in conf.actions and any(
+        call.plugin == "tdm" for call in answering(conf, Point.VICTIM_TASKS)
+    ):
+        message = (
+            "the scheduler crashes when shuffle evicts a pod that tdm picked: it subtracts the pod's "
+            "requests from the releasing amounts of the node, which do not contain them"
+        )
+        fix = (
+            "set PANIC_ON_ERROR=false in the environment of the scheduler: it then logs the error and evicts"
+        )
+        yield conf_finding("conf.shuffle_crashes", "warning", ("actions",), message, fix=fix)
 
 
 def _starving_problems(conf: SchedulerConf) -> Problems:

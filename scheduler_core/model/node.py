@@ -14,7 +14,7 @@ from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.job import NO_NODE, TaskInfo
 from scheduler_core.model.pod import Pairs
-from scheduler_core.model.rows import Matrix, add_pairs, fits, sums_on_nodes
+from scheduler_core.model.rows import Matrix, add_pairs, fits, sums_on_nodes, without_scalars
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.tasks_on_nodes import TasksOnNodes
 from scheduler_core.resource import Resource
@@ -27,9 +27,6 @@ Listener = Callable[[TaskInfo, TaskStatus | None, TaskStatus | None], None]
 
 PIPELINED, RELEASING = TaskStatus.PIPELINED, TaskStatus.RELEASING
 PIPELINED_OR_RELEASING = frozenset({PIPELINED, RELEASING})
-
-# The positions of cpu and memory on every axis.
-BASIC = (0, 1)
 
 
 class NodeTable:
@@ -266,7 +263,8 @@ class NodeTable:
                 add_pairs(idle, self._without_scalars(pairs, number, sign), -sign)
                 add_pairs(used, pairs, sign)
             if status is RELEASING:
-                add_pairs(self.releasing_of[number], pairs, sign)
+                releasing = self.releasing_of[number]
+                add_pairs(releasing, pairs if sign > 0 or any(releasing) else without_scalars(pairs), sign)
 
     def _update_future(self, number: int) -> None:
         """Recompute the future idle amounts of a node."""
@@ -297,4 +295,4 @@ class NodeTable:
         if sign < 0:
             self.names_scalars[number] = True
             return pairs
-        return tuple(pair for pair in pairs if pair[0] in BASIC)
+        return without_scalars(pairs)

@@ -21,6 +21,11 @@ def add_pairs(row: list[float], pairs: Pairs, sign: float) -> None:
         row[position] += sign * amount
 
 
+def without_scalars(pairs: Pairs) -> Pairs:
+    """Return the amounts of CPU and memory, which are the first positions of every axis."""
+    return tuple(pair for pair in pairs if pair[0] in (0, 1))
+
+
 def fits(task: TaskInfo, available: Sequence[float]) -> bool:
     """Return whether a task fits the available amounts in every dimension that its request names."""
     for position, amount in task.shape.demands:  # noqa: SIM110

@@ -90,12 +90,15 @@ class Terminations:
             world.restarting.setdefault(job, set()).update(rest)
 
     def delete_pods_on(self, node: str, time: float) -> None:
-        """Delete the pods of a deleted node."""
+        """Delete the pods of a deleted node.
+
+        The deletion of a pod may end its job, or restart the job's other pods, which then leave the node.
+        """
         world = self.world
         stopped: set[str] = set()
         for key in world.pods_on(node):
-            life = world.lives[key]
-            if not life.has_ended:
+            life, info = world.lives.get(key), world.cluster.pods.infos.get(key)
+            if life is not None and info is not None and info.node_name == node and not life.has_ended:
                 stopped.add(life.job)
                 self.runs.stop(key, time)
                 self.remove(key, time)

@@ -10,6 +10,7 @@ from tests.reference.pods import Task
 from tests.reference.resources import Vector, added, fits, is_empty
 from tests.reference.session import Cache, Session
 from tests.reference.statement import Statement
+from tests.reference.tdm import Tdm
 
 
 def preempt(session: Session) -> None:
@@ -195,17 +196,27 @@ def reclaim_for(session: Session, task: Task, statement: Statement) -> None:
         mine.discard()
 
 
+def _scalars(amounts: Vector) -> Vector:
+    return {name: 0.0 if name in ("cpu", "memory") else amount for name, amount in amounts.items()}
+
+
 def shuffle(session: Session) -> None:
     """Evict the pods that plugins select. Section 8."""
     running = [
         task for job in session.cluster.jobs.values() for task in job.tasks if task.status == "Running"
     ]
     for tier in session.ask("victim_tasks"):
-        victims = {victim.key: victim for answer in tier for victim in answer(running)}
+        answers = [(answer.__self__, victim) for answer in tier for victim in answer(running)]
+        victims = {victim.key: victim for _, victim in answers}
+        records = {victim.key for plugin, victim in answers if isinstance(plugin, Tdm)}
         for key in sorted(victims):
             if victims[key].node in session.cluster.nodes:
+                node = session.cluster.nodes[victims[key].node]
+                releasing = node.releasing
                 statement = Statement(session)
                 statement.evict(victims[key], None)
                 statement.commit()
+                if key in records:
+                    node.releasing = releasing if any(releasing.values()) else _scalars(node.releasing)
         if victims:
             return

@@ -170,6 +170,7 @@ WRITTEN = {
         "conf.shuffle_idle",
         "actions",
     ),
+    "shuffle with tdm": (tiers("shuffle", "tdm"), "conf.shuffle_crashes", "actions"),
 }
 
 

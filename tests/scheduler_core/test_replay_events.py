@@ -115,3 +115,23 @@ def test_deleting_the_node_of_a_terminating_pod_does_not_change_its_run_time() -
         document["replay"] |= {"evicted": mode, "termination_seconds": 30}
         job = replay_document(document)["jobs"]["default/j"]
         assert (job["lost_seconds"], job["finished"]) == (0, finished)
+
+
+def test_deleted_node_ends_the_job_whose_other_pods_have_succeeded() -> None:
+    pods = [
+        pod(f"j-{number}", group="j", node="n", cpu=1, annotations={"queuecast/run-seconds": str(seconds)})
+        for number, seconds in enumerate((50, 10))
+    ]
+    document = scenario(
+        nodes=[node("n", cpu=4), node("m", cpu=4)],
+        podgroups=[podgroup("j", phase="Running")],
+        pods=pods,
+        conf=ALLOCATES,
+        replay={
+            "period_seconds": 1,
+            "horizon_seconds": 200,
+            "evicted": "delete",
+            "events": [{"at": 20, "delete": {"nodes": ["n"]}}],
+        },
+    )
+    assert replay_document(document)["jobs"]["default/j"]["finished"] == 20

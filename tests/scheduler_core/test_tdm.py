@@ -228,6 +228,14 @@ def test_shuffle_evicts_the_pods_of_an_inactive_zone() -> None:
     ]
 
 
+def test_shuffle_does_not_count_the_requests_of_these_pods_as_releasing() -> None:
+    """Volcano subtracts them before it adds them, and by default crashes, as nothing is releasing."""
+    result = simulate_document(shuffling("08:00-10:00"))
+    releasing = {entry["name"]: entry["releasing"] for entry in result["cycles"][0]["nodes"]}
+    assert releasing["n1"] == {"cpu": 0, "memory": 0, "pods": 1}
+    assert any("PANIC_ON_ERROR" in note for note in result["notes"])
+
+
 PERIODS = {"1m": [3, 0, 0], "1s": [3, 2, 0], "none": [3, 0, 0]}
 
 

@@ -41,7 +41,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_predicate(NAME, tdm.predicate, class_key=may_use_revocable)
     session.registry.add_node_order(NAME, tdm.node_order, class_key=may_use_revocable)
     session.registry.add_evictable(Point.PREEMPTABLE, NAME, tdm.preemptable)
-    session.registry.add_victim_tasks(NAME, tdm.victim_tasks)
+    session.registry.add_victim_tasks(NAME, tdm.victim_tasks, returns_records=True)
     session.registry.add_job_order(NAME, job_order)
     session.registry.add_job_pipelined(NAME, job_pipelined)
     session.registry.add_job_starving(NAME, job_starving)
