@@ -6,7 +6,7 @@ from typing import Any
 from planning.releases import release_of_name
 from scheduler_core import Options, prepare
 from scheduler_core.release import Release, Rule
-from scheduler_core.upgrade import impact_data, impact_markdown, upgrade_impact, verdict
+from scheduler_core.upgrade import impact_data, impact_markdown, impact_notes, upgrade_impact, verdict
 
 _USUAL_SIMULATIONS = 2 + len(Rule)
 
@@ -32,4 +32,9 @@ def upgrade_report(document: Mapping[str, Any], old: str, new: str, options: Opt
         begun=count,
     )
     name = str(document.get("name") or "scenario")
-    return {**impact_data(impact), "verdict": verdict(impact), "markdown": impact_markdown(impact, name)}
+    notes = impact_notes(impact.old, impact.new, old, new)
+    return {
+        **impact_data(impact, notes),
+        "verdict": verdict(impact),
+        "markdown": impact_markdown(impact, name, notes),
+    }

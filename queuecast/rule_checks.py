@@ -114,7 +114,7 @@ def _upgrade_keeps(name: str, outcomes: Compared) -> Result:
             f"{found.item.kind} {found.item.name}: {found.item.what} {_fact(found.old)} -> {_fact(found.new)}"
             f" ({causes_text(found)})"
             for found in impact.differences
-            if found.item.kind != "queue"
+            if found.item.kind != "queue" and not found.item.what.endswith("evicted for")
         ]
     )
 

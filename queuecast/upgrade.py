@@ -8,7 +8,14 @@ from queuecast.plans import faults, read
 from queuecast.problems import Refused, refusal
 from scheduler_core import prepare
 from scheduler_core.release import RELEASES, Release, release_named, release_of
-from scheduler_core.upgrade import Impact, impact_data, impact_markdown, replay_impact, upgrade_impact
+from scheduler_core.upgrade import (
+    Impact,
+    impact_data,
+    impact_markdown,
+    impact_notes,
+    replay_impact,
+    upgrade_impact,
+)
 
 SAME, DIFFERENT = 0, 1
 
@@ -21,11 +28,12 @@ def upgrade(args: argparse.Namespace) -> tuple[str, int]:
     old = _release(args.old) if args.old else release_of(document)
     impact = _impact(document, old, _release(args.new))
     name = args.files[0].name.partition(".")[0]
+    notes = impact_notes(impact.old, impact.new, args.old or document.get("release") or old.name, args.new)
     if args.output == "json":
-        report = json.dumps(impact_data(impact), ensure_ascii=False, indent=2) + "\n"
+        report = json.dumps(impact_data(impact, notes), ensure_ascii=False, indent=2) + "\n"
     else:
-        report = impact_markdown(impact, name)
-    return report, DIFFERENT if args.exit_code and impact.differences else SAME
+        report = impact_markdown(impact, name, notes)
+    return report, DIFFERENT if args.exit_code and not impact.is_empty else SAME
 
 
 def _impact(document: dict[str, Any], old: Release, new: Release) -> Impact:

@@ -80,7 +80,7 @@ class Rule(Enum):
         (1, 15),
         (5115,),
         "capacity",
-        "capacity considers reclaimable pods in the order of their names on the node.",
+        "capacity considers the reclaimable pods of a node in no fixed order (by name here).",
         "capacity considers reclaimable pods in the order in which they would be evicted.",
     )
     FAILED_RESERVE_LEAVES_NO_POD = Change(
@@ -193,6 +193,24 @@ RELEASES = (V1_14, V1_15, V1_16)
 """The known releases, the oldest first."""
 
 DEFAULT_RELEASE = V1_15
+
+UNMODELLED = {
+    V1_15.version: (
+        "quotas for dynamic resource allocation, scheduling gates when a job is enqueued, and pod-level "
+        "resources, which changed in v1.15"
+    ),
+    V1_16.version: (
+        "scores for dynamic resource allocation and volumes, usage, NUMA and device sharing, and the switch "
+        "enabledClusterOrder, which changed in v1.16"
+    ),
+}
+"""Differences for which there is no rule, by the first version that has them."""
+
+
+def unmodelled_between(old: Release, new: Release) -> list[str]:
+    """Return the differences between two releases for which there is no rule."""
+    first, last = sorted((old.version, new.version))
+    return [text for version, text in UNMODELLED.items() if first < version <= last]
 
 
 def release_of(document: Mapping[str, object]) -> Release:

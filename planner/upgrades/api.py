@@ -39,8 +39,8 @@ class CauseSerializer(serializers.Serializer[Any]):
     part = serializers.CharField(help_text="The plugin or action that it concerns.")
     since = serializers.CharField()
     pull_requests = serializers.ListField(child=serializers.IntegerField())
-    before = serializers.CharField()
-    after = serializers.CharField()
+    before = serializers.CharField(help_text="The behaviour of the release before.")
+    after = serializers.CharField(help_text="The behaviour of the release after.")
 
 
 class ChangedSerializer(serializers.Serializer[Any]):
@@ -66,6 +66,11 @@ class ImpactSerializer(serializers.Serializer[Any]):
     error = serializers.CharField(allow_blank=True)
     to = serializers.CharField(source="new_release")
     verdict = serializers.CharField(allow_null=True)
+    notes = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="What was assumed, and which differences between the releases were not compared.",
+    )
     causes = CauseSerializer(many=True, allow_null=True)
     differences = ChangedSerializer(many=True, allow_null=True)
     markdown = serializers.CharField(allow_null=True, help_text="A report for a change ticket.")
@@ -76,7 +81,7 @@ class ImpactSerializer(serializers.Serializer[Any]):
 
 
 _FACTS = ("pk", "state", "progress", "error", "old_release", "new_release")
-_FOUND = ("verdict", "causes", "differences", "markdown")
+_FOUND = ("verdict", "notes", "causes", "differences", "markdown")
 
 
 def _body(impact: Run) -> Any:

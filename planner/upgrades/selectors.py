@@ -68,9 +68,13 @@ class Changed:
 
 @dataclass(frozen=True)
 class UpgradeImpact:
-    """The impact of an upgrade: one sentence (`verdict`), causes, differences, and a report (`markdown`)."""
+    """The impact of an upgrade: one sentence (`verdict`), causes, differences, and a report (`markdown`).
+
+    `notes` say what was assumed and what was not compared.
+    """
 
     verdict: str
+    notes: Sequence[str]
     causes: Sequence[Cause]
     differences: Sequence[Changed]
     markdown: str
@@ -97,6 +101,7 @@ def impact_found(impact: Run) -> UpgradeImpact | None:
     data = impact.result.document()
     return UpgradeImpact(
         verdict=data["verdict"],
+        notes=data.get("notes", ()),
         causes=[Cause(**cause) for cause in data["rules"]],
         differences=[Changed(**row) for row in data["differences"]],
         markdown=data["markdown"],

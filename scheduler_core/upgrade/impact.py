@@ -77,8 +77,11 @@ class Impact:
         The releases before and after.
     differences : list of Difference
         The scenario first, then pods, jobs, queues; by name.
+    kinds : tuple of str
+        The kinds of things that are compared; a replay compares only jobs.
     causes : list of Rule
-        The rules without which the newer release decides differently, in the order of `Rule`.
+        The rules of the differences, and those that change anything else in the result; in the order of
+        `Rule`.
 
     """
 
@@ -86,6 +89,12 @@ class Impact:
     new: Release
     differences: list[Difference] = field(default_factory=list)
     causes: list[Rule] = field(default_factory=list)
+    kinds: tuple[str, ...] = ("pod", "job", "queue")
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the results of both releases are equal."""
+        return not self.causes
 
     def of_kind(self, kind: str) -> list[Difference]:
         """Return the differences about pods, jobs, queues or the scenario."""
@@ -131,7 +140,8 @@ def replay_impact(document: Mapping[str, Any], old: Release, new: Release) -> Im
     def decide(release: Release) -> Result:
         return replay_document(document, release=release)
 
-    return _Comparison(decide, facts_over_time, first_replay_difference, old, new).impact()
+    impact = _Comparison(decide, facts_over_time, first_replay_difference, old, new).impact()
+    return replace(impact, kinds=("job",))
 
 
 class _Comparison:
@@ -176,7 +186,6 @@ class _Comparison:
         (before, old_facts), (after, new_facts) = self.without(self.switched), self.without(())
         if self._parted(before, after) is None:
             return Impact(self.old, self.new)
-        causes = [rule for rule in self.switched if self._parted(self.without([rule])[0], after) is not None]
         items = [
             item
             for item in sorted({*old_facts, *new_facts}, key=_place)
@@ -187,7 +196,11 @@ class _Comparison:
             for item in items
         ]
         involved = {rule for difference in differences for rule in difference.rules}
-        causes = causes or [rule for rule in self.switched if rule in involved]
+        involved |= {
+            rule for rule in self.switched if self._parted(self.without([rule])[0], after) is not None
+        }
+        involved = involved or {*self._together(lambda result, _: self._parted(result, before) is None)}
+        causes = [rule for rule in self.switched if rule in involved]
         return Impact(self.old, self.new, differences, causes)
 
     def _causes_of(self, item: Item) -> tuple[tuple[Rule, ...], bool]:
@@ -196,12 +209,16 @@ class _Comparison:
         alone = [rule for rule in self.switched if not _differ(self.without([rule])[1], before, item)]
         if alone:
             return tuple(alone), False
+        return tuple(self._together(lambda _, facts: not _differ(facts, before, item))), True
+
+    def _together(self, restores: Callable[[Result, Facts], bool]) -> list[Rule]:
+        """Return rules that have to be reverted together, none of which can be left out."""
         needed = list(self.switched)
         for rule in self.switched:
             fewer = [other for other in needed if other is not rule]
-            if not _differ(self.without(fewer)[1], before, item):
+            if restores(*self.without(fewer)):
                 needed = fewer
-        return tuple(needed), True
+        return needed
 
 
 _KINDS = ("scenario", "pod", "job", "queue")
@@ -212,7 +229,9 @@ def _place(item: Item) -> tuple[int, str, str]:
 
 
 def _differ(some: Facts, others: Facts, item: Item) -> bool:
-    one, other = some.get(item), others.get(item)
+    """Return whether a fact differs; an absent queue figure equals 0."""
+    absent = 0 if item.kind == "queue" else None
+    one, other = some.get(item, absent), others.get(item, absent)
     if isinstance(one, float | int) and isinstance(other, float | int):
         return abs(one - other) > _CLOSE * max(abs(one), abs(other), 1.0)
     return bool(one != other)
@@ -233,12 +252,13 @@ def facts_of(result: Result) -> Iterator[tuple[Item, Any]]:
 
 
 def _pod_facts(cycle: Mapping[str, Any], where: str) -> Iterator[tuple[Item, Any]]:
-    """Yield the nodes to which pods are bound or pipelined, and the pods for which others are evicted."""
+    """Yield the nodes to which pods are bound or pipelined, and by what and for whom they are evicted."""
     for decision in cycle["decisions"]:
         if decision["op"] not in ("bind", "pipeline", "evict"):
             continue
         if decision["op"] == "evict":
             yield Item("pod", decision["pod"], f"{where}evicted by"), decision["action"]
+            yield Item("pod", decision["pod"], f"{where}evicted for"), decision.get("for")
         else:
             yield Item("pod", decision["pod"], f"{where}{decision['op']}"), decision["node"]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scheduler_core.release import Rule
+from scheduler_core.assumptions import release_notes
+from scheduler_core.release import Release, Rule, unmodelled_between
 from scheduler_core.upgrade.impact import Difference, Impact
 
 _TITLES = {
@@ -35,12 +36,37 @@ def causes_text(difference: Difference) -> str:
     return (" with " if difference.together else " or ").join(map(rule_id, difference.rules))
 
 
-def impact_data(impact: Impact) -> dict[str, Any]:
-    """Return an impact as plain data: `from`, `to`, `rules` that cause it, `differences` with their rules."""
+def impact_notes(old: Release, new: Release, *names: str) -> list[str]:
+    """Return the limits of a comparison: releases that stand for others, and differences without a rule.
+
+    Parameters
+    ----------
+    old, new : Release
+        The compared releases.
+    *names : str
+        The requested versions.
+
+    Examples
+    --------
+    >>> from scheduler_core.release import V1_14
+    >>> impact_notes(V1_14, V1_14, "v1.14.1")
+    ['Assumed: Volcano v1.14.1 decides as v1.14.4 does, the nearest known release.']
+
+    """
+    assumed = [note for name in names for note in release_notes({"release": name})]
+    return assumed + [f"Not compared: {text}." for text in unmodelled_between(old, new)]
+
+
+def impact_data(impact: Impact, notes: Iterable[str] = ()) -> dict[str, Any]:
+    """Return an impact as plain data: `from`, `to`, `rules` that cause it, `differences` with their rules.
+
+    `notes` are those of `impact_notes`.
+    """
     return {
         "from": impact.old.name,
         "to": impact.new.name,
-        "rules": [_rule_data(rule) for rule in impact.causes],
+        "notes": [*notes],
+        "rules": [_rule_data(rule, impact) for rule in impact.causes],
         "differences": [
             {
                 "kind": difference.item.kind,
@@ -56,19 +82,26 @@ def impact_data(impact: Impact) -> dict[str, Any]:
     }
 
 
-def _rule_data(rule: Rule) -> dict[str, Any]:
+def _behaviours(rule: Rule, impact: Impact) -> tuple[str, str]:
+    """Return the behaviour of the release before and of the one after, which may be the older one."""
+    before, after = rule.value.before, rule.value.after
+    return (before, after) if impact.new.follows(rule) else (after, before)
+
+
+def _rule_data(rule: Rule, impact: Impact) -> dict[str, Any]:
     change = rule.value
+    before, after = _behaviours(rule, impact)
     return {
         "id": rule_id(rule),
         "part": change.part,
         "since": "v{}.{}".format(*change.since),
         "pull_requests": list(change.pulls),
-        "before": change.before,
-        "after": change.after,
+        "before": before,
+        "after": after,
     }
 
 
-def impact_markdown(impact: Impact, name: str) -> str:
+def impact_markdown(impact: Impact, name: str, notes: Iterable[str] = ()) -> str:
     """Return a report for a change ticket.
 
     Parameters
@@ -77,30 +110,37 @@ def impact_markdown(impact: Impact, name: str) -> str:
         The impact.
     name : str
         The name of the cluster or scenario.
+    notes : iterable of str
+        Those of `impact_notes`.
 
     """
-    return "\n".join(_lines(impact, name)) + "\n"
+    return "\n".join(_lines(impact, name, [*notes])) + "\n"
 
 
-def _lines(impact: Impact, name: str) -> Iterator[str]:
+def _lines(impact: Impact, name: str, notes: list[str]) -> Iterator[str]:
     yield f"# {name}: Volcano {impact.old.name} to {impact.new.name}"
     yield ""
-    if not impact.differences and not impact.causes:
-        yield "Both releases decide the same."
-        return
     yield verdict(impact)
+    if notes:
+        yield ""
+        yield from (f"- {note}" for note in notes)
+    if impact.is_empty:
+        return
     yield ""
     yield "## Causes"
     yield ""
     for rule in impact.causes:
-        yield from _cause_lines(rule)
+        yield from _cause_lines(rule, impact)
     for kind, title in _TITLES.items():
         differences = impact.of_kind(kind)
         if differences:
             yield f"## {title}"
             yield ""
             yield from _table(impact, differences)
-    yield "Each cause was found by simulation: without the rule the newer release gives the older answer."
+    yield (
+        "Each cause was found by simulation: with the rule of a row switched back (all of them for a row "
+        f'with "with"), {impact.new.name} gives the value of {impact.old.name}.'
+    )
 
 
 def verdict(impact: Impact) -> str:
@@ -110,27 +150,37 @@ def verdict(impact: Impact) -> str:
     --------
     >>> from scheduler_core.release import V1_14, V1_15
     >>> verdict(Impact(V1_14, V1_15))
-    '0 pods, 0 jobs and 0 queues differ; causes: none.'
+    'Both releases decide the same here.'
 
     """
-    pods, jobs, queues = (
-        len({d.item.name for d in impact.of_kind(kind)}) for kind in ("pod", "job", "queue")
+    if impact.old.rules == impact.new.rules:
+        return f"Both follow the rules of {impact.new.name}: no difference between them is known."
+    if impact.is_empty:
+        return "Both releases decide the same here."
+    causes = ", ".join(map(rule_id, impact.causes))
+    if not impact.differences:
+        things = " or ".join(f"a {kind}" for kind in impact.kinds)
+        rest = "only decisions or figures that have no row"
+        return f"No compared fact of {things} differs, {rest}; causes: {causes}."
+    *others, last = (
+        _count(len({difference.item.name for difference in impact.of_kind(kind)}), kind)
+        for kind in impact.kinds
     )
-    causes = ", ".join(rule_id(rule) for rule in impact.causes) or "none"
-    counted = f"{_count(pods, 'pod')}, {_count(jobs, 'job')} and {_count(queues, 'queue')}"
-    return f"{counted} differ; causes: {causes}."
+    counts = f"{', '.join(others)} and {last}" if others else last
+    return f"{counts} differ; causes: {causes}."
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _cause_lines(rule: Rule) -> Iterator[str]:
+def _cause_lines(rule: Rule, impact: Impact) -> Iterator[str]:
     change = rule.value
+    before, after = _behaviours(rule, impact)
     pulls = ", ".join(f"#{pull}" for pull in change.pulls)
     yield f"- **{rule_id(rule)}** ({change.part}; since v{change.since[0]}.{change.since[1]}, {pulls})"
-    yield f"  - before: {change.before}"
-    yield f"  - after: {change.after}"
+    yield f"  - before: {before}"
+    yield f"  - after: {after}"
     yield ""
 
 

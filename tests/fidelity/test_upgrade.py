@@ -66,6 +66,16 @@ def test_causes_of_all_recorded_differences_are_found(name: str) -> None:
     assert agreement(name, 1) >= 0.95
 
 
+def test_the_rules_of_every_difference_are_among_the_causes_and_an_absent_figure_is_0() -> None:
+    older, newer = releases("v1.14.4")
+    for recording in recordings("v1.14.4", with_same=False, step=12):
+        impact = upgrade_impact(prepare(unnamed(recording)), older, newer)
+        assert impact.causes, "the recorded results differ"
+        for difference in impact.differences:
+            assert {*difference.rules} <= {*impact.causes}
+            assert difference.item.kind != "queue" or (difference.old or 0) != (difference.new or 0)
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_difference_names_its_rules_and_both_answers(name: str) -> None:
     older, newer = releases(name)
@@ -82,7 +92,7 @@ def test_needless_eviction_is_attributed_to_the_two_rules_that_prevent_it() -> N
         entry for entry in minimal("v1.14.4") if entry.scenario["name"] == "min114-reclaim-needless"
     )
     impact = upgrade_impact(prepare(unnamed(scenario)), older, newer)
-    evictions = [difference for difference in impact.of_kind("pod") if "evicted" in difference.item.what]
+    evictions = [difference for difference in impact.of_kind("pod") if "evicted by" in difference.item.what]
     assert [(entry.old, entry.new, entry.together) for entry in evictions] == [("reclaim", None, True)]
     assert set(evictions[0].rules) == {Rule.RECLAIM_ROLLBACK, Rule.CAPACITY_VICTIM_ORDER}
 

@@ -9,8 +9,15 @@ import pytest
 
 from queuecast.__main__ import main
 from scheduler_core import prepare, simulate_document
-from scheduler_core.release import RELEASES, V1_14, V1_15, Rule
-from scheduler_core.upgrade import impact_data, impact_markdown, upgrade_impact
+from scheduler_core.release import RELEASES, V1_14, V1_15, V1_16, Rule, unmodelled_between
+from scheduler_core.upgrade import (
+    Impact,
+    impact_data,
+    impact_markdown,
+    impact_notes,
+    upgrade_impact,
+    verdict,
+)
 from scheduler_core.upgrade.report import rule_id
 from tests.builders import Object, conf, node, pod, podgroup, queue, scenario
 
@@ -80,7 +87,38 @@ def test_upgrade_data_contains_every_difference() -> None:
 
 def test_upgrade_to_the_same_release_reports_no_difference() -> None:
     impact = upgrade_impact(prepare(EXAMPLE), V1_15, V1_15)
-    assert "Both releases decide the same." in impact_markdown(impact, "example")
+    assert "no difference between them is known" in impact_markdown(impact, "example")
+
+
+def test_a_downgrade_names_the_newer_behaviour_as_the_one_before() -> None:
+    impact = upgrade_impact(prepare(EXAMPLE), V1_15, V1_14)
+    rule = next(rule for rule in impact_data(impact)["rules"] if rule["id"] == "reclaim-rollback")
+    assert (rule["before"], rule["after"]) == (
+        Rule.RECLAIM_ROLLBACK.value.after, Rule.RECLAIM_ROLLBACK.value.before
+    )  # fmt: skip
+
+
+def test_releases_that_follow_the_same_rules_are_not_said_to_decide_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert upgrade(tmp_path, EXAMPLE, "--from", "v1.12.0", "--to", "v1.14.4") == 0
+    report = capsys.readouterr().out
+    assert "Both follow the rules of v1.14.4: no difference between them is known." in report
+    assert "Volcano v1.12.0 decides as v1.14.4 does, the nearest known release." in report
+
+
+def test_a_report_names_the_differences_that_are_not_modelled() -> None:
+    assert len(unmodelled_between(V1_16, V1_14)) == 2
+    (note,) = impact_notes(V1_14, V1_15)
+    assert note.startswith("Not compared: quotas for dynamic resource allocation")
+
+
+def test_a_result_that_differs_in_no_row_is_not_said_to_be_the_same() -> None:
+    impact = Impact(V1_14, V1_15, causes=[Rule.PREEMPT_ROLLBACK])
+    assert verdict(impact) == (
+        "No compared fact of a pod or a job or a queue differs, only decisions or figures that have no row; "
+        "causes: preempt-rollback."
+    )
 
 
 def upgrade(tmp_path: Path, document: Object, *arguments: str) -> int:
@@ -92,7 +130,7 @@ def upgrade(tmp_path: Path, document: Object, *arguments: str) -> int:
 def test_upgrade_command_prints_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert upgrade(tmp_path, EXAMPLE, "--from", "v1.14.4", "--to", "v1.15.1") == 0
     assert capsys.readouterr().out == impact_markdown(
-        upgrade_impact(prepare(EXAMPLE), V1_14, V1_15), "cluster"
+        upgrade_impact(prepare(EXAMPLE), V1_14, V1_15), "cluster", impact_notes(V1_14, V1_15)
     )
 
 

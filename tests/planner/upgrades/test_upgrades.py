@@ -101,6 +101,7 @@ def test_one_click_on_a_scenario_leads_to_its_impact(browser: Client, run: Run) 
     page = text_of(browser.get(answer["Location"]))
     assert "reclaim evicts at least one victim on a node" in page
     assert "pod default/run-0" in page
+    assert "Not compared: quotas for dynamic resource allocation" in page
     assert browser.get(reverse("planner:run-detail", args=[impact.pk]))["Location"] == answer["Location"]
 
 
@@ -136,4 +137,5 @@ def test_the_api_requests_and_returns_an_impact(api: APIClient, run: Run) -> Non
     assert body["state"] == "succeeded"
     assert {"kind": "pod", "name": "default/run-0"}.items() <= body["differences"][0].items()
     assert body["markdown"].startswith("# ")
+    assert body["notes"][0].startswith("Not compared: ")
     assert api.post(address, {"to": "x"}).status_code == 422
