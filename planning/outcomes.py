@@ -89,8 +89,11 @@ class _Belongings:
     """The job of each pod, the queue of each job, and the gang that each victim was chosen for."""
 
     def __init__(self, cycles: Sequence[Json]) -> None:
-        victims = [victim for cycle in cycles for victim in cycle.get("explain", {}).get("victims", ())]
-        self.gang = {(victim["pod"], victim["action"]): victim["for_job"] for victim in victims}
+        self.gang = {
+            (cycle["cycle"], victim["pod"], victim["action"]): victim["for_job"]
+            for cycle in cycles
+            for victim in cycle.get("explain", {}).get("victims", ())
+        }
         jobs = [job for cycle in cycles for job in cycle["podgroups"]]
         self.queue = {job["name"]: job["queue"] for job in jobs}
         self.job = {task["pod"]: job["name"] for job in jobs for task in job["tasks"]}
@@ -159,7 +162,7 @@ def _job_rows(cycle: Json, picture: CycleView) -> Iterator[Columns]:
 
 def _victim(order: int, cycle: int, step: Json, who: _Belongings, clock: PodClock) -> Columns:
     for_pod = step.get("for") or ""
-    for_job = who.job.get(for_pod) or who.gang.get((step["pod"], step["action"]), "")
+    for_job = who.job.get(for_pod) or who.gang.get((cycle, step["pod"], step["action"]), "")
     job = step.get("job") or ""
     return Columns(
         order=order,

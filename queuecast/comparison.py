@@ -31,7 +31,7 @@ def _counts(outcome: Outcome) -> dict[str, int]:
     return {
         "bound": ops.count("bind"),
         "pipelined": ops.count("pipeline"),
-        "victims_committed": len(outcome.victims),
+        "victims_committed": len({victim.pod for victim in outcome.victims}),
         "jobs": len(outcome.jobs),
         "jobs_pending": sum(job["waits"] for job in outcome.jobs.values()),
     }

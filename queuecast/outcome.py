@@ -1,9 +1,10 @@
 """The figures of a simulation that rules, tables and comparisons use."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from planning.rows import Decision, placements_at_end
 from scheduler_core.explain.pending import awaits_pods
 
 _WAITING = ("Pending", "Pipelined")
@@ -42,6 +43,7 @@ class Outcome:
         cycles = result["cycles"]
         groups = {group["name"]: group for group in cycles[-1]["podgroups"]}
         steps = [step for cycle in cycles for step in cycle["decisions"]]
+        rows = (Decision(**step) for step in decisions(result))
         return cls(
             queues={queue["name"]: queue for queue in cycles[-1]["at_end"].get("queues", ())},
             jobs={name: _job(group, cycles[-1]) for name, group in groups.items()},
@@ -57,11 +59,7 @@ class Outcome:
                 for step in steps
                 if step["op"] == "evict" and step["state"] == "committed"
             ),
-            placements={
-                step["pod"]: {"node": step["node"], "op": step["op"]}
-                for step in steps
-                if step["op"] == "pipeline" or (step["op"] == "bind" and step["state"] == "committed")
-            },
+            placements={pod: asdict(place) for pod, place in placements_at_end(rows).items()},
             notes=tuple(result["notes"]),
             loops=tuple(
                 entry["reason"]["sentence"]

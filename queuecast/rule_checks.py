@@ -70,7 +70,11 @@ def _no_victim_in(queue: str, outcomes: Compared) -> Result:
 
 def _max_evictions(limit: int, outcomes: Compared) -> Result:
     count = len(outcomes.after.victims)
-    return _unless([f"{count} {'pod is' if count == 1 else 'pods are'} evicted"] if count > limit else [])
+    pods = len({victim.pod for victim in outcomes.after.victims})
+    text = f"{pods} {'pod is' if pods == 1 else 'pods are'} evicted"
+    if count > pods:
+        text += f", {count} times in all"
+    return _unless([text] if count > limit else [])
 
 
 def _job_runs(job: str, outcomes: Compared) -> Result:

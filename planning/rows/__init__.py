@@ -24,14 +24,17 @@ from planning.rows.explanations import (
     Vote,
 )
 from planning.rows.outcomes import (
+    COUNTING,
     Decision,
     FlowRow,
     Moment,
     NodeMoment,
+    Placement,
     PodPlace,
     QueueFigures,
     QueueMoment,
     RunCounts,
+    placements_at_end,
     waits,
 )
 from planning.rows.problems import ConfFinding, Problem, new_problems
@@ -50,6 +53,7 @@ from scheduler_core.explain.pending import BEFORE_PODS
 
 __all__ = [
     "BEFORE_PODS",
+    "COUNTING",
     "ActionForm",
     "Amounts",
     "ArgumentField",
@@ -73,6 +77,7 @@ __all__ = [
     "Moment",
     "NodeMoment",
     "NodesRefusing",
+    "Placement",
     "PluginForm",
     "PodPlace",
     "Problem",
@@ -93,6 +98,7 @@ __all__ = [
     "Vote",
     "hangs_below",
     "new_problems",
+    "placements_at_end",
     "queue_rows",
     "tree_order",
     "waits",

@@ -1,7 +1,8 @@
 """Rows of a run's outcome."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from planning.rows.amounts import Amounts
@@ -15,6 +16,10 @@ def waits(job: Mapping[str, Any]) -> bool:
     True
     """
     return job["pending"] > 0 or (not job["pods"] and job["phase_after"] in BEFORE_PODS)
+
+
+COUNTING = 1
+"""The version of the rules of counts and verdicts; raise it when a rule changes."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,8 @@ class QueueFigures:
 class RunCounts:
     """How much a run decided, in numbers of pods and jobs; `evictions` counts each time, not each pod.
 
-    `pipelined` counts the pods that are pipelined at the end.
+    `bound` counts the pods that it bound and that are still so at the end, `pipelined` those that are
+    pipelined then. `counting` is the version of the rules, see COUNTING.
     """
 
     bound: int
@@ -56,6 +62,12 @@ class RunCounts:
     jobs: int
     jobs_pending: int
     decisions: int
+    counting: int = 0
+
+    @property
+    def is_outdated(self) -> bool:
+        """Return whether the figures of the run were stored by other rules than the present ones."""
+        return self.counting != COUNTING
 
     @classmethod
     def of(
@@ -72,14 +84,39 @@ class RunCounts:
         for victim in victims:
             by_state[victim["state"]].add(victim["pod"])
         return cls(
-            bound=len({step.pod for step in steps if step.op == "bind" and step.state == "committed"}),
+            bound=sum(place.op == "bind" for place in placements_at_end(steps).values()),
             pipelined=sum(job["task_status"].get("Pipelined", 0) for job in jobs),
             evictions=sum(victim["state"] == "committed" for victim in victims),
             **{f"victims_{state}": len(pods) for state, pods in by_state.items()},
             jobs=len(jobs),
             jobs_pending=sum(map(waits, jobs)),
             decisions=len(steps),
+            counting=COUNTING,
         )
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a run places a pod; `op` is bind, or pipeline if the node still has to release resources."""
+
+    node: str
+    op: str
+
+
+def placements_at_end(steps: "Iterable[Decision]") -> dict[str, Placement]:
+    """Return where pods are placed at the end, by what a run decided.
+
+    A bound pod may be evicted by a later cycle; a pipelined one is so for one session only.
+    """
+    places: dict[str, Placement] = {}
+    for _, of_cycle in groupby(steps, key=lambda step: step.cycle):
+        places = {pod: place for pod, place in places.items() if place.op != "pipeline"}
+        for step in of_cycle:
+            if step.op == "pipeline" or (step.op == "bind" and step.state != "failed"):
+                places[step.pod] = Placement(step.node, step.op)
+            elif step.op == "unpipeline" or (step.op == "evict" and step.state == "committed"):
+                places.pop(step.pod, None)
+    return places
 
 
 @dataclass(frozen=True)

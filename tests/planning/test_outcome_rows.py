@@ -40,3 +40,26 @@ def test_a_pipelined_pod_that_is_bound_later_is_not_counted_as_pipelined() -> No
     assert pipelined == bound
     counts = rows_of(result, document).counts
     assert (counts.bound, counts.pipelined) == (len(bound), 0)
+
+
+def test_a_pod_that_is_evicted_and_not_bound_again_is_not_counted_as_bound() -> None:
+    document = {**evicted_and_bound_again(), "cycles": 7}
+    counts = rows_of(prepare(document).simulate(), document).counts
+    assert (counts.bound, counts.victims_committed, counts.evictions) == (0, 1, 4)
+
+
+def test_a_pod_that_several_gangs_evict_names_the_gang_of_each_cycle() -> None:
+    document = recorded("capacity", 25)["scenario"]
+    conf = document["scheduler_conf"]
+    conf = {**conf, "actions": f"{conf['actions']}, gangreclaim, gangpreempt"}
+    document |= {"scheduler_conf": conf, "cycles": 4, "requeue": True}
+    result = prepare(document).simulate()
+    gangs = [
+        (victim["pod"], victim["for_job"])
+        for cycle in result["cycles"]
+        for victim in cycle["explain"]["victims"]
+        if not victim["for"]
+    ]
+    rows = [(row["pod"], row["for_job"]) for row in rows_of(result, document).victims if not row["for_pod"]]
+    assert rows == gangs
+    assert len(dict(rows)) < len(set(rows)), "a pod is evicted for two gangs"

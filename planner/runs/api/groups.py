@@ -28,8 +28,9 @@ class GroupSerializer(serializers.Serializer[Group]):
     )
     pending = serializers.IntegerField(allow_null=True, help_text="Waiting pods of the jobs.")
     work_lost_seconds = serializers.FloatField(
-        allow_null=True, help_text="The total run time of the evicted pods."
+        allow_null=True, help_text="The total run time of the evicted pods, where it is known."
     )
+    work_unknown = serializers.IntegerField(allow_null=True, help_text="Evictions of unknown run time.")
 
 
 class GroupsSerializer(serializers.Serializer[Any]):

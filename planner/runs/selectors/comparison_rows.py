@@ -1,14 +1,12 @@
 """The rows of a comparison of runs: queues, jobs and victims."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from planner.runs.models import Run
-from planner.runs.models.outcome import DecisionState
-from planning.rows import Amounts, Decision, QueueFigures, RunCounts, waits
+from planning.rows import Amounts, QueueFigures, RunCounts, waits
 
 Held = TypeVar("Held")
 
@@ -40,14 +38,6 @@ class VictimFigures:
     for_queue: str
     action: str
     ran_seconds: float | None
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where a run places a pod; `op` is bind, or pipeline if the node still has to release resources."""
-
-    node: str
-    op: str
 
 
 @dataclass(frozen=True)
@@ -123,12 +113,16 @@ class VictimChange:
 
 @dataclass(frozen=True)
 class Head:
-    """The totals of a run: `work_lost` in pod-seconds, `waiting_delta` in jobs."""
+    """The totals of a run: `work_lost` in pod-seconds, `waiting_delta` in jobs.
+
+    `work_lost` leaves out `work_unknown` evictions of pods whose run time is unknown.
+    """
 
     run: Run
     counts: RunCounts
     victims: VictimChange
     work_lost: float
+    work_unknown: int
     waiting_delta: int
 
 
@@ -177,22 +171,6 @@ def _more(first: Amounts, other: Amounts, missing: float | None = 0.0) -> dict[s
         if before is not None and after is not None:
             grown[name] = after - before
     return grown
-
-
-def placements_at_end(steps: Iterable[Decision]) -> dict[str, Placement]:
-    """Return where pods are placed at the end, by what a run decided.
-
-    A bound pod may be evicted by a later cycle; a pipelined one is so for one session only.
-    """
-    places: dict[str, Placement] = {}
-    for _, of_cycle in groupby(steps, key=lambda step: step.cycle):
-        places = {pod: place for pod, place in places.items() if place.op != "pipeline"}
-        for step in of_cycle:
-            if step.op == "pipeline" or (step.op == "bind" and step.state != DecisionState.FAILED):
-                places[step.pod] = Placement(step.node, step.op)
-            elif step.op == "unpipeline" or (step.op == "evict" and step.state == DecisionState.COMMITTED):
-                places.pop(step.pod, None)
-    return places
 
 
 def job_delta(first: JobFigures | None, other: JobFigures | None) -> JobDelta | None:

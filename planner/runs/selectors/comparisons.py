@@ -18,16 +18,14 @@ from planner.runs.selectors.comparison_rows import (
     Kinship,
     Line,
     Lines,
-    Placement,
     VictimChange,
     VictimFigures,
-    placements_at_end,
 )
 from planner.runs.selectors.figures import with_dominant_share
 from planner.runs.selectors.runs import run_counts, runs
 from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
-from planning.rows import QueueFigures, hangs_below
+from planning.rows import Placement, QueueFigures, hangs_below, placements_at_end
 from planning.traces import NODES
 
 FEWEST, MOST = 2, 6
@@ -53,7 +51,7 @@ class Comparison:
     @cached_property
     def heads(self) -> list[Head]:
         """The totals of each run."""
-        lost = self._work_lost()
+        lost, unknown = self._work_lost()
         counts = [run_counts(run) for run in self.runs]
         return [
             Head(
@@ -61,6 +59,7 @@ class Comparison:
                 counts=counts[place],
                 victims=self._victim_change(place),
                 work_lost=lost[run.outcome_id],
+                work_unknown=unknown[run.outcome_id],
                 waiting_delta=counts[place].jobs_pending - counts[0].jobs_pending,
             )
             for place, run in enumerate(self.runs)
@@ -127,12 +126,14 @@ class Comparison:
             new=pairs.count((False, True)), gone=pairs.count((True, False)), same=pairs.count((True, True))
         )
 
-    def _work_lost(self) -> dict[UUID | None, float]:
-        lost = dict.fromkeys(self._outcomes, 0.0)
+    def _work_lost(self) -> tuple[dict[UUID | None, float], dict[UUID | None, int]]:
+        """Return the known run time of the evicted pods, and the number of evictions of unknown run time."""
+        lost, unknown = dict.fromkeys(self._outcomes, 0.0), dict.fromkeys(self._outcomes, 0)
         evicted = Victim.objects.filter(outcome__in=self._outcomes, state=DecisionState.COMMITTED)
         for outcome, seconds in evicted.values_list("outcome_id", "ran_seconds"):
             lost[outcome] += seconds or 0.0
-        return lost
+            unknown[outcome] += seconds is None
+        return lost, unknown
 
     def _lines(self, found: Iterable[tuple[UUID | None, str, Held]]) -> Lines[Held]:
         """Return the values of each name in all runs."""

@@ -25,7 +25,8 @@ class Group:
     """Rows with the same value of one field.
 
     `pods` are the pods of jobs, or the distinct pods of victims and decisions; `pending` the waiting pods of
-    jobs; `work_lost_seconds` the run time of committed victims. None where it does not apply.
+    jobs; `work_lost_seconds` the run time of committed victims, except for `work_unknown` evictions whose
+    run time is unknown. None where it does not apply.
     """
 
     value: str
@@ -33,6 +34,7 @@ class Group:
     pods: int
     pending: int | None = None
     work_lost_seconds: float | None = None
+    work_unknown: int | None = None
 
 
 def job_groups(jobs: QuerySet[JobOutcome], by: str) -> list[Group]:
@@ -47,14 +49,22 @@ def job_groups(jobs: QuerySet[JobOutcome], by: str) -> list[Group]:
 
 def victim_groups(victims: QuerySet[Victim], by: str) -> list[Group]:
     """Return the groups of the victims, largest first (1 query)."""
-    lost = Sum("ran_seconds", filter=Q(state=DecisionState.COMMITTED))
+    committed = Q(state=DecisionState.COMMITTED)
+    lost = Sum("ran_seconds", filter=committed)
+    unknown = Count("pk", filter=committed & Q(ran_seconds=None))
     rows = (
         victims.order_by()
         .values(value=F(by))
-        .annotate(rows=Count("pk"), different=Count("pod", distinct=True), lost=lost)
+        .annotate(rows=Count("pk"), different=Count("pod", distinct=True), lost=lost, unknown=unknown)
     )
     found = [
-        Group(row["value"], row["rows"], row["different"], work_lost_seconds=row["lost"] or 0.0)
+        Group(
+            row["value"],
+            row["rows"],
+            row["different"],
+            work_lost_seconds=row["lost"] or 0.0,
+            work_unknown=row["unknown"],
+        )
         for row in rows
     ]
     return _largest_first(found)

@@ -259,10 +259,18 @@ def objects(counts: Mapping[str, int]) -> str:
 
 
 @register.simple_tag
-def work(seconds: float) -> str:
-    """Show lost work in pod-seconds or pod-hours; the tooltip has the exact value."""
+def work(seconds: float, unknown: int = 0) -> str:
+    """Show lost work in pod-seconds or pod-hours; the tooltip has the exact value.
+
+    `unknown` is the number of evictions whose run time is unknown and left out.
+    """
     text = f"{written(seconds / 3600)} pod-hours" if seconds >= 3600 else f"{written(seconds)} pod-seconds"
-    return format_html('<data value="{}" title="{} pod-seconds">{}</data>', seconds, f"{seconds:.12g}", text)
+    shown = format_html('<data value="{}" title="{} pod-seconds">{}</data>', seconds, f"{seconds:.12g}", text)
+    if not unknown:
+        return shown
+    return format_html(
+        "at least {} <small>run time of {} unknown</small>", shown, number(unknown, "eviction")
+    )
 
 
 @register.simple_tag

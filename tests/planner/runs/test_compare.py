@@ -11,13 +11,13 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.runs.models import Run
-from planner.runs.selectors.comparison_rows import Placement, placements_at_end, queue_delta
+from planner.runs.selectors.comparison_rows import queue_delta
 from planner.runs.selectors.figures import queue_lines
 from planner.runs.selectors.runs import queue_figures
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
-from planning.rows import Amounts, Decision, QueueFigures
+from planning.rows import Amounts, Decision, Placement, QueueFigures, placements_at_end
 from tests import factories
 from tests.planner.pages import fragment, text_of, visible_text
 from tests.planner.recorded import finish, simulated_run
@@ -124,6 +124,32 @@ def test_victims_are_classified_as_new_gone_or_unchanged(api: APIClient, pair: l
 
 def test_work_lost_is_counted_in_pod_seconds(api: APIClient, pair: list[Run]) -> None:
     assert [run["work_lost"] for run in comparison(api, pair)["runs"]] == [120.0, 180.0]
+
+
+def test_evictions_of_unknown_run_time_are_counted_apart(
+    api: APIClient, browser: Client, pair: list[Run]
+) -> None:
+    pair[0].victims.filter(pod="default/run-0").update(ran_seconds=None)
+    first, second = comparison(api, pair)["runs"]
+    assert (first["work_lost"], first["work_unknown"]) == (60.0, 1)
+    assert second["work_unknown"] == 0
+    page = visible_text(text_of(browser.get(address(pair))))
+    assert "at least 60 pod-seconds <small>run time of 1 eviction unknown</small>" in page
+    groups = api.get(f"/api/v1/runs/{pair[0].pk}/victims/groups/?by=queue").json()["groups"]
+    assert (groups[0]["work_lost_seconds"], groups[0]["work_unknown"]) == (60.0, 1)
+
+
+def test_a_run_counted_by_older_rules_says_so(api: APIClient, browser: Client, pair: list[Run]) -> None:
+    said = "follow older rules of counting"
+    page = f"/runs/{pair[0].pk}/"
+    assert said not in text_of(browser.get(page))
+    outcome = pair[0].outcome
+    assert outcome is not None
+    del outcome.counts["counting"]
+    outcome.save(update_fields=["counts"])
+    assert said in text_of(browser.get(page))
+    assert text_of(browser.get(address(pair))).count(said) == 1
+    assert api.get(f"/api/v1/runs/{pair[0].pk}/").json()["counts"]["counting"] == 0
 
 
 def test_differing_queues_jobs_and_placements_are_listed_first(api: APIClient, pair: list[Run]) -> None:

@@ -119,6 +119,7 @@ def test_job_groups_are_ordered_by_waiting_pods(api: APIClient, browser: Client,
     first = rows_of(api, run, "jobs/groups/?by=queue")["groups"][0]
     assert first == {
         "value": "research", "rows": 20, "pods": 40, "pending": 40, "work_lost_seconds": None,
+        "work_unknown": None,
     }  # fmt: skip
     page = visible_text(text_of(browser.get(f"/runs/{run.pk}/jobs/?by=queue")))
     assert 'href="?queue=research"' in page

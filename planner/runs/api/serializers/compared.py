@@ -47,7 +47,10 @@ class ComparedRunSerializer(serializers.Serializer[Any]):
     victims_new = serializers.IntegerField(source="victims.new")
     victims_gone = serializers.IntegerField(source="victims.gone")
     victims_same = serializers.IntegerField(source="victims.same")
-    work_lost = serializers.FloatField(help_text="Total run time of the evicted pods, in pod-seconds.")
+    work_lost = serializers.FloatField(
+        help_text="Total run time of the evicted pods, in pod-seconds, where it is known."
+    )
+    work_unknown = serializers.IntegerField(help_text="Evictions of unknown run time.")
     jobs = serializers.IntegerField(source="counts.jobs")
     jobs_pending = serializers.IntegerField(source="counts.jobs_pending")
 

@@ -13,7 +13,7 @@ from planner.runs.models.outcome import DecisionState
 from planning.amounts import limited_amounts
 from planning.contents import MOST_CYCLES
 from planning.deficits import deficit
-from planning.rows import Decision
+from planning.rows import COUNTING, Decision
 
 _MEASURED = ("required", "available", "missing")
 
@@ -33,7 +33,7 @@ class KeptRunOptions(RunOptions):
 class RunCountsSerializer(serializers.Serializer[Any]):
     """How much a run decided: a pod of several cycles counts once, but each of its evictions counts."""
 
-    bound = serializers.IntegerField(help_text="Pods.")
+    bound = serializers.IntegerField(help_text="Pods that are still bound at the end.")
     pipelined = serializers.IntegerField(help_text="Pods.")
     evictions = serializers.IntegerField()
     victims_committed = serializers.IntegerField(help_text="Pods.")
@@ -42,6 +42,11 @@ class RunCountsSerializer(serializers.Serializer[Any]):
     jobs = serializers.IntegerField()
     jobs_pending = serializers.IntegerField()
     decisions = serializers.IntegerField()
+    counting = serializers.IntegerField(
+        default=0,
+        help_text=f"The version of the rules of counting, now {COUNTING}; "
+        "an older one: counted by the rules of an earlier version.",
+    )
 
 
 class RunSerializer(ReadableRow, serializers.ModelSerializer[Run]):
