@@ -111,7 +111,7 @@ def _starved_queue(queue: StarvedQueue) -> str:
 def _pushed(verdict: Verdict) -> str:
     count = verdict.counts["pushed_below"]
     if not count:
-        return "Evictions pushed no queue below deserved."
+        return "Evictions pushed no queue below deserved by the end of the run."
     named = _named(verdict.pushed_below, count, _move)
     return f"Evictions pushed {counted(count, 'queue')} below deserved: {named}."
 
@@ -119,7 +119,7 @@ def _pushed(verdict: Verdict) -> str:
 def _lifted(verdict: Verdict) -> str:
     count = verdict.counts["lifted_above"]
     if not count:
-        return "No queue was lifted above deserved."
+        return "No queue was lifted above deserved by the end of the run."
     named = _named(verdict.lifted_above, count, _lift)
     return f"{counted(count, 'queue')} {agreed(count, 'was', 'were')} lifted above deserved: {named}."
 

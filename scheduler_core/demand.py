@@ -13,10 +13,11 @@ from typing import Any
 from scheduler_core import result as shown
 from scheduler_core.admission import Admission
 from scheduler_core.conf import SchedulerConf, parse_conf
-from scheduler_core.errors import InputError, SchedulerPanic
+from scheduler_core.errors import InputError, SchedulerHang, SchedulerPanic
+from scheduler_core.failure import sentence_of
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue import ROOT, QueueInfo, ancestors
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.model.queue_part import JobAmounts, Part
 from scheduler_core.model.queue_sums import QueueSums
@@ -145,7 +146,9 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
     try:
         session = _session(demand, document, parse_conf(conf, release_of(demand.settings)))
     except (InputError, SchedulerPanic) as error:
-        return {"error": str(error)}
+        return {"error": sentence_of(error)}
+    if crash := _crash(demand, session):
+        return {"error": crash}
     obstacles = [text for report in session.registry.reports if (text := report().get("obstacle"))]
     state = shown.state(session)
     return {
@@ -153,6 +156,20 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
         "without_jobs": _without_jobs(session, state),
         "obstacle": obstacles[0] if obstacles else "",
     }
+
+
+def _crash(demand: Demand, session: Session) -> str:
+    """Return why Volcano would crash or hang when it closes the session, empty if it would not.
+
+    It follows the parents of queues with allocated pods; root exists in every cluster unless it is left out.
+    """
+    for name, of_queue in demand.queues.items():
+        if of_queue.running and name in session.queues and ROOT in session.queues:
+            try:
+                ancestors(session.queues, name)
+            except (SchedulerPanic, SchedulerHang) as error:
+                return sentence_of(error)
+    return ""
 
 
 def _without_jobs(session: Session, state: Object) -> dict[str, dict[str, float]]:

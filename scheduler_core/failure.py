@@ -20,14 +20,15 @@ def failed(answer: Mapping[str, Any], error: Exception) -> dict[str, Any]:
         Any exception but `fault.NOT_OURS`, which a caller has to handle.
 
     """
-    stopped = {"name": answer["name"], "error": _sentence(error), "notes": answer.get("notes", [])}
+    stopped = {"name": answer["name"], "error": sentence_of(error), "notes": answer.get("notes", [])}
     if isinstance(error, (SchedulerPanic, SchedulerHang, InputError)):
         return stopped
     fault = fault_of(error)
     return {**stopped, "error": fault.sentence, "fault": fault._asdict()}
 
 
-def _sentence(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
+    """Return why a scenario cannot be simulated."""
     if isinstance(error, SchedulerPanic):
         return f"Volcano would crash here: {error}"
     if isinstance(error, SchedulerHang):

@@ -81,7 +81,8 @@ class Unblocking:
     """A change with which a job would run, and its other effects.
 
     `members` are the job's pods placed, pipelined and pending, and its minimum; `cost` is how many pods of
-    others are evicted or lose their place; `changed` has every other job whose pods or phase differ.
+    others are evicted or lose their place; `changed` has every other job whose pods or phase differ,
+    `repeated` the pods that are evicted in both cases, but more or less often.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Unblocking:
     changed: Sequence[Mapping[str, Any]]
     stopped: Sequence[str]
     started: Sequence[str]
+    repeated: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -58,7 +59,9 @@ class Outcome:
     jobs : dict
         A `JobOutcome` by job.
     evicted : dict
-        The evictions of all cycles, by pod.
+        The last eviction of each pod.
+    times : dict
+        The number of its evictions in all cycles, by pod.
     releasing : set of str
         The nodes on which pods are still terminating at the end.
     looping : set of str
@@ -69,7 +72,9 @@ class Outcome:
 
     def __init__(self, result: Object) -> None:
         self.jobs = {entry["name"]: _job(entry) for entry in result["cycles"][-1]["podgroups"]}
-        self.evicted = dict(self._evictions(result))
+        evictions = list(self._evictions(result))
+        self.evicted = dict(evictions)
+        self.times = Counter(pod for pod, _ in evictions)
         nodes = result["cycles"][-1]["nodes"]
         self.releasing = {entry["name"] for entry in nodes if any(entry["releasing"].values())}
         self.looping = jobs_in_loops(result)
@@ -115,7 +120,8 @@ def effects(before: Outcome, after: Outcome, job: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        `evicted` (additional evictions), `spared` (evictions that no longer happen), `changed` (each other
+        `evicted` (additional evicted pods), `spared` (pods that are no longer evicted), `repeated` (pods that
+        are evicted in both cases, more or less often: `before` and `after`), `changed` (each other
         job whose pods have other places, or whose phase differs: its queue, the pods placed and pipelined
         before and after, how many are placed in both cases, how many of these are on other nodes, its phase
         before and after), `stopped` and `started` (jobs that lose or get their minimum).
@@ -130,10 +136,25 @@ def effects(before: Outcome, after: Outcome, job: str) -> dict[str, Any]:
     return {
         "evicted": [entry for pod, entry in after.evicted.items() if pod not in before.evicted],
         "spared": [entry for pod, entry in before.evicted.items() if pod not in after.evicted],
+        "repeated": [
+            {
+                "pod": pod,
+                "job": entry["job"],
+                "queue": entry["queue"],
+                "before": times,
+                "after": after.times[pod],
+            }
+            for pod, entry in before.evicted.items()
+            if after.times[pod] not in (0, times := before.times[pod])
+        ],
         "changed": changed,
         "stopped": [name for name in names if before.jobs[name].served and not after.jobs[name].served],
         "started": [name for name in names if after.jobs[name].served and not before.jobs[name].served],
     }
+
+
+def _whose(entry: Mapping[str, str]) -> dict[str, str]:
+    return {name: entry[name] for name in ("pod", "job", "queue")}
 
 
 def _compared(name: str, before: JobOutcome, after: JobOutcome) -> dict[str, Any]:
@@ -171,6 +192,7 @@ def effect_text(effect: Mapping[str, Any]) -> str:
     if effect["spared"]:
         count = len(effect["spared"])
         parts.append(f"{counted(count, 'pod')} would no longer be evicted")
+    parts += _repeated(effect["repeated"])
     losing = {entry["job"] for entry in effect["evicted"]}
     by_kind: dict[str, list[Mapping[str, Any]]] = {}
     for entry in effect["changed"]:
@@ -182,6 +204,18 @@ def effect_text(effect: Mapping[str, Any]) -> str:
     if others := by_kind.get("others"):
         parts.append(f"other pods or nodes are chosen for {_named(others)}")
     return ", ".join(parts) or "nothing else changes"
+
+
+def _repeated(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    more = [entry for entry in entries if entry["after"] > entry["before"]]
+    fewer = [entry for entry in entries if entry["after"] < entry["before"]]
+    for found, often in ((more, "more often"), (fewer, "less often")):
+        if found:
+            before, after = (sum(entry[side] for entry in found) for side in ("before", "after"))
+            yield (
+                f"{counted(len(found), 'pod')} would be evicted {often} "
+                f"({counted(after, 'eviction')} instead of {before:,})"
+            )
 
 
 def _kind(entry: Mapping[str, Any], losing: set[str]) -> str:

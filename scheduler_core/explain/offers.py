@@ -35,7 +35,7 @@ KINDS: Mapping[str, str] = {
     "unblock.pair": "pair of changes",
 }
 _OF_THE_CONFIGURATION = ("unblock.actions", "unblock.switches", "unblock.tiers")
-_EFFECT = ("id", "runs", "members", "evicted", "spared", "changed")
+_EFFECT = ("id", "runs", "members", "evicted", "spared", "repeated", "changed")
 _RANKS = {name: rank for rank, name in enumerate(KINDS)}
 
 

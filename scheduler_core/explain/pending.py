@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_core.admission import Admission
 from scheduler_core.explain.cycle_view import CycleView, Object, items, key_of, queue_named
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.refused import not_enqueued, queue_full
@@ -71,11 +72,17 @@ def unknown_queue(document: Object, job: str) -> Reason | None:
 
 
 def unknown_queues(document: Object) -> dict[str, str]:
-    """Return the PodGroups that name a queue that does not exist, each with this name."""
+    """Return the PodGroups that name a queue that does not exist, each with this name.
+
+    Includes the PodGroups that controllers create.
+    """
     queues = {entry["metadata"]["name"] for entry in items(document, "queues")}
     if document.get("default_queues") is not False:
         queues |= {"default", "root"}
     named = {key_of(podgroup): queue_named(podgroup) for podgroup in items(document, "podgroups")}
+    if document.get("jobs") or document.get("controllers") is True:
+        created = Admission(document).cluster().podgroups
+        named |= {key: queue_named(podgroup) for key, podgroup in created.items()}
     return {job: queue for job, queue in named.items() if queue not in queues}
 
 

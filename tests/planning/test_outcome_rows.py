@@ -6,6 +6,7 @@ import json
 import pytest
 
 from planning.outcomes import Rows, rows_of
+from planning.traces import VERDICT, payload_of
 from scheduler_core import Options, encode, prepare
 from scheduler_core.explain import with_loops
 from tests.planner.recorded import recorded
@@ -46,6 +47,20 @@ def test_a_pod_that_is_evicted_and_not_bound_again_is_not_counted_as_bound() -> 
     document = {**evicted_and_bound_again(), "cycles": 7}
     counts = rows_of(prepare(document).simulate(), document).counts
     assert (counts.bound, counts.victims_committed, counts.evictions) == (0, 1, 4)
+
+
+def test_a_vcjob_without_a_podgroup_that_names_an_unknown_queue_is_counted_as_ignored() -> None:
+    document = evicted_and_bound_again()
+    template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}
+    spec = {
+        "queue": "nowhere",
+        "minAvailable": 1,
+        "tasks": [{"name": "t", "replicas": 1, "template": template}],
+    }
+    document["jobs"] = [{"metadata": {"name": "lost"}, "spec": spec}]
+    parts = rows_of(prepare(document).simulate(), document).parts
+    verdict = next(payload_of(part.packed) for part in parts if part.part == VERDICT)
+    assert verdict["counts"]["ignored"] == 1
 
 
 def test_a_pod_that_several_gangs_evict_names_the_gang_of_each_cycle() -> None:

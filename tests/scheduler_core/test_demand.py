@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import manifests
-from scheduler_core import problems, result
+from scheduler_core import problems, result, simulate_document
 from scheduler_core.demand import demand_of, queues_at_open
 from scheduler_core.reading import entries
 from tests.builders import conf, node, podgroup, pods, queue, scenario, session_of
@@ -63,6 +63,18 @@ def test_job_in_a_queue_with_children_is_an_obstacle() -> None:
     )
     opened = queues_at_open(demand_of(document), TREE, CAPACITY)
     assert opened["obstacle"] == "job default/early is in queue a, which has children"
+
+
+def test_a_queue_with_allocated_pods_below_a_missing_parent_is_said_to_crash_volcano() -> None:
+    queues = [*TREE, queue("lost", parent="nowhere")]
+    waiting = full_of((podgroup("job", queue="lost"), pods("job", 1, cpu=1)), queues=queues)
+    assert "error" not in queues_at_open(demand_of(waiting), queues, conf("allocate", ["gang"]))
+    held = pods("job", 1, cpu=1, node="n", phase="Running")
+    running = full_of((podgroup("job", queue="lost"), held), queues=queues)
+    opened = queues_at_open(demand_of(running), queues, conf("allocate", ["gang"]))
+    assert opened["error"].endswith("queue lost has allocated pods, and its parent nowhere does not exist")
+    whole = simulate_document({**running, "scheduler_conf": conf("allocate", ["gang"])})
+    assert whole["error"] == opened["error"]
 
 
 def test_jobs_are_counted_for_a_queue_that_is_added_later() -> None:

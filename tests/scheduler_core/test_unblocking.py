@@ -269,7 +269,7 @@ def test_side_effects_name_all_pods_of_a_job(
         "elsewhere": 0,
         "phase": {"before": "Running", "after": "Running"},
     }
-    effect = {"evicted": [{"job": "ns/a", "queue": "q"}], "spared": [], "changed": [change]}
+    effect = {"evicted": [{"job": "ns/a", "queue": "q"}], "spared": [], "repeated": [], "changed": [change]}
     assert effect_text(effect) == f"1 more pod would be evicted (queue q), {text}"
 
 

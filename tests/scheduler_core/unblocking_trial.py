@@ -65,6 +65,12 @@ def evictions(result: Object) -> dict[str, str]:
     }
 
 
+def evicted_times(result: Object) -> Counter[str]:
+    """Return how often each pod is evicted, over all cycles."""
+    steps = (step for cycle in result["cycles"] for step in cycle["decisions"])
+    return Counter(step["pod"] for step in steps if step["op"] == "evict" and step["state"] == "committed")
+
+
 def places(entry: Object) -> dict[str, tuple[bool, str]]:
     """Return whether each placed or pipelined pod of a job is placed, and its node."""
     return {
@@ -498,7 +504,11 @@ def _evictions_match(result: Object, after: Object, offer: Object) -> bool:
     was, now = evictions(result), evictions(after)
     more = {entry["pod"] for entry in offer["evicted"]} == now.keys() - was.keys()
     fewer = {entry["pod"] for entry in offer["spared"]} == was.keys() - now.keys()
-    return more and fewer and (offer["runs"] != "after evictions" or bool(now))
+    times = [evicted_times(result), evicted_times(after)]
+    often = {entry["pod"]: (entry["before"], entry["after"]) for entry in offer["repeated"]} == {
+        pod: (before, times[1][pod]) for pod, before in times[0].items() if times[1][pod] not in (0, before)
+    }
+    return more and fewer and often and (offer["runs"] != "after evictions" or bool(now))
 
 
 def _effects_match(result: Object, after: Object, job: str, offer: Object) -> bool:
@@ -512,7 +522,7 @@ def _effects_match(result: Object, after: Object, job: str, offer: Object) -> bo
             wanted[name] = (sum(p for p, _ in old.values()), sum(p for p, _ in new.values()))
     stated = {e["job"]: (e["placed"]["before"], e["placed"]["after"]) for e in offer["changed"]}
     silent = "nothing else changes" in offer["reason"]["sentence"]
-    nobody = not wanted and not offer["evicted"] and not offer["spared"]
+    nobody = not wanted and not (offer["evicted"] or offer["spared"] or offer["repeated"])
     return stated == wanted and silent == nobody
 
 

@@ -94,5 +94,5 @@ def _search(document: Mapping[str, Any]) -> Search:
 
 
 def _unblocking(change: Mapping[str, Any]) -> Unblocking:
-    kept = {field.name: change[field.name] for field in fields(Unblocking)}
+    kept = {field.name: change[field.name] for field in fields(Unblocking) if field.name in change}
     return Unblocking(**{**kept, "reason": Reason(**change["reason"])})

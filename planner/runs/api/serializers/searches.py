@@ -75,6 +75,16 @@ class ChangedJobSerializer(serializers.Serializer[Any]):
     phase = PhaseSerializer()
 
 
+class RepeatedEvictionSerializer(serializers.Serializer[Any]):
+    """A pod that is evicted with and without the change, a different number of times."""
+
+    pod = serializers.CharField()
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    before = serializers.IntegerField(help_text="Evictions over all cycles without the change.")
+    after = serializers.IntegerField(help_text="Evictions over all cycles with the change.")
+
+
 class UnblockingSerializer(serializers.Serializer[Any]):
     """A change with which the job would run; one unit less is not enough, as a simulation showed."""
 
@@ -92,6 +102,9 @@ class UnblockingSerializer(serializers.Serializer[Any]):
     )
     spared = serializers.ListField(
         child=serializers.DictField(child=serializers.CharField()), help_text="Pods no longer evicted."
+    )
+    repeated = RepeatedEvictionSerializer(
+        many=True, help_text="Pods that are evicted in both cases, but more or less often."
     )
     changed = ChangedJobSerializer(many=True, help_text="Every other job with a different outcome.")
     stopped = serializers.ListField(
