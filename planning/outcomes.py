@@ -1,54 +1,20 @@
 """Conversion of the core's result to the rows that pages and scripts filter."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import IO, Any
+from typing import Any
 
 from planning.amounts import limited_amounts
-from planning.documents import encoded, items
+from planning.documents import items
 from planning.pods import PodClock
 from planning.rows import Decision, RunCounts, hangs_below, tree_order
-from planning.traces import LOOPS, VERDICT, VICTIMS, Part, packed_decisions, parts_of, payload_of
+from planning.rows.stored import LOOPS, VERDICT, VICTIMS, Columns, Part, Rows, payload_of
+from planning.traces import packed_decisions, parts_of
 from planning.utilisation import pool_uses
 from planning.verdict import kept, verdict_of
 from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.pending import NO_PODS, diagnosis, is_enqueued_without_pods, unknown_queues
 
 Json = Mapping[str, Any]
-Columns = dict[str, Any]
-"""One row: a value for each column of its table."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows of one result, and its explanations in parts."""
-
-    queues: Sequence[Columns]
-    jobs: Sequence[Columns]
-    victims: Sequence[Columns]
-    parts: Sequence[Part]
-    counts: RunCounts
-
-    def write(self, target: IO[bytes]) -> None:
-        """Write the rows as a line of JSON, followed by the contents of the parts."""
-        listed = [(part.part, part.key, len(part.packed), part.size) for part in self.parts]
-        line = {
-            "queues": self.queues,
-            "jobs": self.jobs,
-            "victims": self.victims,
-            "parts": listed,
-            "counts": asdict(self.counts),
-        }
-        target.write(encoded(line))
-        target.writelines(part.packed for part in self.parts)
-
-    @classmethod
-    def read(cls, source: IO[bytes]) -> "Rows":
-        """Return the rows that `write` wrote."""
-        line = json.loads(source.readline())
-        parts = [Part(part, key, source.read(length), size) for part, key, length, size in line["parts"]]
-        return cls(line["queues"], line["jobs"], line["victims"], parts, RunCounts(**line["counts"]))
 
 
 def rows_of(result: Json, document: Json) -> Rows:

@@ -50,7 +50,7 @@ class QueueFields(Protocol):
     def position(self) -> int: ...
 
 
-@dataclass(eq=False)
+@dataclass
 class Queue:
     """One queue of a planned state, with the fields of Volcano's Queue. None or empty means not set."""
 
@@ -75,7 +75,7 @@ class Queue:
     """The rest of the object, so that nothing is lost."""
     position: int = 0
     """Its position in the imported list."""
-    id: UUID | None = None
+    id: UUID | None = dataclass_field(default=None, compare=False)
     """Its database row, None while it has none."""
 
 

@@ -1,9 +1,7 @@
 """The parts of a result that pages with explanations read, so that none reads the whole result."""
 
 import json
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
@@ -12,6 +10,22 @@ from planning.documents import items
 from planning.nodes import pool_name
 from planning.pods import requests_of
 from planning.rows import Decision
+from planning.rows.stored import (
+    DECISIONS,
+    DECISIONS_IN_A_PART,
+    DESERVED,
+    LOOPS,
+    NODES,
+    PENDING,
+    PODS,
+    POOLS,
+    REQUESTS,
+    SESSIONS,
+    SPARED,
+    VICTIMS,
+    Part,
+    preemptor_key,
+)
 from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.deserved import derived
 from scheduler_core.explain.loops import loops
@@ -20,58 +34,7 @@ from scheduler_core.explain.victims import spared_candidates, victim_stories
 
 Json = Mapping[str, Any]
 
-DECISIONS_IN_A_PART = 5_000
-
-DECISIONS = "decisions"
-PODS = "pods"
-NODES = "nodes"
-POOLS = "pools"
-REQUESTS = "requests"
-SESSIONS = "sessions"
-DESERVED = "deserved"
-PENDING = "pending"
-VICTIMS = "victims"
-SPARED = "spared"
-LOOPS = "loops"
-VERDICT = "verdict"
-
 _SESSION = ("queue_plugin", "queues", "total_resource")
-
-
-@dataclass(frozen=True)
-class Part:
-    """One part of a result, compressed; `key` names the object that it is about, if it is one."""
-
-    part: str
-    key: str
-    packed: bytes
-    size: int
-    """Bytes when unpacked."""
-
-    @classmethod
-    def of(cls, part: str, payload: Any, key: str = "") -> "Part":
-        """Return the part that holds `payload`."""
-        content = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
-        return cls(part, key, zlib.compress(content, 6), len(content))
-
-
-def payload_of(packed: bytes | memoryview) -> Any:
-    """Return what a part holds."""
-    return json.loads(zlib.decompress(packed))
-
-
-def holds(packed: bytes | memoryview, words: str) -> bool:
-    """Return whether a text, in lower case, occurs in a part.
-
-    >>> holds(Part.of(PODS, {"ml/Train": []}).packed, "train")
-    True
-    """
-    return json.dumps(words, ensure_ascii=False)[1:-1] in zlib.decompress(packed).decode().lower()
-
-
-def preemptor_key(pod: str, job: str) -> str:
-    """Return the key of decisions for a pod, or for a whole gang if there is no pod."""
-    return pod or f"gang {job}"
 
 
 def parts_of(result: Json, document: Json) -> Iterator[Part]:

@@ -9,7 +9,7 @@ from planning.documents import encoded
 from planning.forecasts.record import Record
 from planning.forecasts.seeds import SeedRow
 from planning.forecasts.storage import packed
-from planning.traces import Part
+from planning.rows.stored import Part
 
 Json = Mapping[str, Any]
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from planning.outcomes import Rows, rows_of
-from planning.traces import VERDICT, payload_of
+from planning.outcomes import rows_of
+from planning.rows.stored import VERDICT, Rows, payload_of
 from scheduler_core import Options, encode, prepare
 from scheduler_core.explain import with_loops
 from tests.planner.recorded import recorded

@@ -16,7 +16,7 @@ from planning.forecasts.seeds import QueueChange, SeedRow, change_over_seeds, sa
 from planning.forecasts.storage import unpacked
 from planning.forecasts.trace_texts import queues_for_jobs
 from planning.memory_cache import MemoryCache
-from planning.traces import payload_of
+from planning.rows.stored import payload_of
 
 KEPT_BYTES = 40_000_000
 """The most packed bytes of records that a process caches unpacked."""

@@ -6,7 +6,7 @@ from django.db import models
 
 from planner.accounts.models.workspace import Identified
 from planner.runs.models.outcome import part_of_outcome
-from planning.traces import holds, payload_of
+from planning.rows.stored import holds, payload_of
 
 
 class Trace(Identified):

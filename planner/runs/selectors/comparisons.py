@@ -26,7 +26,7 @@ from planner.runs.selectors.runs import run_counts, runs
 from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
 from planning.rows import Placement, QueueFigures, hangs_below, placements_at_end
-from planning.traces import NODES
+from planning.rows.stored import NODES
 
 FEWEST, MOST = 2, 6
 """How many runs can be compared."""

@@ -26,7 +26,7 @@ from planning.rows import (
     VictimStory,
     Vote,
 )
-from planning.traces import DESERVED, LOOPS, PENDING, PODS, SPARED, VICTIMS, preemptor_key
+from planning.rows.stored import DESERVED, LOOPS, PENDING, PODS, SPARED, VICTIMS, preemptor_key
 
 Json = Mapping[str, Any]
 

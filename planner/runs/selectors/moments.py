@@ -4,7 +4,7 @@ from planner.runs.models import Run
 from planner.runs.models.outcome import DecisionState
 from planner.runs.selectors.steps import Steps, decisions
 from planning.moments import Moments
-from planning.traces import NODES, REQUESTS, SESSIONS
+from planning.rows.stored import NODES, REQUESTS, SESSIONS
 
 
 def moments_of(run: Run, cycle: int, taken: Steps | None = None) -> Moments | None:

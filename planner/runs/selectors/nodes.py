@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from planner.runs.models import Run
 from planner.runs.selectors.explain import payload
 from planning.heat import NodeHeat, PoolHeat, heat
-from planning.traces import NODES, PODS, POOLS
+from planning.rows.stored import NODES, PODS, POOLS
 
 ORDERS = ("node", "pool", "pods", "used", "free", "fits")
 """Orders of nodes; used and free refer to the chosen resource."""

@@ -5,7 +5,7 @@ from typing import Any, overload
 
 from planner.runs.models import Run
 from planning.rows import Decision
-from planning.traces import DECISIONS, DECISIONS_IN_A_PART
+from planning.rows.stored import DECISIONS, DECISIONS_IN_A_PART
 
 TEXTS = ("job", "pod", "node", "for_pod")
 """The fields that a text search looks at."""

@@ -11,7 +11,7 @@ from planner.runs.selectors.explain import job_story, payload
 from planner.runs.selectors.steps import Steps, decisions
 from planning.moments import node_moment
 from planning.rows import NodeMoment, PodPlace
-from planning.traces import NODES, PODS
+from planning.rows.stored import NODES, PODS
 
 SHOWN = 200
 """The length of a story's lists; the API pages through all rows."""

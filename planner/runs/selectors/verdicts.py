@@ -6,7 +6,7 @@ from uuid import UUID
 
 from planner.runs.models import Run, Trace
 from planner.runs.selectors.explain import payload
-from planning.traces import VERDICT
+from planning.rows.stored import VERDICT
 from planning.units import request_resources
 from planning.verdict import Verdict, verdict_kept
 from planning.verdict_lines import Line, verdict_lines

@@ -14,10 +14,10 @@ from planner.errors import QuotaExceeded
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import (
-    differences_on,
     document_of_snapshot,
     scenario_frozen,
     state_at,
+    state_of_snapshot,
 )
 from planner.work.lifecycle import work_enqueue
 
@@ -65,7 +65,7 @@ def baseline_create(*, run: Run) -> Run | None:
     if run.explains_id is not None or run.searches.filter(is_baseline=True).exists():
         return None
     scenario = Scenario.objects.select_related("snapshot__content", "workspace").get(pk=run.scenario_id)
-    if not differences_on(scenario.snapshot, state_at(scenario, run.scenario_revision)):
+    if state_at(scenario, run.scenario_revision) == state_of_snapshot(scenario.snapshot):
         return None
     try:
         quota_require(workspace=scenario.workspace)

@@ -25,7 +25,7 @@ from planner.work.subprocess_runner import (
     room_on_disk,
     run_child,
 )
-from planning.outcomes import Rows
+from planning.rows.stored import Rows
 from planning.version import ENGINE_VERSION
 
 Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)

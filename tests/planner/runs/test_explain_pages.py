@@ -17,7 +17,7 @@ from planner.runs.selectors.runs import jobs_waiting, queue_figures, run_counts
 from planner.runs.selectors.steps import decisions
 from planner.runs.views.step_page import StepPage
 from planner.web.templatetags.quantities import percent, plain, resource_order
-from planning.traces import VICTIMS, Part
+from planning.rows.stored import VICTIMS, Part
 from planning.units import resource_label
 from scheduler_core import simulate_document
 from scheduler_core.explain import node_story, pod_story, state_at, victim_story

@@ -15,11 +15,12 @@ from rest_framework.test import APIClient
 import manifests
 from planner.runs.models import Run
 from planner.runs.selectors.verdicts import baseline_of, run_verdict
+from planner.scenarios.services.history import undo
 from planner.scenarios.services.queues import queue_update
 from planner.work.execution import work_execute_next
 from planning.outcomes import rows_of
 from planning.pods import requests_of
-from planning.traces import VERDICT, payload_of
+from planning.rows.stored import VERDICT, payload_of
 from planning.utilisation import PoolUse, ResourceUse
 from planning.verdict import Verdict, never_runs, verdict_kept
 from planning.verdict_lines import Line, verdict_lines
@@ -282,5 +283,9 @@ def test_the_page_of_a_run_says_whether_it_is_of_the_unchanged_snapshot(browser:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_of_the_unchanged_snapshot_needs_no_baseline() -> None:
-    executed(factories.run())
+    scenario = factories.scenario()
+    executed(factories.run(scenario))
+    queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
+    undo(scenario=scenario, expected_revision=2)
+    executed(factories.run(scenario))
     assert not work_execute_next(worker="test", stopping=threading.Event())
