@@ -10,8 +10,9 @@ from scheduler_core.explain.ballots import passed_over
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.wording import agreed, counted
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
+from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.task import NO_NODE
 from scheduler_core.recording.votes import RecordedVotes, Refusal
 
 _MOST_REASONS = 3

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from scheduler_core.decision import Decision
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo, Transaction
+from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
+from scheduler_core.model.task import NO_NODE, Transaction
 
 ALLOCATED, PIPELINED = TaskStatus.ALLOCATED, TaskStatus.PIPELINED
 

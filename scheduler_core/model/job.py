@@ -7,131 +7,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from scheduler_core.model.gang import Gang
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import PodInfo, pod_index
+from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.pod_kind import PodKind
-from scheduler_core.model.podgroup import PodGroup
 from scheduler_core.model.status import CHANGES, TaskStatus
+from scheduler_core.model.task import Task
 from scheduler_core.model.tasks_by_status import TasksByStatus
-from scheduler_core.resource import Resource
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
     from scheduler_core.model.job_totals import JobTotals
 
-NO_NODE = -1
-NOT_ENQUEUED = "", "Pending"
-"""Phases of a PodGroup that is not enqueued."""
 
+class TaskInfo(Task):
+    """A task and its job, None if it has none: in one module, since each names the other."""
 
-class Transaction(NamedTuple):
-    """The state of a task when its statement was discarded."""
-
-    node_name: str
-    status: TaskStatus
-    eviction_occurred: bool
-
-
-class TaskInfo:
-    """One pod as the scheduler sees it.
-
-    Attributes
-    ----------
-    number : int
-        Its number in the snapshot.
-    nominated : str
-        The node that an earlier cycle nominated for the pod, empty if none did.
-
-    """
-
-    __slots__ = (
-        "_pod",
-        "creation",
-        "eviction_occurred",
-        "info",
-        "job",
-        "key",
-        "kind",
-        "last_transaction",
-        "name",
-        "namespace",
-        "node",
-        "node_name",
-        "node_status",
-        "nominated",
-        "number",
-        "preemptable",
-        "priority",
-        "role",
-        "shape",
-        "status",
-        "uid",
-    )
+    __slots__ = ("job",)
 
     def __init__(self, number: int, info: PodInfo, kind: PodKind, shape: PodShape) -> None:
-        self.number = number
-        self.info = info
-        self.kind = kind
-        self._pod: Mapping[str, Any] | None = None
-        self.uid = info.uid
-        self.namespace = info.namespace
-        self.name = info.name
-        self.key = info.key
-        self.shape = shape
+        super().__init__(number, info, kind, shape)
         self.job: JobInfo | None = None
-        self.creation = info.creation
-        self.role = kind.role
-        self.priority = kind.priority
-        self.preemptable = kind.preemptable
-        self.nominated: str = (info.given.get("status") or {}).get("nominatedNodeName") or ""
-        self.reset(NO_NODE)
-
-    def reset(self, node: int) -> None:
-        """Reset to the status of the pod, on the node of this number."""
-        self.status = self.node_status = self.info.status
-        self.node = node
-        self.node_name = self.info.node_name
-        self.eviction_occurred = False
-        self.last_transaction: Transaction | None = None
-
-    def __repr__(self) -> str:
-        return f"TaskInfo({self.key}, {self.status.label})"
-
-    @property
-    def pod(self) -> Mapping[str, Any]:
-        """Return the pod as the scheduler finds it."""
-        if self._pod is None:
-            self._pod = self.kind.admit(self.info.given)
-        return self._pod
-
-    @property
-    def best_effort(self) -> bool:
-        """Return whether nothing but `pods` is requested."""
-        return self.shape.best_effort
-
-    @property
-    def request(self) -> Resource:
-        """Return the task's request; never change it."""
-        return self.shape.request
-
-    @property
-    def index(self) -> int | None:
-        """Return the number at the end of the pod's name, None if it has none."""
-        return pod_index(self.name)
-
-    def annotations(self) -> Mapping[str, str]:
-        """Return the pod's annotations."""
-        return self.info.given["metadata"].get("annotations") or {}
-
-    def labels(self) -> Mapping[str, str]:
-        """Return the pod's labels."""
-        return self.info.given["metadata"].get("labels") or {}
-
-    def standing(self) -> Transaction | TaskInfo:
-        """Return the task's state in the last discarded transaction, else the task itself."""
-        return self.last_transaction or self
 
 
 class Tasks(Protocol):
@@ -153,7 +51,7 @@ class Tasks(Protocol):
         """Return the totals over some tasks."""
 
 
-class JobInfo(PodGroup):
+class JobInfo(Gang):
     """One PodGroup and its tasks.
 
     Attributes
@@ -170,13 +68,8 @@ class JobInfo(PodGroup):
         The totals over its tasks in the state that the session found.
     by_status : dict
         Tasks by status, then uid.
-    ready_count, waiting_count, valid_count, allocated_count : int
-        Numbers of tasks that have a node (including finished ones), that are pipelined, that are or may still
-        be placed, and that are in an allocated status.
     order : tuple or None
         The job's key in the job order; None: not computed yet.
-    allocated : Resource
-        The sum over the tasks in an allocated status.
     fit_errors : dict
         Why tasks fitted no node in this session, by uid.
     failed_roles : set of str
@@ -193,25 +86,16 @@ class JobInfo(PodGroup):
         "_tasks",
         "_touched",
         "_unmade",
-        "allocated",
-        "allocated_count",
         "by_status",
-        "conditions",
         "copied",
         "failed_roles",
         "fit_errors",
         "members",
         "moved",
         "order",
-        "pending_best_effort",
-        "phase",
-        "phase_before",
-        "ready_count",
         "size",
         "totals",
         "unschedulable",
-        "valid_count",
-        "waiting_count",
     )
 
     def __init__(self, podgroup: Mapping[str, Any], queue: str, priority: int, creation: float) -> None:
@@ -224,10 +108,7 @@ class JobInfo(PodGroup):
 
     def _begin(self) -> None:
         """Reset to the status of the PodGroup, without tasks and changes by sessions."""
-        status = self.podgroup.get("status") or {}
-        self.phase: str = status.get("phase") or ""
-        self.phase_before = self.phase
-        self.conditions: list[Mapping[str, Any]] = list(status.get("conditions") or ())
+        super()._begin()
         self.copied = self.moved = False
         self._overlooked: dict[str, TaskInfo] = {}
         self.by_status: TasksByStatus[TaskInfo] = TasksByStatus(self.make_tasks)
@@ -235,11 +116,8 @@ class JobInfo(PodGroup):
         self._unmade: Mapping[TaskStatus, int] = {}
         self._counts: Mapping[TaskStatus, int] | None = None
         self._table: Tasks | None = None
-        self.ready_count = self.waiting_count = self.valid_count = self.allocated_count = 0
-        self.pending_best_effort = 0
         self.order: tuple[Any, ...] | None = None
         self._samples: Sequence[TaskInfo] | None = None
-        self.allocated = Resource()
         self.fit_errors: dict[str, FitErrors] = {}
         self.failed_roles: set[str] = set()
         self._pending_roles: dict[str, int] | None = None
@@ -408,22 +286,3 @@ class JobInfo(PodGroup):
         if self._pending_roles is None:
             self._pending_roles = Counter(task.role for task in self.by_status[TaskStatus.PENDING].values())
         return self._pending_roles
-
-    # gang
-
-    @property
-    def is_pending(self) -> bool:
-        """Return whether the PodGroup has not been enqueued yet."""
-        return self.phase in NOT_ENQUEUED
-
-    def is_ready(self) -> bool:
-        """Return whether the gang has its minimum; best-effort tasks count as placed."""
-        return self.ready_count + self.pending_best_effort >= self.min_available
-
-    def is_pipelined(self) -> bool:
-        """Return whether the gang will have its minimum once resources are released."""
-        return self.waiting_count + self.ready_count + self.pending_best_effort >= self.min_available
-
-    def is_starving(self) -> bool:
-        """Return whether the gang lacks members; best-effort tasks do not help."""
-        return self.waiting_count + self.ready_count < self.min_available

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.host_ports import HostPort, host_ports
-from scheduler_core.model.job import NO_NODE, TaskInfo
+from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import Mask
 from scheduler_core.model.node_affinity import matching_nodes
 from scheduler_core.model.pod import PodShape
@@ -26,6 +26,7 @@ from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.selector_classes import Counts, SelectorClasses
 from scheduler_core.model.services import Services
 from scheduler_core.model.taints import tolerations_of
+from scheduler_core.model.task import NO_NODE
 from scheduler_core.model.topology_spread import SpreadConstraint
 
 if TYPE_CHECKING:

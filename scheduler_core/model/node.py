@@ -12,10 +12,11 @@ import numpy as np
 
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.changes import ChangeLog, RowTable
-from scheduler_core.model.job import NO_NODE, TaskInfo
+from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import Pairs
 from scheduler_core.model.rows import Matrix, add_pairs, fits, sums_on_nodes, without_scalars
 from scheduler_core.model.status import TaskStatus
+from scheduler_core.model.task import NO_NODE
 from scheduler_core.model.tasks_on_nodes import TasksOnNodes
 from scheduler_core.resource import Resource
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_core.model.job import NOT_ENQUEUED, JobInfo
+from scheduler_core.model.gang import NOT_ENQUEUED
+from scheduler_core.model.job import JobInfo
 
 
 @dataclass

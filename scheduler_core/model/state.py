@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from operator import is_
 
 from scheduler_core.model.axis import ResourceAxis
-from scheduler_core.model.job import NO_NODE, JobInfo
+from scheduler_core.model.job import JobInfo
 from scheduler_core.model.journal import Journal
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
@@ -26,6 +26,7 @@ from scheduler_core.model.snapshot import (
     queues_of,
     take_snapshot,
 )
+from scheduler_core.model.task import NO_NODE
 from scheduler_core.model.task_table import TaskTable
 
 # What sessions read of a cluster while they are opened, besides the parts of the state.

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.axis import ResourceAxis
-from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
+from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.job_totals import JobTotals
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.pod_kind import PodKind
 from scheduler_core.model.pods import KnownPods
 from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
+from scheduler_core.model.task import NO_NODE
 
 _STATUS_BITS = 2 * max(TaskStatus)
 _LEAST_ROOM = 64

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import NOT_ENQUEUED, JobInfo, TaskInfo
+from scheduler_core.model.gang import NOT_ENQUEUED
+from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
 
 _NAMED = 3

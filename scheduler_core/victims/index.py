@@ -17,9 +17,10 @@ from scheduler_core.framework.bounds import Fact
 from scheduler_core.framework.living_view import LivingView
 from scheduler_core.framework.numbering import Numbers, distinct, numbered
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
+from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
+from scheduler_core.model.task import NO_NODE
 from scheduler_core.model.task_table import TaskTable
 
 Mask = NDArray[np.bool_]

@@ -8,8 +8,9 @@ import pytest
 from scheduler_core.errors import EventError
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.model.job import NO_NODE, TaskInfo
+from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.status import TaskStatus
+from scheduler_core.model.task import NO_NODE
 from tests.builders import conf, node, pod, podgroup, pods, queue, scenario, session_of
 from tests.scheduler_core.states import state_of, task_of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from scheduler_core.admission import Admission
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import NO_NODE
 from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.status import TaskStatus
+from scheduler_core.model.task import NO_NODE
 from tests.builders import Object, conf, node, pod, podgroup, pods, queue, scenario, session_of
 
 
