@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -40,6 +40,8 @@ class EvictionLoop:
         run since before the loop.
     lasts : bool
         Whether it continues at the end of the forecast: the next eviction would come after it.
+    interrupted : bool
+        Whether other intervals lie between the evictions of a pod for this queue.
 
     """
 
@@ -55,6 +57,11 @@ class EvictionLoop:
     lost: float
     lost_per_hour: float
     lasts: bool
+    interrupted: bool
+
+
+_Rows = Mapping[tuple[str, str], Sequence[int]]
+"""The evictions as rows of the record, by pod and the queue that they were for."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +77,23 @@ class _Turns:
 def eviction_loops(record: Record) -> list[EvictionLoop]:
     """Return the loops, most evictions first."""
     together: dict[tuple[int, str, float], list[_Turns]] = {}
-    for turns in _all_turns(record):
+    by_pod = _by_pod(record)
+    for turns in _all_turns(record, by_pod):
         victim = int(record.evictions.victims[turns.rows[0]])
         together.setdefault((victim, turns.by, turns.interval), []).append(turns)
     lost = lost_by_eviction(record)
-    loops = [_loop(record, lost, victim, by, turns) for (victim, by, _), turns in together.items()]
+    loops = [_loop(record, lost, by_pod, victim, by, turns) for (victim, by, _), turns in together.items()]
     return sorted(loops, key=lambda loop: (-loop.evictions, loop.begin, loop.victim, loop.by))
 
 
-def _all_turns(record: Record) -> Iterator[_Turns]:
+def _by_pod(record: Record) -> _Rows:
     by_pod: dict[tuple[str, str], list[int]] = {}
     for row, pod in enumerate(record.evictions.pods):
         by_pod.setdefault((pod, preemptor_queue(record, row)), []).append(row)
+    return by_pod
+
+
+def _all_turns(record: Record, by_pod: _Rows) -> Iterator[_Turns]:
     for (pod, by), rows in by_pod.items():
         if len(rows) >= LEAST_TURNS:
             yield from _steady(record, pod, by, rows)
@@ -103,11 +115,14 @@ def _steady(record: Record, pod: str, by: str, rows: Sequence[int]) -> Iterator[
         yield _Turns(pod, by, stretch, interval)
 
 
-def _loop(record: Record, lost: Floats, victim: int, by: str, turns: Sequence[_Turns]) -> EvictionLoop:
+def _loop(
+    record: Record, lost: Floats, by_pod: _Rows, victim: int, by: str, turns: Sequence[_Turns]
+) -> EvictionLoop:
     rows = sorted({row for one in turns for row in one.rows})
     begin, end = float(record.evictions.times[rows[0]]), float(record.evictions.times[rows[-1]])
     names, preemptors = record.jobs.names, record.evictions.preemptors[rows].tolist()
     pods, interval = {one.pod for one in turns}, turns[0].interval
+    between = [row for pod in pods for row in by_pod[pod, by] if rows[0] <= row <= rows[-1]]
     again = lost[[row for one in turns for row in one.rows[1:]]]
     return EvictionLoop(
         victim=names[victim],
@@ -122,4 +137,5 @@ def _loop(record: Record, lost: Floats, victim: int, by: str, turns: Sequence[_T
         lost=float(lost[rows].sum()),
         lost_per_hour=float(again.mean()) * len(pods) / interval * 3600.0,
         lasts=end + interval > record.end,
+        interrupted=len(pods) < len(turns) or len(rows) < len(between),
     )

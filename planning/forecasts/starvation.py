@@ -73,14 +73,14 @@ def longest(record: Record, queue: str) -> Starvation | None:
     ends = np.flatnonzero(padded[:-1] & ~padded[1:])
     place = int(np.argmax(edges[ends] - edges[begins]))
     first, last = int(begins[place]), int(ends[place])
-    worst = np.array(parts)[:, first:last]
-    row, column = np.unravel_index(int(np.argmax(worst)), worst.shape)
+    row = int(np.argmax(np.array(parts)[:, first:last].max(axis=1)))
+    column = int(np.argmax(lacking[row][first:last]))
     return Starvation(
         queue=queue,
         begin=float(edges[first]),
         seconds=float(edges[last] - edges[first]),
-        resource=resources[int(row)],
-        lacking=float(lacking[int(row)][first + int(column)]),
-        at=float(edges[first + int(column)]),
+        resource=resources[row],
+        lacking=float(lacking[row][first + column]),
+        at=float(edges[first + column]),
         lasts=last == len(starving),
     )

@@ -140,9 +140,11 @@ def _of_loop(found: EvictionLoop) -> Finding:
     pods = found.pods[0] if len(found.pods) == 1 else f"{len(found.pods):,} pods of {found.victim}"
     by = f" for queue {found.by}" if found.by else ""
     lasts = ", and this goes on at the end" if found.lasts else ""
+    often = f"{spelled(found.interval)}{' with interruptions' if found.interrupted else ''}"
+    total = "at this interval" if found.interrupted else "in all"
     message = (
         f"{pods} of queue {found.queue} {agreed(len(found.pods), 'is', 'are')} evicted{by} every"
-        f" {spelled(found.interval)}, {_evictions(found.evictions)} in all{lasts}."
+        f" {often}, {_evictions(found.evictions)} {total}{lasts}."
         + (f" An hour of this loop loses {spelled(found.lost_per_hour)} of run time." if found.lost else "")
     )
     figures = {
@@ -156,6 +158,7 @@ def _of_loop(found: EvictionLoop) -> Finding:
         "preemptors": list(found.preemptors),
         "by": found.by,
         "lasts": found.lasts,
+        "interrupted": found.interrupted,
     }
     return Finding("loop", "harm", message, found.begin, found.queue, figures)
 

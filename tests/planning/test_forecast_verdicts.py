@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+from planning.forecasts.figures import eviction_rows
 from planning.forecasts.loops import eviction_loops
 from planning.forecasts.losses import losses, lost_by_eviction
 from planning.forecasts.moment import cluster_now
@@ -19,6 +21,7 @@ from scheduler_core.replay import metrics, replay_document
 from scheduler_core.replay.spans import spans
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 from tests.planning.forecasts import forecast
+from tests.scheduler_core.replays import storm_replay
 from tests.scheduler_core.test_replay_properties import reclaiming_in_turns
 from tests.scheduler_core.test_situations import cluster, submit, task
 from tests.trials import trials
@@ -53,6 +56,21 @@ def test_starvation_equals_that_of_the_metrics(seed: int) -> None:
     for name, held in spans(result).items():
         begin, seconds = metrics.longest_starvation(held)
         assert known.get(name, (0.0, 0.0)) == pytest.approx((begin, seconds))
+
+
+@pytest.mark.parametrize("seed", trials(SEEDS, always=8))
+def test_a_queue_never_lacks_more_than_at_worst(seed: int) -> None:
+    _, _, record = forecast(seed)
+    for found in starvations(record):
+        held = record.queues[found.queue].values()
+        times = np.unique([time for figure in held for steps in figure.values() for time in steps.times])
+        within = times[(times >= found.begin) & (times < found.begin + found.seconds)]
+        deserved, request, allocated = (
+            record.steps(found.queue, figure, found.resource).at(within)
+            for figure in ("deserved", "request", "allocated")
+        )
+        lacking = np.minimum(deserved, request) - allocated
+        assert found.lacking == lacking.max() == lacking[within == found.at]
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
@@ -159,6 +177,23 @@ def test_a_repeatedly_evicted_pod_is_a_loop_with_an_interval_and_a_cost() -> Non
     assert loop.lost_per_hour == pytest.approx(3600 / 31)
     (finding,) = [one for one in verdict(record, {}) if one.kind == "loop"]
     assert (finding.tone, finding.at, finding.queue) == ("harm", loop.begin, loop.queue)
+
+
+def test_a_loop_that_was_interrupted_says_so() -> None:
+    record = record_of(document := storm_replay(0), replay_document(document))
+    for loop in eviction_loops(record):
+        gaps = {
+            round(after.t - before.t, 6)
+            for pod in loop.pods
+            for before, after in pairwise(
+                row
+                for row in eviction_rows(record)
+                if (row.pod, row.for_queue) == (pod, loop.by) and loop.begin <= row.t <= loop.end
+            )
+        }
+        assert loop.interrupted or gaps == {loop.interval}
+    said = [finding.says for finding in verdict(record, {}) if finding.kind == "loop"]
+    assert any("every 12 s with interruptions, 20 evictions at this interval" in one for one in said)
 
 
 def test_evictions_at_unequal_intervals_are_no_loop() -> None:

@@ -163,7 +163,7 @@ class EvictionFlowSerializer(serializers.Serializer[Any]):
     queue = serializers.CharField(allow_blank=True)
     for_queue = serializers.CharField(allow_blank=True)
     evictions = serializers.IntegerField()
-    ran_seconds = serializers.FloatField(help_text="The total run time of the pods.")
+    ran_seconds = serializers.FloatField(help_text="The total run time of the pods within the forecast.")
     first = serializers.FloatField()
     last = serializers.FloatField()
 
