@@ -17,6 +17,7 @@ from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.model.unmodelled import UNREAD_LISTS, unmodelled_notes
 from scheduler_core.queue_defaults import created_queue, with_defaults
+from scheduler_core.release import Release, Rule, release_of
 
 Object = Mapping[str, Any]
 _NOTHING: Object = {}
@@ -34,14 +35,7 @@ DATED_PARTS = (
 
 
 class Nodes(NamedTuple):
-    """The nodes as the scheduler finds them.
-
-    Attributes
-    ----------
-    sources : tuple
-        The parts of the document from which they were derived.
-
-    """
+    """The nodes as the scheduler finds them; `sources` are the parts of the document that contain them."""
 
     sources: tuple[Any, ...]
     nodes: NodeList
@@ -85,15 +79,21 @@ class Admission:
     pods : sequence of PodInfo, optional
         The scenario's pods as read, in their order; without it they are read.
     before : Admission, optional
-        The admission of another scenario, from which results for the same objects are taken; it is not
-        changed.
+        An admission from which results for the same objects are taken; it is not changed.
+    release : Release, optional
+        The simulated release; None: the one that the document names.
 
     """
 
     def __init__(
-        self, document: Object, pods: Sequence[PodInfo] | None = None, before: Admission | None = None
+        self,
+        document: Object,
+        pods: Sequence[PodInfo] | None = None,
+        before: Admission | None = None,
+        release: Release | None = None,
     ) -> None:
         self.document = document
+        self._pod_level = (release or release_of(document)).follows(Rule.POD_LEVEL_REQUESTS)
         self.defaults = document.get("admission_defaults") is not False
         self.changes: Counter[str] = Counter()
         self.scheduler_order: list[str] = list(document.get("scheduler_names") or [DEFAULT_SCHEDULER])
@@ -107,6 +107,7 @@ class Admission:
         self.reader: PodReader = PodReader(
             self.pod,
             default_requests=self.defaults,
+            pod_level=self._pod_level,
             scheduler_names=frozenset(self.scheduler_order),
             before=None if alike is None else alike.reader,
         )
@@ -153,7 +154,7 @@ class Admission:
 
     def _treatment(self) -> tuple[Any, ...]:
         """Return the settings that determine how each single object is admitted."""
-        return self.defaults, self.scheduler_order, [id(entry) for entry in self.items("priorityclasses")]
+        return self.defaults, self._pod_level, self.scheduler_order, [*map(id, self.items("priorityclasses"))]
 
     def _nodes(self, before: Nodes | None) -> Nodes:
         sources = (self.document.get("nodes"),)

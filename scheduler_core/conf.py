@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from scheduler_core.errors import ConfError
-from scheduler_core.release import DEFAULT_RELEASE, Release
+from scheduler_core.release import DEFAULT_RELEASE, Release, Rule
 
 ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle")
 
@@ -112,8 +112,10 @@ def parse_bool(text: object) -> bool | None:
 class Arguments:
     """The arguments of a plugin or an action; a value of the wrong type counts as absent."""
 
-    def __init__(self, values: Mapping[str, object] | None = None) -> None:
-        self.values = dict(values or {})
+    def __init__(
+        self, values: Mapping[str, object] | None = None, release: Release = DEFAULT_RELEASE
+    ) -> None:
+        self.values, self._release = dict(values or {}), release
 
     def get_int(self, name: str, default: int) -> int:
         """Return an integer; 10.0 and "10" are not integers."""
@@ -128,9 +130,8 @@ class Arguments:
     def get_bool(self, name: str, default: bool) -> bool:
         """Return a boolean, given as such or as a string that parses as one."""
         value = self.values.get(name)
-        if isinstance(value, bool):
-            return value
-        parsed = parse_bool(value)
+        reads_text = self._release.follows(Rule.BOOLEANS_AS_TEXT)
+        parsed = value if isinstance(value, bool) else parse_bool(value) if reads_text else None
         return default if parsed is None else parsed
 
     def get_str(self, name: str, default: str = "") -> str:
@@ -205,7 +206,7 @@ def parse_conf(structure: Mapping[str, object] | None, release: Release = DEFAUL
         raise ConfError(f"scheduler_conf: expected a mapping, found {_kind(structure)}")
     _check_metrics(structure.get("metrics"))
     tiers = tuple(
-        _tier(tier, index) for index, tier in enumerate(_list(structure, "tiers", "scheduler_conf"))
+        _tier(tier, index, release) for index, tier in enumerate(_list(structure, "tiers", "scheduler_conf"))
     )
     for tier in tiers:
         _refuse_conflict(tier)
@@ -214,7 +215,7 @@ def parse_conf(structure: Mapping[str, object] | None, release: Release = DEFAUL
         where = f"scheduler_conf.configurations[{index}]"
         entry = _mapping(entry, where)
         name = _text(entry, "name", where)
-        arguments.setdefault(name, _arguments(entry, where))
+        arguments.setdefault(name, _arguments(entry, where, release))
     return SchedulerConf(_actions(structure, release), tiers, arguments, release)
 
 
@@ -229,13 +230,13 @@ def _actions(structure: Mapping[str, object], release: Release) -> tuple[str, ..
     return tuple(names)
 
 
-def _tier(tier: object, index: int) -> tuple[PluginOption, ...]:
+def _tier(tier: object, index: int, release: Release) -> tuple[PluginOption, ...]:
     where = f"scheduler_conf.tiers[{index}]"
     entries = _list(_mapping(tier, where), "plugins", where)
-    return tuple(_option(entry, f"{where}.plugins[{number}]") for number, entry in enumerate(entries))
+    return tuple([_option(entry, f"{where}.plugins[{at}]", release) for at, entry in enumerate(entries)])
 
 
-def _option(entry: object, where: str) -> PluginOption:
+def _option(entry: object, where: str, release: Release) -> PluginOption:
     entry = _mapping(entry, where)
     on = _ON_BY_DEFAULT
     for switch in [name for name in SWITCHES if name in entry]:
@@ -245,7 +246,7 @@ def _option(entry: object, where: str) -> PluginOption:
         if not isinstance(value, bool):
             raise ConfError(f"{where}.{switch}: expected true or false, found {_kind(value)}")
         on = on | {switch} if value else on - {switch}
-    return PluginOption(_text(entry, "name", where), on, _arguments(entry, where))
+    return PluginOption(_text(entry, "name", where), on, _arguments(entry, where, release))
 
 
 def _refuse_conflict(tier: tuple[PluginOption, ...]) -> None:
@@ -263,8 +264,8 @@ def _check_metrics(metrics: object) -> None:
             raise ConfError(f"scheduler_conf.metrics.{key}: expected a string, found {_kind(value)}")
 
 
-def _arguments(entry: Mapping[str, object], where: str) -> Arguments:
-    return Arguments(_mapping(entry.get("arguments"), f"{where}.arguments"))
+def _arguments(entry: Mapping[str, object], where: str, release: Release) -> Arguments:
+    return Arguments(_mapping(entry.get("arguments"), f"{where}.arguments"), release)
 
 
 def _mapping(value: object, where: str) -> Mapping[str, object]:

@@ -119,7 +119,7 @@ class Prepared:
         if errors or inspection.conf is None:
             others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             return {**answer, "error": errors[0].message + others, "notes": []}
-        admission = Admission(document, inspection.read_pods(), self._admission)
+        admission = Admission(document, inspection.read_pods(), self._admission, inspection.conf.release)
         return ask(Simulation(document, inspection.conf, admission, options), answer)
 
 

@@ -120,12 +120,33 @@ class Rule(Enum):
         "The argument enablePreferredOrder is ignored: all preferred node groups score alike.",
         "With the argument enablePreferredOrder, earlier preferred node groups score higher.",
     )
+    POD_LEVEL_REQUESTS = Change(
+        (1, 15),
+        (5020,),
+        "requests",
+        "A pod requests what its containers request; spec.resources of the pod is ignored.",
+        "A pod's spec.resources.requests replaces the requests of its containers.",
+    )
+    BOOLEANS_AS_TEXT = Change(
+        (1, 15),
+        (5058,),
+        "arguments",
+        'An argument that expects true or false ignores a string, such as "false".',
+        'An argument that expects true or false also reads a string, such as "false".',
+    )
     BALANCE_IMPROVEMENT = Change(
         (1, 16),
         (5287,),
         "nodeorder",
         "The balanced-allocation score rates how balanced the node is with the pod.",
         "The balanced-allocation score rates how much the pod improves the balance of the node.",
+    )
+    POD_LEVEL_SCORES = Change(
+        (1, 16),
+        (5287,),
+        "nodeorder",
+        "The scores of resources read the requests of a pod's containers.",
+        "The scores of resources read the pod's spec.resources.requests in place of those of its containers.",
     )
     RESERVE_WHEN_ENQUEUED = Change(
         (1, 16),
@@ -196,8 +217,8 @@ DEFAULT_RELEASE = V1_15
 
 UNMODELLED = {
     V1_15.version: (
-        "quotas for dynamic resource allocation, scheduling gates when a job is enqueued, and pod-level "
-        "resources, which changed in v1.15"
+        "quotas for dynamic resource allocation and the scheduling gate for queue allocation, which changed "
+        "in v1.15"
     ),
     V1_16.version: (
         "scores for dynamic resource allocation and volumes, usage, NUMA and device sharing, and the switch "

@@ -10,6 +10,7 @@ from scheduler_core.admission import DEFAULT_QUEUE, Admission
 from scheduler_core.controllers.vcjob import VolcanoJob
 from scheduler_core.model.pod import pod_request
 from scheduler_core.model.pod_info import DEFAULT_NAMESPACE
+from scheduler_core.release import Rule, release_of
 from scheduler_core.resource import Resource
 
 Object = Mapping[str, Any]
@@ -138,7 +139,11 @@ class CycleView:
         if entry is None:
             raise Unknown(f"the scenario has no pod {pod}")
         defaults = self.document.get("admission_defaults") is not False
-        request: Resource = pod_request(entry.get("spec") or {}, default_requests=defaults)
+        request: Resource = pod_request(
+            entry.get("spec") or {},
+            default_requests=defaults,
+            pod_level=release_of(self.document).follows(Rule.POD_LEVEL_REQUESTS),
+        )
         return request.as_dict()
 
 

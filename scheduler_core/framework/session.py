@@ -33,6 +33,7 @@ from scheduler_core.model.queue import ROOT, QueueInfo, ancestors
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.snapshot import Snapshot
+from scheduler_core.release import Rule
 from scheduler_core.resource import total_of
 
 View = TypeVar("View")
@@ -157,7 +158,8 @@ class Session:
 
         Plugins that need it read it when the session opens.
         """
-        return K8sNodeSnapshot(self.snapshot)
+        scores_pod_level = self.release.follows(Rule.POD_LEVEL_SCORES)
+        return K8sNodeSnapshot(self.snapshot, scores_pod_level=scores_pod_level)
 
     @cached_property
     def lines(self) -> Lines:

@@ -60,12 +60,13 @@ class K8sNodeSnapshot:
 
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, *, scores_pod_level: bool = False) -> None:
         nodes, cluster = snapshot.nodes, snapshot.cluster
         self.nodes = nodes
         facts = cluster.nodes.facts
         self.labels, self.taints, self.allocatable = facts.labels, facts.taints, facts.allocatable
         self.default_requests = cluster.pods.reader.default_requests
+        self.scores_pod_level = scores_pod_level
         self.services = Services(cluster.services)
         shapes = snapshot.shapes
         self.pods = SelectorClasses(shapes, cluster, self.services, len(nodes))
@@ -218,11 +219,14 @@ class K8sNodeSnapshot:
 
     def incoming(self, shape: PodShape) -> tuple[int, ...]:
         """Return the amounts that a pod of this shape would add, as scorers count them."""
-        incoming: tuple[int, ...] = shape.fact("incoming_amounts", self._incoming)
+        name = "incoming_amounts_of_pod" if self.scores_pod_level else "incoming_amounts"
+        incoming: tuple[int, ...] = shape.fact(name, self._incoming)
         return incoming
 
     def _incoming(self, spec: Mapping[str, Any]) -> tuple[int, ...]:
-        amounts = incoming_amounts(spec, default_requests=self.default_requests)
+        amounts = incoming_amounts(
+            spec, default_requests=self.default_requests, pod_level=self.scores_pod_level
+        )
         return (*amounts.assumed, *amounts.requested)
 
     def port_rows(self, shape: PodShape) -> list[int]:

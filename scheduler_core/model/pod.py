@@ -67,10 +67,12 @@ class PodShape:
         "spec",
     )
 
-    def __init__(self, number: int, spec: Mapping[str, Any], *, default_requests: bool) -> None:
+    def __init__(
+        self, number: int, spec: Mapping[str, Any], *, default_requests: bool, pod_level: bool = True
+    ) -> None:
         self.number = number
         self.spec = spec
-        self.request = pod_request(spec, default_requests=default_requests)
+        self.request = pod_request(spec, default_requests=default_requests, pod_level=pod_level)
         self.row: NDArray[np.float64] = np.zeros(0)
         self.demand: NDArray[np.float64] = np.zeros(0)
         self.amounts: Pairs = ()
@@ -107,13 +109,17 @@ class ShapeTable:
     ----------
     default_requests : bool
         Whether missing requests of a container default to its limits.
+    pod_level : bool
+        Whether pod-level requests count.
     before : ShapeTable, optional
         A table whose shapes are copied at the start; it is not changed.
 
     """
 
-    def __init__(self, *, default_requests: bool, before: ShapeTable | None = None) -> None:
-        self.default_requests = default_requests
+    def __init__(
+        self, *, default_requests: bool, pod_level: bool = True, before: ShapeTable | None = None
+    ) -> None:
+        self.default_requests, self.pod_level = default_requests, pod_level
         self.shapes: dict[Any, PodShape] = {} if before is None else dict(before.shapes)
 
     def shape_of(self, spec: Mapping[str, Any]) -> PodShape:
@@ -121,8 +127,9 @@ class ShapeTable:
         key = _shape_key(spec)
         shape = self.shapes.get(key)
         if shape is None:
-            shape = PodShape(len(self.shapes), spec, default_requests=self.default_requests)
-            self.shapes[key] = shape
+            shape = self.shapes[key] = PodShape(
+                len(self.shapes), spec, default_requests=self.default_requests, pod_level=self.pod_level
+            )
         return shape
 
 
@@ -171,7 +178,7 @@ def is_sidecar(container: Mapping[str, Any]) -> bool:
     return container.get("restartPolicy") == "Always"
 
 
-def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
+def pod_request(spec: Mapping[str, Any], *, default_requests: bool, pod_level: bool = True) -> Resource:
     """Return a pod's request: the larger of its containers and init containers, plus `pods` 1 and overhead.
 
     Parameters
@@ -180,6 +187,8 @@ def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
         The pod's specification.
     default_requests : bool
         Whether missing requests of a container default to its limits.
+    pod_level : bool
+        Whether pod-level requests replace those of its containers.
 
     """
     total = Resource()
@@ -197,7 +206,8 @@ def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
         peak.set_max_resource(request)
     total.set_max_resource(peak)
     total.add_scalar(PODS, 1.0)
-    _replace_by_pod_level(total, (spec.get("resources") or {}).get("requests") or {})
+    if pod_level:
+        _replace_by_pod_level(total, (spec.get("resources") or {}).get("requests") or {})
     total.add(read_resource_list(spec.get("overhead")))
     return total
 

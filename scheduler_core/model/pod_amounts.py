@@ -42,26 +42,34 @@ class WholeAmounts(NamedTuple):
     assumed: tuple[int, int]
 
 
-def incoming_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmounts:
-    """Return the amounts of a pod that is being scored; pod-level requests are ignored."""
-    overhead = _amounts(spec.get("overhead"))
-    plain = _plus(_of_containers(spec, {}, default_requests=default_requests), overhead)
-    assumed = _plus(_of_containers(spec, DEFAULTED, default_requests=default_requests), overhead)
-    return _whole(plain, assumed)
+def incoming_amounts(spec: Mapping[str, Any], *, default_requests: bool, pod_level: bool) -> WholeAmounts:
+    """Return the amounts of a pod that is being scored.
+
+    With `pod_level`, pod-level requests replace those of its containers.
+    """
+    overhead, of_pod = _amounts(spec.get("overhead")), _of_pod(spec) if pod_level else {}
+    plain = _of_containers(spec, {}, default_requests=default_requests)
+    assumed = _of_containers(spec, DEFAULTED, default_requests=default_requests)
+    return _whole(_plus({**plain, **of_pod}, overhead), _plus({**assumed, **of_pod}, overhead))
 
 
 def node_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmounts:
     """Return the amounts of a pod on a node; pod-level requests replace those of its containers."""
-    overhead = _amounts(spec.get("overhead"))
-    of_pod = {
-        name: amount
-        for name, amount in _amounts((spec.get("resources") or {}).get("requests")).items()
-        if name in (CPU, MEMORY) or name.startswith("hugepages-")
-    }
+    overhead, of_pod = _amounts(spec.get("overhead")), _of_pod(spec)
     plain = _plus({**_of_containers(spec, {}, default_requests=default_requests), **of_pod}, overhead)
     missing = {name: amount for name, amount in DEFAULTED.items() if not (of_pod and name in plain)}
     containers = _of_containers(spec, missing, default_requests=default_requests)
     return _whole(plain, _plus({**containers, **of_pod}, overhead))
+
+
+def _of_pod(spec: Mapping[str, Any]) -> Amounts:
+    """Return the pod-level requests."""
+    requests = _amounts((spec.get("resources") or {}).get("requests"))
+    return {
+        name: amount
+        for name, amount in requests.items()
+        if name in (CPU, MEMORY) or name.startswith("hugepages-")
+    }
 
 
 def _of_containers(spec: Mapping[str, Any], missing: Mapping[str, int], *, default_requests: bool) -> Amounts:

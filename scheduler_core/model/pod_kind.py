@@ -76,6 +76,8 @@ class PodReader:
         ``admit(pod)``: a pod as the scheduler finds it; an admitted pod is returned unchanged.
     default_requests : bool
         Whether missing requests of a container default to its limits.
+    pod_level : bool
+        Whether pod-level requests count.
     scheduler_names : frozenset of str
         The names of the simulated schedulers. Pods of others are known only if they have a node.
     before : PodReader, optional
@@ -88,6 +90,7 @@ class PodReader:
         admit: Callable[[Object], Object],
         *,
         default_requests: bool,
+        pod_level: bool,
         scheduler_names: frozenset[str],
         before: PodReader | None = None,
     ) -> None:
@@ -95,7 +98,9 @@ class PodReader:
         self.default_requests = default_requests
         self.scheduler_names = scheduler_names
         shapes = None if before is None else before._shapes
-        self._shapes: ShapeTable = ShapeTable(default_requests=default_requests, before=shapes)
+        self._shapes: ShapeTable = ShapeTable(
+            default_requests=default_requests, pod_level=pod_level, before=shapes
+        )
         self._kinds: dict[PodTemplate, PodKind] = {} if before is None else dict(before._kinds)
 
     def kind_of(self, template: PodTemplate) -> PodKind:

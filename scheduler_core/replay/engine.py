@@ -88,7 +88,7 @@ class Replay:
     ) -> None:
         assert inspection.conf is not None, "the document has no errors"
         objects = {**document, "jobs": []}
-        admission = Admission(objects, inspection.read_pods())
+        admission = Admission(objects, inspection.read_pods(), release=inspection.conf.release)
         self.timeline = Timeline.read(document)
         self.records = Records() if frozen is None else Records.thawed(frozen["records"])
         options = Options(explain=False, reasons=anew, counts_pipelined=not anew, cycles=1)

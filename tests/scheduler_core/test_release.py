@@ -9,7 +9,8 @@ import pytest
 
 from queuecast.__main__ import main
 from scheduler_core import prepare, simulate_document
-from scheduler_core.release import RELEASES, V1_14, V1_15, V1_16, Rule, unmodelled_between
+from scheduler_core.model.pod_amounts import incoming_amounts
+from scheduler_core.release import RELEASES, V1_14, V1_15, V1_16, Release, Rule, unmodelled_between
 from scheduler_core.upgrade import (
     Impact,
     impact_data,
@@ -83,6 +84,49 @@ def test_upgrade_data_contains_every_difference() -> None:
     data = impact_data(impact)
     assert len(data["differences"]) == len(impact.differences)
     assert {rule["id"] for rule in data["rules"]} == {rule_id(rule) for rule in impact.causes}
+
+
+def with_pod_level_requests() -> Object:
+    """Return a cluster in which a pod without requests of its containers has requests of its own."""
+    nodes = [node("a", cpu=8), node("b", cpu=4)]
+    spec = {"resources": {"requests": {"cpu": "3", "memory": "1Gi"}}}
+    return scenario(
+        nodes=nodes,
+        podgroups=[podgroup("run", phase="Running"), podgroup("j")],
+        pods=[pod("run-0", group="run", node="a", cpu=1, memory="4Gi"), pod("j-0", group="j", spec=spec)],
+        conf=conf("allocate, backfill", ["predicates", "nodeorder"]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "cause", "old", "new"),
+    [
+        (with_pod_level_requests(), Rule.POD_LEVEL_REQUESTS, V1_14, V1_15),
+        (
+            scenario(
+                nodes=[node("a", cpu=8)],
+                podgroups=[podgroup("j")],
+                pods=[pod("j-0", group="j", cpu=1)],
+                conf=conf("allocate", ["predicates", ("nodegroup", {"arguments": {"strict": "false"}})]),
+            ),
+            Rule.BOOLEANS_AS_TEXT,
+            V1_14,
+            V1_15,
+        ),
+    ],
+)
+def test_rule_is_the_cause_of_a_difference(document: Object, cause: Rule, old: Release, new: Release) -> None:
+    assert upgrade_impact(prepare(document), old, new).causes == [cause]
+
+
+def test_scores_read_pod_level_requests_since_1_16() -> None:
+    spec = {"containers": [{}], "resources": {"requests": {"cpu": "3"}}}
+    old, new = (
+        incoming_amounts(spec, default_requests=True, pod_level=release.follows(Rule.POD_LEVEL_SCORES))
+        for release in (V1_15, V1_16)
+    )
+    assert (old.requested[0], new.requested[0]) == (0, 3000)
+    assert (old.assumed[0], new.assumed[0]) == (100, 3000)
 
 
 def test_upgrade_to_the_same_release_reports_no_difference() -> None:
