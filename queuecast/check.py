@@ -8,9 +8,10 @@ from typing import Any
 from planning.forecasts.record import Record
 from queuecast import reports
 from queuecast.backend import Backend, Json
+from queuecast.core import faults
 from queuecast.effects import Effects
 from queuecast.forecast_commands import requested_workload
-from queuecast.plans import Source, changed, contents, faults, read, read_changes
+from queuecast.plans import Source, changed, contents, read, read_changes
 from queuecast.problems import Refused, Rejected, refusal
 from queuecast.rules import Rules
 from queuecast.terminal import progress_line

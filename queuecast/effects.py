@@ -7,9 +7,9 @@ from typing import Any
 import manifests
 from manifests.differences import differences, leaves
 from planning.forecasts.record import Record
+from queuecast.core import introduced, simulate
 from queuecast.exported import exported
 from queuecast.outcome import Outcome, Victim
-from queuecast.plans import introduced, simulate
 from queuecast.problems import Json, errors_of, problem
 from queuecast.rule_checks import Compared
 from queuecast.rules import Verdict

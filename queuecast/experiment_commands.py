@@ -17,10 +17,10 @@ from planning.experiments.space import Combination
 from planning.experiments.verification import verified
 from queuecast.backend import Backend, Json
 from queuecast.client import Client
+from queuecast.core import introduced
 from queuecast.effects import changes
 from queuecast.experiment_tables import cells_table, is_parquet, missed_table, verdict_parts, write_cells
 from queuecast.experiments import Experiment
-from queuecast.plans import introduced
 from queuecast.problems import Refused
 from queuecast.server import Failure
 from queuecast.shown import Output

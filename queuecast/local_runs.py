@@ -7,8 +7,8 @@ from pathlib import Path
 from manifests.differences import differences
 from queuecast.backend import Json, Progress
 from queuecast.comparison import side_by_side
+from queuecast.core import simulate
 from queuecast.outcome import Outcome, decisions
-from queuecast.plans import simulate
 from queuecast.problems import Refused, unknown
 from queuecast.store import Store, head
 

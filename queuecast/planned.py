@@ -12,9 +12,10 @@ from manifests.pools import node_like, numbered_names
 from planning.queues import merge_patch
 from planning.suggestions import meant
 from queuecast import queues_edited
+from queuecast.core import faults
 from queuecast.jobs import parts_of
 from queuecast.lint import conf_text
-from queuecast.plans import Source, changed, contents, faults, key_of, read_bytes, read_changes
+from queuecast.plans import Source, changed, contents, key_of, read_bytes, read_changes
 from queuecast.problems import Json, Refused, problem, refusal
 from queuecast.rules import Rules
 from queuecast.schema import problem_at, read_checked

@@ -1,16 +1,13 @@
-"""Changes in files, applied to a snapshot and simulated."""
+"""Changes in files, applied to a snapshot."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import manifests
 from queuecast.problems import Json, Refused, as_problem, problem, refusal
-from scheduler_core import Options, prepare, problems
-from scheduler_core.explain import with_loops
-from scheduler_core.lint import review
 
 NAMED = (
     "nodes", "queues", "podgroups", "pods", "jobs",
@@ -130,43 +127,10 @@ class Source:
         return ""
 
 
-def faults(document: Mapping[str, Any]) -> list[Json]:
-    """Return every problem that prevents the simulation of a plan."""
-    try:
-        found = problems(manifests.resolve(document))
-    except manifests.Unreadable as error:
-        return [as_problem(one) for one in error.problems]
-    return [as_problem(one) for one in found if one.severity == "error"]
-
-
-def reviewed(document: Mapping[str, Any]) -> list[Json]:
-    """Return all findings about a plan; errors first."""
-    try:
-        return [as_problem(one) for one in review(manifests.resolve(document))]
-    except manifests.Unreadable as error:
-        return [as_problem(one) for one in error.problems]
-
-
-def introduced(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
-    """Return the problems of a plan that its base document does not have."""
-    return new_problems(reviewed(before), reviewed(after))
-
-
 def new_problems(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[Json]:
     """Return the problems of `after` that `before` does not have, as `planning.rows.new_problems` does."""
     known = {(one["rule"], one["severity"], one["message"]) for one in before}
     return [dict(one) for one in after if (one["rule"], one["severity"], one["message"]) not in known]
-
-
-def simulate(document: Mapping[str, Any], progress: Callable[[float, str], None] | None = None) -> Json:
-    """Return the core's result, or raise Refused with every problem of the plan."""
-    if wrong := faults(document):
-        raise Refused("The plan cannot be simulated.", wrong)
-    prepared, options = prepare(manifests.resolve(document)), Options(progress=progress)
-    result = with_loops(prepared, prepared.simulate(options=options), options)
-    if "error" in result:
-        raise Refused(str(result["error"]), code="not_simulated")
-    return result
 
 
 def key_of(kind: str, held: Mapping[str, Any]) -> Key:

@@ -1,15 +1,18 @@
 """Problems and failures in the shape of the API, shared by client, files and server."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import manifests
 from planning.suggestions import meant
-from scheduler_core import Problem
+
+if TYPE_CHECKING:
+    from scheduler_core import Problem
 
 Json = dict[str, Any]
-Found = Problem | manifests.ReadProblem
 
 KEYS = (
     "rule", "severity", "message", "path", "queue", "field", "actual", "limit", "fix", "document", "line",
@@ -28,7 +31,7 @@ class Rejected(Exception):
         self.problems = [problem(**one) for one in problems]
         super().__init__("\n".join([message, *map(line_of, self.problems)]))
 
-    def in_file(self, label: str) -> "Rejected":
+    def in_file(self, label: str) -> Rejected:
         """Return the failure with the user's file in place of the configuration's generic name."""
         is_conf = [one["document"] == manifests.CONF_KEY for one in self.problems]
         named = [
@@ -56,7 +59,7 @@ def problem(**known: Any) -> Json:
     return {key: None if (value := known.get(key)) == "" else value for key in KEYS}
 
 
-def as_problem(found: Found, **more: Any) -> Json:
+def as_problem(found: Problem | manifests.ReadProblem, **more: Any) -> Json:
     """Return a problem of the core or of the reader."""
     return problem(**(asdict(found) | more))
 

@@ -4,7 +4,8 @@ import argparse
 import json
 from typing import Any
 
-from queuecast.plans import faults, read
+from queuecast.core import faults
+from queuecast.plans import read
 from queuecast.problems import Refused, refusal
 from scheduler_core import prepare
 from scheduler_core.release import RELEASES, Release, release_named, release_of

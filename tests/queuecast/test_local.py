@@ -229,6 +229,11 @@ def test_the_package_needs_no_django() -> None:
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
+def test_a_client_of_a_server_imports_neither_core_nor_numpy() -> None:
+    program = "import queuecast, sys; assert not {'scheduler_core', 'numpy'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
 def test_completion_offers_commands_options_and_choices() -> None:
     bash = script(parser(), "bash")
     program = bash + '\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _queuecast; echo "${COMPREPLY[@]}"'
