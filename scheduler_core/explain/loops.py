@@ -119,10 +119,12 @@ class History:
             if entry["state"] == "committed"
         ]
         self.placed: dict[str, list[int]] = {}
+        self.placed_by: dict[tuple[str, int], str] = {}
         for view in self.views:
             for step in view.decisions:
                 if step["op"] == "bind" and step["state"] == "committed":
                     self.placed.setdefault(step["pod"], []).append(view.number)
+                    self.placed_by[step["pod"], view.number] = step["action"]
 
     def at(self, cycle: int) -> CycleView:
         """Return the view of a cycle, or of the last one for later cycles."""
@@ -161,22 +163,31 @@ class History:
 
 
 def _why(history: History, turn: Sequence[Object], pods: Sequence[Story]) -> Iterator[Reason]:
-    """Yield, for each queue that loses pods to a job, why it loses them and why they are placed again."""
-    named = set()
+    """Yield, by cycle, which pods a queue loses to a job and why, and why they are placed again."""
+    members = {pod["pod"]: pod for pod in pods}
+    links: dict[tuple[int, str, str, str], list[Object]] = {}
     for entry in turn:
-        job = history.job_for(entry)
-        link = entry["action"], entry["queue"], job
-        if link in named:
-            continue
-        named.add(link)
-        victims = [
-            other["pod"]
-            for other in turn
-            if (other["action"], other["queue"], history.job_for(other)) == link
-        ]
-        yield _evicted(history, entry, job, list(dict.fromkeys(victims)))
-        back = [pod for pod in pods if pod["pod"] in victims]
-        yield _placed_again(history, entry, job, back)
+        link = entry["cycle"], entry["action"], entry["queue"], history.job_for(entry)
+        links.setdefault(link, []).append(entry)
+    for (cycle, _, _, job), evicted in links.items():
+        names = list(dict.fromkeys(entry["pod"] for entry in evicted))
+        yield _evicted(history, evicted[0], job, names)
+        back: dict[tuple[int, str], list[str]] = {}
+        for name in names:
+            again = _bound_again(members[name], cycle)
+            back.setdefault((again, history.placed_by.get((name, again), "allocate")), []).append(name)
+        for (again, action), bound in sorted(back.items()):
+            if action == "allocate":
+                yield _placed_again(history, evicted[0], job, again, bound)
+            else:
+                text = f"Cycle {again}: {action} binds {_named(bound)} again; job {job} evicts again."
+                yield reason("loop.returns", text, {"queue": evicted[0]["queue"], "cycle": again})
+
+
+def _bound_again(pod: Story, evicted_in: int) -> int:
+    """Return the cycle that binds a pod again; if the run ends before, one that did so earlier."""
+    placed = pod["placed_in"]
+    return next((cycle for cycle in placed if cycle > evicted_in), placed[0] if placed else evicted_in)
 
 
 def _evicted(history: History, entry: Object, job: str, victims: Sequence[str]) -> Reason:
@@ -200,11 +211,8 @@ def _evicted(history: History, entry: Object, job: str, victims: Sequence[str]) 
     return reason("loop.evicts", text, numbers)
 
 
-def _placed_again(history: History, entry: Object, job: str, back: Sequence[Story]) -> Reason:
+def _placed_again(history: History, entry: Object, job: str, cycle: int, back: Sequence[str]) -> Reason:
     queue, other = entry["queue"], history.queue_of(job)
-    cycle = next((c for pod in back for c in pod["placed_in"] if c > entry["cycle"]), None)
-    if cycle is None:
-        cycle = next((c for pod in back for c in pod["placed_in"]), entry["cycle"])
     queues = history.at(cycle).queues("at_open")
     mine, theirs = queues.get(queue, {}).get("share"), queues.get(other, {}).get("share")
     first = "before it places the job that evicted"
@@ -216,7 +224,7 @@ def _placed_again(history: History, entry: Object, job: str, back: Sequence[Stor
         )
         numbers.update(share=mine, other_share=theirs)
     text = (
-        f"Cycle {cycle}: allocate binds {_named([pod['pod'] for pod in back])} again {first}; "
+        f"Cycle {cycle}: allocate binds {_named(back)} again {first}; "
         f"job {job} finds no room and evicts again."
     )
     return reason("loop.returns", text, numbers)

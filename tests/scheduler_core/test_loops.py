@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from hypothesis import strategies as st
 from scheduler_core import Options, explain, prepare, simulate_document
 from scheduler_core.__main__ import main
 from scheduler_core.explain.changes import Change, applied
+from scheduler_core.reading import entries
 from tests.builders import Object, conf, node, pod, podgroup, queue, scenario
 from tests.scheduler_core.answers import evicted_and_bound_again
+
+CASES = Path(__file__).parents[1] / "fidelity" / "cases" / "capacity_hierarchy.jsonl.gz"
 
 
 def looping(**fields: Any) -> Object:
@@ -177,3 +181,19 @@ def test_reported_loop_repeats_and_contains_evictions(document: Object) -> None:
         assert any(turn)
         for cycle in range(first, 20):
             assert twice[cycle] == turn[(cycle - first) % period], f"cycle {cycle + 1}"
+
+
+def test_each_sentence_on_a_loop_names_the_pods_of_its_cycle() -> None:
+    recorded = {entry.scenario["name"]: entry.scenario for entry in entries(str(CASES))}
+    document = {**recorded["capacity_hierarchy-101-010"], "cycles": 10, "requeue": True}
+    result = simulate_document(document)
+    (loop,) = explain.loops(document, result)
+    steps = {cycle["cycle"]: cycle["decisions"] for cycle in result["cycles"]}
+    for why in loop["why"]:
+        parts = re.match(r"Cycle (\d+): .*?\b(evict|bind)s ", why["sentence"])
+        assert parts is not None
+        cycle, op = parts.groups()
+        named = set(re.findall(r"default/run\d+-\d+", why["sentence"]))
+        assert named
+        assert named <= {step["pod"] for step in steps[int(cycle)] if step["op"] == op}
+    assert len(loop["why"]) == 4
