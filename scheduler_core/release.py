@@ -124,8 +124,10 @@ class Rule(Enum):
         (1, 15),
         (5020,),
         "requests",
-        "A pod requests what its containers request; spec.resources of the pod is ignored.",
-        "A pod's spec.resources.requests replaces the requests of its containers.",
+        "spec.resources of a pod is ignored, and its overhead is added to its containers, not to its init "
+        "containers.",
+        "A pod's spec.resources.requests replaces the requests of its containers, and its overhead is added "
+        "to all.",
     )
     BOOLEANS_AS_TEXT = Change(
         (1, 15),

@@ -188,10 +188,10 @@ def pod_request(spec: Mapping[str, Any], *, default_requests: bool, pod_level: b
     default_requests : bool
         Whether missing requests of a container default to its limits.
     pod_level : bool
-        Whether pod-level requests replace those of its containers.
+        Whether pod-level requests replace those of its containers, and overhead is added to init containers.
 
     """
-    total = Resource()
+    total, overhead = Resource(), read_resource_list(spec.get("overhead"))
     for container in spec.get("containers") or ():
         total.add(read_resource_list(container_requests(container, default_requests=default_requests)))
     sidecars, peak = Resource(), Resource()
@@ -204,11 +204,13 @@ def pod_request(spec: Mapping[str, Any], *, default_requests: bool, pod_level: b
         else:
             request.add(sidecars)
         peak.set_max_resource(request)
+    if not pod_level:
+        total.add(overhead)
     total.set_max_resource(peak)
     total.add_scalar(PODS, 1.0)
     if pod_level:
         _replace_by_pod_level(total, (spec.get("resources") or {}).get("requests") or {})
-    total.add(read_resource_list(spec.get("overhead")))
+        total.add(overhead)
     return total
 
 

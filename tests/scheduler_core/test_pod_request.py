@@ -32,6 +32,17 @@ def test_sidecars_add_up_and_init_containers_count_once() -> None:
     assert request(SPEC).as_dict() == {"cpu": 5250, "memory": 0, "pods": 1}
 
 
+def test_before_1_15_overhead_is_not_added_to_init_containers_and_pod_level_requests_are_ignored() -> None:
+    spec = {
+        "containers": [container("1")],
+        "initContainers": [container("2")],
+        "resources": {"requests": {"cpu": "10"}},
+        "overhead": {"cpu": "250m"},
+    }
+    assert pod_request(spec, default_requests=False, pod_level=False).cpu == 2000
+    assert request(spec).cpu == 10250
+
+
 def test_pod_level_requests_replace_and_overhead_is_added() -> None:
     assert request({**SPEC, "resources": {"requests": {"cpu": "10"}}}).cpu == 10250
 
