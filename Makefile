@@ -1,6 +1,8 @@
 # The project's commands. `make run` and `make test` need only Debian's make and python3-venv.
 
-PYTHON ?= python3
+# Debian's interpreter is built with optimizations, which one that precedes it in PATH may lack.
+PYTHON ?= $(shell /usr/bin/python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo /usr/bin/python3 || echo python3)
 BIN := .venv/bin
 STAMP := .venv/installed
 # Tests start hundreds of processes; if the environment forbids bytecode, each would compile all modules again.
