@@ -2,26 +2,22 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
 from queuecast.arguments import parser
-from queuecast.backend import Backend
-from queuecast.check import check, reported
-from queuecast.client import Client
+from queuecast.backends import backend_of
 from queuecast.completion import NAMES, script
-from queuecast.local import Local
 from queuecast.named import names_after
 from queuecast.parsing import place_options
-from queuecast.plan_commands import plan
 from queuecast.problems import Rejected
 from queuecast.server import Failure, Unreachable
-from queuecast.store import FOLDER
-from queuecast.upgrade import upgrade
-from scheduler_core.__main__ import until_closed
 
 DONE, WRONG, AWAY, FORBIDDEN, STALE = 0, 2, 3, 4, 5
+CLOSED = 141
+"""The exit code that a shell reports for a program killed by SIGPIPE."""
 _CODES = {401: FORBIDDEN, 403: FORBIDDEN, 412: STALE}
 
 
@@ -30,9 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:1] == [NAMES]:
         return _names(words[1:])
-    args = parser().parse_args(words)
+    args = parser(words).parse_args(words)
     try:
-        return until_closed(lambda: _run(args))
+        status = _run(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # as with `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED
     except Rejected as error:
         return _failed(error, args)
 
@@ -41,22 +42,14 @@ def _run(args: argparse.Namespace) -> int:
     if args.command == "completion":
         sys.stdout.write(script(parser(), args.shell))
         return DONE
-    if args.command in ("check", "plan"):
-        backend = _backend(args)
-        if args.command == "check":
-            report, code = check(backend, args)
-        else:
-            report, code = reported(args.report, lambda: plan(backend, args))
-        if args.to:
-            args.to.write_text(report, encoding="utf-8")
+    if hasattr(args, "report_of"):
+        report, code = args.report_of(args)
+        if to := getattr(args, "to", None):
+            to.write_text(report, encoding="utf-8")
         else:
             sys.stdout.write(report)
-        return code
-    if args.command == "upgrade":
-        report, code = upgrade(args)
-        sys.stdout.write(report)
-        return code
-    backend = _backend(args)
+        return int(code)
+    backend = backend_of(args)
     output = args.do(backend, args)
     tried = ["Nothing was saved."] if getattr(args, "try_only", False) else []
     for note in dict.fromkeys([*backend.notes, *tried, *output.notes]):
@@ -68,19 +61,11 @@ def _run(args: argparse.Namespace) -> int:
     return int(output.code)
 
 
-def _backend(args: argparse.Namespace) -> Backend:
-    dry_run = getattr(args, "try_only", False)
-    if hasattr(args, "local"):
-        return Local(getattr(args, "folder", FOLDER), dry_run=dry_run)
-    where = {name: getattr(args, name, "") for name in ("token", "context")}
-    return Client(getattr(args, "server", ""), **where, dry_run=dry_run)
-
-
 def _names(words: list[str]) -> int:
     """Print completions; errors are not shown while a shell completes a line."""
     args, rest = place_options().parse_known_args(words)
     with suppress(Rejected):
-        sys.stdout.write("".join(f"{name}\n" for name in names_after(parser(), rest, _backend(args))))
+        sys.stdout.write("".join(f"{name}\n" for name in names_after(parser(rest), rest, backend_of(args))))
     return DONE
 
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import manifests
 from queuecast.backend import Backend, Files, Json
 from queuecast.client import Client, on_server
-from queuecast.exported import missing, unexported, written
+from queuecast.conf_files import conf_text
 from queuecast.jobs import job_manifest
-from queuecast.lint import conf_file_findings, conf_text, plan_findings
-from queuecast.plan_commands import exported_plan
 from queuecast.plans import contents, new_problems
 from queuecast.problems import Refused, errors_of
 from queuecast.shown import Output, Table, brief, problems
@@ -136,6 +134,9 @@ def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
 
 def scenario_export(backend: Backend, args: argparse.Namespace) -> Output:
     """Write what turns the cluster into the scenario: manifests, a script, or a plan."""
+    from queuecast.exported import missing, unexported, written  # with the core
+    from queuecast.plan_commands import exported_plan
+
     if args.form == "plan":
         plan, left = exported_plan(backend, args.scenario)
         return Output(plan, [manifests.dump(plan)], code=NO if left else 0, notes=left)
@@ -166,12 +167,16 @@ def edited(
 
 def conf_lint(backend: Backend, args: argparse.Namespace) -> Output:
     """Check a scheduler configuration: its own text, or the ConfigMap that contains it."""
+    from queuecast.lint import conf_file_findings  # with the core
+
     ((label, content),) = _inputs([args.file])
     return _checked(conf_file_findings(label, content))
 
 
 def lint(backend: Backend, args: argparse.Namespace) -> Output:
     """Check a plan in files: what Volcano refuses, and what it accepts although it is harmful."""
+    from queuecast.lint import plan_findings  # with the core
+
     return _checked(plan_findings(_inputs(args.files)))
 
 

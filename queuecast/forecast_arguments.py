@@ -1,9 +1,9 @@
-"""Arguments of the commands about traces, forecasts, wait targets and experiments."""
+"""Arguments of the commands about traces, forecasts and wait targets."""
 
 import argparse
 from pathlib import Path
 
-from queuecast import experiment_commands, forecast_commands, server_forecasts, server_traces
+from queuecast import forecast_commands, server_forecasts, server_traces
 from queuecast.parsing import Groups, add_command, add_group
 from scheduler_core.replay.timeline import EVICTED
 from traces import FORMATS
@@ -15,7 +15,6 @@ def add_forecast_commands(groups: Groups) -> None:
     _add_targets(groups)
     _add_forecast(groups)
     _add_kept(groups)
-    _add_experiments(groups)
 
 
 def _add_traces(groups: Groups) -> None:
@@ -158,18 +157,3 @@ def _factor(text: str) -> float:
     if not 0 < value < 1e6:
         raise argparse.ArgumentTypeError(f"{text} is not a factor above 0")
     return value
-
-
-def _add_experiments(groups: Groups) -> None:
-    for name, do in (("sweep", experiment_commands.sweep), ("search", experiment_commands.search)):
-        command = add_command(groups, name, do)
-        command.add_argument("experiment", type=Path, help="the experiment, as YAML or JSON")
-        command.add_argument("--processes", type=int, metavar="N", help="simulate here, by N processes")
-        if name == "sweep":
-            add_cells_file(command)
-
-
-def add_cells_file(command: argparse.ArgumentParser) -> None:
-    """Add the option for the file of a command's cells."""
-    written = "write the cells, too: as CSV, or as Parquet where the name ends in .parquet"
-    command.add_argument("--to", type=Path, metavar="FILE", help=written)

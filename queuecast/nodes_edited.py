@@ -5,7 +5,7 @@ from typing import Any
 
 from manifests.pools import HOSTNAME, node_like, numbered_names
 from planning.queues import merge_patch
-from queuecast.jobs import parts_of
+from queuecast.job_parts import parts_of
 from queuecast.plans import key_of
 from queuecast.problems import Json, Refused, problem, refusal, unknown
 

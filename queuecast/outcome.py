@@ -85,11 +85,6 @@ def _job(group: Mapping[str, Any], cycle: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def waits(job: Mapping[str, Any]) -> bool:
-    """Return whether a job of a run waits; older servers name its waiting pods only."""
-    return bool(job.get("waits", job["pending"]))
-
-
 def decisions(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the steps of a result in order, in the shape of the API."""
     parts = {"for_pod": "for"} | {

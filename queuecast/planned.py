@@ -12,9 +12,9 @@ from manifests.pools import node_like, numbered_names
 from planning.queues import merge_patch
 from planning.suggestions import meant
 from queuecast import queues_edited
+from queuecast.conf_files import conf_text
 from queuecast.core import faults
-from queuecast.jobs import parts_of
-from queuecast.lint import conf_text
+from queuecast.job_parts import parts_of
 from queuecast.plans import Source, changed, contents, key_of, read_bytes, read_changes
 from queuecast.problems import Json, Refused, problem, refusal
 from queuecast.rules import Rules

@@ -3,30 +3,16 @@
 import argparse
 import time
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-import manifests
 from queuecast.backend import Backend, Json, Progress
 from queuecast.client import on_server
 from queuecast.connection import OVER
-from queuecast.outcome import waits
 from queuecast.problems import unknown
 from queuecast.shown import Output, Table, amounts, brief, percent
 from queuecast.terminal import progress_line, watched_lines
-from scheduler_core import prepare
-from scheduler_core.explain import (
-    Limits,
-    Unknown,
-    job_story,
-    node_story,
-    pod_story,
-    podgroup_keys,
-    queue_story,
-    text,
-    unblocking,
-)
 
 NO = 1
 """The exit code of a negative answer: a failed run, a failed check, an undecided conflict."""
@@ -98,7 +84,7 @@ def jobs_of_run(backend: Backend, args: argparse.Namespace) -> Output:
     rows = [
         (one["job"], one["queue"], one["pods"], one["pending"], one["ready"], one["gate"], one["message"])
         for one in found
-        if waits(one) or not args.pending
+        if _waits(one) or not args.pending
     ]
     columns = ("JOB", "QUEUE", "PODS", "PENDING", "READY", "GATE", "MESSAGE")
     return Output(found, [Table(columns, rows, empty="No job.", wide=1)])
@@ -149,49 +135,19 @@ def compare(backend: Backend, args: argparse.Namespace) -> Output:
     return Output(found, list(_comparison(found)), notes=_notes(found["runs"]))
 
 
-def explain(backend: Backend, args: argparse.Namespace) -> Output:
-    """Explain why a job waits, a queue has its amounts, a pod is evicted, a node is full."""
-    document, result = backend.run_documents(args.run)
-    story, lines = STORIES[args.what]
-    prepared = prepare(manifests.resolve(document))
-    try:
-        body = story(dict(prepared.document), result, args.name)
-        loops = [loop for loop in result.get("loops", ()) if body.get("job") in loop.get("jobs", ())]
-        printed = [line for loop in loops for line in text.loop_lines(loop)] + list(lines(body))
-        if args.what == "job" and args.unblock:
-            limits = Limits(milliseconds=args.seconds * 1000, timer=lambda: time.perf_counter() * 1000)
-            found = unblocking(prepared.document, body["job"], prepared.simulate, limits)
-            body = {**body, "unblocking": found}
-            printed += text.unblocking_lines(found)
-    except Unknown:
-        raise unknown(args.what, args.name, _names(result, args.what), where="in the run") from None
-    return Output(body, ["\n".join(printed)], notes=result["notes"])
-
-
 def job_key(backend: Backend, run: str, name: str) -> str:
     """Return the name of a job in a run: its PodGroup; a vcjob is found by its own name as well."""
     spelled = name if "/" in name else f"default/{name}"
     known = [str(one["job"]) for one in backend.run_jobs(run)]
     if spelled in known:
         return spelled
+    from scheduler_core.explain import podgroup_keys
+
     document, _ = backend.run_documents(run)
     found = next((key for key in podgroup_keys(document, spelled) if key in known), None)
     if found is None:
         raise unknown("job", name, known, where="in the run")
     return found
-
-
-def _names(result: Json, what: str) -> list[str]:
-    """Return the names of a run's objects of a kind."""
-    cycles = result.get("cycles") or [{"podgroups": (), "nodes": (), "at_end": {}}]
-    groups = cycles[-1]["podgroups"]
-    named = {
-        "job": groups,
-        "pod": [{"name": task["pod"]} for group in groups for task in group["tasks"]],
-        "queue": cycles[-1]["at_end"].get("queues") or (),
-        "node": cycles[-1]["nodes"],
-    }
-    return [str(one["name"]) for one in named[what]]
 
 
 def _progress(what: str, *, is_watched: bool) -> AbstractContextManager[Progress | None]:
@@ -240,7 +196,7 @@ def _victim_cell(held: Mapping[str, Any] | None) -> str:
 def _job_cell(held: Mapping[str, Any] | None) -> str:
     if not held:
         return "absent"
-    has_none = waits(held) and not held["pods"]
+    has_none = _waits(held) and not held["pods"]
     return "waits for its first pods" if has_none else f"{held['pending']} of {held['pods']} pods wait"
 
 
@@ -248,14 +204,10 @@ def _with_outcome(backend: Backend, run: Json) -> Json:
     """Return a run with its victims and waiting jobs; a failed run has neither."""
     if run["state"] != "succeeded":
         return {**run, "victims": [], "waiting": []}
-    waiting = [job for job in backend.run_jobs(run["id"]) if waits(job)]
+    waiting = [job for job in backend.run_jobs(run["id"]) if _waits(job)]
     return {**run, "victims": backend.run_victims(run["id"]), "waiting": waiting}
 
 
-STORIES: Mapping[str, tuple[Callable[[Json, Json, str], Json], Callable[[Json], Iterator[str]]]] = {
-    "job": (job_story, text.job_lines),
-    "queue": (queue_story, text.queue_lines),
-    "pod": (pod_story, text.pod_lines),
-    "node": (node_story, text.node_lines),
-}
-"""The explanation of each kind of object, and its table."""
+def _waits(job: Mapping[str, Any]) -> bool:
+    """Return whether a job of a run waits; older servers name its waiting pods only."""
+    return bool(job.get("waits", job["pending"]))

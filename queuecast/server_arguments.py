@@ -4,7 +4,6 @@ from pathlib import Path
 
 from queuecast import context_commands, history_commands, share_commands
 from queuecast.parsing import Groups, add_command, add_group
-from queuecast.reach_commands import add_reach_command
 
 
 def add_server_commands(groups: Groups) -> None:
@@ -36,7 +35,6 @@ def _add_history(groups: Groups) -> None:
     revert.add_argument("field", nargs="?", default="", help="one field only")
     add_command(groups, "history", history_commands.history).add_argument("scenario")
     add_command(groups, "preview", history_commands.preview).add_argument("scenario")
-    add_reach_command(groups)
     release = add_command(groups, "release", history_commands.release, edits=True)
     release.add_argument("scenario")
     release.add_argument("release", nargs="?", help=f"such as v1.14.4, or {history_commands.IMPORTED}")

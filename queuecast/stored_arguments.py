@@ -1,9 +1,8 @@
-"""Arguments of the commands about experiments, imports, labels and prices on a server."""
+"""Arguments of the commands about clusters, answers, imports, labels and prices on a server."""
 
 from pathlib import Path
 
-from queuecast import answer_commands, stored_commands, stored_experiments
-from queuecast.forecast_arguments import add_cells_file
+from queuecast import answer_commands, stored_commands
 from queuecast.parsing import Groups, add_command, add_group
 
 
@@ -15,7 +14,6 @@ def add_stored_commands(groups: Groups) -> None:
     _add_imports(groups)
     _add_labels(groups)
     _add_prices(groups)
-    _add_experiments(groups)
 
 
 def _add_answers(groups: Groups) -> None:
@@ -51,23 +49,3 @@ def _add_prices(groups: Groups) -> None:
     change.add_argument("file", type=Path, help="prices per hour: pools and resources, as YAML")
     for command in (listed, change):
         command.add_argument("--workspace", default="", help="name or id, if you are a member of several")
-
-
-def _add_experiments(groups: Groups) -> None:
-    kept = add_group(groups, "experiments", "list, show, cells, cancel, open, forecast")
-    add_command(kept, "list", stored_experiments.experiment_list)
-    for name, do, edits in (
-        ("show", stored_experiments.experiment_show, False),
-        ("cells", stored_experiments.experiment_cells, False),
-        ("cancel", stored_experiments.experiment_cancel, False),
-        ("open", stored_experiments.experiment_open, True),
-        ("forecast", stored_experiments.experiment_forecast, True),
-    ):
-        command = add_command(kept, name, do, edits=edits)
-        command.add_argument("experiment", help="id or name")
-        if name in ("open", "forecast"):
-            command.add_argument("number", type=int, help="number of the combination in `cells -o json`")
-        if name == "open":
-            command.add_argument("--name", default="", help="name of the new scenario")
-        if name == "cells":
-            add_cells_file(command)

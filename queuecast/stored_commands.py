@@ -6,7 +6,6 @@ from typing import Any
 
 from queuecast.backend import Backend, Json
 from queuecast.client import on_server
-from queuecast.forecasts import prices
 from queuecast.problems import Refused
 from queuecast.shown import Output, Table, brief
 
@@ -84,6 +83,8 @@ def price_list(backend: Backend, args: argparse.Namespace) -> Output:
 
 def price_set(backend: Backend, args: argparse.Namespace) -> Output:
     """Replace the prices of a workspace by those of a file."""
+    from queuecast.forecasts import prices  # with the core
+
     listed = prices(args.file)
     assert listed is not None, "argparse requires the file"
     return _prices(on_server(backend, "price").prices_set(asdict(listed), args.workspace))

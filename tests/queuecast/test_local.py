@@ -229,9 +229,21 @@ def test_the_package_needs_no_django() -> None:
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
-def test_a_client_of_a_server_imports_neither_core_nor_numpy() -> None:
-    program = "import queuecast, sys; assert not {'scheduler_core', 'numpy'} & {*sys.modules}"
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--help"], ["queue", "set", "--help"], ["runs", "--help"], ["run", "--help"], ["login", "--help"]],
+)
+def test_commands_of_a_server_import_neither_core_nor_numpy(words: list[str]) -> None:
+    program = (
+        "import sys; from queuecast.__main__ import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: assert not {'scheduler_core', 'numpy'} & {*sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", program, *words], cwd=ROOT, check=True, capture_output=True)
+
+
+def test_the_list_of_commands_has_the_summaries_of_the_commands() -> None:
+    assert parser().format_help() == parser([]).format_help()
 
 
 def test_completion_offers_commands_options_and_choices() -> None:
