@@ -87,7 +87,9 @@ class TargetsForm(TypedForm):
     """The longest accepted wait of each queue's jobs; an empty field: no target.
 
     With many queues only those with a target have a field, and another one can be named. A sent form has
-    the fields that were sent: somebody else may have set a target since the page was loaded.
+    the fields that were sent, each with the text that the page showed (`was.`): somebody else may have set
+    a target since the page was loaded. A field that is unchanged is not saved; a target that both changed
+    is refused.
     """
 
     def __init__(
@@ -95,9 +97,12 @@ class TargetsForm(TypedForm):
     ) -> None:
         super().__init__(data)
         is_short = len(kept) <= MOST_TARGETS
-        self.leaves = list(kept)
-        shown = [queue for queue, seconds in kept.items() if is_short or seconds]
-        self.queues = [queue for queue in shown if data is None or f"target.{queue}" in data]
+        self.kept, self.leaves = kept, list(kept)
+        self.queues = [
+            queue
+            for queue, seconds in kept.items()
+            if (is_short or seconds if data is None else f"target.{queue}" in data)
+        ]
         for queue in self.queues:
             seconds = kept[queue]
             field = ReadField(_above_zero_seconds, _TIME, label=queue, disabled=not may_edit)
@@ -111,7 +116,8 @@ class TargetsForm(TypedForm):
             self.add_field("seconds", ReadField(_above_zero_seconds, _TIME, label="Target"))
 
     def clean(self) -> dict[str, Any]:
-        """A queue that is named needs a target, and must be a leaf queue."""
+        """A queue that is named needs a target, and must be a leaf queue; two edits of a target collide."""
+        self._refuse_collisions()
         queue, seconds = (self.cleaned_data.get(name) for name in ("queue", "seconds"))
         if queue and queue not in self.leaves:
             self.add_error("queue", f"There is no leaf queue {queue!r}. Choose one of the list.")
@@ -121,11 +127,37 @@ class TargetsForm(TypedForm):
             self.add_error("queue", "The target has no queue. Choose one of the list.")
         return self.cleaned_data
 
+    @property
+    def present(self) -> list[forms.BoundField]:
+        """The fields of targets, whose initial value is the saved one."""
+        return [self[f"target.{queue}"] for queue in self.queues]
+
     def targets(self) -> dict[str, float | None]:
-        """Return the targets of the queues in the form, None for no target; raise Invalid."""
+        """Return the targets that were edited, None for no target; raise Invalid."""
         typed = self.typed()
-        found = {queue: typed[f"target.{queue}"] for queue in self.queues}
+        found = {queue: typed[f"target.{queue}"] for queue in self._edited()}
         return {**found, typed["queue"]: typed["seconds"]} if typed.get("queue") else found
+
+    def _refuse_collisions(self) -> None:
+        """Mark the edits of targets that somebody else has changed since the page was loaded."""
+        for queue in self._edited():
+            name, now = f"target.{queue}", self.kept[queue]
+            text = typed_time(now) if now else ""
+            if self.data.get(f"was.{name}", text) != text and self.cleaned_data.get(name) != now:
+                change = f"set this target to {text}" if now else "removed this target"
+                self.add_error(name, f"Somebody else has {change} by now. Save again to overwrite it.")
+        named = self.cleaned_data.get("queue")
+        if named not in self.queues and (now := self.kept.get(named or "")):
+            text = f"{named} has a target of {typed_time(now)} by now. Reload the page to change it."
+            self.add_error("queue", text)
+
+    def _edited(self) -> list[str]:
+        """Return the queues whose field has another text than the page showed."""
+        return [
+            queue
+            for queue in self.queues
+            if self.data[f"target.{queue}"] != self.data.get(f"was.target.{queue}")
+        ]
 
 
 def _select(label: str, choices: Sequence[tuple[str, str]]) -> forms.CharField:

@@ -57,6 +57,31 @@ def test_of_many_queues_only_those_with_a_target_have_a_field(browser: Client) -
     assert "The queue has no target." in wrong
 
 
+def test_two_edits_of_the_wait_targets_are_merged_and_of_one_target_refused(browser: Client) -> None:
+    scenario = factories.scenario()
+    scenario.wait_targets.create(queue="waits", seconds=60.0)
+    at = f"/scenarios/{scenario.pk}"
+    page = browser.get(f"{at}/forecasts/").content.decode()
+    sent = {f"was.{name}": value for name, value in re.findall(r'name="was\.([^"]+)" value="([^"]*)"', page)}
+    loaded = {**sent, **{name.removeprefix("was."): value for name, value in sent.items()}}
+    other = next(name for name in loaded if name.startswith("target.") and name != "target.waits")
+
+    def saved() -> dict[str, float]:
+        return {f"target.{target.queue}": target.seconds for target in scenario.wait_targets.all()}
+
+    assert browser.post(f"{at}/targets/", {**loaded, "target.waits": "5m"}).status_code == 302
+    assert browser.post(f"{at}/targets/", {**loaded, other: "1h"}).status_code == 302
+    assert saved() == {"target.waits": 300.0, other: 3600.0}
+    refused = browser.post(f"{at}/targets/", {**loaded, "target.waits": "7m"})
+    assert refused.status_code == 422
+    content = refused.content.decode()
+    assert "Somebody else has set this target to 5m by now. Save again to overwrite it." in content
+    assert 'name="was.target.waits" value="5m"' in content
+    again = {**loaded, "target.waits": "7m", "was.target.waits": "5m"}
+    assert browser.post(f"{at}/targets/", again).status_code == 302
+    assert saved() == {"target.waits": 420.0, other: 3600.0}
+
+
 def test_a_pasted_trace_is_saved_and_shown_with_chart_and_table(browser: Client) -> None:
     answer = browser.post("/traces/", {"name": "mine", "text": factories.TRACE}, follow=True)
     content = answer.content.decode()
