@@ -14,10 +14,12 @@ from scheduler_core.explain.wording import agreed, counted, listed, quantities
 def job_standing(entry: Object, pending: Mapping[str, Any] | None) -> Reason:
     """Return a job's state at the end of a cycle; `pending` is its diagnosis, None if nothing waits."""
     counts = members(entry)
+    finished = entry["task_status"].get("Succeeded", 0)
+    also = f", {finished} finished" if finished else ""
     if pending is None:
         leaving = entry["task_status"].get("Releasing", 0)
         if leaving:
-            placed = counts["placed"]
+            placed = counts["placed"] - finished
             text = (
                 f"{counted(leaving, 'pod')} of job {entry['name']} {agreed(leaving, 'is', 'are')} "
                 f"terminating, {placed} {agreed(placed, 'stays', 'stay')} placed."
@@ -27,7 +29,7 @@ def job_standing(entry: Object, pending: Mapping[str, Any] | None) -> Reason:
             return reason("job.finished", f"Nothing of job {entry['name']} runs or waits.", counts)
         return reason(
             "job.placed",
-            f"{counted(counts['placed'], 'pod')} of job {entry['name']} placed, none waits.",
+            f"{counted(counts['placed'] - finished, 'pod')} of job {entry['name']} placed{also}, none waits.",
             counts,
         )
     if counts["promised"] and not counts["pending"]:
@@ -40,9 +42,9 @@ def job_standing(entry: Object, pending: Mapping[str, Any] | None) -> Reason:
         needs = (
             f"it needs {counts['minimum']}" if enough else f"although its minMember is {counts['minimum']}"
         )
-        size = sum(entry["task_status"].values())
+        size, running = sum(entry["task_status"].values()), counts["placed"] - finished
         text = (
-            f"Job {entry['name']} runs with {counts['placed']} of its {size} pods ({needs}); "
+            f"Job {entry['name']} runs with {running} of its {size} pods{also} ({needs}); "
             f"{_waiting(counts)}: "
         )
         return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
@@ -114,7 +116,9 @@ def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any
             )
         return reason("pod.kept", text)
     if last["op"] == "evict":
-        evicted = sum(step["op"] == "evict" and step.get("pod") == pod for step in steps)
+        evicted = sum(
+            (step["op"], step["state"], step.get("pod")) == ("evict", "committed", pod) for step in steps
+        )
         often = f", the last of {evicted} evictions" if evicted > 1 else ""
         return reason(
             "pod.evicted",
@@ -124,7 +128,7 @@ def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any
 
 
 def node_standing(node: str, idle: Object, releasing: Object, counts: dict[str, int]) -> Reason:
-    """Return the free amounts of a node, and how many pods were bound, pipelined and evicted (`counts`)."""
+    """Return the free amounts of a node, and how many pods were bound and evicted, and are pipelined."""
     text = (
         f"Node {node} has {quantities(idle)} idle and {quantities(releasing)} being released; "
         f"{counted(counts['bind'], 'pod')} bound, {counts['pipeline']} pipelined, {counts['evict']} evicted."

@@ -165,6 +165,7 @@ def node_story(document: Object, result: Object, node: str, *, cycle: int | None
     steps = _steps(result, lambda step: step.get("node") == node)
     happened = {(step["op"], step["pod"]) for step in steps if step["state"] == "committed"}
     counts = {op: sum(kind == op for kind, _ in happened) for op in _MOVES}
+    counts["pipeline"] = sum(pod["status"] == "Pipelined" for pod in pods)
     return {
         "node": node,
         "cycle": view.number,

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from scheduler_core import explain, simulate_document
-from scheduler_core.explain.standing import PodOutcome, pod_standing
+from scheduler_core.explain.standing import PodOutcome, job_standing, pod_standing
+from scheduler_core.reading import entries
 from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
 
 GI = 2**30
+
+CASES = Path(__file__).parents[1] / "fidelity" / "cases"
 
 
 @pytest.fixture(scope="module")
@@ -243,3 +246,24 @@ def test_order_of_victims_is_stated_only_if_current_keys_give_it() -> None:
         "an eviction; their current keys would put it later.",
         "numbers": {"before": "default/run15-0"},
     }
+
+
+def test_a_node_counts_the_pods_that_are_pipelined_to_it_at_the_end() -> None:
+    recorded = {entry.scenario["name"]: entry.scenario for entry in entries(str(CASES / "targeted.jsonl.gz"))}
+    pipelined = 0
+    for document in list(recorded.values())[::4]:
+        result = simulate_document(document)
+        for place in result["cycles"][-1]["nodes"] if "error" not in result else ():
+            story = explain.node_story(document, result, place["name"])
+            there = sum(pod["status"] == "Pipelined" for pod in story["pods"])
+            assert f"bound, {there} pipelined" in story["reason"]["sentence"]
+            pipelined += there
+    assert pipelined
+
+
+def test_a_job_with_a_finished_pod_does_not_run_with_it() -> None:
+    entry = {
+        "name": "default/j", "task_status": {"Running": 3, "Succeeded": 1}, "minAvailable": 1,
+        "session_job_pipelined": True, "session_job_ready": True,
+    }  # fmt: skip
+    assert job_standing(entry, None)["sentence"] == "3 pods of job default/j placed, 1 finished, none waits."
