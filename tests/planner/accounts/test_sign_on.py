@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from planner.accounts.models import Identity, Role, User
-from planner.accounts.views.sign_on import _provider
+from planner.accounts.oidc import _client
 from tests import factories
 from tests.planner.pages import text_of
 from tests.planner.provider import CLIENT_ID, CLIENT_SECRET, Provider, key, provider
@@ -30,7 +30,7 @@ def identity_provider(settings: Any) -> Iterator[Provider]:
         settings.OIDC_ISSUER, settings.OIDC_NAME = running.issuer, "Example"
         settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
         yield running
-    _provider.cache_clear()
+    _client.cache_clear()
 
 
 def callback_address(client: Client, query: str = "") -> str:
