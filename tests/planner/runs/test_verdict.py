@@ -3,9 +3,11 @@
 import json
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 from hypothesis import given, settings
@@ -175,6 +177,10 @@ def test_a_queue_outside_the_session_is_not_said_to_hold_what_it_deserves() -> N
     assert sentence(replace(found, counts=counts), "starved") == (
         "No queue with a deserved amount is starved; 2 queues with waiting jobs have none in this session."
     )
+    shown = SimpleNamespace(counts=SimpleNamespace(victims_committed=0, jobs_pending=0), run=None)
+    for unmeasured, said in ((0, True), (2, False)):
+        shown.verdict = replace(found, divided=True, counts={**counts, "unmeasured": unmeasured})
+        assert ("no queue starved" in render_to_string("runs/_result.html", {"line": shown})) is said
 
 
 def test_a_pod_that_evicts_in_several_cycles_requests_room_once() -> None:
