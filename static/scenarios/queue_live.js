@@ -27,12 +27,13 @@
 
   const draw = ({ cells }) => {
     const changed = new Set();
-    document.querySelectorAll("tbody[data-queue] td[data-column]").forEach((cell) => {
-      const queue = cell.closest("tbody").dataset.queue;
-      const texts = cells.queues[queue];
-      if (!texts || !cell.querySelector("data")) return;
-      show(cell, texts[cells.columns.indexOf(cell.dataset.column)]);
-      if (kept.has(cell)) changed.add(queue);
+    document.querySelectorAll("tbody[data-queue]").forEach(({ dataset: { queue }, rows: [line] }) => {
+      (cells.queues[queue] ?? []).forEach((text, column) => {
+        const cell = line.cells[column + 1];
+        if (!cell.querySelector("data")) return;
+        show(cell, text);
+        if (kept.has(cell)) changed.add(queue);
+      });
     });
     return changed.size;
   };

@@ -84,6 +84,8 @@
   const add = (queue, parent) => ask(queue, `${address(null)}?new&parent=${encodeURIComponent(parent)}&resource=${resource()}`, "afterend");
   const DO = {
     edit: (queue, field = "") => { wanted = field; queue.querySelector("[data-edit]")?.click(); },
+    open: (queue, link) => ask(queue, link.href.split("#")[0], "outerHTML"),
+    find: (queue, link) => { document.getElementById("reach")?.remove(); ask(queue, link.href, "afterend"); },
     rename: (queue) => DO.edit(queue, "name"),
     move: (queue) => DO.edit(queue, "parent"),
     child: (queue) => { fold(queue, true); add(queue, nameOf(queue)); },
@@ -92,7 +94,6 @@
     remove: (queue) => { document.getElementById("removal")?.remove(); ask(queue, `${address(nameOf(queue), "remove/")}?resource=${resource()}`, "afterend"); },
   };
   // One question at a time stands below its line.
-  document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.matches?.(".tree__reach")) document.getElementById("reach")?.remove(); });
   document.addEventListener("htmx:afterSettle", () => { const field = document.getElementById("reach-at-least"); if (field?.closest("#reach") && !field.value) field.focus(); });
   document.addEventListener("click", (event) => { if (event.target.matches?.("[data-close-reach]")) document.getElementById("reach")?.remove(); });
   const top = (button) => htmx.ajax("GET", `${address(null)}?new&parent=root&resource=${resource()}`, { source: button, target: "#tree", swap: "outerHTML" });
@@ -157,7 +158,12 @@
   document.addEventListener("click", (event) => {
     const at = (selector) => event.target.closest(selector);
     const queue = at("tbody[data-queue]");
-    if (at("[data-fold]")) { fold(queue, !isOpen(queue)); reach(queue, false); }
+    const link = at("[data-edit], .tree__reach");
+    if (link) {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      DO[link.matches("[data-edit]") ? "open" : "find"](queue, link);
+    } else if (at("[data-fold]")) { fold(queue, !isOpen(queue)); reach(queue, false); }
     else if (at("[data-menu]")) { reach(queue, false); openMenu(queue); }
     else if (at("[data-do=top]")) top(at("[data-do=top]"));
     else if (at("#queue-menu [data-do]")) {
@@ -177,7 +183,7 @@
     } else if (queue && at(".tree__line") && !at("a, button, input, select")) reach(queue);
   });
   document.addEventListener("dblclick", (event) => {
-    const cell = event.target.closest("[data-field]");
+    const cell = event.target.closest("td[data-field]");
     if (cell) DO.edit(cell.closest("tbody[data-queue]"), cell.dataset.field);
   });
   document.addEventListener("input", (event) => {

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import template
+from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -14,10 +15,29 @@ from planner.web.templatetags.quantities import amount, counted, percent
 register = template.Library()
 
 
-@register.simple_tag
-def queue_cells(tree: Any, line: Any) -> SafeString:
-    """Return the cells after a queue's name, with the snapshot's value if it differs."""
-    return format_html_join("", "{}", ((_cell(tree, line, column),) for column in tree.columns))
+@register.simple_tag(takes_context=True)
+def queue_line(context: Context, line: Any) -> SafeString:
+    """Return the closed line of a queue; there are hundreds, so that every attribute counts."""
+    tree, name = context["tree"], line.row.name
+    may_edit = context["scenario"].role != "viewer"
+    is_parent = line.row.children and not tree.shown.sort
+    return format_html(
+        '<tbody id="queue-{name}" data-queue="{name}" data-parent="{parent}">'
+        '<tr class="tree__line" aria-level="{level}"{expanded} tabindex="-1">'
+        '<th scope="row" class="tree__name"{draggable}>'
+        '<span class="tree__indent">{select}{fold}{name}{tags}</span></th>{cells}'
+        '<td class="tree__do">{buttons}</td></tr></tbody>',
+        name=name,
+        parent=line.row.parent,
+        level=line.level,
+        expanded=SafeString(' aria-expanded="true"' if is_parent else ""),
+        draggable=SafeString(' draggable="true"' if may_edit else ""),
+        select=_select(name, context.get("batch")) if may_edit else "",
+        fold=format_html(_FOLD, name) if is_parent else "",
+        tags=_tags(tree, line),
+        cells=format_html_join("", "{}", ((_cell(tree, line, column),) for column in tree.columns)),
+        buttons=format_html(_BUTTONS, line.edit, name=name) if may_edit else "",
+    )
 
 
 @register.simple_tag
@@ -117,20 +137,46 @@ def field_in(column: Any, resource: str) -> str:
     return place
 
 
-def _cell(tree: Any, line: Any, column: Any) -> SafeString:
-    css = "grid__number" if column.name != "reclaimable" else ""
-    css += " tree__answer" if column.answer else " tree__pair" if column.is_amount else ""
-    place = column.place(tree.resource)
-    attribute = (
-        format_html('data-field="{}"', place) if place else format_html('data-answer="{}"', column.answer)
-    )
+_FOLD = (
+    '<button class="tree__fold" type="button" data-fold tabindex="-1"'
+    ' aria-label="Collapse or expand {}"></button>'
+)
+_BUTTONS = (
+    '<a class="btn btn-quiet btn-sm" href="{0}#queue-{name}" data-edit aria-label="Edit {name}">Edit</a>'
+    '<button class="btn btn-quiet btn-sm" type="button" data-menu tabindex="-1" aria-haspopup="menu"'
+    ' aria-label="More actions for {name}">⋯</button>'
+)
+_NO_JOBS = SafeString(
+    ' <span class="tag" title="Without a PodGroup the queue is not in the session. Its real capability is'
+    ' what it could use.">no jobs</span>'
+)
+
+
+def _select(name: str, batch: Any) -> SafeString:
+    """Return the box that selects a queue for the form of several queues."""
+    checked = SafeString(" checked" if batch and name in batch["selected"] else "")
     return format_html(
-        '<td class="{}" data-column="{}" {}>{}</td>',
-        css,
-        column.name,
-        attribute,
-        _asking(tree, line, column, cell_text(tree, line, column)),
+        '<input class="form-check-input tree__select" type="checkbox" name="selected" value="{name}"'
+        ' form="batch" aria-label="Select {name}"{checked}>',
+        name=name,
+        checked=checked,
     )
+
+
+def _tags(tree: Any, line: Any) -> SafeString:
+    """Return the state of a queue that is not open, and whether it is outside the session."""
+    state = line.row.state
+    closed = format_html(' <span class="tag tag--warn">{}</span>', state) if state not in ("", "Open") else ""
+    is_out = tree.preview.plugin and not line.answer.in_session
+    return format_html("{}{}", closed, _NO_JOBS if is_out else "")
+
+
+def _cell(tree: Any, line: Any, column: Any) -> SafeString:
+    place = column.place(tree.resource)
+    css = SafeString(' class="tree__pair"') if place and column.is_amount else ""
+    kind, name = ("field", place) if place else ("answer", column.answer)
+    text = _asking(tree, line, column, cell_text(tree, line, column))
+    return format_html('<td{} data-{}="{}">{}</td>', css, kind, name, text)
 
 
 def _asking(tree: Any, line: Any, column: Any, text: SafeString) -> SafeString:
@@ -138,18 +184,13 @@ def _asking(tree: Any, line: Any, column: Any, text: SafeString) -> SafeString:
     if not column.figure or not tree.reach or column.value(line, tree.resource) is None:
         return text
     query = {"figure": column.figure, "queue": line.row.name, "resource": tree.resource}
-    address = f"{tree.reach}?{urlencode(query)}"
-    return format_html(
-        '<a class="tree__reach" href="{}" hx-get="{}" hx-target="closest tbody" hx-swap="afterend"'
-        ' title="What makes {} of {} reach an amount?">{}</a>',
-        address, address, column.figure, line.row.name, text,
-    )  # fmt: skip
+    return format_html('<a class="tree__reach" href="{}?{}">{}</a>', tree.reach, urlencode(query), text)
 
 
 def _value_text(tree: Any, column: Any, value: Any) -> SafeString:
     text = column.text(value, tree.scale)
     if value is None:
         return format_html('<data class="soft">{}</data>', text)
-    return format_html(
-        '<data value="{}" title="{}">{}</data>', value, column.exact(value, tree.resource), text
-    )
+    exact = column.exact(value, tree.resource)
+    title = format_html(' title="{}"', exact) if exact else ""
+    return format_html('<data value="{}"{}>{}</data>', value, title, text)
