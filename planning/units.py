@@ -110,12 +110,27 @@ def percent(part: float) -> str:
     >>> percent(1.2e14)
     '> 10,000 %'
     """
+    return f"> {_MOST_PERCENT:,} %" if _is_endless(part) else f"{_hundredths(part)} %"
+
+
+def points(part: float) -> str:
+    """Return a difference of fractions in percentage points.
+
+    >>> points(0.5), points(0.0001), points(1.2e14)
+    ('50 pp', '0.1 pp', '10,000 pp or more')
+    """
+    return f"{_MOST_PERCENT:,} pp or more" if _is_endless(part) else f"{_hundredths(part)} pp"
+
+
+def _is_endless(part: float) -> bool:
+    return round(part * 100, 1) > _MOST_PERCENT
+
+
+def _hundredths(part: float) -> str:
     number = round(part * 100, 1)
-    if number > _MOST_PERCENT:
-        return f"> {_MOST_PERCENT:,} %"
     if 1e-9 < part < 1 - 1e-9:
         number = min(max(number, 0.1), 99.9)
-    return f"{written(number)} %"
+    return written(number)
 
 
 def part_text(resource: str, part: float, whole: float) -> str:

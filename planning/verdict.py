@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from planning.deficits import NEGLIGIBLE, contested, deficit, measured_in
-from planning.rows import Amounts, QueueFigures, hangs_below, waits
+from planning.rows import Amounts, QueueFigures, queues_with_children, waits
 from planning.utilisation import PoolUse, ResourceUse
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -212,7 +212,7 @@ def _moved(
     figures: Sequence[QueueFigures], victims: Sequence[Json]
 ) -> tuple[list[MovedQueue], list[MovedQueue]]:
     """Return the queues that evictions moved below their deserved amount, and those that ended above it."""
-    parents = {hangs_below(row.queue, row.parent) for row in figures}
+    parents = queues_with_children(figures)
     resources = contested(figures)
     pushed, lifted = [], []
     for row in figures:

@@ -38,7 +38,15 @@ from planning.rows.outcomes import (
     waits,
 )
 from planning.rows.problems import ConfFinding, Problem, new_problems
-from planning.rows.scenarios import Export, ExportStep, QueueRow, hangs_below, queue_rows, tree_order
+from planning.rows.scenarios import (
+    Export,
+    ExportStep,
+    QueueRow,
+    hangs_below,
+    queue_rows,
+    queues_with_children,
+    tree_order,
+)
 from planning.rows.waiting import (
     Check,
     Checklist,
@@ -100,6 +108,7 @@ __all__ = [
     "new_problems",
     "placements_at_end",
     "queue_rows",
+    "queues_with_children",
     "tree_order",
     "waits",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from planning.queues import QueueFields
 from planning.rows.amounts import Quantities
+from planning.rows.outcomes import QueueFigures
 from planning.rows.problems import Problem
 
 
@@ -80,6 +81,11 @@ def _queue_row(queue: QueueFields, depth: int, children: int) -> QueueRow:
 def hangs_below(name: str, parent: str) -> str:
     """Return the parent of queue `name`: as in Volcano, one without a parent is below root."""
     return parent or ("" if name == "root" else "root")
+
+
+def queues_with_children(rows: Iterable[QueueFigures]) -> set[str]:
+    """Return the names of the queues that have children."""
+    return {hangs_below(row.queue, row.parent) for row in rows}
 
 
 def tree_order(parents: Mapping[str, str]) -> list[tuple[str, int]]:

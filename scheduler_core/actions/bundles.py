@@ -66,7 +66,7 @@ def bundles_of(job: JobInfo, candidates: Iterable[TaskInfo]) -> list[Bundle]:
             rest.append(task)
     bundles = [Bundle(job, safe, safe=True, cost=Resource())] if safe else []
     if rest:
-        bundles.append(Bundle(job, rest, safe=False, cost=total_of(t.request for t in job.tasks.values())))
+        bundles.append(Bundle(job, rest, safe=False, cost=job.total_request()))
     return bundles
 
 

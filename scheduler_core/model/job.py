@@ -16,6 +16,7 @@ from scheduler_core.model.pod_kind import PodKind
 from scheduler_core.model.status import CHANGES, TaskStatus
 from scheduler_core.model.task import Task
 from scheduler_core.model.tasks_by_status import TasksByStatus
+from scheduler_core.resource import Resource, total_of
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
@@ -275,6 +276,10 @@ class JobInfo(Gang):
         """Return the tasks in any of the statuses, by uid."""
         found = [task for status in statuses for task in self.by_status[status].values()]
         return sorted(found, key=lambda task: task.uid)
+
+    def total_request(self) -> Resource:
+        """Return the sum of the requests of all tasks."""
+        return total_of(task.request for task in self.tasks.values())
 
     def count(self, statuses: Collection[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planning.rows import QueueFigures, hangs_below
+from planning.rows import QueueFigures, queues_with_children
 
 COMMON, OWN = "common", "own"
 SCALES = {COMMON: "one axis for all queues", OWN: "each queue against its deserved amount"}
@@ -30,7 +30,7 @@ def bullets(rows: Sequence[QueueFigures], resource: str, scale: str = COMMON) ->
     queues do not dwarf them; a capability beyond it is not drawn.
     """
     measures = ("request", "allocated", "deserved", "guarantee")
-    parents = {hangs_below(row.queue, row.parent) for row in rows}
+    parents = queues_with_children(rows)
     leaves = [row for row in rows if row.queue not in parents] or rows
     amounts = [getattr(row, name).get(resource) or 0.0 for row in leaves for name in measures]
     common = max(amounts, default=0.0)

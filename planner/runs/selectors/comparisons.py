@@ -25,7 +25,7 @@ from planner.runs.selectors.figures import with_dominant_share
 from planner.runs.selectors.runs import run_counts, runs
 from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
-from planning.rows import Placement, QueueFigures, hangs_below, placements_at_end
+from planning.rows import Placement, QueueFigures, placements_at_end, queues_with_children
 from planning.rows.stored import NODES
 
 FEWEST, MOST = 2, 6
@@ -71,7 +71,7 @@ class Comparison:
         names = [field.name for field in fields(QueueFigures)]
         found: Any = QueueOutcome.objects.filter(outcome__in=self._outcomes).values("outcome_id", *names)
         rows = [(row.pop("outcome_id"), QueueFigures(**row)) for row in found]
-        parents = {hangs_below(row.queue, row.parent) for _, row in rows}
+        parents = queues_with_children(row for _, row in rows)
         return self._lines(
             (outcome, row.queue, with_dominant_share(row) if row.queue in parents else row)
             for outcome, row in rows

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from planning.deficits import contested, deficit, dominant, rolled_up
-from planning.rows import QueueFigures, hangs_below
+from planning.rows import QueueFigures, hangs_below, queues_with_children
 
 TOP = 100
 """How many queues are shown unless all are requested."""
@@ -59,7 +59,7 @@ def queue_lines(
     figures: Sequence[QueueFigures], resource: str, waiting: Mapping[str, int]
 ) -> list[QueueLine]:
     """Return the lines of all queues in tree order, given the number of waiting jobs of each queue."""
-    parents = {hangs_below(row.queue, row.parent) for row in figures}
+    parents = queues_with_children(figures)
     jobs = _with_descendants(figures, waiting)
     return [
         _line(row, resource, jobs, is_parent=row.queue in parents, takes_part=own.in_session)

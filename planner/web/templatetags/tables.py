@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from planner.web.templatetags.quantities import counted, soft
 from planning.rows import Amounts
-from planning.units import Scale, compact, percent
+from planning.units import Scale, compact, points
 
 register = template.Library()
 
@@ -62,8 +62,7 @@ def more_share(grown: float | None) -> SafeString:
     """Show by how many percentage points a share grew."""
     if grown is None:
         return soft("–")
-    points = percent(abs(grown)).replace("%", "pp")
-    return _signed(grown, f"{points[2:]} or more" if points.startswith("> ") else points)
+    return _signed(grown, points(abs(grown)))
 
 
 @register.simple_tag

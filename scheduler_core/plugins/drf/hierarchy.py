@@ -62,7 +62,7 @@ class Hierarchy:
         self.tree = HierarchyTree(session.nodes.axis, total, by_design=by_design)
         for key, account in accounts.items():
             job = account.job
-            request = outstanding(job) if by_design else total_of(task.request for task in job.tasks.values())
+            request = outstanding(job) if by_design else job.total_request()
             self.tree.add_job(key, session.queues[job.queue], account.allocated, request)
         self.tree.complete()
         self._paths = {name: queue.hierarchy.split("/") for name, queue in session.queues.items()}

@@ -33,7 +33,7 @@ from scheduler_core.plugins.extender.kubernetes import (
     podgroup_json,
     queue_json,
 )
-from scheduler_core.resource import CPU, MEMORY, PODS, Resource, total_of
+from scheduler_core.resource import CPU, MEMORY, PODS, Resource
 from scheduler_core.resource_list import read_resource_list
 
 NEVER = "0001-01-01T00:00:00Z"
@@ -188,7 +188,7 @@ class Wire:
             "TaskMinAvailable": dict(sorted(job.task_min_available.items())),
             "TaskMinAvailableTotal": job.task_min_total,
             "Allocated": _resource(job.allocated),
-            "TotalRequest": _resource(total_of(task.request for task in job.tasks.values())),
+            "TotalRequest": _resource(job.total_request()),
             "CreationTimestamp": job.podgroup["metadata"].get("creationTimestamp"),
             "PodGroup": podgroup_json(job.podgroup, job.phase),
             "ScheduleStartTimestamp": self._schedule_start(),
