@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from queuecast.arguments import parser
-from queuecast.backends import backend_of
 from queuecast.completion import NAMES, script
 from queuecast.named import names_after
-from queuecast.parsing import place_options
+from queuecast.parsing import backend_of, place_options
 from queuecast.problems import Rejected
 from queuecast.server import Failure, Unreachable
 

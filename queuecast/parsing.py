@@ -1,4 +1,4 @@
-"""Options that all commands share, and helpers that add commands."""
+"""Options that all commands share, the backend that they name, and helpers that add commands."""
 
 import argparse
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from queuecast.backend import Backend
+from queuecast.client import Client
 from queuecast.contexts import HERE
 from queuecast.shown import FORMS, Output
 from queuecast.store import FOLDER
@@ -31,6 +32,17 @@ def place_options() -> argparse.ArgumentParser:
     options.add_argument("--local", action="store_true", help="work on files, without a server")
     options.add_argument("--folder", type=Path, help=f"folder of --local ({FOLDER})")
     return options
+
+
+def backend_of(args: argparse.Namespace) -> Backend:
+    """Return a server, or with `--local` a folder."""
+    dry_run = getattr(args, "try_only", False)
+    if hasattr(args, "local"):
+        from queuecast.local import Local  # with the core
+
+        return Local(getattr(args, "folder", FOLDER), dry_run=dry_run)
+    where = {name: getattr(args, name, "") for name in ("token", "context")}
+    return Client(getattr(args, "server", ""), **where, dry_run=dry_run)
 
 
 def add_command(groups: Groups, name: str, do: Command, *, edits: bool = False) -> argparse.ArgumentParser:

@@ -4,10 +4,9 @@ import argparse
 from pathlib import Path
 
 from queuecast import plan_commands
-from queuecast.backends import backend_of
 from queuecast.check import check, reported
 from queuecast.forecast_arguments import add_workload
-from queuecast.parsing import Groups, add_command, place_options
+from queuecast.parsing import Groups, add_command, backend_of, place_options
 from queuecast.reports import FORMS as REPORTS
 from queuecast.upgrade import upgrade
 

@@ -15,7 +15,6 @@ from planner.forecasts.services.replays import forecast_finish
 from planner.runs.models import Run
 from planner.runs.services.runs import baseline_create
 from planner.runs.services.simulations import Simulated, run_finish, simulate
-from planner.scenarios.models import Scenario
 from planner.work.execution import limits
 from planner.work.lifecycle import work_claim, work_end
 from planning.documents import encoded
@@ -89,11 +88,6 @@ def _stored(run: Run, simulated: Simulated) -> Run:
     assert run_finish(claim=claim, simulated=simulated, result=result, timings=simulated.timings)
     run.refresh_from_db()
     return run
-
-
-def first_queue(scenario: Scenario) -> str:
-    """Return the name of the first queue of a scenario."""
-    return scenario.queues.values_list("name", flat=True)[0]
 
 
 def experiment_done(experiment: Experiment) -> Experiment:
