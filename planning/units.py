@@ -9,6 +9,7 @@ _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 _BYTES = ("memory", "ephemeral-storage")
 _SIZES = ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
 _WHOLE_BELOW = 10_000
+_LEAST = 0.001
 
 
 def resource_label(resource: str) -> str:
@@ -34,12 +35,12 @@ def compact(number: float) -> str:
 
     >>> compact(2_003_662), compact(125_514), compact(9_999), compact(1.5), compact(0), compact(0.00625)
     ('2.00 M', '126 k', '9,999', '1.5', '0', '0.00625')
-    >>> compact(999_999), compact(-2_500_000)
-    ('1.00 M', '-2.50 M')
+    >>> compact(999_999), compact(-2_500_000), compact(1e-6)
+    ('1.00 M', '-2.50 M', '< 0.001')
     """
     size = abs(number)
     if 0 < size < 0.1:
-        return f"{number:.3g}"
+        return _tiny(number)
     if round(size, 2) < _WHOLE_BELOW:
         return f"{number:,.2f}".rstrip("0").rstrip(".")
     unit, letter = next(entry for entry in _SIZES if float(f"{size:.3g}") >= entry[0])
@@ -90,12 +91,19 @@ def _binary(largest: float, *, byte: int) -> Scale:
 def written(number: float) -> str:
     """Return a number with useful decimals: two, or three digits if it is small.
 
-    >>> written(94384.0), written(1.5), written(2 / 3), written(0.00625)
-    ('94,384', '1.5', '0.67', '0.00625')
+    >>> written(94384.0), written(1.5), written(2 / 3), written(0.00625), written(-1e-6)
+    ('94,384', '1.5', '0.67', '0.00625', '> -0.001')
     """
     if number != 0 and abs(number) < 0.1:
-        return f"{number:.3g}"
+        return _tiny(number)
     return f"{number:,.2f}".rstrip("0").rstrip(".")
+
+
+def _tiny(number: float) -> str:
+    """Return a number below 0.1 with three digits, and a bound if it is too small for a decimal."""
+    if abs(number) >= _LEAST:
+        return f"{number:.3g}"
+    return f"< {_LEAST}" if number > 0 else f"> -{_LEAST}"
 
 
 _MOST_PERCENT = 10_000

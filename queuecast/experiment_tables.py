@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from planning.experiments.figure_texts import figure_text, goal_text
 from planning.experiments.search import why_none
 from planning.experiments.verification import sentence as verification_sentence
 from queuecast.backend import Json
@@ -56,18 +57,15 @@ def cells_table(rows: Sequence[Json]) -> Table:
 
 
 def _line(row: Json, width: int) -> list[Any]:
-    figures = [row["error"]] if row["error"] else [_figure_text(row, name) for name in row["figures"]]
+    figures = [row["error"]] if row["error"] else [_figure_cell(row, name) for name in row["figures"]]
     figures += [""] * (width - len(figures))
     return [*row["settings"].values(), f"{row['price']:g}", *figures]
 
 
-def _figure_text(row: Json, name: str) -> str:
+def _figure_cell(row: Json, name: str) -> str:
     ends = row.get("intervals", {}).get(name)
-    return _number(row["figures"][name]) + (f" ({ends['low']:.4g} to {ends['high']:.4g})" if ends else "")
-
-
-def _number(value: float | None) -> str:
-    return "unlimited" if value is None else f"{value:g}"
+    interval = f" ({figure_text(name, ends['low'])} to {figure_text(name, ends['high'])})" if ends else ""
+    return figure_text(name, row["figures"][name]) + interval
 
 
 def is_parquet(file: Path) -> bool:
@@ -107,4 +105,7 @@ def cells_csv(rows: Sequence[Json]) -> str:
 
 def missed_table(missed: Sequence[Json]) -> Table:
     """Return the missed goals, and by how much."""
-    return Table(("GOAL", "MISSED BY"), [(one["goal"], f"{one['by']:g}") for one in missed])
+    return Table(
+        ("GOAL", "MISSED BY"),
+        [(goal_text(one["goal"]), figure_text(one["goal"], one["by"])) for one in missed],
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from planning.experiments.cells import Cell, intervals_written
+from planning.experiments.figure_texts import figure_text, goal_text
 from planning.experiments.figures import Figure, Goal
 from planning.experiments.search import Missed, left_open, missed_goals
 from scheduler_core.explain.wording import agreed
@@ -91,7 +92,10 @@ def sentence(kept: Mapping[str, Any]) -> str:
     alone = f"{reached} of them {agreed(reached, 'reaches', 'reach')} every goal individually."
     if kept["holds"]:
         return f"Verified: the means over {unseen} reach every goal; {alone}"
-    missed = [f"{one['goal']} is missed by {one['by']:g}" for one in kept["missed"]]
+    missed = [
+        f"{goal_text(one['goal'])} is missed by {figure_text(one['goal'], one['by'])}"
+        for one in kept["missed"]
+    ]
     why = "; ".join([*missed, *filter(None, [kept["open"]])])
     return f"The proposal does not hold: over {unseen}, {why}; {alone}"
 

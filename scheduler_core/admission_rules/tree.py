@@ -14,6 +14,7 @@ from scheduler_core.admission_rules.written import (
     parent_of,
     problem,
     quantity_of,
+    readable,
     vector_of,
 )
 from scheduler_core.model.queue import ROOT
@@ -140,11 +141,9 @@ def _sum_problems(queue: Object, parent: Object, children: Iterable[Object]) -> 
             total.add(vector_of(child, part))
         for resource in _lacking(limit, total):
             has = (
-                quantity_of(resource, limit.get(resource))
-                if resource in amounts_of(parent, part)
-                else "nothing"
+                readable(resource, limit.get(resource)) if resource in amounts_of(parent, part) else "nothing"
             )
-            together = quantity_of(resource, total.get(resource))
+            together = readable(resource, total.get(resource))
             message = (
                 f"the children of {name_of(parent)} have {together} together, the queue itself has {has}"
             )

@@ -8,6 +8,7 @@
     "&": { border: "1px solid var(--line-strong)", borderRadius: "0.375rem", background: "var(--surface)", color: "var(--ink)", fontSize: "var(--text-small)" },
     "&.cm-focused": { outline: "3px solid var(--focus)", outlineOffset: "2px" },
     ".cm-scroller": { fontFamily: "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace", lineHeight: "1.5", maxHeight: "36rem" },
+    ".cm-content, .cm-gutter": { minHeight: "9rem" },
     ".cm-content": { caretColor: "var(--ink)" },
     ".cm-cursor": { borderLeftColor: "var(--ink)" },
     ".cm-gutters": { background: "var(--surface-raised)", color: "var(--ink-soft)", borderRight: "1px solid var(--line)" },

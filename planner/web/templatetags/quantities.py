@@ -24,6 +24,7 @@ from planning.units import resource_label, scale_of, written
 register = template.Library()
 register.filter(resource_label)
 register.filter(pool_label)
+register.filter(written)
 
 KINDS = {
     "nodes": ("node", "nodes"),
