@@ -35,10 +35,15 @@ def plugin_notes(conf: SchedulerConf) -> list[str]:
     return notes
 
 
+def shuffle_may_crash(conf: SchedulerConf) -> bool:
+    """Return whether shuffle may evict a pod that tdm picked, which crashes Volcano by default."""
+    evicts = any(option.name == "tdm" and option.enabled("enabledVictim") for option in conf.options())
+    return evicts and "shuffle" in conf.actions
+
+
 def crash_notes(conf: SchedulerConf) -> list[str]:
     """Return the note that a crash of Volcano is not simulated, if the configuration may cause it."""
-    evicts = any(option.name == "tdm" and option.enabled("enabledVictim") for option in conf.options())
-    if not evicts or "shuffle" not in conf.actions:
+    if not shuffle_may_crash(conf):
         return []
     return [
         "Assumed: the scheduler runs with PANIC_ON_ERROR=false. By default it crashes when shuffle evicts a"

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 
+from scheduler_core.assumptions import shuffle_may_crash
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.lint.dispatch import PluginCall, answering
@@ -226,9 +227,7 @@ def _action_problems(conf: SchedulerConf) -> Problems:
             yield conf_finding(
                 "conf.shuffle_idle", "warning", ("actions",), message, fix="add tdm or rescheduling"
             )
-    if "shuffle" in conf.actions and any(
-        call.plugin == "tdm" for call in answering(conf, Point.VICTIM_TASKS)
-    ):
+    if shuffle_may_crash(conf):
         message = (
             "the scheduler crashes when shuffle evicts a pod that tdm picked: it subtracts the pod's "
             "requests from the releasing amounts of the node, which do not contain them"
