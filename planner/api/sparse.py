@@ -22,10 +22,9 @@ class SparseSchema(AutoSchema):
     """The schema of a call; every read call accepts `fields`."""
 
     def get_summary(self) -> str | None:
-        """Return the first sentence of a call's description, as its summary in the list of calls."""
-        declared: str | None = super().get_summary()
-        text: str = self.get_description() or ""
-        return declared or text.partition("\n")[0].rstrip(".") or None
+        """Return the first sentence of a call's description, as plain text for the list of calls."""
+        text: str = super().get_summary() or self.get_description() or ""
+        return text.partition("\n")[0].rstrip(".").replace("`", "") or None
 
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters of a call, with `fields` if it answers with JSON."""

@@ -10,7 +10,7 @@ from planner.experiments.selectors.cells import CellRow
 from planning.amounts import read_amounts
 from planning.experiments.figures import WAITS
 from planning.experiments.figures import Figure as Measured
-from planning.experiments.space import Space
+from planning.experiments.space import Axis, Space
 from planning.units import resource_label, scale_of
 
 Figure = dict[str, Any]
@@ -70,6 +70,12 @@ def column_of(figure: Measured, rows: Sequence[CellRow], currency: str = "USD") 
 def level(value: Any) -> str:
     """Return the value of a setting as a text."""
     return UNSET if value is None else str(value)
+
+
+def is_numeric(axis: Axis) -> bool:
+    """Return whether the values of a setting are numbers or quantities."""
+    values = [axis.value(place) for place in range(len(axis.levels))]
+    return all(value is None or level(value).lstrip("-.")[:1].isdigit() for value in values)
 
 
 def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure | None:

@@ -50,10 +50,10 @@ class ExperimentPage:
         wanted = self.params.get("figure", "")
         return next((column for column in self.columns if column.name == wanted), self.columns[0])
 
-    @property
-    def names(self) -> list[str]:
-        """The settings."""
-        return [axis.name for axis in self.cells.space.axes]
+    @cached_property
+    def settings(self) -> list[tuple[str, bool]]:
+        """The name of each setting, and whether its values are numbers or quantities."""
+        return [(axis.name, charts.is_numeric(axis)) for axis in self.cells.space.axes]
 
     @cached_property
     def table(self) -> Listing:
@@ -65,7 +65,7 @@ class ExperimentPage:
         """Return a cell with its texts in the order of the columns."""
         return {
             "row": row,
-            "settings": [charts.level(row.settings[name]) for name in self.names],
+            "settings": [(charts.level(row.settings[name]), is_number) for name, is_number in self.settings],
             "figures": [(column.number(row), column.interval(row)) for column in self.columns],
         }
 

@@ -29,7 +29,7 @@ register.filter(written)
 KINDS = {
     "nodes": ("node", "nodes"),
     "queues": ("queue", "queues"),
-    "podgroups": ("podgroup", "podgroups"),
+    "podgroups": ("PodGroup", "PodGroups"),
     "pods": ("pod", "pods"),
     "jobs": ("job", "jobs"),
     "priorityclasses": ("priority class", "priority classes"),
@@ -296,4 +296,5 @@ def ago(moment: datetime) -> str:
 @register.filter
 def kind_label(kind: str) -> str:
     """Return the name of a list of a scenario document as a heading."""
-    return KINDS.get(kind, (kind, kind))[1].capitalize()
+    name = KINDS.get(kind, (kind, kind))[1]
+    return name[:1].upper() + name[1:]

@@ -27,6 +27,12 @@ def test_the_schema_is_valid_and_generated_without_warnings(capsys: pytest.Captu
     assert capsys.readouterr().err == ""
 
 
+def test_summaries_are_plain_text(schema: dict[str, Any]) -> None:
+    summaries = [call["summary"] for calls in schema["paths"].values() for call in calls.values()]
+    assert all(summaries)
+    assert "`" not in "".join(summaries)
+
+
 def test_every_address_is_in_the_schema(schema: dict[str, Any]) -> None:
     routes = {
         "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern))

@@ -80,6 +80,20 @@ def test_amounts_are_sorted_on_their_axis(browser: Client) -> None:
     assert (least["text"][0], most["text"][0]) == ("8", "14")
 
 
+def test_only_settings_that_are_numbers_stand_in_columns_of_numbers(browser: Client) -> None:
+    settings = [
+        {"queue": "waits", "field": "capability", "resource": "cpu", "values": ["9500m", "14"]},
+        {"actions": True, "values": ["enqueue, allocate"]},
+    ]
+    written = {"name": "kinds", "settings": settings, "figures": [{"figure": "waiting_pods"}]}
+    experiment = experiment_done(factories.experiment(written=written))
+    content = browser.get(f"/experiments/{experiment.pk}/").content.decode()
+    assert '<th scope="col" class="grid__number">waits.capability.cpu</th>' in content
+    assert '<td class="grid__number">9500m</td>' in content
+    assert '<th scope="col">actions</th>' in content
+    assert '<td class="grid__name">enqueue, allocate</td>' in content
+
+
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
