@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
+from planning.amounts import limited_amounts
 from planning.rows import Amounts, QueueFigures, hangs_below
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -70,6 +71,19 @@ def dominant(allocated: Amounts, deserved: Amounts) -> tuple[str, float | None]:
             shares[name] = 1.0
     name = max(sorted(shares), key=lambda name: shares[name], default="")
     return name, shares.get(name)
+
+
+def share_of(queue: Mapping[str, Any]) -> float | None:
+    """Return the share of a queue of a session; with children that of its own amounts, None for 0 of 0.
+
+    Volcano computes no share of a queue with children when a session opens; an action may leave one there.
+
+    >>> share_of({"share": 0, "children": ["b"], "allocated": {"cpu": 2000}, "deserved": {"cpu": 8000}})
+    0.25
+    """
+    if not queue.get("children"):
+        return queue.get("share")
+    return dominant(limited_amounts(queue.get("allocated")), limited_amounts(queue.get("deserved")))[1]
 
 
 def rolled_up(rows: Sequence[QueueFigures]) -> list[QueueFigures]:

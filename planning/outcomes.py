@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from planning.amounts import limited_amounts
+from planning.deficits import share_of
 from planning.documents import items
 from planning.pods import PodClock
 from planning.rows import Decision, RunCounts, hangs_below, tree_order
@@ -81,8 +82,8 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[Columns
             weight=last.get("weight", spec.get("weight")),
             in_session=name in after,
             overused=last.get("overused"),
-            share=last.get("share"),
-            share_at_open=first.get("share"),
+            share=share_of(last),
+            share_at_open=share_of(first),
             deserved=limited_amounts(last.get("deserved")),
             allocated=limited_amounts(last.get("allocated")),
             allocated_at_open=limited_amounts(first.get("allocated")),

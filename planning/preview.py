@@ -6,6 +6,7 @@ from typing import Any
 
 import manifests
 from planning.amounts import limited_amounts, read_amounts
+from planning.deficits import share_of
 from planning.queues import QueueFields, queue_manifest
 from planning.rows import Amounts, hangs_below
 from scheduler_core.conf import parse_conf
@@ -133,7 +134,7 @@ def _answer(
     return QueueAnswer(
         name,
         in_session=found is not None,
-        share=opened.get("share"),
+        share=share_of(opened),
         deserved=limited_amounts(opened.get("deserved")),
         real_capability=limited_amounts(opened.get("realCapability")),
         allocated=limited_amounts(opened.get("allocated")),

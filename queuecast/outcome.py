@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from planning.deficits import share_of
 from planning.rows import Decision, placements_at_end
 from scheduler_core.explain.pending import awaits_pods
 
@@ -45,7 +46,10 @@ class Outcome:
         steps = [step for cycle in cycles for step in cycle["decisions"]]
         rows = (Decision(**step) for step in decisions(result))
         return cls(
-            queues={queue["name"]: queue for queue in cycles[-1]["at_end"].get("queues", ())},
+            queues={
+                queue["name"]: {**queue, "share": share_of(queue)}
+                for queue in cycles[-1]["at_end"].get("queues", ())
+            },
             jobs={name: _job(group, cycles[-1]) for name, group in groups.items()},
             ready={name: bool(group["ready"]) for name, group in groups.items()},
             pending=frozenset(

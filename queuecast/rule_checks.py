@@ -105,7 +105,7 @@ def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     held = outcomes.after.queues.get(wanted["queue"])
     if held is None:
         return "skipped", _idle(wanted["queue"])
-    share, low, high = held["share"], wanted.get("min", 0), wanted.get("max", float("inf"))
+    share, low, high = held["share"] or 0.0, wanted.get("min", 0), wanted.get("max", float("inf"))
     return _unless([] if low <= share <= high else [f"the share is {share:.3f}"])
 
 

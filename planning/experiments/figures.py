@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planning.amounts import UNLIMITED, read_amounts
+from planning.deficits import share_of
 from planning.forecasts.clock import duration
 from scheduler_core.explain.pending import awaits_pods
 
@@ -125,7 +126,7 @@ def _amount(part: str) -> Callable[[Figure, Json], float]:
 
 
 def _share(figure: Figure, result: Json) -> float:
-    return max((float(queue.get("share") or 0) for queue in _queues(figure, result)), default=0.0)
+    return max((float(share_of(queue) or 0) for queue in _queues(figure, result)), default=0.0)
 
 
 def _deficit(figure: Figure, result: Json) -> float:
@@ -178,9 +179,8 @@ def _queues(figure: Figure, result: Json) -> Iterator[Json]:
     queues = result["cycles"][-1]["at_end"].get("queues") or ()
     if figure.queue:
         return (queue for queue in queues if queue["name"] == figure.queue)
-    # The figures of a parent include those of its children.
-    parents = {queue.get("parent") for queue in queues}
-    return (queue for queue in queues if queue["name"] not in parents)
+    # The figures of a queue with children include theirs.
+    return (queue for queue in queues if not queue.get("children"))
 
 
 def _of(queue: Json, part: str, resource: str) -> float:

@@ -9,6 +9,7 @@ import pytest
 
 from queuecast.__main__ import main
 from tests import factories
+from tests.builders import amounts, conf, node, podgroup, pods, queue, scenario
 from tests.scheduler_core.answers import evicted_and_bound_again
 from tests.scheduler_core.test_release import EXAMPLE
 
@@ -57,6 +58,28 @@ def test_a_broken_rule_names_the_figures(
 ) -> None:
     assert check(snapshot, f"- {rule}\n", CLOSED.replace("1m", "12")) == 1
     assert why in capsys.readouterr().out
+
+
+def test_the_share_of_a_parent_is_that_of_its_own_amounts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Volcano computes none when a session opens."""
+    path = tmp_path / "snapshot.json"
+    document = scenario(
+        nodes=[node("n0", cpu=8, memory="32Gi")],
+        queues=[
+            queue("top", deserved=amounts(cpu=4)),
+            queue("below", parent="top", deserved=amounts(cpu=4)),
+        ],
+        podgroups=[podgroup("run", queue="below", phase="Running")],
+        pods=pods("run", 3, node="n0", phase="Running", cpu=1),
+        conf=conf("enqueue, allocate", ["gang"], ["predicates", ("capacity", {"enableHierarchy": True})]),
+    )
+    path.write_text(json.dumps(document))
+    change = CLOSED.replace("waits", "new").replace("1m", "1")
+    assert check(path, "- share_within: {queue: top, min: 0.8}\n", change) == 1
+    assert "the share is 0.750" in capsys.readouterr().out
+    assert check(path, "- share_within: {queue: top, min: 0.7}\n", change) == 0
 
 
 def test_pods_that_waited_before_are_not_counted_as_new(
