@@ -99,7 +99,7 @@ def _tables(found: Json) -> Iterator[Table | str]:
         )
         for one in found["changes"]
     ]  # fmt: skip
-    columns = ("CHANGE", "BEFORE", "AFTER", "STATUS", "FIGURE", "NOT ENOUGH", "TRIED", "LARGEST", "REFUSED")
+    columns = ("CHANGE", "BEFORE", "AFTER", "STATUS", "FIGURE", "STEP BELOW", "TRIED", "LARGEST", "REFUSED")
     yield Table(columns, rows, empty="No kind of change can be tried.", wide=2)
 
 

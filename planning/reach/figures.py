@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from planning.amounts import limited_amounts
-from planning.deficits import dominant
+from planning.deficits import share_of
 from planning.demands import Demand, demand_of
 from planning.reach.jobs import placed, podgroup_of
 from planning.reach.kinds import (
@@ -33,6 +33,7 @@ from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.remedies.waiting import Waiting
 from scheduler_core.release import release_of
 from scheduler_core.resource import Resource
+from traces.text import counted
 
 Json = Mapping[str, Any]
 
@@ -180,20 +181,10 @@ class QueueFigure:
         entry = self._named(opened)
         if entry is None or entry.get("deserved") is None:
             return None
-        deserved = limited_amounts(entry["deserved"])
         if self.question.figure == DESERVED:
-            amount = deserved.get(self.question.resource, 0.0)
+            amount = limited_amounts(entry["deserved"]).get(self.question.resource, 0.0)
             return float("inf") if amount is None else amount
-        if self._is_parent:
-            # Volcano does not calculate a parent's share; the page shows that of its own amounts.
-            return dominant(limited_amounts(entry.get("allocated")), deserved)[1]
-        share: float | None = entry.get("share")
-        return share
-
-    @cached_property
-    def _is_parent(self) -> bool:
-        name = self.question.queue
-        return any((queue.get("spec") or {}).get("parent") == name for queue in self.document["queues"])
+        return share_of(entry)
 
     def _why_none(self, opened: Json) -> str:
         name = self.question.queue
@@ -225,7 +216,7 @@ class JobFigure:
 
     def __init__(self, document: Json, question: Question) -> None:
         self.document = {**document, "cycles": 1}
-        self._job = podgroup_of(document, question.job)
+        self._job, self._wanted = podgroup_of(document, question.job), question.amount
         self._prepared = prepare(self.document)
         shows = frozenset({"podgroups", "decisions"})
         self._options = Options(explain=False, reasons=False, reuse=Reuse(), shows=shows, job=self._job)
@@ -268,7 +259,10 @@ class JobFigure:
         return Value(float(placed(entry)))
 
     def limit(self) -> str:
-        """Return why the job waits in the unchanged scenario."""
+        """Return that the job has too few pods, or why it waits in the unchanged scenario."""
+        pods = len(self._waiting.entry["tasks"])
+        if pods < self._wanted:
+            return f"Job {self._job} has only {counted(pods, 'pod')}."
         result = self._prepared.simulate({}, Options())
         known = diagnosis(CycleView(self.document, result), self._job)
         return "" if known is None else str(known["reason"]["sentence"])

@@ -232,6 +232,15 @@ def test_a_job_that_no_change_places_has_the_reason_why_it_waits() -> None:
     assert answer.limit.startswith("No node takes pod default/huge-0")
 
 
+def test_a_job_with_fewer_pods_than_requested_has_this_reason() -> None:
+    document = small_cluster()
+    document["pods"] += pods("few", 2, cpu=1, spec={"nodeSelector": {"zone": "none"}})
+    document["podgroups"].append(podgroup("few", queue="a"))
+    answer = reached(document, Question("placed", 3.0, job="default/few"))
+    assert {found.status for found in answer.found} == {"none"}
+    assert answer.limit == "Job default/few has only 2 pods."
+
+
 def test_a_figure_that_meets_the_question_needs_no_change() -> None:
     answer = reached(small_cluster(), Question("deserved", 1000.0, queue="a", resource="cpu"))
     assert answer.is_met
