@@ -116,9 +116,8 @@ def _answered(experiment: Experiment, verdict: Json | None, edits: Sequence[Json
     if verdict["missed"]:
         parts.append(missed_table(verdict["missed"]))
     if verdict["at_the_end"] and not is_found:
-        parts.append(
-            f"At their last value: {', '.join(verdict['at_the_end'])}. Further values may reach the goals."
-        )
+        bounds = ", ".join(verdict["at_the_end"])
+        parts.append(f"At the end of their values: {bounds}. Further values may reach the goals.")
     holds = is_found and (verification is None or verification["holds"])
     return Output(data, parts, code=0 if holds else NO)
 

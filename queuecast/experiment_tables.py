@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from planning.experiments.figure_texts import figure_text, goal_text
-from planning.experiments.search import why_none
+from planning.experiments.search import why_none, why_smallest
 from planning.experiments.verification import sentence as verification_sentence
 from queuecast.backend import Json
 from queuecast.shown import Table
@@ -27,15 +27,16 @@ def verdict_parts(verdict: Json, *, is_of_forecasts: bool) -> list[Table | str]:
 def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
     """Return the result of a search in words, without its verification."""
     status, tried, size = verdict["status"], verdict["tried"], verdict["grid_size"]
-    measured = "forecast" if is_of_forecasts else "simulated"
     if status == "found":
-        is_open = ", leaves one open" if is_of_forecasts else ""
         kept = verdict["verification"]
         under = "" if not kept or kept["holds"] else " under the workloads of the search"
+        if tried == 1:
+            return f"Nothing needs to change: the scenario reaches every goal as it is{under}."
+        done = "tried" if verdict.get("failed") else "forecast" if is_of_forecasts else "simulated"
         return (
-            f"The smallest change that reaches every goal{under}. "
-            f"{tried:,} of {counted(size, 'combination')} were {measured}; "
-            f"every cheaper one misses a goal{is_open}, or is one that the webhook refuses."
+            f"The smallest change that reaches every goal{under}. {tried:,} of"
+            f" {counted(size, 'combination')} were {done};"
+            f" {why_smallest(verdict, is_of_forecasts=is_of_forecasts)}"
         )
     why = why_none(verdict, is_of_forecasts=is_of_forecasts)
     closest = " This one comes closest:" if verdict["cell"] else ""

@@ -159,9 +159,10 @@ def front(cells: Sequence[Cell], directions: Sequence[int]) -> list[Cell]:
     measured = [cell for cell in cells if not cell.error]
     if not measured:
         return []
+    # An unlimited figure that does not count has no product with 0.
     costs = np.array(
         [
-            [cell.price, *(way * value for way, value in zip(directions, cell.figures, strict=True))]
+            [cell.price, *(way * value for way, value in zip(directions, cell.figures, strict=True) if way)]
             for cell in measured
         ]
     )

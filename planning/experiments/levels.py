@@ -111,11 +111,11 @@ class Setting(ABC):
 
 
 def _equal(one: Any, other: Any) -> bool:
-    amounts = (_amount(one), _amount(other))
+    amounts = (amount_of(one), amount_of(other))
     return one == other if None in amounts else amounts[0] == amounts[1]
 
 
-def _amount(value: Any) -> Fraction | None:
+def amount_of(value: Any) -> Fraction | None:
     """Return a comparable number for a number or quantity; None for other values."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
@@ -127,7 +127,7 @@ def _amount(value: Any) -> Fraction | None:
 
 def _ranks(values: Sequence[Any]) -> list[int]:
     """Return the position of each value among all; incomparable ones are one step from the last."""
-    amounts = [_amount(value) for value in values]
+    amounts = [amount_of(value) for value in values]
     if amounts[-1] is None and all(amount is not None for amount in amounts[:-1]):
         # Unset values come before all that can be set.
         amounts[-1] = min((amount for amount in amounts[:-1] if amount is not None), default=Fraction()) - 1

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from planning.experiments.cells import Cell, Grid
+from planning.experiments.figure_texts import goal_text
 from planning.experiments.figures import Figure, Goal
 from planning.experiments.space import Combination, Space
 from scheduler_core.explain.wording import agreed, listed
@@ -166,12 +167,19 @@ def why_none(verdict: Mapping[str, Any], *, is_of_forecasts: bool) -> str:
     return f"Of {counted(verdict['tried'], 'combination')}, {listed(filter(None, parts))}."
 
 
+def why_smallest(verdict: Mapping[str, Any], *, is_of_forecasts: bool) -> str:
+    """Return why nothing cheaper than the proposal of a search is proposed, from its stored result."""
+    failed, measured = verdict.get("failed", 0), "forecast" if is_of_forecasts else "simulated"
+    is_open = ", leaves one open" if is_of_forecasts else ""
+    unknown = f"{failed:,} of them could not be {measured}, and " if failed else ""
+    other = "other " if failed else ""
+    return f"{unknown}every {other}cheaper one misses a goal{is_open}, or is one that the webhook refuses."
+
+
 def at_the_end(space: Space, combination: Combination) -> list[str]:
-    """Return the settings at the last of their levels: these bounds limit the search."""
+    """Return the settings at the largest or the smallest of their values: these bounds limit the search."""
     return [
-        axis.name
-        for axis, place in zip(space.axes, combination, strict=True)
-        if place and place == len(axis.levels) - 1
+        axis.name for axis, place in zip(space.axes, combination, strict=True) if axis.is_at_the_end(place)
     ]
 
 
@@ -201,13 +209,14 @@ def left_open(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure] | Non
     most = dict(zip(figures or goal_figures(goals), cell.highest, strict=True)) if cell.highest else {}
     for goal in goals:
         if goal.most is not None and most.get(goal.figure, goal.most) > goal.most:
-            return f"{goal} is open: jobs that had not started by the end of the forecast decide"
+            limit = goal_text(str(goal))
+            return f"{limit} is open: jobs that had not started by the end of the forecast decide"
     return ""
 
 
 def _distance(missed: Sequence[Missed]) -> float:
     """Return how far a cell is from all goals, each relative to its limit, or to 1 for a limit of 0."""
     return sum(
-        one.by / max(abs(one.goal.most if one.goal.most is not None else one.goal.least or 0), 1.0)
+        one.by / (abs(one.goal.most if one.goal.most is not None else one.goal.least or 0) or 1.0)
         for one in missed
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from planning.experiments.levels import Level, Setting
+from planning.experiments.levels import Level, Setting, amount_of
 
 Combination = tuple[int, ...]
 """For each setting the position of its level on its axis; 0 is the present one."""
@@ -29,6 +29,21 @@ class Axis:
         """Return the value at a level; the present value at level 0."""
         level = self.levels[place]
         return self.present if level.is_present else level.value
+
+    def is_at_the_end(self, place: int) -> bool:
+        """Return whether a moved level is the largest or the smallest of all; no for values without order.
+
+        >>> from planning.experiments.levels import PRESENT
+        >>> axis = Axis("a.weight", 4, (PRESENT, Level(2, 1), Level(8, 1), Level(1, 2)))
+        >>> [axis.is_at_the_end(place) for place in range(4)]
+        [False, False, True, True]
+        """
+        amounts = [amount_of(self.value(other)) for other in range(len(self.levels))]
+        known = [amount for amount in amounts if amount is not None]
+        if not place or any(amount is None for amount in amounts[1:]):
+            return False
+        # Unset values come before all that can be set.
+        return amounts[place] == max(known) or (amounts[0] is not None and amounts[place] == min(known))
 
 
 class Space:

@@ -53,9 +53,9 @@ class Work:
         options = {**DEFAULTS, **{name: written[name] for name in OPTIONS if name in written}}
         patterns = written.get("patterns") or ()
         count = written.get("seeds", 0)
-        seeds = tuple(range(1, count + 1))
-        if not count and (patterns or written.get("seed") is not None):
-            seeds = (written.get("seed") or 1,)
+        seed, seeds = written.get("seed"), tuple(range(1, count + 1))
+        if not count and (patterns or seed is not None):
+            seeds = (1 if seed is None else seed,)
         beyond = max(seeds, default=0)
         unseen = tuple(range(beyond + 1, beyond + 1 + written.get("unseen_seeds", UNSEEN))) if count else ()
         return cls(options, text, patterns, prices_of(written.get("prices") or {}), seeds, unseen)

@@ -10,10 +10,18 @@ import pytest
 from planning.experiments.cells import Cell, Grid, front
 from planning.experiments.figures import MEASURES, Figure, Goal
 from planning.experiments.levels import UnusableSetting
-from planning.experiments.search import by_price, goal_figures, missed_goals, smallest, why_none
+from planning.experiments.search import (
+    at_the_end,
+    by_price,
+    goal_figures,
+    missed_goals,
+    smallest,
+    why_none,
+    why_smallest,
+)
 from planning.experiments.settings import setting_of
 from scheduler_core import Options, simulate_document
-from tests.builders import conf, node, podgroup, pods, queue, scenario
+from tests.builders import amounts, conf, node, podgroup, pods, queue, scenario
 from tests.trials import trials
 
 ACTIONS = ("enqueue, allocate, backfill", "enqueue, allocate, reclaim, backfill")
@@ -283,6 +291,52 @@ def test_the_front_contains_the_cells_that_no_other_dominates() -> None:
     assert front(cells, directions) == [
         cell for cell in cells if not any(beats(other, cell) for other in cells)
     ]
+
+
+def test_an_unlimited_figure_that_does_not_count_leaves_the_front_as_it_is() -> None:
+    worse, better = (Cell((place,), float(place), (3.0, float("inf"))) for place in (1, 0))
+    assert front([worse, better], [1, 0]) == [better]
+
+
+def test_figures_of_all_queues_count_the_leaves_of_the_tree_once() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=8, memory="32Gi")],
+        queues=[
+            queue("top", deserved=amounts(cpu=4)),
+            queue("below", parent="top", deserved=amounts(cpu=4)),
+        ],
+        podgroups=[podgroup("run", queue="below", phase="Running")],
+        pods=pods("run", 3, node="n0", phase="Running", cpu=1),
+        conf=conf(ACTIONS[0], PLUGINS[0], ["predicates", ("capacity", {"enableHierarchy": True})]),
+    )
+    result = simulate_document(document)
+    assert Figure("allocated", "", "cpu").of(result) == 3000
+    assert Figure("deserved", "", "cpu").of(result) == 4000
+    assert Figure("share", "top").of(result) == 0.75
+
+
+def test_a_search_names_the_settings_at_either_end_of_their_values() -> None:
+    settings = [
+        {"queue": "c", "field": "weight", "values": [1, 2, 8, 16]},
+        {"values": [ACTIONS[1], "enqueue, allocate"]},
+    ]
+    document = {**cluster(random.Random(1)), "queues": [queue("c", weight=4)]}
+    on = Grid(document, [setting_of(one) for one in settings])
+    weights = [on.axes[0].value(place) for place in range(5)]
+    named = {
+        weight: at_the_end(on, (place, len(on.axes[1].levels) - 1)) for place, weight in enumerate(weights)
+    }
+    assert named == {4: [], 2: [], 8: [], 1: ["c.weight"], 16: ["c.weight"]}
+
+
+def test_a_proposal_names_the_cheaper_combinations_without_an_outcome() -> None:
+    assert why_smallest({"failed": 0}, is_of_forecasts=False) == (
+        "every cheaper one misses a goal, or is one that the webhook refuses."
+    )
+    assert why_smallest({"failed": 2}, is_of_forecasts=True) == (
+        "2 of them could not be forecast, and every other cheaper one misses a goal, leaves one open, or is"
+        " one that the webhook refuses."
+    )
 
 
 def test_a_broken_combination_is_a_cell_with_its_error() -> None:

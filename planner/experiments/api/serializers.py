@@ -129,7 +129,7 @@ class VerdictSerializer(serializers.Serializer[Any]):
     failed = serializers.IntegerField(default=0, help_text="How many of these have no outcome.")
     missed = MissedSerializer(many=True)
     at_the_end = serializers.ListField(
-        child=serializers.CharField(), help_text="Settings that are at their last listed value."
+        child=serializers.CharField(), help_text="Settings at the largest or the smallest of their values."
     )
     verification = VerificationSerializer(
         allow_null=True, default=None, help_text="For a proposal over seeds; null without seeds."

@@ -1,6 +1,6 @@
 """The data of an experiment's page; each part is computed when the template uses it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import CellRow, Cells
 from planner.experiments.selectors.experiments import Progress
 from planner.web.views.listing import Listing
-from planning.experiments.search import why_none
+from planning.experiments.search import why_none, why_smallest
 from planning.experiments.verification import sentence
 
 
@@ -81,12 +81,13 @@ class ExperimentPage:
             "title": self._verdict_title(kept),
             "unseen": [] if kept is None else self._unseen(kept),
             "lacking": list(self._lacking()),
-            "why_none": self._why_none(),
+            "why_none": self._why(why_none),
+            "why_smallest": self._why(why_smallest),
         }
 
-    def _why_none(self) -> str:
+    def _why(self, sentence_of: Callable[..., str]) -> str:
         verdict = self.experiment.verdict
-        return why_none(verdict, is_of_forecasts=self.experiment.is_of_forecasts) if verdict else ""
+        return sentence_of(verdict, is_of_forecasts=self.experiment.is_of_forecasts) if verdict else ""
 
     def _lacking(self) -> Iterator[tuple[str, float]]:
         """Yield each goal that the verdict's cell misses, and by how much, both in the unit of its column."""
