@@ -81,6 +81,7 @@ class ExperimentPage:
             "title": self._verdict_title(kept),
             "unseen": [] if kept is None else self._unseen(kept),
             "lacking": list(self._lacking()),
+            "done": "tried" if self.experiment.verdict.get("failed") else self.measured_as,
             "why_none": self._why(why_none),
             "why_smallest": self._why(why_smallest),
         }
