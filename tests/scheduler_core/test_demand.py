@@ -20,8 +20,8 @@ CAPACITY = conf("allocate", ["gang"], [("capacity", {"enableHierarchy": True})])
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        ("capacity", 3), ("capacity_hierarchy", 3), ("gated", 3), ("mixed", 3), ("proportion", 3),
-        ("targeted", 20),
+        ("capacity", 6), ("capacity_hierarchy", 6), ("gated", 3), ("mixed", 6), ("proportion", 6),
+        ("targeted", 60),
         *(pytest.param(name, 1, marks=pytest.mark.long) for name in (
             "capacity", "capacity_hierarchy", "gated", "mixed", "proportion", "targeted",
         )),
@@ -41,7 +41,7 @@ def test_preview_figures_equal_those_of_an_opened_session(name: str, step: int) 
             assert quick["queues"] == whole["queues"], entry.scenario["name"]
             assert quick["total_resource"] == whole["total_resource"]
             compared += 1
-    assert compared > 10
+    assert compared > 5
 
 
 TREE = [queue("root"), queue("a", deserved={"cpu": 4}), queue("b", parent="a", deserved={"cpu": 2})]

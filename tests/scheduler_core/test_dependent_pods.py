@@ -46,7 +46,7 @@ def counts_of(view: K8sNodeSnapshot, of: K8sNodeSnapshot) -> list[list[int]]:
     ]
 
 
-@pytest.mark.parametrize("seed", trials(SEEDS, always=2))
+@pytest.mark.parametrize("seed", trials(SEEDS, always=1))
 def test_updated_node_view_equals_a_new_one_in_every_session(seed: int) -> None:
     replay, compared = opened(dependent_replay(seed)), 0
     for _ in replay.steps():
@@ -59,7 +59,7 @@ def test_updated_node_view_equals_a_new_one_in_every_session(seed: int) -> None:
     assert compared > 10
 
 
-@pytest.mark.parametrize("seed", trials(SEEDS, always=2))
+@pytest.mark.parametrize("seed", trials(SEEDS, always=1))
 def test_reused_node_view_does_not_change_the_replay_result(seed: int) -> None:
     document = dependent_replay(seed)
     assert json.dumps(opened(document).run()) == json.dumps(opened(document, anew=True).run())

@@ -12,6 +12,7 @@ from scheduler_core import explain, simulate_document
 from scheduler_core.explain.standing import PodOutcome, job_standing, pod_standing
 from scheduler_core.reading import entries
 from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
+from tests.trials import trials
 
 GI = 2**30
 
@@ -248,10 +249,11 @@ def test_order_of_victims_is_stated_only_if_current_keys_give_it() -> None:
     }
 
 
-def test_a_node_counts_the_pods_that_are_pipelined_to_it_at_the_end() -> None:
+@pytest.mark.parametrize("step", trials([12, 4], always=1))
+def test_a_node_counts_the_pods_that_are_pipelined_to_it_at_the_end(step: int) -> None:
     recorded = {entry.scenario["name"]: entry.scenario for entry in entries(str(CASES / "targeted.jsonl.gz"))}
     pipelined = 0
-    for document in list(recorded.values())[::4]:
+    for document in list(recorded.values())[::step]:
         result = simulate_document(document)
         for place in result["cycles"][-1]["nodes"] if "error" not in result else ():
             story = explain.node_story(document, result, place["name"])

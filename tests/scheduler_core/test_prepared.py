@@ -18,7 +18,7 @@ from tests.shared import ROOT
 from tests.trials import trials
 
 FAMILIES = ("mixed", "switches", "capacity_hierarchy", "hdrf", "preempt", "cycles", "targeted", "mutated")
-EACH = trials([3, 5], always=1)
+EACH = trials([2, 5], always=1)
 """Scenarios of each family."""
 EDITS = 6
 
