@@ -1,22 +1,24 @@
 """Search for the nodes where one more pod would fit, by the core's own predicates and scores."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from planning.documents import items
+from planning.pods import pod_key
 from planning.rows import Problem
 from scheduler_core import Options, prepare
+from scheduler_core.admission import Admission
 from scheduler_core.quantity import QuantityError, parse_quantity
 
 Json = Mapping[str, Any]
 
 START, END = "start", "end"
 MOMENTS = (START, END)
-"""When the pod is placed: before the scheduler acts, or after the run, with evicted pods gone."""
+"""When the pod is placed: before the scheduler acts, or after the run, see `settled`."""
 
 NAMESPACE, NAME = "queuecast", "where-it-fits"
-PLACED = ("Allocated", "Binding", "Bound", "Running")
+PLACED = ("Allocated", "Binding", "Bound", "Running", "Pipelined")
 GROUP = "scheduling.k8s.io/group-name"
 
 
@@ -79,19 +81,33 @@ def fitting(document: Json, probe: Probe, options: Options) -> dict[str, Any]:
 
 
 def settled(document: Json, result: Json) -> dict[str, Any]:
-    """Return a scenario after its run: placed pods are on their nodes, evicted ones are gone."""
+    """Return a scenario after its run: evicted pods have left their nodes, and pipelined ones run."""
     stands = {task["pod"]: task for job in result["cycles"][-1]["podgroups"] for task in job["tasks"]}
-    return {**document, "pods": list(_settled_pods(document, stands)), "cycles": 1}
+    evicted = {
+        step["pod"]
+        for cycle in result["cycles"]
+        for step in cycle["decisions"]
+        if step["op"] == "evict" and step["state"] == "committed"
+    }
+    pods = {pod_key(pod): pod for pod in items(document.get("pods"))}
+    if not stands.keys() <= pods.keys():
+        # Controllers created the others.
+        pods = {pod_key(pod): pod for pod in Admission(document).cluster().pods.values()} | pods
+    settled_pods = (_settled(pod, stands.get(key), key in evicted) for key, pod in pods.items())
+    return {**document, "pods": [pod for pod in settled_pods if pod is not None], "cycles": 1}
 
 
-def _settled_pods(document: Json, stands: Mapping[str, Json]) -> Iterator[Json]:
-    for pod in items(document.get("pods")):
-        metadata = pod["metadata"]
-        task = stands.get(f"{metadata.get('namespace') or 'default'}/{metadata['name']}")
-        if task is None or task["status"] not in (*PLACED, "Releasing"):
-            yield pod
-        elif task["status"] in PLACED:
-            yield {**pod, "spec": {**(pod.get("spec") or {}), "nodeName": task["node"]}}
+def _settled(pod: Json, task: Json | None, is_evicted: bool) -> Json | None:
+    """Return a pod after the run, None if it is gone; `task` is its end in the last session."""
+    spec = pod.get("spec") or {}
+    if task is not None and task["status"] in PLACED:
+        return {**pod, "spec": {**spec, "nodeName": task["node"]}}
+    if task is None or task["status"] == "Releasing":
+        return None if is_evicted or task is not None else pod
+    if is_evicted:
+        waiting = {name: value for name, value in spec.items() if name != "nodeName"}
+        return {**pod, "spec": waiting, "status": {"phase": "Pending"}}
+    return pod
 
 
 def _podgroup(probe: Probe) -> dict[str, Any]:

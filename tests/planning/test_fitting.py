@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from planning.fitting import END, START, Probe, fitting, probe_problems
+from planning.heat import heat
 from scheduler_core import Options, simulate_document
 from tests import factories
+from tests.builders import conf, node, podgroup, pods, queue, scenario
 
 CONF = {
     "actions": "enqueue, allocate",
@@ -61,15 +63,51 @@ def test_pods_placed_by_the_run_use_resources_at_its_end(cpu: str, at: str, fits
     assert ("n1" in names(fitting(document(), Probe("waits", {"cpu": cpu}, at=at), Options()))) is fits
 
 
-def test_pods_evicted_by_the_run_free_resources_at_its_end() -> None:
-    conf = {**CONF, "actions": "enqueue, allocate, reclaim"}
-    full = {**factories.cluster(nodes=1, waiting=4), "scheduler_conf": conf}
+def evicting(**changed: Any) -> dict[str, Any]:
+    """Return a full node of 8 cores; a pod of 4 cores is evicted for one of 1 core."""
+    return scenario(
+        nodes=[node("n0", cpu=8, memory="32Gi")],
+        queues=[queue("busy"), queue("waits")],
+        podgroups=[
+            podgroup("run", queue="busy", phase="Running"),
+            podgroup("wait", queue="waits", phase="Inqueue"),
+        ],
+        pods=[*pods("run", 2, node="n0", phase="Running", cpu=4), *pods("wait", 1, cpu=1)],
+        conf=conf("allocate, reclaim", ["priority", "gang"], ["predicates", "proportion"]),
+        **changed,
+    )
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{}, {"cycles": 3}, {"cycles": 3, "evicted": "delete"}, {"cycles": 3, "termination_cycles": 2}],
+)
+def test_evicted_pods_have_left_at_the_end_of_a_run_and_pipelined_ones_run(changed: dict[str, Any]) -> None:
+    full = evicting(**changed)
     result = simulate_document(full)
-    evicted = [step for step in result["cycles"][-1]["decisions"] if step["op"] == "evict"]
-    assert evicted
-    actual = fitting(full, Probe("waits", {"cpu": "1"}, at=END), Options())
-    assert names(actual) == {"n0"}
+    decided = [step["op"] for cycle in result["cycles"] for step in cycle["decisions"]]
+    assert decided[:2] == ["evict", "pipeline"]
     assert names(fitting(full, Probe("waits", {"cpu": "1"}, at=START), Options())) == set()
+    [after] = [row for pool in heat(result["cycles"][-1]["nodes"], {}, {}) for row in pool.nodes]
+    assert after.free["cpu"] == 3000
+    assert names(fitting(full, Probe("waits", {"cpu": "3"}, at=END), Options())) == {"n0"}
+    assert names(fitting(full, Probe("waits", {"cpu": "3100m"}, at=END), Options())) == set()
+
+
+def test_pods_that_a_controller_created_run_at_the_end() -> None:
+    container = {"name": "c", "resources": {"requests": {"cpu": "5"}}}
+    task = {"name": "t", "replicas": 1, "template": {"spec": {"containers": [container]}}}
+    job = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "made", "namespace": "default"},
+        "spec": {"queue": "waits", "minAvailable": 1, "tasks": [task]},
+    }
+    run = {**document(pods=[], podgroups=[]), "jobs": [job], "cycles": 3}
+    placed = [step for cycle in simulate_document(run)["cycles"] for step in cycle["decisions"]]
+    assert "bind" in {step["op"] for step in placed}
+    fits = [names(fitting(run, Probe("waits", {"cpu": "5"}, at=at), Options())) for at in (START, END)]
+    assert [len(found) for found in fits] == [2, 1]
 
 
 @pytest.mark.parametrize("cpu", ["1", "3", "8", "9"])
