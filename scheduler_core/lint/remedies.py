@@ -130,5 +130,6 @@ _FIXES: Mapping[str, Callable[[SchedulerConf, Problem], Operations]] = {
     "conf.no_backfill": _backfill,
     "conf.no_enqueue": _begin_with_enqueue,
     "conf.enqueue_late": _begin_with_enqueue,
+    "conf.enqueue_crashes": _begin_with_enqueue,
     "conf.action_repeated": _once,
 }

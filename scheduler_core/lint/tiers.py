@@ -54,6 +54,10 @@ def _plugin_problems(conf: SchedulerConf) -> Problems:
     if "predicates" not in counts:
         message = "plugin predicates is missing: node selectors, affinity, taints and ports are ignored"
         yield conf_finding("conf.no_predicates", "warning", ("tiers",), message, fix="add predicates")
+    elif all(one.plugin != "predicates" for one in answering(conf, Point.PRE_PREDICATE)):
+        message = "plugin predicates undoes each placement of allocate, as enablePredicate is false"
+        fix = "remove enablePredicate"
+        yield conf_finding("conf.predicates_off", "warning", ("tiers",), message, fix=fix)
     if "gang" not in counts:
         message = "plugin gang is missing: a job starts with fewer pods than its minMember"
         yield conf_finding("conf.no_gang", "warning", ("tiers",), message, fix="add gang")
@@ -172,6 +176,22 @@ def _enqueue_problems(conf: SchedulerConf) -> Problems:
     if "allocate" in conf.actions and conf.actions.index("enqueue") > conf.actions.index("allocate"):
         message = "enqueue runs after allocate: an enqueued job is placed one cycle later"
         yield conf_finding("conf.enqueue_late", "remark", ("actions",), message, fix="put enqueue first")
+    yield from _crashing_votes(conf, calls)
+
+
+def _crashing_votes(conf: SchedulerConf, calls: list[PluginCall]) -> Problems:
+    """Report evictions before enqueue if a quota plugin votes, which Volcano may not survive."""
+    before = conf.actions[: conf.actions.index("enqueue")]
+    evicting = list(dict.fromkeys(action for action in before if action in (*EVICTING, "shuffle")))
+    quotas = list(dict.fromkeys(one.plugin for one in calls if one.plugin in QUOTAS))
+    if evicting and quotas:
+        message = (
+            f"enqueue runs after {' and '.join(evicting)}: {' and '.join(quotas)} subtracts what a queue has "
+            "above the minMembers of its jobs, evicted pods included, and the scheduler crashes if the "
+            "queue has less left"
+        )
+        at = ("actions",)
+        yield conf_finding("conf.enqueue_crashes", "warning", at, message, fix="put enqueue first")
 
 
 def _hidden_votes(calls: list[PluginCall]) -> Problems:
