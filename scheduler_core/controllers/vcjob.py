@@ -215,6 +215,10 @@ def pod_of(job: VolcanoJob, task: Task, index: int, group: str) -> Object:
     spec["schedulerName"] = spec.get("schedulerName") or job.scheduler
     if not spec.get("priorityClassName") and job.spec.get("priorityClassName"):
         spec["priorityClassName"] = job.spec["priorityClassName"]
+    if job.spec.get("volumes"):
+        names = [one.get("volumeClaimName") or "" for one in job.spec["volumes"]]
+        claims = [{"persistentVolumeClaim": {"claimName": name}} for name in names]
+        spec["volumes"] = [*(spec.get("volumes") or ()), *claims]
     metadata = {
         "name": f"{job.name}-{task.name}-{index}",
         "namespace": job.namespace,

@@ -138,7 +138,8 @@ def _without_effect(plan: Plan) -> Problems:
         if setting:
             way = _WRITTEN[field]
             names = ", ".join(queue.name for queue in setting[:3]) + (", …" if len(setting) > 3 else "")
-            message = f"{len(setting)} queues set {spell_steps(*way)} ({names}): {reason}"
+            subject = "1 queue sets" if len(setting) == 1 else f"{len(setting)} queues set"
+            message = f"{subject} {spell_steps(*way)} ({names}): {reason}"
             fix = "enable a plugin that reads it, or remove it"
             rule, at = "queue.without_effect", spell_steps(*way)
             yield Problem(rule, "remark", "queues", message, "", at, len(setting), None, fix)

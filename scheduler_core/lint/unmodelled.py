@@ -57,6 +57,11 @@ def _in_a_template(uses: Callable[[Object], bool]) -> Callable[[Object], bool]:
     return used
 
 
+def _has_volumes(job: Object) -> bool:
+    """Return whether a vcjob mounts volumes into all of its pods."""
+    return bool((job.get("spec") or {}).get("volumes"))
+
+
 _FIELDS = {"volumes": "volumes", "resource claims": "resourceClaims"}
 _SINGULAR = ("networkTopology", "subGroupPolicy")
 _KINDS = {"pods": "pod", "jobs": "job", "podgroups": "PodGroup", "queues": "queue"}
@@ -66,6 +71,7 @@ _PARTS = [
         ("jobs", what, ("spec", "tasks"), _in_a_template(uses), says)
         for what, (uses, says) in POD_PARTS.items()
     ),
+    ("jobs", "volumes", ("spec", "volumes"), _has_volumes, POD_PARTS["volumes"][1]),
     ("jobs", "networkTopology", ("spec", "networkTopology"), *PODGROUP_PARTS["networkTopology"]),
     *(("podgroups", what, ("spec", what), uses, says) for what, (uses, says) in PODGROUP_PARTS.items()),
     ("queues", "device class quotas", ("spec",), limits_device_classes, DEVICE_QUOTAS),

@@ -181,6 +181,7 @@ JOB_SPEC = record(
         "schedulerName": text,
         "minAvailable": whole(),
         "priorityClassName": text,
+        "volumes": list_of(record({"volumeClaimName": text})),
         "tasks": list_of(JOB_TASK),
     }
 )

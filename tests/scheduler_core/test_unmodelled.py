@@ -67,6 +67,25 @@ def test_unmodelled_fields_of_a_pod_template_are_noted_before_pods_exist() -> No
     ]
 
 
+def test_volumes_of_a_vcjob_are_noted() -> None:
+    """Its controller mounts them into every pod."""
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    job: Object = {
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {
+            "minAvailable": 1,
+            "queue": "default",
+            "volumes": [{"mountPath": "/data", "volumeClaimName": "data"}],
+            "tasks": [{"name": "w", "replicas": 1, "template": template}],
+        },
+    }
+    group = podgroup("train-train", namespace="ml", phase="Inqueue")
+    meaning = "Volume binding, zones and limits rule out no node."
+    assert notes(jobs=[job], podgroups=[group]) == [f"Not modelled: volumes of pod ml/train-w-0. {meaning}"]
+    says = f"job ml/train: volumes are not modelled. {meaning}"
+    assert remarks(jobs=[job], podgroups=[group]) == [("jobs[0].spec.volumes", says)]
+
+
 def test_podgroups_with_network_topology_and_subgroups_are_noted() -> None:
     group = podgroup("train")
     group["spec"] |= {"networkTopology": {"mode": "hard"}, "subGroupPolicy": [{"name": "worker"}]}
