@@ -97,13 +97,19 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[Columns
         )
 
 
+def why_waiting(job: Json, picture: CycleView) -> tuple[Json, str]:
+    """Return the facts of what stops a job of the last cycle, and the message; both empty if nothing does."""
+    pending = picture.explain.get("pending", {})
+    why: Json = NO_PODS if is_enqueued_without_pods(job) else pending.get(job["name"], {})
+    known = diagnosis(picture, job["name"]) if why else None
+    sentence = known["reason"]["sentence"] if known is not None else ""
+    return why, sentence or job.get("fit_error") or job.get("invalid_reason") or ""
+
+
 def _job_rows(cycle: Json, picture: CycleView) -> Iterator[Columns]:
-    pending = cycle.get("explain", {}).get("pending", {})
     for position, job in enumerate(cycle["podgroups"]):
-        why = NO_PODS if is_enqueued_without_pods(job) else pending.get(job["name"], {})
+        why, message = why_waiting(job, picture)
         status = job.get("task_status", {})
-        why_pending = diagnosis(picture, job["name"]) if why else None
-        sentence = why_pending["reason"]["sentence"] if why_pending is not None else ""
         yield Columns(
             job=job["name"],
             queue=job["queue"],
@@ -120,7 +126,7 @@ def _job_rows(cycle: Json, picture: CycleView) -> Iterator[Columns]:
             starving=bool(job.get("starving")),
             gate=why.get("gate") or "",
             resource=why.get("resource") or "",
-            message=sentence or job.get("fit_error") or job.get("invalid_reason") or "",
+            message=message,
             fit_error=job.get("fit_error") or "",
             pending_reasons=job.get("pending_reasons") or {},
             pending_explain=why,

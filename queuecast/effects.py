@@ -42,9 +42,9 @@ class Effects:
     ) -> "Effects":
         """Use the plan's given result, and simulate only the base."""
         cycles = {"cycles": after["cycles"]} if "cycles" in after else {}
-        return cls(
-            before, after, Compared(after, Outcome.of(simulate({**before, **cycles})), Outcome.of(result))
-        )
+        base = {**before, **cycles}
+        outcomes = Compared(after, Outcome.of(simulate(base), base), Outcome.of(result, after))
+        return cls(before, after, outcomes)
 
     def with_forecast(self, record: Record) -> "Effects":
         """Return the effect with a forecast of the plan, for rules about forecasts."""
@@ -101,12 +101,12 @@ class Effects:
     def _waiting(self) -> Iterator[Json]:
         before, after = self.outcomes.before.jobs, self.outcomes.after.jobs
         for name in sorted({*before, *after}):
-            was, now = (held.get(name, {}).get("pending", 0) for held in (before, after))
-            if was or now:
-                job = after.get(name) or before[name]
+            was, now = (held.get(name, {}) for held in (before, after))
+            if was.get("waits") or now.get("waits"):
                 yield {
-                    "job": name, "queue": job["queue"], "pending_before": was, "pending_after": now,
-                    "message": after.get(name, {}).get("message", ""),
+                    "job": name, "queue": (now or was)["queue"],
+                    "pending_before": was.get("pending", 0), "pending_after": now.get("pending", 0),
+                    "message": now.get("message", ""),
                 }  # fmt: skip
 
 

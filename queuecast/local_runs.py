@@ -80,12 +80,12 @@ class LocalRuns:
             raise Refused(f"Compare two to six runs, not {len(runs)}.")
         held = [self._simulated(run) for run in runs]
         settings = differences([run["document"] for run in held])
-        return side_by_side(
-            [head(run) for run in held], settings, [Outcome.of(run["result"]) for run in held]
-        )
+        outcomes = [Outcome.of(run["result"], run["document"]) for run in held]
+        return side_by_side([head(run) for run in held], settings, outcomes)
 
     def _outcome(self, run: str) -> Outcome:
-        return Outcome.of(self._simulated(run)["result"])
+        there = self._simulated(run)
+        return Outcome.of(there["result"], there["document"])
 
     def _simulated(self, run: str) -> Json:
         there = self._run(run)

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import manifests
 from planning.deficits import share_of
+from planning.outcomes import why_waiting
 from planning.rows import Decision, placements_at_end
+from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.pending import awaits_pods
 
 _WAITING = ("Pending", "Pipelined")
@@ -39,9 +42,9 @@ class Outcome:
     """The pods of endless evictions, and the change that ends them with the fewest evictions."""
 
     @classmethod
-    def of(cls, result: Mapping[str, Any]) -> "Outcome":
-        """Return the figures of a result of the core."""
-        cycles = result["cycles"]
+    def of(cls, result: Mapping[str, Any], document: Mapping[str, Any]) -> "Outcome":
+        """Return the figures of the core's result for a scenario."""
+        cycles, picture = result["cycles"], CycleView(manifests.resolve(document), result)
         groups = {group["name"]: group for group in cycles[-1]["podgroups"]}
         steps = [step for cycle in cycles for step in cycle["decisions"]]
         rows = (Decision(**step) for step in decisions(result))
@@ -50,7 +53,7 @@ class Outcome:
                 queue["name"]: {**queue, "share": share_of(queue)}
                 for queue in cycles[-1]["at_end"].get("queues", ())
             },
-            jobs={name: _job(group, cycles[-1]) for name, group in groups.items()},
+            jobs={name: _job(group, picture) for name, group in groups.items()},
             ready={name: bool(group["ready"]) for name, group in groups.items()},
             pending=frozenset(
                 task["pod"]
@@ -74,9 +77,9 @@ class Outcome:
         )
 
 
-def _job(group: Mapping[str, Any], cycle: Mapping[str, Any]) -> dict[str, Any]:
+def _job(group: Mapping[str, Any], picture: CycleView) -> dict[str, Any]:
     pending = sum(task["status"] == "Pending" for task in group["tasks"])
-    why = cycle.get("explain", {}).get("pending", {}).get(group["name"], {})
+    why, message = why_waiting(group, picture)
     return {
         "job": group["name"],
         "queue": group["queue"],
@@ -85,7 +88,7 @@ def _job(group: Mapping[str, Any], cycle: Mapping[str, Any]) -> dict[str, Any]:
         "waits": pending > 0 or awaits_pods(group),
         "ready": bool(group["ready"]),
         "gate": why.get("gate") or "",
-        "message": why.get("message") or group.get("fit_error") or "",
+        "message": message,
     }
 
 

@@ -177,7 +177,7 @@ def _comparison(found: Json) -> Iterator[Table]:
     settings = [(one["kind"], one["name"], one["field"], *brief(*one["values"])) for one in found["settings"]]
     yield Table(("KIND", "NAME", "FIELD", *letters), settings, "Settings that differ", "Same settings.")
     for kind, head, cell, title, empty in (
-        ("queues", "QUEUE", _queue_cell, "Queues whose share differs", "Same figures for every queue."),
+        ("queues", "QUEUE", _queue_cell, "Queues that differ: share", "Same figures for every queue."),
         ("victims", "POD", _victim_cell, "Victims that differ", "Same victims."),
         ("jobs", "JOB", _job_cell, "Jobs with a different outcome", "Every job has the same outcome."),
     ):
@@ -190,7 +190,10 @@ def _queue_cell(held: Mapping[str, Any] | None) -> str:
 
 
 def _victim_cell(held: Mapping[str, Any] | None) -> str:
-    return "evicted" if held else "not evicted"
+    if not held:
+        return "not evicted"
+    purpose = held.get("for_job") or held["for_pod"]
+    return f"evicted for {purpose}" if purpose else "evicted"
 
 
 def _job_cell(held: Mapping[str, Any] | None) -> str:

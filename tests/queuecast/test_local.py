@@ -1,6 +1,7 @@
 """The main workflow on files, without a server: import, branch, change, run, compare, export."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 import manifests
+from planning.outcomes import rows_of
 from queuecast.__main__ import main
 from queuecast.arguments import EXIT_CODES, parser
 from queuecast.completion import chains, script
@@ -58,8 +60,15 @@ def test_a_branch_is_changed_run_and_compared(backend: Path, capsys: pytest.Capt
     body = json_output(capsys, "compare", first["id"], second["id"])
     assert body["runs"][1]["victims_new"] == len(second["victims"]) - len(first["victims"])
     assert body["queues"][0]["differs"]
+    waiting = next(line for line in body["jobs"] if line["name"] == "default/wait")["runs"][0]
+    store = json.loads((backend / ".queuecast" / "runs" / f"{first['id']}.json").read_text())
+    rows = rows_of(store["result"], manifests.resolve(store["document"])).jobs
+    row = next(row for row in rows if row["job"] == "default/wait")
+    assert (waiting["gate"], waiting["message"]) == (row["gate"], row["message"])
     run_local("compare", first["id"], second["id"])
-    assert "Victims that differ" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Queues that differ: share" in out
+    assert re.search(r"Victims that differ.*not evicted +evicted for ", out, re.DOTALL)
 
 
 def test_a_change_that_reaches_an_amount_is_found_and_applied(
