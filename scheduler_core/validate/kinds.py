@@ -270,6 +270,7 @@ NODE_STATUS = record(
 )
 
 QUOTA_AMOUNTS = record({"hard": quantities, "used": quantities})
+BUDGET_SPEC = record({"selector": LABEL_SELECTOR})
 BUDGET_STATUS = record({"disruptionsAllowed": whole(-INT32 - 1), "disruptedPods": map_of(text)})
 
 POD = _object(spec=POD_SPEC, status=POD_STATUS)
@@ -286,10 +287,7 @@ KINDS: Mapping[str, tuple[str, Check]] = {
     ),
     "resourcequotas": ("resource quota", _object(spec=QUOTA_AMOUNTS, status=QUOTA_AMOUNTS)),
     "namespaces": ("namespace", _object()),
-    "poddisruptionbudgets": (
-        "disruption budget",
-        _object(spec=record({"selector": LABEL_SELECTOR}), status=BUDGET_STATUS),
-    ),
+    "poddisruptionbudgets": ("disruption budget", _object(spec=BUDGET_SPEC, status=BUDGET_STATUS)),
     "services": ("service", _object(spec=record({"selector": texts}))),
 }
 TIMED: Mapping[str, Check] = {
