@@ -7,7 +7,7 @@ from planning.states import CONF, QUEUES, RELEASE, Difference, Edit
 
 KIND_WORDS = {
     QUEUES: "queue", CONF: "scheduler configuration", RELEASE: "release", "nodes": "node", "jobs": "job",
-    "podgroups": "podgroup", "pods": "pod", "priorityclasses": "priority class", "namespaces": "namespace",
+    "podgroups": "PodGroup", "pods": "pod", "priorityclasses": "priority class", "namespaces": "namespace",
     "resourcequotas": "resource quota", "poddisruptionbudgets": "pod disruption budget",
 }  # fmt: skip
 AS_IMPORTED = "as imported"

@@ -3,11 +3,12 @@
 All have the same horizontal axis, simulated time in hours, and zoom together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from planning.forecasts.clock import spelled
 from planning.forecasts.figures import Curve, EvictionRow
 from planning.units import Scale, resource_label, scale_of
 
@@ -21,6 +22,8 @@ OWN = 7
 """How many queues have a band of their own in a stack; the others share one."""
 NAME, BELOW = 20, 6
 """Pixels above a queue's curves, for its name, and below them."""
+CUT = 3
+"""A request above this many times the other figures of its queue leaves the axis: they stay legible."""
 
 Figure = dict[str, Any]
 Json = Mapping[str, Any]
@@ -52,14 +55,19 @@ def queues_figure(curves: Sequence[Curve], resource: str, shown: Sequence[float]
     for number, queue in enumerate(queues, 1):
         name = "" if number == 1 else str(number)
         bottom, top = (1 - place * ROW * pixel for place in (number, number - 1))
+        own = [curve for curve in curves if curve.queue == queue]
+        requested, limit = _peak(own, {"request"}), CUT * _peak(own, {"allocated", "deserved"})
+        is_cut = 0 < limit < requested
         axes[f"yaxis{name}"] = {
             "domain": [bottom + BELOW * pixel, top - NAME * pixel],
             "rangemode": "tozero",
             "nticks": 3,
+            **({"range": [0, scale.number(limit)]} if is_cut else {}),
         }
         notes.append(
             {
-                "text": queue, "x": 0, "y": top - NAME * pixel, "xref": "paper", "yref": "paper",
+                "text": f"{queue}: requests up to {scale.say(requested)}" if is_cut else queue,
+                "x": 0, "y": top - NAME * pixel, "xref": "paper", "yref": "paper",
                 "xanchor": "left", "yanchor": "bottom", "showarrow": False,
             }
         )  # fmt: skip
@@ -77,12 +85,16 @@ def queues_figure(curves: Sequence[Curve], resource: str, shown: Sequence[float]
                 "showlegend": number == 1,
                 "hovertemplate": f"{queue}: %{{y:,.4~f}} {scale.many}<extra>{curve.figure}</extra>",
             }
-            for curve in curves
-            if curve.queue == queue
+            for curve in own
         ]
     layout = layout_over_time(shown, HEAD + FOOT + ROW * len(queues), annotations=notes)
     layout["xaxis"]["anchor"] = f"y{len(queues)}" if len(queues) > 1 else "y"
     return {"data": data, "layout": layout | axes}
+
+
+def _peak(curves: Sequence[Curve], figures: Collection[str]) -> float:
+    """Return the largest value of these figures."""
+    return max((max(curve.values, default=0.0) for curve in curves if curve.figure in figures), default=0.0)
 
 
 def stacked_figure(
@@ -176,17 +188,17 @@ def evictions_figure(rows: Sequence[EvictionRow], begin: float, end: float) -> F
     shown = {name: between[name] for name in sorted(largest[:OWN])}
     if others := largest[OWN:]:
         shown[f"{len(others)} other pairs"] = [t for name in others for t in between[name]]
+    bar = (end - begin) / BARS
     middles = ((edges[:-1] + edges[1:]) / 2 / HOUR).tolist()
     data = [
         {
             "type": "bar", "name": name, "x": middles, "y": np.histogram(times, edges)[0].tolist(),
-            "width": (end - begin) / BARS / HOUR,
-            "meta": f"queue-{number}" if number < OWN else "queue-rest",
+            "width": bar / HOUR, "meta": f"queue-{number}" if number < OWN else "queue-rest",
             "hovertemplate": f"{name}: %{{y}} evictions<extra></extra>",
         }
         for number, (name, times) in enumerate(shown.items())
     ]  # fmt: skip
-    axis = {"title": {"text": "Evictions"}, "rangemode": "tozero"}
+    axis = {"title": {"text": f"Evictions per {spelled(bar)}"}, "rangemode": "tozero"}
     layout = layout_over_time(window(begin, end), 260, yaxis=axis)
     return {"data": data, "layout": {**layout, "barmode": "stack"}}
 

@@ -37,6 +37,16 @@ class Problem:
         return self.message.removeprefix(f"{self.field}: ")
 
     @property
+    def beside_queue(self) -> str:
+        """What is wrong, for a table whose own columns name the queue and the place.
+
+        >>> Problem("a", "error", "queue q: spec.weight: is 0", queue="q", field="spec.weight").beside_queue
+        'is 0'
+        """
+        message = self.message.removeprefix(f"queue {self.queue}: ")
+        return message.removeprefix(f"{self.field}: ")
+
+    @property
     def in_full(self) -> str:
         """The message with its fix.
 

@@ -10,7 +10,7 @@ from planner.runs.charts.share import share_figure
 from planning.rows import QueueFigures
 from planning.units import Scale
 
-GAP = 0.03
+GAP = 0.05
 """The gap between two panels, as a fraction of the width."""
 
 LONGEST_TITLE = 30

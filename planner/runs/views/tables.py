@@ -179,7 +179,11 @@ class TablePage:
     @property
     def further(self) -> list[tuple[str, str]]:
         """The filters of the address that no field of the form shows."""
-        return [(WORDS.get(name, name), value) for name, value in self.kept if name not in (BY, ORDERING)]
+        return [
+            (WORDS.get(name, name), {"true": "yes", "false": "no"}.get(value, value))
+            for name, value in self.kept
+            if name not in (BY, ORDERING)
+        ]
 
     @cached_property
     def hidden(self) -> set[str]:

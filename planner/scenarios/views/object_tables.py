@@ -14,7 +14,7 @@ from planning.units import resource_label
 from planning.workloads import WorkloadRow
 
 ORDERING, HIDE = "ordering", "hide"
-_KINDS = {"jobs": "vcjob", "podgroups": "podgroup", "pods": "pod"}
+_KINDS = {"jobs": "vcjob", "podgroups": "PodGroup", "pods": "pod"}
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,9 @@ def sort_link(context: RequestContext, page: Any, column: str, label: str) -> Sa
     query.pop("seen", None)
     query["sort"] = f"-{column}" if page.sort == column and not page.backwards else column
     return format_html(
-        '<a class="sort" href="?{}#amounts" hx-get="{}?{}" hx-target="#amounts" hx-swap="outerHTML"'
-        ' hx-select="#amounts">{}</a>',
+        '<a class="sort" id="sort-{}" href="?{}#amounts" hx-get="{}?{}" hx-target="#amounts"'
+        ' hx-swap="outerHTML" hx-select="#amounts">{}</a>',
+        column,
         query.urlencode(),
         context["request"].path,
         query.urlencode(),

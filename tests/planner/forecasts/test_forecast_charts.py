@@ -32,6 +32,17 @@ def test_the_stacked_chart_groups_the_smallest_queues_and_keeps_the_total() -> N
     assert (offered["x"], offered["y"]) == ([0.0, 2.0], [200.0, 200.0])
 
 
+def test_a_request_far_above_the_other_figures_leaves_the_axis_and_is_named() -> None:
+    def requested(number: int, cores: float) -> Curve:
+        return Curve(f"q{number:02}", "request", [0.0, END], [cores * 1000, 0.0])
+
+    curves = [allocated(1, 4), requested(1, 250), allocated(2, 4), requested(2, 12)]
+    layout = queues_figure(curves, "cpu", SHOWN)["layout"]
+    assert layout["yaxis"]["range"] == [0, 12.0]
+    assert "range" not in layout["yaxis2"]
+    assert [note["text"] for note in layout["annotations"]] == ["q01: requests up to 250 cores", "q02"]
+
+
 def test_each_queue_has_space_for_its_name_above_its_curves() -> None:
     layout = queues_figure([allocated(number, 1) for number in range(12)], "cpu", SHOWN)["layout"]
     area = layout["height"] - 90

@@ -281,7 +281,9 @@ def test_the_chart_of_evictions_draws_the_smallest_pairs_of_queues_together() ->
         for number in range(30)
         for _ in range(number + 1)
     ]
-    drawn = {trace["name"]: sum(trace["y"]) for trace in evictions_figure(rows, 0.0, 3600.0)["data"]}
+    figure = evictions_figure(rows, 0.0, 3600.0)
+    assert figure["layout"]["yaxis"]["title"]["text"] == "Evictions per 1 min"
+    drawn = {trace["name"]: sum(trace["y"]) for trace in figure["data"]}
     assert len(drawn) == 8
     assert drawn["q29 for busy"] == 30
     assert drawn["23 other pairs"] == sum(range(1, 24))

@@ -127,8 +127,8 @@ def test_job_groups_are_ordered_by_waiting_pods(api: APIClient, browser: Client,
 
 
 def test_an_active_filter_without_a_form_field_is_shown(browser: Client, run: Run) -> None:
-    assert "Waiting: true" in text_of(browser.get(f"/runs/{run.pk}/jobs/?pending=true&by=queue"))
-    assert "Waiting: true" not in text_of(browser.get(f"/runs/{run.pk}/jobs/?by=queue"))
+    assert "Waiting: yes" in text_of(browser.get(f"/runs/{run.pk}/jobs/?pending=true&by=queue"))
+    assert "Waiting: yes" not in text_of(browser.get(f"/runs/{run.pk}/jobs/?by=queue"))
 
 
 def test_a_group_keeps_the_other_filters(browser: Client, run: Run) -> None:

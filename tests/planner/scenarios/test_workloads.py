@@ -75,8 +75,8 @@ def page(browser: Client, scenario: Scenario, rest: str = "") -> str:
 
 def test_workloads_are_listed_as_a_run_reads_them(browser: Client, scenario: Scenario) -> None:
     actual = page(browser, scenario)
-    assert "default/run podgroup busy – 1 16 16 0 1 core 1 GiB" in actual
-    assert "default/wait podgroup waits – 1 4 0 4 1 core 1 GiB" in actual
+    assert "default/run PodGroup busy – 1 16 16 0 1 core 1 GiB" in actual
+    assert "default/wait PodGroup waits – 1 4 0 4 1 core 1 GiB" in actual
     assert "default/run" not in page(browser, scenario, "?waits=yes")
     assert "1 to 1 of 1 workload, 2 in total" in page(browser, scenario, "?queue=busy")
 
@@ -90,7 +90,7 @@ def test_the_page_of_a_waiting_workload_asks_how_many_pods_to_place(
 
 def test_workloads_follow_a_renamed_queue(browser: Client, scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=1)
-    assert "default/wait podgroup team" in page(browser, scenario)
+    assert "default/wait PodGroup team" in page(browser, scenario)
 
 
 def test_job_and_node_forms_have_fields_for_the_devices_of_the_cluster(browser: Client) -> None:
