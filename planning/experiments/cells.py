@@ -44,6 +44,8 @@ class Cell:
     highest : tuple of float
         The upper bound of each figure, in case jobs that had not started by the end of a forecast never do;
         empty: the figures themselves.
+    highest_over : tuple of tuple of float
+        The same under each seed, of which `highest` are the means; empty: `over`.
 
     """
 
@@ -53,6 +55,7 @@ class Cell:
     error: str = ""
     over: tuple[tuple[float, ...], ...] = ()
     highest: tuple[float, ...] = ()
+    highest_over: tuple[tuple[float, ...], ...] = ()
 
     @cached_property
     def intervals(self) -> tuple[tuple[float, float], ...]:

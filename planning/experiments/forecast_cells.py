@@ -90,6 +90,7 @@ class ForecastGrid(Grid):
             tuple(mean(values) for values in zip(*found, strict=True)),
             over=tuple(found) if len(found) > 1 else (),
             highest=tuple(fmean(values) for values in zip(*most, strict=True)),
+            highest_over=tuple(most) if len(most) > 1 else (),
         )
 
     def seeds(self, combination: Combination) -> Sequence[int | None]:

@@ -24,7 +24,7 @@ class Verification:
     seeds : int
         The number of these seeds.
     reached : int
-        The number of seeds under which, each alone, every goal is reached.
+        The number of seeds under which, each alone, every goal is reached and none is open.
     cell : Cell
         The proposal over these seeds.
     missed : tuple of Missed
@@ -68,10 +68,13 @@ def verified(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure], seeds
     """
     if cell.error:
         return Verification(seeds, 0, cell, (), "")
-    each = [replace(cell, figures=one, over=(), highest=()) for one in cell.over]
+    pairs = zip(cell.over, cell.highest_over or cell.over, strict=True)
+    each = [replace(cell, figures=one, over=(), highest=most) for one, most in pairs]
     return Verification(
         seeds=seeds,
-        reached=sum(not missed_goals(one, goals, figures) for one in each),
+        reached=sum(
+            not missed_goals(one, goals, figures) and not left_open(one, goals, figures) for one in each
+        ),
         cell=cell,
         missed=missed_goals(replace(cell, over=()), goals, figures),
         open=left_open(cell, goals, figures),

@@ -245,6 +245,14 @@ def test_a_failed_verification_is_stated_plainly() -> None:
     assert sentence(held).startswith("Verified")
 
 
+def test_a_workload_that_leaves_a_goal_open_does_not_reach_it_individually() -> None:
+    goal, figure = Goal(Figure("wait_p95"), most=600.0), Figure("wait_p95")
+    over, bounds = ((200.0,), (300.0,), (700.0,)), ((200.0,), (650.0,), (700.0,))
+    cell = Cell((1,), 1.0, (400.0,), over=over, highest=(500.0,), highest_over=bounds)
+    kept = verified(cell, [goal], [figure], 3).to_keep([figure])
+    assert (kept["holds"], kept["reached"]) == (True, 1)
+
+
 def test_a_stored_entry_restores_its_cell() -> None:
     on = grid(experiment([NODES], patterns=PATTERNS, seeds=2))
     measurer = Measurer(on, Definition.of(experiment([NODES])))
