@@ -103,14 +103,15 @@ def _reclaim_problems(conf: SchedulerConf) -> Problems:
 
 
 def _bypassed(action: str, calls: list[PluginCall]) -> Problems:
-    """Report a quota plugin that is called only if earlier tiers select no victim (issue 5896)."""
+    """Report a quota plugin that is called only where earlier tiers accept no candidate (issue 5896)."""
     quota = next((one for one in calls if one.plugin in QUOTAS and one.tier > calls[0].tier), None)
     if quota is not None:
         before = [one for one in calls if one.tier < quota.tier]
         names = " and ".join(dict.fromkeys(one.plugin for one in before))
         message = (
-            f"tier {before[0].tier} ({names}) picks the victims of {action}, so {quota.plugin} in tier "
-            f"{quota.tier} never runs and deserved protects no queue"
+            f"tier {before[0].tier} ({names}) picks the victims of {action}: {quota.plugin} in tier "
+            f"{quota.tier} is called only where no earlier tier accepts a candidate; elsewhere deserved "
+            "protects no queue"
         )
         fix = f"put {quota.plugin} into tier {before[0].tier} with {names}"
         yield conf_finding(

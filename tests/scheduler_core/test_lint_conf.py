@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import manifests
+from scheduler_core import simulate_document
 from scheduler_core.conf import MODELLED_PLUGINS, parse_conf
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.lint import conf_of, conf_problems, questions, review
@@ -20,7 +21,7 @@ from scheduler_core.lint.names import EXTENDER_VERBS, POINTS
 from scheduler_core.lint.remedies import remedy
 from scheduler_core.problem import Problem
 from scheduler_core.release import V1_14, V1_15
-from tests.builders import scenario, session_of
+from tests.builders import node, podgroup, pods, queue, scenario, session_of
 from tests.needs import unavailable
 from tests.shared import ROOT, SHARED
 
@@ -190,6 +191,24 @@ def test_every_rule_is_reported_with_field_message_and_fix(text: str, rule: str,
     found = next(found for found in conf_problems(manifests.parse_conf(text)) if found.rule == rule)
     assert found.message
     assert found.fix or rule == "conf.not_modelled"
+
+
+def test_a_bypassed_quota_plugin_decides_where_gang_accepts_no_candidate() -> None:
+    text = tiers("allocate, reclaim", "priority gang", "predicates proportion")
+    document = scenario(
+        nodes=[node("n0", cpu=4)],
+        queues=[queue("busy"), queue("waits")],
+        podgroups=[
+            podgroup("run", queue="busy", min_member=4, phase="Running"),
+            podgroup("wait", queue="waits", phase="Inqueue"),
+        ],
+        pods=[*pods("run", 4, node="n0", phase="Running", cpu=1), *pods("wait", 1, cpu=1)],
+        conf=manifests.parse_conf(text),
+    )
+    [victim] = simulate_document(document)["cycles"][0]["explain"]["victims"]
+    assert victim["tier"] == 2
+    finding = problem_of(manifests.parse_conf(text), "conf.reclaim_bypasses_quota")
+    assert "only where no earlier tier accepts a candidate" in finding.message
 
 
 def test_every_rule_has_a_test_case_and_a_row_in_the_docs() -> None:

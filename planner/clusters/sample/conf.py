@@ -1,8 +1,8 @@
 """The scheduler configuration of the sample, with a common mistake: its order of tiers protects nobody."""
 
 SAMPLE_CONF = """\
-# gang and conformance are above proportion: tier 1 picks the victims of reclaim, so proportion in tier 2
-# never runs and deserved protects no queue.
+# gang and conformance are above proportion: tier 1 picks the victims of reclaim, proportion in tier 2 is
+# called only where tier 1 accepts no candidate, and elsewhere deserved protects no queue.
 actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:
 - plugins:
