@@ -55,11 +55,13 @@ class Plan:
 
     @cached_property
     def waiting(self) -> Mapping[str, int]:
-        """Return the number of PodGroups and jobs of each queue that have not started."""
+        """Return the number of jobs of each queue that have not started, PodGroups or vcjobs without one."""
+        podgroups = items(self.document, "podgroups")
+        owners = {owner for podgroup in podgroups for owner in _owners(podgroup)}
+        vcjobs = [job for job in items(self.document, "jobs") if _key(job) not in owners]
         return Counter(
             (thing.get("spec") or {}).get("queue") or DEFAULT_QUEUE
-            for kind in ("podgroups", "jobs")
-            for thing in items(self.document, kind)
+            for thing in (*podgroups, *vcjobs)
             if _has_not_begun(thing)
         )
 
@@ -104,6 +106,18 @@ def amount_text(resource: str, amount: float) -> str:
     whole = Resource()
     whole.set(resource, amount)
     return f"{quantities(whole)[resource]} {resource}"
+
+
+def _key(thing: Object, name: str = "") -> tuple[str, str]:
+    """Return the namespace and name of an object, or of another one in its namespace."""
+    metadata = thing["metadata"]
+    return metadata.get("namespace") or "default", name or metadata["name"]
+
+
+def _owners(podgroup: Object) -> list[tuple[str, str]]:
+    """Return the vcjobs that own a PodGroup."""
+    owners = podgroup["metadata"].get("ownerReferences") or ()
+    return [_key(podgroup, one.get("name") or "") for one in owners if one.get("kind") == "Job"]
 
 
 def _has_not_begun(thing: Object) -> bool:

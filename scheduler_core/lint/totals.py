@@ -28,10 +28,10 @@ def total_problems(plan: Plan) -> list[Problem]:
 def _sums(plan: Plan) -> Problems:
     quotas = {option.name for option in plan.conf.options()} & {"proportion", "capacity"}
     if quotas:
-        message = "is guaranteed in total: nothing is left for queues without a guarantee"
+        message = "is guaranteed in total: not every queue can have its guarantee"
         yield from _over(plan, _counted(plan), "guarantee", message, "lower the guarantees, or add nodes")
     if "capacity" in quotas:
-        message = "is deserved in total: queues cannot all have it and keep reclaiming it from each other"
+        message = "is deserved in total: not every queue can have what it deserves"
         yield from _over(
             plan, _counted(plan), "deserved", message, "lower the sum to what the cluster has, or add nodes"
         )

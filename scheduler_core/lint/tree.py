@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.lint.dispatch import answering
 from scheduler_core.lint.plan import Plan
+from scheduler_core.lint.tiers import QUOTAS
 from scheduler_core.model.queue import HIERARCHY, ROOT, QueueInfo
 from scheduler_core.problem import Problem, spell_steps
 from scheduler_core.queue_fields import unread_fields
@@ -48,11 +51,12 @@ def _of_capacity(plan: Plan, queue: QueueInfo) -> Problems:
         plan.is_leaf(queue)
         and queue.name != ROOT
         and queue.deserved.is_empty()
+        and queue.guarantee.is_empty()
         and plan.waiting.get(queue.name)
     ):
-        message = (
-            "has no deserved amount: its share is always 1, and everything allocated to it may be reclaimed"
-        )
+        message = "has no deserved amount: its share is always 1"
+        if queue.reclaimable:
+            message += ", and everything allocated to it may be reclaimed"
         yield plan.problem(
             queue, "queue.deserves_nothing", "warning", ("spec", "deserved"), message,
             limit=plan.waiting[queue.name], fix="set its deserved amount",
@@ -96,8 +100,10 @@ def _of_proportion(plan: Plan, queue: QueueInfo) -> Problems:
 
 def _closed(plan: Plan, queue: QueueInfo) -> Problems:
     is_shut = bool(queue.state) and not queue.is_open
-    if is_shut and (waiting := plan.waiting.get(queue.name, 0)):
-        message = f"is {queue.state}: {waiting} jobs that have not started are not enqueued"
+    is_read = any(one.plugin in QUOTAS for one in answering(plan.conf, Point.ALLOCATABLE))
+    if is_shut and is_read and (waiting := plan.waiting.get(queue.name, 0)):
+        jobs = "the job that has not started" if waiting == 1 else f"the {waiting} jobs that have not started"
+        message = f"is {queue.state}: allocate places no pod of {jobs}"
         at = ("status", "state")
         yield plan.problem(
             queue, "queue.closed_with_jobs", "warning", at, message, actual=waiting, limit=0, fix="open it"
