@@ -197,10 +197,10 @@ def _crashing_votes(conf: SchedulerConf, calls: list[PluginCall]) -> Problems:
 
 def _hidden_votes(calls: list[PluginCall]) -> Problems:
     """Report votes that a permit in an earlier tier makes irrelevant."""
-    if not calls or calls[-1].tier == calls[0].tier:
-        return
     first = [one.plugin for one in calls if one.tier == calls[0].tier]
-    hidden = [one for one in calls if one.tier > calls[0].tier]
+    hidden = [one for one in calls if one.tier > calls[0].tier and one.plugin not in first]
+    if not hidden:
+        return
     names = " and ".join(dict.fromkeys(one.plugin for one in hidden))
     message = (
         f"a permit of {' and '.join(first)} in tier {calls[0].tier} enqueues a job: the limits of {names} in "

@@ -193,6 +193,10 @@ def test_every_rule_is_reported_with_field_message_and_fix(text: str, rule: str,
     assert found.fix or rule == "conf.not_modelled"
 
 
+def test_a_plugin_that_also_votes_in_the_first_tier_is_not_hidden() -> None:
+    assert "conf.votes_hidden" not in rules(tiers("enqueue, allocate", "overcommit gang", "overcommit"))
+
+
 def test_a_bypassed_quota_plugin_decides_where_gang_accepts_no_candidate() -> None:
     text = tiers("allocate, reclaim", "priority gang", "predicates proportion")
     document = scenario(
