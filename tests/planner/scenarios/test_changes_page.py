@@ -134,6 +134,7 @@ def test_an_older_revision_is_shown_and_branched(browser: Client, scenario: Scen
     head = plain(text_of(browser.get(at(branch, "changes/?base=start"))))
     assert "branch of what if at revision 2" in head
     assert "No differences" in head
+    assert "identical to its parent at revision 2." in head
 
 
 def test_a_viewer_reads_changes_but_cannot_revert_or_branch(client: Client, scenario: Scenario) -> None:
