@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from statistics import mean
+from statistics import mean, stdev
 
 import pytest
 
@@ -25,7 +25,9 @@ def test_intervals_over_seeds_follow_students_t() -> None:
     three = interval([1.0, 2.0, 3.0])
     assert three.high == pytest.approx(2 + T_975[1] / 3**0.5)
     assert interval([4.0] * 5).low == 4.0
-    assert interval(list(range(40))).seeds == 40
+    forty = interval(list(range(40)))
+    assert forty.seeds == 40
+    assert forty.high == pytest.approx(19.5 + 2.0227 * stdev(range(40)) / 40**0.5, rel=1e-5)
     assert interval([0.0, 1.0], 0.0).low == 0.0
 
 
