@@ -10,13 +10,18 @@ from planning.experiments.cells import Grid
 from planning.experiments.definition import grid_of
 from planning.experiments.forecast_cells import Alone, ForecastGrid
 from planning.search import conf_text
+from planning.states import object_key
 
 
 @dataclass(frozen=True)
 class Applied:
-    """The objects that a cell changes or adds, by list, and its configuration as text; None: unchanged."""
+    """The objects that a cell changes or adds, by list, and the keys of those that it removes.
+
+    `conf` is its configuration as text, None if it is unchanged.
+    """
 
     objects: Mapping[str, list[Any]]
+    removed: Mapping[str, list[str]]
     conf: str | None
 
 
@@ -25,11 +30,13 @@ def applied(experiment: Experiment, number: int) -> Applied:
     grid = _grid(experiment)
     parts = grid.parts(Cells(experiment, []).order[number])
     conf = parts.pop("scheduler_conf", None)
-    objects = {
-        kind: [one for one in listed if one not in (grid.document.get(kind) or ())]
-        for kind, listed in parts.items()
-    }
-    return Applied(objects, None if conf is None else conf_text(conf))
+    objects, removed = {}, {}
+    for kind, listed in parts.items():
+        present = grid.document.get(kind) or ()
+        objects[kind] = [one for one in listed if one not in present]
+        staying = {object_key(kind, one) for one in listed}
+        removed[kind] = [key for one in present if (key := object_key(kind, one)) not in staying]
+    return Applied(objects, removed, None if conf is None else conf_text(conf))
 
 
 def alone_forecast(experiment: Experiment, number: int) -> tuple[Alone, int | None]:

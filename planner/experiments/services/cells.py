@@ -34,7 +34,7 @@ def cell_open(*, experiment: Experiment, number: int, name: str = "", user: User
         if change.objects or change.conf is not None:
             document_update(
                 scenario=branch,
-                wanted=Wanted(objects=change.objects, conf=change.conf),
+                wanted=Wanted(objects=change.objects, removed=change.removed, conf=change.conf),
                 expected_revision=branch.revision,
                 user=user,
             )

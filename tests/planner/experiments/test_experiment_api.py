@@ -15,6 +15,7 @@ from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.queues import queue_update
 from planning.experiments.figures import figure_of
+from planning.nodes import pool_name
 from scheduler_core import simulate_document
 from tests import factories
 from tests.planner.recorded import experiment_done
@@ -137,6 +138,25 @@ def test_a_cell_opens_as_a_scenario_whose_run_has_its_figures(api: APIClient) ->
         alone = simulate_document(manifests.resolve(run.input.document()))
         figures = [figure_of(one) for one in actual["figures"]]
         assert [float(figure.of(alone)) for figure in figures] == list(cell["figures"].values())
+
+
+def test_a_cell_with_fewer_nodes_opens_without_them(api: APIClient) -> None:
+    document = factories.cluster()
+    spare = factories.node("n9")
+    scenario = factories.scenario(document={**document, "nodes": [*document["nodes"], spare]})
+    sweep = {
+        "name": "fewer nodes",
+        "settings": [{"pool": pool_name(spare), "values": [2]}],
+        "figures": [{"figure": "waiting_pods"}],
+    }
+    actual = finished(api, sweep, scenario)
+    cell = api.get(f"/api/v1/experiments/{actual['id']}/cells/").data["results"][1]
+    answer = api.post(f"/api/v1/experiments/{actual['id']}/cells/1/scenario/", {}, format="json")
+    run = run_create(scenario=Scenario.objects.get(pk=answer.data["id"]), user=factories.user())
+    alone = manifests.resolve(run.input.document())
+    assert [node["metadata"]["name"] for node in alone["nodes"]] == ["n0", "n1"]
+    waiting = figure_of({"figure": "waiting_pods"}).of(simulate_document(alone))
+    assert waiting == cell["figures"]["waiting_pods"]
 
 
 def test_an_unknown_cell_cannot_be_opened(api: APIClient) -> None:
