@@ -22,6 +22,8 @@ OWN = 7
 """How many queues have a band of their own in a stack; the others share one."""
 NAME, BELOW = 20, 6
 """Pixels above a queue's curves, for its name, and below them."""
+FEW = 5
+"""Up to this count an axis has a line for each number, instead of halves."""
 CUT = 3
 """A request above this many times the other figures of its queue leaves the axis: they stay legible."""
 
@@ -140,7 +142,9 @@ def waiting_figure(curves: Sequence[Curve], shown: Sequence[float]) -> Figure:
         {**_line(curve.t, curve.queue, curve.values, shown, number), "meta": f"queue-{number % 8}"}
         for number, curve in enumerate(curve for curve in curves if any(curve.values))
     ]
-    return {"data": data, "layout": layout_over_time(shown, 280, yaxis={"title": {"text": "Waiting jobs"}})}
+    few = max((value for trace in data for value in trace["y"]), default=0) <= FEW
+    axis = {"title": {"text": "Waiting jobs"}, **({"dtick": 1} if few else {})}
+    return {"data": data, "layout": layout_over_time(shown, 280, yaxis=axis)}
 
 
 def use_figure(of_resource: Mapping[str, Sequence[Curve]], shown: Sequence[float]) -> Figure:

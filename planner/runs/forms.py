@@ -45,7 +45,7 @@ class ProbeForm(TypedForm):
         super().__init__(data, initial=_initial(kept))
         queue = self.fields["queue"].widget
         assert isinstance(queue, forms.Select)
-        queue.choices = [(name, name) for name in queues]
+        queue.choices = [(name, name) for name in queues] or [("", "default")]
         posted = [name.removeprefix(_REQUESTS) for name in data or () if name.startswith(_REQUESTS)]
         self.names = list(dict.fromkeys([*resources, *(kept.requests if kept else ()), *posted]))
         for name in self.names:

@@ -117,12 +117,14 @@ def _by_quota(queue: str, levels: Sequence[Object], *, tree: bool) -> Reason:
             f"Queue {queue} deserves {quantities(last['deserved'])}: the sum of what its children deserve.",
             {"deserved": last["deserved"], "realCapability": last["realCapability"]},
         )
-    origin = "as it states" if stated == quantities(last["deserved"]) else f"it states {stated}"
+    origin = "as its spec states" if stated == quantities(last["deserved"]) else f"its spec states {stated}"
+    limits = last["realCapability"]
+    most = "unlimited" if all(map(math.isinf, limits.values())) else quantities(limits)
     path = f" below {' / '.join(level['queue'] for level in levels[:-1])}" if len(levels) > 1 else ""
     return reason(
         "deserved.capacity",
         f"Queue {queue}{path} deserves {quantities(last['deserved'])}: {origin}"
-        f"{_clipped(last['clipped_by'])}; it can reach {quantities(last['realCapability'])} at most.",
+        f"{_clipped(last['clipped_by'])}; its real capability is {most}.",
         {
             "stated": last["stated"],
             "deserved": last["deserved"],

@@ -145,7 +145,7 @@ def _without_effect(plan: Plan) -> Problems:
             way = _WRITTEN[field]
             names = ", ".join(queue.name for queue in setting[:3]) + (", …" if len(setting) > 3 else "")
             subject = "1 queue sets" if len(setting) == 1 else f"{len(setting)} queues set"
-            message = f"{subject} {spell_steps(*way)} ({names}): {reason}"
+            message = f"{subject} {spell_steps(*way)} ({names}). {reason}"
             fix = "enable a plugin that reads it, or remove it"
             rule, at = "queue.without_effect", spell_steps(*way)
             yield Problem(rule, "remark", "queues", message, "", at, len(setting), None, fix)

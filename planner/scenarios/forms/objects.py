@@ -197,7 +197,7 @@ class JobForm(_WorkloadForm):
         self, data: Mapping[str, str] | None, queues: Sequence[str], offered: Iterable[str] = ()
     ) -> None:
         super().__init__(data, auto_id="job-%s", initial={"replicas": 1, "minMember": 1})
-        _offer(self.fields["queue"], [(name, name) for name in queues])
+        _offer(self.fields["queue"], [(name, name) for name in queues] or [("", "default")])
         self.add_amounts(request_resources(offered), " per pod", {"memory": "4Gi"})
         self.order_fields(["name", "namespace"])
 
