@@ -43,8 +43,7 @@ def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
     entry = view.job(job)
     if not awaits_pods(entry) and not any(entry["task_status"].get(status) for status in _WAITING):
         return None
-    explained: Mapping[str, Any] = view.explain.get("pending", {})
-    known = NO_PODS if is_enqueued_without_pods(entry) else explained.get(entry["name"]) or _UNEXPLAINED
+    known = _known(view, entry)
     return {
         "gate": known["gate"],
         "reason": _reason(view, entry, known),
@@ -57,6 +56,15 @@ def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
         "closest": known.get("closest"),
         "members": members(entry),
     }
+
+
+def _known(view: CycleView, entry: Object) -> Mapping[str, Any]:
+    """Return the facts of why a job waits."""
+    explained: Mapping[str, Any] | None = view.explain.get("pending")
+    facts: Mapping[str, Any] | None = (explained or {}).get(entry["name"])
+    if is_enqueued_without_pods(entry) or (explained is not None and not facts and awaits_pods(entry)):
+        return NO_PODS
+    return facts or _UNEXPLAINED
 
 
 def unknown_queue(document: Object, job: str) -> Reason | None:
@@ -109,10 +117,12 @@ def _reason(view: CycleView, entry: Object, known: Mapping[str, Any]) -> Reason:
     if gate == "turn":
         return _no_turn(job, known)
     if gate == "noPods":
-        text = (
-            f"Job {job} is enqueued, but none of its pods exists yet: "
-            "its controller creates them once its PodGroup is Inqueue."
+        so_far = (
+            "is enqueued, but none of its pods exists yet"
+            if is_enqueued_without_pods(entry)
+            else "has no pods"
         )
+        text = f"Job {job} {so_far}: its controller creates them once its PodGroup is Inqueue."
         return reason("gate.no-pods", text)
     if gate == "schedulingGate":
         return _gated(entry, known)

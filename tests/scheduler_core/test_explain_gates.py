@@ -164,6 +164,10 @@ GATES = {
     "controller has not created the pods": Gate(
         "gate.no-pods", waiting(["gang"], podgroups=[podgroup("j", queue="q", min_member=3)], pods=[])
     ),
+    "pods of a job that ran are gone": Gate(
+        "gate.no-pods",
+        waiting(["gang"], podgroups=[podgroup("j", queue="q", min_member=3, phase="Running")], pods=[]),
+    ),
     "foreign scheduling gate": Gate(
         "gate.scheduling-gate",
         waiting(["gang"], pods=pods("j", 3, cpu=2, spec={"schedulingGates": [{"name": "quota"}]})),
