@@ -8,7 +8,7 @@ from typing import Any
 from manifests.document import Document
 from manifests.paths import steps_to
 from planning.experiments.cells import Grid
-from planning.experiments.definition import SWEEP, grid_of
+from planning.experiments.definition import SWEEP, Definition, grid_of, name_problems
 from queuecast.backend import Backend, Json
 from queuecast.client import Client
 from queuecast.forecasts import text_of
@@ -38,8 +38,9 @@ class Experiment:
         return dict(self.document.value)
 
     def grid(self, backend: Backend) -> Grid:
-        """Return all combinations of its settings, or raise Refused with every setting that cannot move."""
+        """Return all combinations of its settings, or raise Refused with all that the cluster lacks."""
         grid, wrong = grid_of(self._base(backend), self.written, self._workload())
+        wrong += name_problems(grid.document, Definition.of(self.written), grid)
         if wrong:
             raise refusal([self.placed(asdict(one)) for one in wrong])
         return grid

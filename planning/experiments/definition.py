@@ -25,12 +25,19 @@ from planning.experiments.space import Combination, Space
 from planning.experiments.work import Work
 from planning.rows import Problem
 from planning.schema import faults
+from scheduler_core.conf import parse_conf
+from scheduler_core.errors import InputError
+from scheduler_core.release import release_of
 
 Json = Mapping[str, Any]
 
 LIMIT = 1000
 """The default limit of simulated combinations."""
 SWEEP, SEARCH = "sweep", "search"
+OF_A_QUEUES_JOBS = frozenset(
+    {"evictions", "waiting_pods", "waiting_jobs", "wait_p50", "wait_p95", "lost_hours", "cost"}
+)
+"""Figures of a queue that leave out the queues below it."""
 DIRECTIONS = {"less": 1, "more": -1, None: 0}
 
 
@@ -171,19 +178,34 @@ def size_problems(written: Json, definition: Definition, space: Space) -> list[P
 
 
 def name_problems(document: Json, definition: Definition, space: Space) -> list[Problem]:
-    """Return the queues of figures and goals that the cluster does not have, and duplicate settings."""
+    """Return the queues that figures and goals cannot be about, and duplicate settings."""
     queues = {queue["metadata"]["name"] for queue in document.get("queues") or ()}
+    parents = {(queue.get("spec") or {}).get("parent") for queue in document.get("queues") or ()}
     unknown = {figure.queue for figure in definition.figures if figure.queue} - queues
     found = [
         _problem("queue", ("figures",), f"there is no queue {name!r}", "name a queue of the cluster")
         for name in sorted(unknown)
     ]
+    inner = parents if _is_tree(document) else set()
+    for figure in definition.figures:
+        if figure.queue in (parents if figure.kind == "cost" else inner) and figure.kind in OF_A_QUEUES_JOBS:
+            message = f"{figure.kind} is of jobs, and queue {figure.queue!r} has none, only queues below it"
+            found.append(_problem("queue", ("figures",), message, "name one of these queues"))
     names = [axis.name for axis in space.axes]
     doubled = sorted({name for name in names if names.count(name) > 1})
     return found + [
         _problem("name", ("settings",), f"several settings are called {name!r}", "give each its own name")
         for name in doubled
     ]
+
+
+def _is_tree(document: Json) -> bool:
+    """Return whether only queues without children can hold jobs."""
+    try:
+        conf = parse_conf(document.get("scheduler_conf"), release_of(document))
+    except InputError:
+        return False
+    return conf.hierarchy_enabled("capacity")
 
 
 def _problem(rule: str, steps: Steps, message: str, fix: str) -> Problem:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planning.experiments.cells import Cell, Grid, front
+from planning.experiments.definition import Definition, name_problems
 from planning.experiments.figures import MEASURES, Figure, Goal
 from planning.experiments.levels import UnusableSetting
 from planning.experiments.search import (
@@ -313,6 +314,23 @@ def test_figures_of_all_queues_count_the_leaves_of_the_tree_once() -> None:
     assert Figure("allocated", "", "cpu").of(result) == 3000
     assert Figure("deserved", "", "cpu").of(result) == 4000
     assert Figure("share", "top").of(result) == 0.75
+
+
+def test_figures_of_jobs_are_refused_for_a_queue_that_holds_none() -> None:
+    tree = conf(ACTIONS[0], PLUGINS[0], ["predicates", ("capacity", {"enableHierarchy": True})])
+    queues = [queue("top"), queue("below", parent="top")]
+    settings = [{"queue": "below", "field": "weight", "values": [2]}]
+    for figure, configuration, refused in (
+        ({"figure": "evictions", "queue": "top"}, tree, True),
+        ({"figure": "evictions", "queue": "below"}, tree, False),
+        ({"figure": "share", "queue": "top"}, tree, False),
+        ({"figure": "evictions", "queue": "top"}, conf(ACTIONS[0], *PLUGINS), False),
+        ({"figure": "cost", "queue": "top"}, conf(ACTIONS[0], *PLUGINS), True),
+    ):
+        document = {**cluster(random.Random(1)), "queues": queues, "scheduler_conf": configuration}
+        on = Grid(document, [setting_of(one) for one in settings])
+        found = name_problems(document, Definition.of({"figures": [figure]}), on)
+        assert [problem.rule for problem in found] == ["experiment.queue"] * refused, figure
 
 
 def test_a_search_names_the_settings_at_either_end_of_their_values() -> None:

@@ -145,6 +145,12 @@ def test_the_scenario_of_a_folder_can_be_swept(folder: Path, capsys: pytest.Capt
     assert len(json_output(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 9
 
 
+def test_a_goal_of_an_unknown_queue_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would be reached as it is: a queue that does not exist has no evictions."""
+    output = error_output(folder, capsys, SWEEP.replace("allocated, queue: b,", "allocated, queue: nobody,"))
+    assert "there is no queue 'nobody'" in output
+
+
 def test_every_problem_is_reported_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = error_output(
         folder,
