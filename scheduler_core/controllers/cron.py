@@ -16,7 +16,7 @@ _FIELDS = (
     ("hour", 0, 23),
     ("day of month", 1, 31),
     ("month", 1, 12),
-    ("day of week", 0, 7),
+    ("day of week", 0, 6),
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -29,6 +29,7 @@ _SHORT = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
+_ANY_VALUE = frozenset({"*", "?", "*/1", "?/1"})
 _LONGEST_SEARCH = 366 * 5
 """Days to search before a schedule is considered never due, such as 30 February."""
 
@@ -66,7 +67,7 @@ class Schedule(NamedTuple):
     def _has_day(self, number: int) -> bool:
         """Return whether a day, counted from 1970-01-01, is in the schedule.
 
-        If day of month and day of week are both restricted, either may match, as in cron.
+        If day of month and day of week are both restricted, either may match, as in cron; `*/2` restricts.
         """
         month, day = _date_of(number)
         if month not in self.months:
@@ -102,9 +103,13 @@ def schedule_of(text: str) -> Schedule:
         _values(part, what, least, most, text)
         for part, (what, least, most) in zip(parts, _FIELDS, strict=True)
     ]
-    weekdays = frozenset(day % 7 for day in values[4])
-    any_day, any_weekday = (parts[place].startswith(("*", "?")) for place in (2, 4))
-    return Schedule(values[0], values[1], values[2], values[3], weekdays, any_day, any_weekday)
+    minutes, hours, days, months, weekdays = values
+    return Schedule(minutes, hours, days, months, weekdays, _is_any(parts[2]), _is_any(parts[4]))
+
+
+def _is_any(part: str) -> bool:
+    """Return whether a field has a piece that does not restrict it."""
+    return any(piece in _ANY_VALUE for piece in part.split(","))
 
 
 def _values(part: str, what: str, least: int, most: int, text: str) -> frozenset[int]:

@@ -32,6 +32,18 @@ def namespaced_queue(queue: str, namespace: str, namespaces: Sequence[Object]) -
     return queue
 
 
+def job_from_template(namespace: str, name: str, given: Object, spec: Object, now: str) -> Object:
+    """Return a Job with the specification, labels and annotations of a template, created now."""
+    metadata = {
+        "name": name,
+        "namespace": namespace,
+        "creationTimestamp": now,
+        "labels": dict(given.get("labels") or {}),
+        "annotations": dict(given.get("annotations") or {}),
+    }
+    return {"metadata": metadata, "spec": spec}
+
+
 def key_of(thing: Object) -> str:
     """Return namespace/name."""
     return f"{thing['metadata'].get('namespace') or 'default'}/{thing['metadata']['name']}"

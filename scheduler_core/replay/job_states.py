@@ -40,14 +40,20 @@ class JobState:
         Its pods when they were last counted; they are not counted while its PodGroup is pending.
     groups : int
         How many PodGroups it has had.
+    refusals : int
+        How often its PodGroup was refused since it was deleted.
     creating : list of str
         Pods that were requested and do not exist yet.
-    created, restarts : dict
-        By pod: how often it was created, and how often its container was restarted in place.
+    created : dict
+        By pod: how often it was created.
     saved : dict
         By pod: the work done that survives an eviction.
+    timers : dict
+        The actions that wait for their timeout, by number (see `replay.delayed`).
     delayed : dict
-        By pod: the action that waits for its timeout, with its event, task and partition.
+        By pod: the number of its action that can still be cancelled.
+    delays : int
+        How many actions have been delayed.
 
     """
 
@@ -58,11 +64,13 @@ class JobState:
     retries: int = 0
     counts: Counts = field(default_factory=Counts)
     groups: int = 0
+    refusals: int = 0
     creating: list[str] = field(default_factory=list)
     created: dict[str, int] = field(default_factory=dict)
-    restarts: dict[str, int] = field(default_factory=dict)
     saved: dict[str, float] = field(default_factory=dict)
-    delayed: dict[str, list[str]] = field(default_factory=dict)
+    timers: dict[str, list[str]] = field(default_factory=dict)
+    delayed: dict[str, str] = field(default_factory=dict)
+    delays: int = 0
 
     @cached_property
     def rules(self) -> VolcanoJob:
@@ -105,7 +113,7 @@ class JobState:
                 counts.successes[life.task] = counts.successes.get(life.task, 0) + 1
             elif life.failed:
                 counts.failed += 1
-            elif life.started is not None:
+            elif life.started is not None or life.backs_off:
                 counts.running += 1
             else:
                 counts.pending += 1
@@ -167,10 +175,18 @@ class JobStates:
         self.requests.append((key, Request("CommandIssued", action=action)))
 
     def pod_event(self, key: str, event: str, exit_code: int = 0) -> None:
-        """Report an event of a pod to its controller."""
+        """Report an event of a pod to its controller.
+
+        An event that only syncs the Job is dropped if the next one syncs it as well: a sync that changes the
+        phase requests another.
+        """
         life = self.world.lives[key]
         partition = (self.world.cluster.pods[key]["metadata"].get("labels") or {}).get(PARTITION) or ""
         name = "OutOfSync" if life.out_of_sync else event
+        if name in ("OutOfSync", "PodRunning") and self.requests:
+            job, before = self.requests[-1]
+            if job == life.vcjob and before.event == "OutOfSync":
+                self.requests.pop()
         self.requests.append((life.vcjob, Request(name, life.task, key, partition, exit_code, life.version)))
 
     def succeeded(self, key: str) -> None:
@@ -182,20 +198,30 @@ class JobStates:
         all_have = all(k in lives and lives[k].succeeded for k in siblings)
         self.pod_event(key, "TaskCompleted" if siblings and all_have else "OutOfSync")
 
-    def restarted(self, key: str) -> None:
-        """Report that the kubelet has restarted a pod's container in place."""
+    def updated(self, key: str) -> None:
+        """Report a change of a pod that does not change its phase.
+
+        It is TaskFailed once the kubelet has restarted the containers of the task often enough.
+        """
         life = self.world.lives[key]
         state = self.states.get(life.vcjob)
         if state is None:
             return
-        state.restarts[key] = state.restarts.get(key, 0) + 1
-        task = next(task for task in state.rules.tasks if task.name == life.task)
+        self.pod_event(key, "TaskFailed" if self._has_task_failed(state, life.task) else "OutOfSync")
+
+    def _has_task_failed(self, state: JobState, name: str) -> bool:
+        """Return whether the containers of a task have restarted too often; only pods that live count."""
+        task = next(task for task in state.rules.tasks if task.name == name)
+        if (task.spec.get("restartPolicy") or "Never") == "Never":
+            return False
         limit = int(task.raw.get("maxRetry") or 0) or 3
-        restarts = sum(count for k, count in state.restarts.items() if state.places[k][0].name == life.task)
-        self.pod_event(key, "TaskFailed" if 0 <= limit <= restarts else "OutOfSync")
+        lives = [self.world.lives.get(k) for k, (other, _) in state.places.items() if other is task]
+        restarts = sum(life.restarts for life in lives if life is not None and not life.has_ended)
+        return 0 <= limit <= restarts
 
     def group_changed(self, key: str, phase: str) -> None:
         """Report that a session has changed the phase of a PodGroup."""
         job = self.world.vcjob_groups.get(key)
         if job is not None:
-            self.requests.append((job, Request("Unknown" if phase == "Unknown" else "OutOfSync")))
+            event = "Unknown" if phase == "Unknown" else "OutOfSync"
+            self.requests.append((job, Request(event, version=0)))

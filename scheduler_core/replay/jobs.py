@@ -24,9 +24,10 @@ from scheduler_core.controllers.lifecycle import (
     reaction,
 )
 from scheduler_core.controllers.made import key_of
-from scheduler_core.controllers.vcjob import dependencies_met, pod_of, podgroup_of
+from scheduler_core.controllers.vcjob import dependencies_met, pod_of
 from scheduler_core.replay.agenda import Kind
 from scheduler_core.replay.delayed import DelayedActions
+from scheduler_core.replay.job_groups import RETRY, JobGroups
 from scheduler_core.replay.job_states import PARTITION, JobState, JobStates
 from scheduler_core.replay.rate import Rate
 from scheduler_core.replay.records import VcjobRecord
@@ -38,8 +39,8 @@ from scheduler_core.workload_rules import WorkloadAdmission
 Object = Mapping[str, Any]
 
 
-def ignore_phase(_job: str, _time: float) -> None:
-    """Ignore that a Job entered another phase."""
+def ignore(_job: str, _time: float) -> None:
+    """Ignore that the status of a Job changed or that it was deleted."""
 
 
 class JobController:
@@ -58,8 +59,10 @@ class JobController:
         self.states = known.states
         self.runs = runs
         self.terminations = terminations
+        self.groups = JobGroups(world, known)
         self.delayed = DelayedActions(world.agenda)
-        self.on_phase: Callable[[str, float], None] = ignore_phase
+        self.on_status: Callable[[str, float], None] = ignore
+        self.on_deletion: Callable[[str, float], None] = ignore
         self.rate = Rate(world.timeline.create_rate, world.timeline.create_burst)
         if frozen is not None:
             self.rate.tokens, self.rate.at = frozen["rate"]
@@ -97,12 +100,13 @@ class JobController:
         state = self.states.get(key)
         if state is not None:
             self._kill(state, state.places, time)
-            self._remove_group(state)
+            self.groups.remove(state)
             self.world.agenda.cancel(key, Kind.EXPIRE)
-            for pod in list(state.delayed):
-                self.delayed.drop(key, state, pod)
+            self.delayed.drop_all(key, state)
+            self.groups.forget(key, state)
             del self.states[key]
             self.world.records.vcjobs[key].deleted = time
+            self.on_deletion(key, time)
 
     def settle(self, time: float) -> None:
         """Handle queued events until none is left."""
@@ -121,12 +125,16 @@ class JobController:
         self._execute(key, state, follows.action, request, time)
 
     def act(self, planned: str, time: float) -> None:
-        """Execute an action whose timeout has passed."""
-        key, _, pod = planned.partition(" ")
+        """Execute an action whose timeout has passed, or repeat a request for a PodGroup."""
+        key, _, number = planned.partition(" ")
         state = self.states.get(key)
-        if state is not None and pod in state.delayed:
-            action, event, task, partition = state.delayed.pop(pod)
-            self._execute(key, state, action, Request(event, task, pod, partition), time)
+        if state is not None and number == RETRY:
+            self.groups.retry(key, state, time)
+            return
+        due = None if state is None else self.delayed.pop(state, number)
+        if state is not None and due is not None:
+            cause = Request(due.event, due.task, due.pod, due.partition)
+            self._execute(key, state, due.action, cause, time)
 
     # actions
 
@@ -136,18 +144,17 @@ class JobController:
             self._act_on_active(state, action, request, time)
         elif before == "Restarting":
             self._act_on_restarting(state, action, request, time)
-        elif action == RESUME and before in ("Aborting", "Aborted"):
-            state.retries += 1
-            state.phase = "Restarting"
         else:
             self._kill_all(state, time, keeps_ended=True)
-            if before in ENDED and not state.counts.live:
+            if action == RESUME and before in ("Aborting", "Aborted"):
+                state.retries += 1
+                state.phase = "Restarting"
+            elif before in ENDED and not state.counts.live:
                 state.phase = ENDED[before]
         if action != SYNC:
             self.delayed.drop_alike(key, state, action, request)
         if state.phase != before:
             self._enter_phase(key, state, time)
-        if action != SYNC or state.phase != before:
             self.known.request(key, "OutOfSync")
 
     def _act_on_active(self, state: JobState, action: str, request: Request, time: float) -> None:
@@ -156,9 +163,9 @@ class JobController:
             state.retries += 1
             state.phase = "Restarting"
         elif action in RESTARTS_OF:
-            self._kill_part(state, action, request, time)
-            state.retries += 1
-            state.phase = "Restarting"
+            if self._kill_part(state, action, request, time):
+                state.retries += 1
+                state.phase = "Restarting"
         elif action in ENDING:
             self._kill_all(state, time, keeps_ended=True)
             state.phase = ENDING[action]
@@ -169,10 +176,10 @@ class JobController:
         if action == SYNC:
             self._sync(state, time)
             return
-        if action in RESTARTS_OF:
-            self._kill_part(state, action, request, time)
-        else:
+        if action not in RESTARTS_OF:
             self._kill_all(state, time, keeps_ended=False)
+        elif not self._kill_part(state, action, request, time):
+            return
         state.phase = phase_after(state.rules, state.phase, state.counts, state.retries)
 
     def _enter_phase(self, key: str, state: JobState, time: float) -> None:
@@ -186,11 +193,15 @@ class JobController:
                 self.world.records.jobs[state.group].finished = time
             if lifetime is not None:
                 self.world.agenda.plan(time + float(lifetime), Kind.EXPIRE, key)
-        self.on_phase(key, time)
+        self.on_status(key, time)
 
     # killing
 
-    def _kill_part(self, state: JobState, action: str, request: Request, time: float) -> None:
+    def _kill_part(self, state: JobState, action: str, request: Request, time: float) -> bool:
+        """Kill a task, a pod or a partition; return whether the controller acts.
+
+        It does nothing for a partition without pods, but restarts the Job for a pod that is gone.
+        """
         part, pods = RESTARTS_OF[action], self.world.cluster.pods
         chosen = [
             key
@@ -203,22 +214,29 @@ class JobController:
                 or (pods[key]["metadata"].get("labels") or {}).get(PARTITION) == request.partition
             )
         ]
+        if part == "partition" and not chosen:
+            return False
         self._kill(state, chosen, time)
-        state.counts = Counts(terminating=len([key for key in chosen if key in self.world.lives]))
+        state.counts = Counts(terminating=len(chosen))
         if not self.world.timeline.targeted_restart_keeps_podgroup:
-            self._remove_group(state)
+            self.groups.remove(state)
+        return True
 
     def _kill_all(self, state: JobState, time: float, *, keeps_ended: bool) -> None:
         state.version += 1
         lives = self.world.lives
         keeps_ended = keeps_ended or state.retries >= max_retry(state.rules) - 1
         there = [key for key in state.places if key in lives]
-        self._kill(state, [key for key in there if not (keeps_ended and lives[key].has_ended)], time)
+        terminating = [key for key in there if lives[key].terminates]
+        killed = [
+            key for key in there if not (lives[key].terminates or (keeps_ended and lives[key].has_ended))
+        ]
+        self._kill(state, killed, time)
         for key in state.creating:
             self.world.agenda.cancel(key, Kind.CREATE)
         state.creating.clear()
-        state.counts = state.counted(lives, there)
-        self._remove_group(state)
+        state.counts = Counts(terminating=len(terminating) + len(killed))
+        self.groups.remove(state)
 
     def _kill(self, state: JobState, keys: Iterable[str], time: float) -> None:
         """Delete pods; later changes of theirs cause no events of the Job."""
@@ -226,35 +244,25 @@ class JobController:
             life = self.world.lives.get(key)
             if life is not None and life.vcjob:
                 life.out_of_sync = True
-                if not life.terminates:
+                if life.terminates:
+                    self.known.updated(key)
+                else:
                     self.terminations.delete(key, time)
-
-    def _remove_group(self, state: JobState) -> None:
-        if state.group in self.world.podgroups:
-            self.world.remove_group(state.group)
 
     # synchronising
 
     def _sync(self, state: JobState, time: float) -> None:
         world = self.world
-        if state.group not in world.podgroups:
-            self._create_group(state, time)
+        key = world.vcjob_groups[state.group]
+        if not self.groups.ensure(key, state, time):
+            return
         phase = (world.podgroups[state.group].get("status") or {}).get("phase") or "Pending"
         if phase != "Pending":
             self._request_missing(state, time)
-            state.counts = state.counted(world.lives, state.places)
+            before, state.counts = state.counts, state.counted(world.lives, state.places)
+            if state.counts != before:
+                self.on_status(key, time)
         state.phase = phase_after(state.rules, state.phase, state.counts, state.retries)
-
-    def _create_group(self, state: JobState, time: float) -> None:
-        admission = self.world.admission
-        values = {name: int(entry.get("value") or 0) for name, entry in admission.classes.items()}
-        group = podgroup_of(state.rules, admission.items("namespaces"), values)
-        if state.groups or "creationTimestamp" not in group["metadata"]:
-            metadata = {**group["metadata"], "creationTimestamp": self.world.timestamp(time)}
-            group = {**group, "metadata": metadata}
-        state.groups += 1
-        submitted = self.world.records.vcjobs[self.world.vcjob_groups[state.group]].submitted
-        self.world.add_podgroup(state.group, group, submitted)
 
     def _request_missing(self, state: JobState, time: float) -> None:
         """Request the missing pods whose tasks need not wait for other tasks."""

@@ -55,6 +55,7 @@ class Machines:
 
     def bound(self, key: str, time: float, delay: float) -> None:
         """Plan the start of a pod that was bound; without a delay it runs at once."""
+        self.terminations.states.updated(key)
         if self.world.cluster.pods.infos[key].node_name in self._lost:
             self.world.lives[key].on_lost_node = True
         elif delay > 0:

@@ -16,9 +16,7 @@ OF_JOBS = (
     f"{NOT_MODELLED}autoscalers, volumes, outages of the API server, restarts of the scheduler and kubelet"
     " pressure. None of these happens.",
 )
-OF_CRONS = (
-    f"{NOT_MODELLED}time zones and starting deadlines of CronJobs. Schedules are in UTC and never missed."
-)
+OF_CRONS = f"{NOT_MODELLED}time zones of CronJobs. Schedules are in UTC."
 OF_FLOWS = f"{NOT_MODELLED}patches of JobFlows. Jobs are as their templates are."
 OF_LOSSES = f"{NOT_MODELLED}lost nodes that come back. Their pods terminate until the node is deleted."
 OF_OWNERS = f"{NOT_MODELLED}the back-off of batch Jobs. A failed pod is not replaced."

@@ -20,6 +20,8 @@ class Life:
         How often it was created again.
     restarts : int
         How often its container was restarted in place.
+    backs_off : bool
+        Whether its container waits for such a restart.
     duration : float or None
         How long its work takes without interruption; None: forever.
     saved : float
@@ -58,6 +60,7 @@ class Life:
     job: str
     returns: int = 0
     restarts: int = 0
+    backs_off: bool = False
     duration: float | None = None
     saved: float = 0.0
     restores: float = 0.0

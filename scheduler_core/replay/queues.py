@@ -32,32 +32,35 @@ def closed(queues: Iterable[Object], names: Collection[str], in_use: Collection[
         The queues that have PodGroups.
 
     """
-    queues = list(queues)
-    below = _below(queues, names)
-
-    def after(queue: Object) -> Object:
-        name = queue["metadata"]["name"]
-        if name == ROOT or name not in below or _state(queue) in STATES:
-            return queue
-        marked = queue if name in names else _marked(queue, "true")
-        return _with_state(marked, "Closing" if name in in_use else "Closed")
-
-    return [after(queue) for queue in queues]
+    by_name = {queue["metadata"]["name"]: queue for queue in queues}
+    left = [(name, False) for name in names]
+    while left:
+        name, by_parent = left.pop(0)
+        queue = by_name.get(name)
+        if queue is None or name == ROOT or _state(queue) in STATES:
+            continue
+        marked = _marked(queue, "true") if by_parent else queue
+        by_name[name] = _with_state(marked, "Closing" if name in in_use else "Closed")
+        left += [(child, True) for child in _children(by_name, name) if child not in names]
+    return list(by_name.values())
 
 
 def opened(queues: Iterable[Object], names: Collection[str]) -> list[Object]:
-    """Return the queues after some are opened, along with the children that closing them had closed."""
-    queues = list(queues)
-    below = _below(queues, names)
+    """Return the queues after some are opened, along with the children that closing them had closed.
 
-    def after(queue: Object) -> Object:
-        name = queue["metadata"]["name"]
-        by_parent = CLOSED_BY_PARENT in (queue["metadata"].get("annotations") or {})
-        if name in names or (name in below and by_parent):
-            return _with_state(_marked(queue, None), "Open")
-        return queue
-
-    return [after(queue) for queue in queues]
+    A queue whose parent stays closed is not opened.
+    """
+    by_name = {queue["metadata"]["name"]: queue for queue in queues}
+    left = [name for name in names if name in by_name and _state(by_name[name]) in STATES]
+    while ready := [name for name in left if not _has_closed_parent(by_name, name)]:
+        for name in ready:
+            by_name[name] = _with_state(_marked(by_name[name], None), "Open")
+        children = [child for name in ready for child in _children(by_name, name)]
+        left = [
+            *(name for name in left if name not in ready),
+            *(name for name in children if CLOSED_BY_PARENT in _annotations(by_name[name])),
+        ]
+    return list(by_name.values())
 
 
 def settled(queues: Iterable[Object], in_use: Collection[str]) -> list[Object]:
@@ -70,25 +73,28 @@ def settled(queues: Iterable[Object], in_use: Collection[str]) -> list[Object]:
     ]
 
 
+def accepts_podgroups(queues: Iterable[Object], name: str) -> bool:
+    """Return whether PodGroups may be created in a queue: it is neither Closing nor Closed."""
+    return not any(_state(queue) in STATES for queue in queues if queue["metadata"]["name"] == name)
+
+
 def closes(queues: Iterable[Object]) -> bool:
     """Return whether any queue is Closing."""
     return any(_state(queue) == "Closing" for queue in queues)
 
 
-def _below(queues: Iterable[Object], names: Collection[str]) -> set[str]:
-    """Return queues with all their descendants."""
-    children: dict[str, list[str]] = {}
-    for queue in queues:
-        parent = (queue.get("spec") or {}).get("parent")
-        if parent:
-            children.setdefault(parent, []).append(queue["metadata"]["name"])
-    found, left = set(names), list(names)
-    while left:
-        for child in children.get(left.pop(), ()):
-            if child not in found:
-                found.add(child)
-                left.append(child)
-    return found
+def _children(by_name: Mapping[str, Object], parent: str) -> list[str]:
+    return [name for name, queue in by_name.items() if (queue.get("spec") or {}).get("parent") == parent]
+
+
+def _has_closed_parent(by_name: Mapping[str, Object], name: str) -> bool:
+    parent = (by_name[name].get("spec") or {}).get("parent") or ""
+    return parent in by_name and parent != ROOT and _state(by_name[parent]) in STATES
+
+
+def _annotations(queue: Object) -> Mapping[str, str]:
+    annotations: Mapping[str, str] = queue["metadata"].get("annotations") or {}
+    return annotations
 
 
 def _state(queue: Object) -> str:
@@ -100,7 +106,7 @@ def _with_state(queue: Object, state: str) -> Object:
 
 
 def _marked(queue: Object, mark: str | None) -> Object:
-    annotations = dict(queue["metadata"].get("annotations") or {})
+    annotations = dict(_annotations(queue))
     annotations.pop(CLOSED_BY_PARENT, None)
     if mark is not None:
         annotations[CLOSED_BY_PARENT] = mark

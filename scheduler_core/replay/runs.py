@@ -77,8 +77,13 @@ class PodRuns:
         life, pod = world.lives[key], world.cluster.pods.infos[key].given
         restores = annotation(RESTORE_SECONDS, pod, world.podgroups.get(life.job))
         life.start(time, world.timeline.restore if restores is None else float(restores))
-        if life.vcjob:
+        if life.backs_off:
+            life.backs_off = False
+            life.restarts += 1
+            self.states.updated(key)
+        elif life.vcjob:
             self.states.pod_event(key, "PodRunning")
+        if life.vcjob:
             self.pace(life.vcjob, time)
         else:
             self._resume(key, time)
@@ -141,11 +146,10 @@ class PodRuns:
         if (pod["spec"].get("restartPolicy") or "Never") == "Never":
             self._fail(key, code)
         else:
-            life.restarts += 1
-            waits = min(FIRST_BACK_OFF * 2 ** (life.restarts - 1), LONGEST_BACK_OFF)
+            life.backs_off = True
+            waits = min(FIRST_BACK_OFF * 2**life.restarts, LONGEST_BACK_OFF)
             world.agenda.plan(time + waits, Kind.START, key)
-            if life.vcjob:
-                self.states.restarted(key)
+            self.states.updated(key)
         if life.vcjob:
             self.pace(life.vcjob, time)
 

@@ -54,6 +54,7 @@ class Terminations:
         self.runs.stop(key, time)
         life.terminates = True
         world.cluster.pods.follow(key, pod)
+        self.states.updated(key)
         seconds = world.timeline.termination_of(pod)
         if life.on_lost_node:
             agenda.cancel(key)

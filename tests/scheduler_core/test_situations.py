@@ -443,7 +443,7 @@ def test_17_closing_queue_rejects_jobs_and_is_closed_after_its_last_podgroup() -
     assert mine["status"]["state"] == "Closed"
 
 
-def test_18_cronjob_of_90_seconds_with_forbid_skips_every_second_minute() -> None:
+def test_18_job_due_while_another_is_active_starts_when_that_one_has_finished() -> None:
     template = {"spec": {"schedulerName": "volcano", "tasks": [task("w", 1, seconds=90)]}}
     cron = {
         "metadata": {"name": "c"},
@@ -451,7 +451,9 @@ def test_18_cronjob_of_90_seconds_with_forbid_skips_every_second_minute() -> Non
     }
     seen = Watched(cluster({"at": 1, "create": {"cronjobs": [cron]}}, horizon=500))
     submitted = [entry["submitted"] for entry in seen.result["vcjobs"].values()]
-    assert submitted == [60.1, 180.1, 300.1, 420.1]
+    assert submitted == [60.1, 152, 243, 334, 425]
+    minutes = sorted(int(key.rpartition("-")[2]) for key in seen.result["vcjobs"])
+    assert [minute - minutes[0] for minute in minutes] == [0, 1, 3, 4, 6], "the last due minute names a Job"
 
 
 def test_19_gang_on_a_lost_node_does_not_recover_while_the_node_object_exists() -> None:
