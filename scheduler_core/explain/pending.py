@@ -160,7 +160,7 @@ _STAGES = {
 def _no_action(job: str, known: Mapping[str, Any]) -> Reason:
     missing = known.get("action", "")
     text = {
-        "enqueue": f"Neither enqueue nor allocate is configured, so job {job} stays Pending.",
+        "enqueue": f"Neither enqueue nor allocate is configured, so job {job} is not enqueued.",
         "allocate": f"Action allocate is not configured, so the pods of job {job} get no idle resources.",
         "backfill": f"Action backfill is not configured, and no other action places pods without requests "
         f"({listed(known.get('pods', ()))}).",

@@ -97,7 +97,7 @@ def test_gang_with_fewer_pods_than_min_member_cannot_start() -> None:
         (
             "backfill",
             "Pending",
-            "Neither enqueue nor allocate is configured, so job default/j stays Pending.",
+            "Neither enqueue nor allocate is configured, so job default/j is not enqueued.",
         ),
         ("allocate, enqueue", "Pending", "Job default/j was enqueued after action allocate had run"),
     ],
