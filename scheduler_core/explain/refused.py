@@ -104,12 +104,17 @@ def _whose(refusal: Refusal, resource: str, limit: float) -> str:
 
 
 def _taken(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str, float]) -> str:
-    """Return how much of a limit is in use, and how much is reserved for which jobs."""
+    """Return how much of a limit is in use, and how much is reserved for which jobs.
+
+    What a queue has above the minMembers of its jobs does not count.
+    """
     if "reserved" not in refusal:
         return ""
     reserved = refusal["reserved"].get(resource, 0.0)
-    used = refusal["limit"][resource] - facts["available"] - reserved
-    parts = [f"{quantity(resource, used)} in use"] if used >= MIN_RESOURCE else []
+    elastic = (refusal.get("elastic") or {}).get(resource, 0.0)
+    used = refusal["limit"][resource] - facts["available"] - reserved + elastic
+    less = f" less {quantity(resource, elastic)} above minMember" if elastic >= MIN_RESOURCE else ""
+    parts = [f"{quantity(resource, used)} in use{less}"] if used >= MIN_RESOURCE else []
     if reserved >= MIN_RESOURCE:
         holders = refusal["reserved_for"].get(resource) or {"largest": [], "holders": 0}
         parts.append(

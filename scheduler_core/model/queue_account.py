@@ -232,6 +232,7 @@ class QueueAccount:
             **shortage_facts(taken, minimum, self.real_capability, short),
             "queue": self.name,
             "reserved": {name: self.inqueue.get(name) for name in short},
+            "elastic": {name: self.elastic.get(name) for name in short},
             "reserved_for": {} if self.reservations is None else self.reservations.of(short),
         }
 

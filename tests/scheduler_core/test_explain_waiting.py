@@ -282,3 +282,20 @@ def test_closest_node_search_does_not_touch_the_predicate_cache() -> None:
     explained = simulate_document(document)
     assert explained["cycles"][0]["decisions"] == silent["cycles"][0]["decisions"]
     assert explained["cycles"][0]["podgroups"] == silent["cycles"][0]["podgroups"]
+
+
+def test_what_is_in_use_above_minmember_does_not_count_for_enqueue() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=16, memory="64Gi")],
+        queues=[queue("q", capability={"cpu": 8}, deserved={"cpu": 8})],
+        podgroups=[
+            podgroup("old", queue="q", min_member=4, min_resources={"cpu": 4}, phase="Running"),
+            podgroup("j", queue="q", min_member=4, min_resources={"cpu": 5}, phase="Pending"),
+        ],
+        pods=[*pods("old", 6, node="n1", phase="Running", cpu=1), *pods("j", 5, cpu=1)],
+        conf=conf("enqueue, allocate", ["gang"], ["predicates", "proportion"]),
+    )
+    assert sentence_of(document) == (
+        "Job default/j was not enqueued: queue q may hold 8 CPU: 6 CPU in use less 2 CPU above minMember,"
+        " 4 CPU left; its minResources are 5 CPU."
+    )
