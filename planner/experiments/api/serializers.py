@@ -57,7 +57,9 @@ class CellSerializer(serializers.Serializer[Any]):
         child=serializers.FloatField(allow_null=True),
         help_text="By name; null: unlimited. Empty without an outcome.",
     )
-    front = serializers.BooleanField(help_text="No other cell is better in price and figures.")
+    front = serializers.BooleanField(
+        help_text="No other cell is at least as good in price and figures, and better in one."
+    )
     error = serializers.CharField(allow_blank=True, help_text="Why there is no outcome.")
     refused = serializers.CharField(
         allow_blank=True,
