@@ -108,7 +108,7 @@ def name_problems(kind: str, name: Any) -> list[Problem]:
     """Return why a name is no valid object name."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return []
-    message = f"{name!r} is not a valid Kubernetes name."
+    message = f"{name!r} is not a valid Kubernetes name." if name else "The name is missing."
     fix = "Use lower-case letters, digits, '-' and '.'; begin and end with a letter or digit."
     return [Problem("name.illegal", "error", message, path=f"{kind}.metadata.name", actual=name, fix=fix)]
 

@@ -1,6 +1,7 @@
 """Base classes of forms, which show each problem at its field."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -74,7 +75,8 @@ class TypedForm(forms.Form):
         for problem in problems:
             path = f".{problem.path or ''}"
             name = next((name for name in self.fields if path.endswith(f".{name}")), None)
-            self.add_error(name, problem.in_full)
+            beside = replace(problem, message=problem.beside_field) if name else problem
+            self.add_error(name, beside.in_full)
 
 
 class LabelsForm(TypedForm):

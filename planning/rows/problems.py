@@ -1,6 +1,7 @@
 """Rows of problems."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -37,14 +38,14 @@ class Problem:
         return self.message.removeprefix(f"{self.field}: ")
 
     @property
-    def beside_queue(self) -> str:
-        """What is wrong, for a table whose own columns name the queue and the place.
+    def beside_field(self) -> str:
+        """What is wrong, for a place that names both the object and its field.
 
-        >>> Problem("a", "error", "queue q: spec.weight: is 0", queue="q", field="spec.weight").beside_queue
-        'is 0'
+        >>> Problem("a", "error", "queue q: spec.weight is below 0", field="weight").beside_field
+        'is below 0'
         """
-        message = self.message.removeprefix(f"queue {self.queue}: ")
-        return message.removeprefix(f"{self.field}: ")
+        field = re.escape(self.field) if self.field else ".^"
+        return re.sub(rf"^([^:]+: )?(\S+\.)?{field}:? ", "", self.message)
 
     @property
     def in_full(self) -> str:
@@ -54,8 +55,10 @@ class Problem:
         'The name is empty. Write a name.'
         >>> Problem("b", "error", "queue 'a' does not exist", fix="add the queue first").in_full
         "queue 'a' does not exist: add the queue first"
+        >>> Problem("c", "error", "must be at least 0", fix="at least 0").in_full
+        'must be at least 0'
         """
-        if not self.fix:
+        if not self.fix or self.fix in self.message:
             return self.message
         return f"{self.message}{'' if self.message.endswith('.') else ':'} {self.fix}"
 

@@ -53,7 +53,7 @@
     const status = batch().querySelector("[data-live-status]");
     status.textContent = isBatch() ? `${edited} ${edited === 1 ? "queue" : "queues"} edited, figures of ${changed} ${changed === 1 ? "queue" : "queues"} change. Not saved yet.` : "";
     const list = batch().querySelector("[data-live-problems]");
-    list.replaceChildren(...(isBatch() ? problems : []).map((problem) => Object.assign(document.createElement("li"), { textContent: `${problem.message} ${problem.fix}` })));
+    list.replaceChildren(...(isBatch() ? problems : []).map((problem) => Object.assign(document.createElement("li"), { textContent: problem.in_full })));
     list.hidden = !list.childElementCount;
   };
 

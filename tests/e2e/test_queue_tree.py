@@ -213,7 +213,7 @@ def test_figures_of_other_queues_update_while_typing_and_are_restored(page: Page
     expect(cell).to_have_class(re.compile("tree__live"))
     expect(cell).to_contain_text(f"{before} →")
     page.get_by_label("Weight of agents").fill("many")
-    expect(page.locator("[id=queue-agents] [data-computed=weight]")).to_contain_text("weight")
+    expect(page.locator("[id=queue-agents] [data-computed=weight]")).to_contain_text("not a whole number")
     page.keyboard.press("Escape")
     expect(cell).to_have_text(before)
 

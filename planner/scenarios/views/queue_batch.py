@@ -184,7 +184,7 @@ def _computed(entered: Entered, batch: Batch) -> dict[str, dict[str, str]]:
 def _problem(problem: Problem) -> dict[str, str]:
     queue = problem.queue or ""
     place = (problem.path or "").removeprefix(f"queues.{queue}.")
-    return {"queue": queue, "field": place, "message": problem.message, "fix": problem.fix or ""}
+    return {"queue": queue, "field": place, "message": problem.beside_field, "in_full": problem.in_full}
 
 
 def _number(text: str | None) -> float:

@@ -139,7 +139,7 @@ class Editor:
     def problem_of(self) -> Mapping[str, str]:
         """Return the message of each field that has a problem."""
         prefix = f"queues.{self.queue or self.fields.get('name', '')}."
-        return {(problem.path or "").removeprefix(prefix): problem.message for problem in self.problems}
+        return {(problem.path or "").removeprefix(prefix): problem.beside_field for problem in self.problems}
 
 
 def _words(words: Sequence[str]) -> Choices:
