@@ -16,6 +16,8 @@ from planning.states import Json
 from planning.units import scale_of
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+FINISHED = ("Succeeded", "Failed")
+"""Phases of pods that need no node any more."""
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 MOST_NODES = 20_000
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
@@ -62,7 +64,7 @@ def node_rows(objects: Objects) -> list[NodeRow]:
     held: dict[str, int] = {}
     for pod in objects.of_kind("pods").values():
         node = (pod.get("spec") or {}).get("nodeName")
-        if node:
+        if node and (pod.get("status") or {}).get("phase") not in FINISHED:
             held[node] = held.get(node, 0) + 1
     return [
         _row(name, node, held.get(name, 0), objects.origin("nodes", name))

@@ -4,12 +4,13 @@ A workload is a vcjob with its podgroup and pods, a podgroup with its pods, or a
 """
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from planning.amounts import read_amounts
 from planning.contents import Objects
+from planning.nodes import FINISHED
 from planning.rows import Amounts, Quantities
 from planning.states import Json, ObjectKey
 from planning.workload_fields import (
@@ -25,9 +26,8 @@ from planning.workload_fields import (
     usage,
 )
 from scheduler_core.controllers.usage import add, as_quantities
+from scheduler_core.controllers.vcjob import OVER
 from scheduler_core.model.pod_info import GROUP_NAME
-
-_OVER = ("Succeeded", "Failed")
 
 Wanted = dict[ObjectKey, Mapping[str, Any] | None]
 
@@ -152,10 +152,12 @@ class Workloads:
         tasks = spec.get("tasks") or []
         replicas = sum(int(task.get("replicas") or 0) for task in tasks)
         running, pending = self._standing(group)
+        state = (job.get("status") or {}).get("state") or {}
+        missing = 0 if state.get("phase") in OVER else replicas - len(self._members.get(group, ()))
         template = (tasks[0].get("template") or {}).get("spec") or {} if tasks else {}
         return self._made(
             JOBS, key, spec, int(spec.get("minAvailable") or replicas),
-            (replicas, running, max(pending, replicas - running)), template,
+            (replicas, running, pending + max(missing, 0)), template,
         )  # fmt: skip
 
     def _group_row(self, key: str, group: Mapping[str, Any]) -> WorkloadRow:
@@ -169,9 +171,9 @@ class Workloads:
         pod = self.pods[key]
         spec = pod.get("spec") or {}
         queue = (pod["metadata"].get("annotations") or {}).get(QUEUE_NAME)
-        running = int(bool(spec.get("nodeName")))
+        running, pending = self._counted([key])
         fields = {"queue": queue, "priorityClassName": spec.get("priorityClassName")}
-        return self._made(PODS, key, fields, 1, (1, running, 1 - running), spec)
+        return self._made(PODS, key, fields, 1, (1, running, pending), spec)
 
     def _made(
         self,
@@ -205,12 +207,15 @@ class Workloads:
 
     def _standing(self, group: str) -> tuple[int, int]:
         """Return how many pods of a podgroup are on a node, and how many wait."""
+        return self._counted(self._members.get(group, ()))
+
+    def _counted(self, pods: Iterable[str]) -> tuple[int, int]:
+        """Return how many of these pods are on a node, and how many wait; finished ones do neither."""
         running = pending = 0
-        for key in self._members.get(group, ()):
-            pod = self.pods[key]
-            if (pod.get("status") or {}).get("phase") in _OVER:
+        for key in pods:
+            if self._is_over(key):
                 continue
-            if (pod.get("spec") or {}).get("nodeName"):
+            if (self.pods[key].get("spec") or {}).get("nodeName"):
                 running += 1
             else:
                 pending += 1
@@ -270,7 +275,7 @@ class Workloads:
             wanted[PODS, f"{namespace}/{first}-more-{number}"] = twin
 
     def _is_over(self, key: str) -> bool:
-        return (self.pods[key].get("status") or {}).get("phase") in _OVER
+        return (self.pods[key].get("status") or {}).get("phase") in FINISHED
 
     def _least(self, wanted: Wanted, group: str) -> None:
         """Recalculate minResources from the gang's requests, if the PodGroup has it."""

@@ -14,6 +14,7 @@ from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.history import undo
 from planner.scenarios.services.queues import queue_update
+from planning.nodes import node_rows
 from planning.workloads import WorkloadRow, Workloads
 from tests import factories
 from tests.planner.pages import text_of
@@ -79,6 +80,36 @@ def test_workloads_are_listed_as_a_run_reads_them(browser: Client, scenario: Sce
     assert "default/wait PodGroup waits – 1 4 0 4 1 core 1 GiB" in actual
     assert "default/run" not in page(browser, scenario, "?waits=yes")
     assert "1 to 1 of 1 workload, 2 in total" in page(browser, scenario, "?queue=busy")
+
+
+def test_finished_pods_neither_run_nor_wait(db: None) -> None:
+    document = factories.cluster(nodes=1, waiting=0)
+    owner = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "train"}
+    group = factories.podgroup("train-1", "busy", phase="Running")
+    group["metadata"]["ownerReferences"] = [owner]
+    members = [factories.pod(f"train-{number}", "train-1", node="n0", cpu="1m") for number in range(3)]
+    members[0]["status"]["phase"] = members[1]["status"]["phase"] = "Succeeded"
+    alone = factories.pod("alone", "", node="n0", cpu="1m")
+    alone["metadata"]["annotations"], alone["status"]["phase"] = {}, "Succeeded"
+    template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1m"}}}]}}
+    job = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": {"queue": "busy", "tasks": [{"name": "w", "replicas": 4, "template": template}]},
+    }
+    document["podgroups"].append(group)
+    document["pods"] += [*members, alone]
+    scenario = factories.scenario(document={**document, "jobs": [job]})
+    found = row(scenario, "jobs", "default/train")
+    assert (found.replicas, found.running, found.pending) == (4, 1, 1)
+    single = row(scenario, "pods", "default/alone")
+    assert (single.running, single.pending) == (0, 0)
+    (node,) = node_rows(objects_in(scenario, state_of(scenario)))
+    assert node.pods == 8 + 1
+    job["status"] = {"state": {"phase": "Completed"}}
+    over = factories.scenario("over", document={**document, "jobs": [job]})
+    assert row(over, "jobs", "default/train").pending == 0
 
 
 def test_the_page_of_a_waiting_workload_asks_how_many_pods_to_place(
