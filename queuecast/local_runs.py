@@ -54,7 +54,10 @@ class LocalRuns:
 
     def run_queues(self, run: str) -> list[Json]:
         """Return the outcome of a run for each queue."""
-        return [{"queue": name, **held} for name, held in self._outcome(run).queues.items()]
+        return [
+            {"queue": name, **held, "real_capability": held["realCapability"]}
+            for name, held in self._outcome(run).queues.items()
+        ]
 
     def run_jobs(self, run: str) -> list[Json]:
         """Return the outcome of a run for each job."""

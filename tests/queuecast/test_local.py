@@ -71,6 +71,17 @@ def test_a_branch_is_changed_run_and_compared(backend: Path, capsys: pytest.Capt
     assert re.search(r"Victims that differ.*not evicted +evicted for ", out, re.DOTALL)
 
 
+def test_the_queues_of_a_run_have_their_real_capability(
+    backend: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_local("run", "base")
+    capsys.readouterr()
+    run_local("queues", "1", "-o", "wide")
+    head, *lines = capsys.readouterr().out.splitlines()
+    place = head.index("REAL CAPABILITY")
+    assert lines[0][place:].startswith("cpu=")
+
+
 def test_a_change_that_reaches_an_amount_is_found_and_applied(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
