@@ -52,7 +52,7 @@ def node_set(backend: Backend, args: argparse.Namespace) -> Output:
 
 
 def node_remove(backend: Backend, args: argparse.Namespace) -> Output:
-    """Remove nodes in one revision; their pods remain and use no resources."""
+    """Remove nodes in one revision; their pods remain and still count for their queues."""
 
     def remove() -> Json:
         backend.nodes_remove(args.scenario, args.nodes)
