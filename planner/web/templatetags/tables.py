@@ -9,7 +9,7 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from planner.web.templatetags.quantities import counted, soft
+from planner.web.templatetags.quantities import KINDS, counted, soft
 from planning.rows import Amounts
 from planning.units import Scale, compact, points
 
@@ -94,3 +94,9 @@ def with_query(params: QueryDict, changed: Mapping[str, Any]) -> str:
         else:
             kept.pop(name, None)
     return f"?{kept.urlencode()}"
+
+
+@register.filter
+def kind_word(kind: str) -> str:
+    """Return the word for an object of a list of a scenario document."""
+    return KINDS.get(kind, (kind, kind))[0]
