@@ -134,10 +134,10 @@ class Admission:
             podgroups=self.workloads.podgroups,
             pods=self.workloads.pods,
             priority_classes=self.items("priorityclasses"),
-            resource_quotas=[_namespaced(entry) for entry in self.items("resourcequotas")],
+            resource_quotas=[namespaced(entry) for entry in self.items("resourcequotas")],
             namespaces=self.items("namespaces"),
-            pod_disruption_budgets=[_namespaced(entry) for entry in self.items("poddisruptionbudgets")],
-            services=[_namespaced(entry) for entry in self.items("services")],
+            pod_disruption_budgets=[namespaced(entry) for entry in self.items("poddisruptionbudgets")],
+            services=[namespaced(entry) for entry in self.items("services")],
             now=parse_time(text) if text else self._newest(),
         )
 
@@ -171,9 +171,7 @@ class Admission:
         infos = table.read_all(PodColumns(self.items("pods"))) if pods is None else pods
         work = Workloads(sources, Pods(infos, table, self.reader))
         self._count_resolved(infos, work)
-        work.podgroups = {
-            key_of(podgroup): podgroup for podgroup in map(_namespaced, self.items("podgroups"))
-        }
+        work.podgroups = {key_of(podgroup): podgroup for podgroup in map(namespaced, self.items("podgroups"))}
         self.run_controllers(work)
         claiming = {key: info.given for key, info in work.pods.infos.items() if info.template.claims}
         work.unmodelled = unmodelled_notes(self.document, claiming, work.podgroups)
@@ -287,7 +285,8 @@ def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     return all(one is other for one, other in zip(some, others, strict=True))
 
 
-def _namespaced(thing: Object) -> Object:
+def namespaced(thing: Object) -> Object:
+    """Return an object with a namespace: its own, or the default one."""
     metadata = thing["metadata"]
     if metadata.get("namespace"):
         return thing

@@ -11,8 +11,8 @@ from typing import Any
 from planning.documents import items
 from planning.forecasts.clock import spelled
 from planning.forecasts.demand import key_of, members_of, namespace_of
+from scheduler_core.model.run_annotations import RUN_SECONDS
 from scheduler_core.replay.metrics import quantile
-from scheduler_core.replay.timeline import RUN_SECONDS
 from traces.kubernetes import run_seconds_of
 
 Json = Mapping[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from scheduler_core.admission import namespaced
 from scheduler_core.controllers import group_plain_pods
 from scheduler_core.controllers.made import key_of
 from scheduler_core.model.snapshot import NodeList
@@ -17,6 +18,9 @@ from scheduler_core.replay.world import World
 from scheduler_core.transitions import created
 
 Object = Mapping[str, Any]
+
+CLUSTER_WIDE = frozenset({"nodes", "queues"})
+"""The kinds of created objects that have no namespace."""
 
 
 class Outside:
@@ -36,6 +40,7 @@ class Outside:
         world, cluster = self.world, self.world.cluster
         for name, things in (event.get("create") or {}).items():
             for thing in things:
+                thing = thing if name in CLUSTER_WIDE else namespaced(thing)
                 self._create(name, created(thing, world.timestamp(time)), time)
         for name, things in (event.get("replace") or {}).items():
             self._replace(name, things)

@@ -6,17 +6,12 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
+from scheduler_core.model.run_annotations import CHECKPOINT_SECONDS, RESTORE_SECONDS, seconds_of
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.replay.agenda import Kind
 from scheduler_core.replay.job_states import JobStates
 from scheduler_core.replay.progress import Life
-from scheduler_core.replay.timeline import (
-    CHECKPOINT_SECONDS,
-    RESTORE_SECONDS,
-    annotation,
-    exit_code,
-    run_seconds,
-)
+from scheduler_core.replay.timeline import annotation, exit_code, run_seconds
 from scheduler_core.replay.world import World
 from scheduler_core.transitions import ended, running
 
@@ -76,7 +71,7 @@ class PodRuns:
         world = self.world
         life, pod = world.lives[key], world.cluster.pods.infos[key].given
         restores = annotation(RESTORE_SECONDS, pod, world.podgroups.get(life.job))
-        life.start(time, world.timeline.restore if restores is None else float(restores))
+        life.start(time, world.timeline.restore if restores is None else seconds_of(restores))
         if life.backs_off:
             life.backs_off = False
             life.restarts += 1
@@ -167,7 +162,7 @@ class PodRuns:
         if life.started is None:
             return
         text = annotation(CHECKPOINT_SECONDS, world.cluster.pods[key], world.podgroups.get(life.job))
-        interval = world.timeline.checkpoint if text is None else float(text)
+        interval = world.timeline.checkpoint if text is None else seconds_of(text)
         world.record_loss(life, life.stop(time, inf if world.timeline.evicted == "resume" else interval))
         state = self.states.states.get(life.vcjob) if life.vcjob else None
         if state is not None:

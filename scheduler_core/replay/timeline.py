@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_core.model.run_annotations import EXIT_CODE, RUN_SECONDS, exit_codes_of, seconds_of
+
 Object = Mapping[str, Any]
 
-RUN_SECONDS = "queuecast/run-seconds"
 DEFAULT_TERMINATION = 30.0
-EXIT_CODE = "queuecast/exit-code"
-CHECKPOINT_SECONDS = "queuecast/checkpoint-seconds"
-RESTORE_SECONDS = "queuecast/restore-seconds"
 EVICTED = ("restart", "resume", "restart-job", "delete", "owner")
 
 
@@ -129,7 +127,7 @@ class Timeline:
 def run_seconds(pod: Object, podgroup: Object | None) -> float | None:
     """Return how long a pod runs: by its own annotation, else its PodGroup's; None: forever."""
     text = annotation(RUN_SECONDS, pod, podgroup)
-    return None if text is None else float(text)
+    return None if text is None else seconds_of(text)
 
 
 def exit_code(pod: Object, podgroup: Object | None, run: int) -> int:
@@ -142,8 +140,8 @@ def exit_code(pod: Object, podgroup: Object | None, run: int) -> int:
     [1, 0, 0]
 
     """
-    codes = (annotation(EXIT_CODE, pod, podgroup) or "0").split(",")
-    return int(codes[min(run, len(codes) - 1)])
+    codes = exit_codes_of(annotation(EXIT_CODE, pod, podgroup) or "0")
+    return codes[min(run, len(codes) - 1)]
 
 
 def annotation(name: str, pod: Object, podgroup: Object | None) -> str | None:

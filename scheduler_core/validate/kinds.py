@@ -8,6 +8,7 @@ from scheduler_core.validate.fields import (
     INT32,
     INT64,
     Check,
+    annotation_texts,
     anything,
     cron,
     duration,
@@ -32,7 +33,7 @@ METADATA = record(
         "namespace": text,
         "uid": text,
         "labels": texts,
-        "annotations": texts,
+        "annotations": annotation_texts,
         "creationTimestamp": time,
         "deletionTimestamp": time,
         "ownerReferences": list_of(OWNER),
@@ -132,6 +133,7 @@ POD_SPEC_PARTS: Mapping[str, Check] = {
     "volumes": list_of(record({})),
     "resourceClaims": list_of(record({})),
     "hostNetwork": flag,
+    "terminationGracePeriodSeconds": whole(most=INT64),
 }
 POD_SPEC = record({**POD_SPEC_SCALARS, **POD_SPEC_PARTS})
 POD_STATUS = record(
@@ -146,15 +148,11 @@ POD_STATUS = record(
 
 # jobs
 
-POD_TEMPLATE = record({"metadata": record({"labels": texts, "annotations": texts}), "spec": POD_SPEC})
+POD_TEMPLATE = record(
+    {"metadata": record({"labels": texts, "annotations": annotation_texts}), "spec": POD_SPEC}
+)
 POLICY = record(
-    {
-        "event": text,
-        "events": list_of(text),
-        "action": text,
-        "exitCode": whole(),
-        "timeout": duration,
-    }
+    {"event": text, "events": list_of(text), "action": text, "exitCode": whole(), "timeout": duration}
 )
 JOB_TASK = record(
     {
@@ -185,7 +183,9 @@ JOB_SPEC = record(
         "tasks": list_of(JOB_TASK),
     }
 )
-JOB_TEMPLATE = record({"metadata": record({"labels": texts, "annotations": texts}), "spec": JOB_SPEC})
+JOB_TEMPLATE = record(
+    {"metadata": record({"labels": texts, "annotations": annotation_texts}), "spec": JOB_SPEC}
+)
 CRON_SPEC = record(
     {
         "schedule": cron,

@@ -14,6 +14,7 @@ from typing import Any
 from scheduler_core.errors import InputError
 from scheduler_core.model.pod_columns import PodColumns
 from scheduler_core.model.pod_info import PodInfo, PodTable
+from scheduler_core.model.run_annotations import are_readable
 from scheduler_core.model.timestamps import parse_time
 
 _TEXT_OR_NONE = frozenset({str, type(None)})
@@ -73,7 +74,9 @@ class Ordinary:
         if type(get("namespace")) not in _TEXT_OR_NONE or type(get("uid")) not in _TEXT_OR_NONE:
             return False
         annotations, labels = get("annotations"), get("labels")
-        if annotations is not None and not _TEXTS.issuperset(map(type, annotations.values())):
+        if annotations is not None and not (
+            _TEXTS.issuperset(map(type, annotations.values())) and are_readable(annotations)
+        ):
             return False
         if labels is not None and not _TEXTS.issuperset(map(type, labels.values())):
             return False
@@ -183,7 +186,10 @@ class OrdinaryPods(Ordinary):
             and _TEXTS.issuperset(map(type, chain(names, values)))
             and _TEXT_OR_NONE.issuperset(map(type, chain(columns.namespaces, columns.uids, columns.nodes)))
         )
-        if not is_typed or not all(map(_is_name, names)) or not self._knows_rare(columns):
+        are_sound = (
+            is_typed and all(map(_is_name, names)) and all(map(are_readable, filter(None, annotations)))
+        )
+        if not are_sound or not self._knows_rare(columns):
             raise TypeError
 
     def _knows_rare(self, columns: PodColumns) -> bool:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from scheduler_core.model.pod_info import GROUP_NAME, pod_index
 from scheduler_core.model.pod_template import TASK_SPEC
-from scheduler_core.replay.timeline import RUN_SECONDS, run_seconds
+from scheduler_core.model.run_annotations import RUN_SECONDS
+from scheduler_core.replay.timeline import run_seconds
 
 Object = Mapping[str, Any]
 
@@ -80,28 +81,28 @@ def arrival_of(event: Object) -> Arrival | None:
         return None  # only objects that were read from JSON are known to have names
     namespace = meta["namespace"]
     keys = [f"{namespace}/{pod['metadata']['name']}" for pod in pods]
+    if len({*keys}) < len(keys):
+        return None
     return Arrival(f"{namespace}/{meta['name']}", podgroup, pods, keys, kind, seconds)
 
 
 def _is_of(pod: Object, group: Object) -> bool:
     """Return whether a pod names the PodGroup and has no field that distinguishes it but its name."""
-    meta = pod["metadata"]
+    meta, spec = pod["metadata"], pod.get("spec") or _NOTHING
     annotations = meta.get("annotations") or _NOTHING
     return (
         _METADATA.issuperset(meta)
         and _OF_POD.issuperset(annotations)
         and annotations.get(GROUP_NAME) == group["name"]
         and meta.get("namespace") == group["namespace"]
-        and not (
-            pod["spec"].get("nodeName") or pod["spec"].get("volumes") or pod["spec"].get("resourceClaims")
-        )
+        and not (spec.get("nodeName") or spec.get("volumes") or spec.get("resourceClaims"))
     )
 
 
 def _traits(pod: Object) -> tuple[Any, ...]:
     meta = pod["metadata"]
     role = (meta.get("annotations") or _NOTHING).get(TASK_SPEC)
-    return pod["spec"], pod.get("status"), meta.get("labels"), role
+    return pod.get("spec"), pod.get("status"), meta.get("labels"), role
 
 
 def _in_order(pods: list[Object]) -> list[Object] | None:
