@@ -50,6 +50,16 @@ MOST_TRANSFERRED = 300_000
 TRANSFERRED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
   .reduce((sum, entry) => sum + entry.transferSize, 0)"""
 """Transferred bytes, compressed and with headers."""
+TABS = 60
+RING = """() => {
+  const focused = document.activeElement;
+  if (focused === document.body || focused.shadowRoot) return "";
+  const { outlineStyle, outlineWidth } = getComputedStyle(focused);
+  const rings = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+  const isLined = focused.matches("tr") && getComputedStyle(focused.cells[0]).boxShadow !== "none";
+  return rings || isLined ? "" : focused.outerHTML.slice(0, 120);
+}"""
+"""The focused element if it shows no focus; each cell of a line of the tree draws its part of the ring."""
 LOOKS = ((WIDE, "light"), (NARROW, "dark"))
 
 
@@ -90,6 +100,18 @@ def test_axe_finds_nothing_serious(tour: Tour, name: str, width: int, theme: str
     assert [
         (rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found if rule["impact"] in SERIOUS
     ] == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["home", "scenario", "scenario-conf", "scenario-nodes", "run", "compare"])
+def test_the_focused_element_has_a_ring(tour: Tour, name: str) -> None:
+    without = set()
+    with tour.visit(name, width=WIDE, theme="dark") as page:
+        page.evaluate("document.activeElement.blur()")
+        for _ in range(TABS):
+            page.keyboard.press("Tab")
+            without.add(page.evaluate(RING))
+    assert without - {""} == set()
 
 
 @pytest.mark.browser
