@@ -19,7 +19,7 @@ def queue_limit(question: Question, entry: Json, plugin: str) -> str:
         return _share_limit(question, entry)
     name, resource, amount = question.queue, question.resource, question.amount
     amounts = {part: limited_amounts(entry.get(part)).get(resource, 0.0) for part in _PARTS}
-    request, reachable, guarantee = (amounts[part] for part in _PARTS)
+    request, reachable, guarantee, deserved = (amounts[part] for part in _PARTS)
     if not question.is_least:
         if guarantee and guarantee > amount:
             return f"Queue {name} deserves at least its guarantee: {amount_text(resource, guarantee)}."
@@ -29,12 +29,13 @@ def queue_limit(question: Question, entry: Json, plugin: str) -> str:
             f"Plugin proportion divides only what queues request: queue {name} requests "
             f"{amount_text(resource, request)}, and only a larger guarantee makes it deserve more."
         )
-    if reachable is not None and reachable < amount:
+    # A guarantee above it is deserved nevertheless.
+    if reachable is not None and (deserved or 0.0) <= reachable < amount:
         return f"Queue {name} deserves no more than its real capability: {amount_text(resource, reachable)}."
     return ""
 
 
-_PARTS = ("request", "realCapability", "guarantee")
+_PARTS = ("request", "realCapability", "guarantee", "deserved")
 
 
 def _share_limit(question: Question, entry: Json) -> str:

@@ -225,6 +225,16 @@ def test_an_unreachable_amount_has_its_reason() -> None:
     assert held.limit == "Queue b has nothing allocated, so its share is 0 whatever it deserves."
 
 
+def test_the_real_capability_is_no_limit_of_a_queue_that_deserves_more_by_its_guarantee() -> None:
+    amounts = {"deserved": listed(cpu=6), "guarantee": listed(cpu=6), "capability": listed(cpu=4)}
+    queues = [queue("a", **amounts), queue("b")]
+    document = {**small_cluster(), "queues": queues, "scheduler_conf": CAPACITY}
+    answer = reached(document, Question("deserved", 90_000.0, queue="a", resource="cpu"))
+    assert answer.now == 6000
+    assert {found.status for found in answer.found} == {"none"}
+    assert answer.limit == ""
+
+
 def test_a_job_that_no_change_places_has_the_reason_why_it_waits() -> None:
     document = small_cluster()
     document["pods"] += pods("huge", 1, cpu=1, spec={"nodeSelector": {"zone": "none"}})
