@@ -269,6 +269,18 @@ def test_a_search_cannot_continue_after_its_scenario_or_question_changed(
     assert client.get(address, {**PLACED, "after": goes_on}).status_code == 422
 
 
+def test_without_a_step_the_page_says_what_the_search_moves(client: Client, db: None) -> None:
+    """An unset capability could be set lower than what the queue deserves; the search does not set it."""
+    document = factories.cluster()
+    document["queues"][1]["spec"].pop("capability")
+    scenario = factories.scenario(document=document)
+    query = {"figure": "deserved", "queue": "waits", "resource": "cpu", "at_most": "1"}
+    assert answer_of(scenario_reach(scenario, query))["changes"] == []
+    address = f"{reverse('planner:reach', args=[scenario.pk])}?{urlencode(query)}"
+    page = " ".join(text_of(logged_in(client).get(address)).split())
+    assert "The search moves the weight, and the amounts of this resource that are set" in page
+
+
 def test_node_counts_on_the_page_have_their_unit(client: Client, scenario: Scenario) -> None:
     page = logged_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED).content.decode()
     row = re.search(r'<tr data-change="nodes:.*?</tr>', page, re.DOTALL)[0]  # type: ignore[index]
