@@ -204,7 +204,7 @@ def cost_against_benefit(found: Comparison, before: Costs | None = None, after: 
         return f"This change {waiting}{losing}{but}."
     more = after.nodes - before.nodes
     price = (
-        "costs nothing more"
+        "costs the same"
         if abs(more) < 0.005
         else f"{'costs' if more > 0 else 'saves'} {abs(more):,.2f} {after.currency}"
     )
