@@ -80,3 +80,18 @@ def _spelled(step: Any) -> str:
         return f".{text}"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'["{escaped}"]'
+
+
+def refused(
+    rule: str,
+    way: tuple[str | int, ...],
+    message: str,
+    queue: str = "",
+    *,
+    actual: Any = None,
+    limit: Any = None,
+    fix: str = "",
+) -> Problem:
+    """Return the problem that a webhook refuses an object because of a field."""
+    field = spell_steps(*way)
+    return Problem(rule, "error", field, f"{field} {message}", queue, field, actual, limit, fix)

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scheduler_core.model.queue import ROOT
-from scheduler_core.problem import Problem, spell_steps
+from scheduler_core.policy_rules import partition_problems, policy_problems
+from scheduler_core.problem import Problem, refused
 
 Object = Mapping[str, Any]
 Problems = Iterator[Problem]
@@ -49,10 +50,14 @@ class WorkloadAdmission:
         tasks = tasks_of(spec)
         found = [*_number_problems(spec, ("spec",)), *self._job_queue_problems(spec)]
         if not tasks:
-            found.append(_refused("job.no_task", ("spec", "tasks"), "has no entry", fix="add a task"))
+            found.append(refused("job.no_task", ("spec", "tasks"), "has no entry", fix="add a task"))
         names = [task.get("name") or f"default{index}" for index, task in tasks]
         for index, task in tasks:
             found += _task_problems(task, names, ("spec", "tasks", index))
+            found += policy_problems(task.get("policies"), ("spec", "tasks", index))
+            found += partition_problems(task, ("spec", "tasks", index))
+        found += policy_problems(spec.get("policies"), ("spec",))
+        found += _name_problems(tasks, names)
         found += _circle_problems({str(name): task for name, (_, task) in zip(names, tasks, strict=True)})
         replicas = sum(count(task, "replicas") for _, task in tasks)
         return [*found, *_minimum_problems(spec, replicas, ("spec",))]
@@ -72,17 +77,17 @@ class WorkloadAdmission:
         if queue in self._parents and queue in self._states:
             message = f"uses queue {queue!r}, which is not a leaf"
             fix = "choose a leaf queue"
-            yield _refused("job.not_leaf", ("spec", "queue"), message, queue, actual=queue, fix=fix)
+            yield refused("job.not_leaf", ("spec", "queue"), message, queue, actual=queue, fix=fix)
 
     def _open_problems(self, queue: str, kind: str) -> Problems:
         at, state = ("spec", "queue"), self._states.get(queue)
         if state is None:
             message = f"names queue {queue!r}, which does not exist"
-            yield _refused(f"{kind}.queue_missing", at, message, actual=queue, fix="create the queue")
+            yield refused(f"{kind}.queue_missing", at, message, actual=queue, fix="create the queue")
         elif state != "Open":
             message = f"names queue {queue!r}, which is {state}, not Open"
             rule, fix = f"{kind}.queue_closed", "open the queue"
-            yield _refused(rule, at, message, queue, actual=state, limit="Open", fix=fix)
+            yield refused(rule, at, message, queue, actual=state, limit="Open", fix=fix)
 
 
 def tasks_of(spec: Object) -> list[tuple[int, Object]]:
@@ -103,10 +108,23 @@ def count(holder: Object, field: str) -> int:
 def _task_problems(task: Object, names: list[Any], way: tuple[str | int, ...]) -> Problems:
     yield from _number_problems(task, way, ("replicas", "minAvailable"))
     yield from _minimum_problems(task, count(task, "replicas"), way)
-    for name in _depends_on(task):
+    wanted, at = _depends_on(task), (*way, "dependsOn")
+    for name in wanted:
         if name not in names:
             message, fix = f"waits for task {name!r}, which the job does not have", "name another task"
-            yield _refused("job.dependency_missing", (*way, "dependsOn"), message, actual=name, fix=fix)
+            yield refused("job.dependency_missing", at, message, actual=name, fix=fix)
+    for name in sorted({name for name in wanted if wanted.count(name) > 1}):
+        message, fix = f"names task {name!r} twice", "name it once"
+        yield refused("job.dependency_repeated", at, message, actual=name, fix=fix)
+
+
+def _name_problems(tasks: list[tuple[int, Object]], names: list[Any]) -> Problems:
+    for place, (index, _) in enumerate(tasks):
+        if names[place] in names[:place]:
+            message, fix = f"repeats the task name {names[place]!r}", "choose another name"
+            yield refused(
+                "job.task_repeated", ("spec", "tasks", index, "name"), message, actual=names[place], fix=fix
+            )
 
 
 def _depends_on(task: Object) -> list[str]:
@@ -122,7 +140,7 @@ def _number_problems(
         value = holder.get(field)
         if isinstance(value, int) and not isinstance(value, bool) and value < 0:
             message = "is below 0"
-            yield _refused(
+            yield refused(
                 "job.negative", (*way, field), message, actual=value, limit=0, fix="write 0 or more"
             )
 
@@ -133,7 +151,7 @@ def _minimum_problems(holder: Object, replicas: int, way: tuple[str | int, ...])
         message = f"is above the replicas ({replicas})"
         at = (*way, "minAvailable")
         fix = f"write at most {replicas}"
-        yield _refused("job.minimum", at, message, actual=minimum, limit=replicas, fix=fix)
+        yield refused("job.minimum", at, message, actual=minimum, limit=replicas, fix=fix)
 
 
 def _circle_problems(tasks: Mapping[str, Object]) -> Problems:
@@ -146,20 +164,6 @@ def _circle_problems(tasks: Mapping[str, Object]) -> Problems:
             others.difference_update(free)
     if waits_for:
         message = f"has tasks that wait for each other: {', '.join(sorted(waits_for))}"
-        yield _refused(
+        yield refused(
             "job.dependency_circle", ("spec", "tasks"), message, fix="remove a dependency of one of them"
         )
-
-
-def _refused(
-    rule: str,
-    way: tuple[str | int, ...],
-    message: str,
-    queue: str = "",
-    *,
-    actual: Any = None,
-    limit: Any = None,
-    fix: str = "",
-) -> Problem:
-    field = spell_steps(*way)
-    return Problem(rule, "error", field, f"{field} {message}", queue, field, actual, limit, fix)

@@ -48,6 +48,10 @@ REFUSED = frozenset(
         "job.negative",
         "job.dependency_missing",
         "job.dependency_circle",
+        "job.dependency_repeated",
+        "job.task_repeated",
+        "job.policy",
+        "job.partition",
         "podgroup.queue_missing",
         "podgroup.queue_closed",
     }

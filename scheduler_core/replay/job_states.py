@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -99,11 +99,14 @@ class JobState:
         independent = rules.annotations.get(INDEPENDENT) == "true"
         return not independent and rules.min_available == replicas(rules) > 1
 
-    def counted(self, lives: Mapping[str, Life], pods: Iterable[str]) -> Counts:
-        """Return the number of some of its pods in each state; requested pods count as pending."""
-        counts = Counts(pending=len(self.creating))
-        for key in pods:
-            life = lives.get(key)
+    def counted(self, world: World) -> Counts:
+        """Return the number of its pods in each state; requested pods count as pending.
+
+        A pod whose container waits for its restart, or whose node is lost, is still Running.
+        """
+        counts, infos = Counts(pending=len(self.creating)), world.cluster.pods.infos
+        for key in self.places:
+            life = world.lives.get(key)
             if life is None:
                 continue
             if life.terminates:
@@ -113,7 +116,7 @@ class JobState:
                 counts.successes[life.task] = counts.successes.get(life.task, 0) + 1
             elif life.failed:
                 counts.failed += 1
-            elif life.started is not None or life.backs_off:
+            elif (infos[key].given.get("status") or {}).get("phase") == "Running":
                 counts.running += 1
             else:
                 counts.pending += 1

@@ -259,7 +259,7 @@ class JobController:
         phase = (world.podgroups[state.group].get("status") or {}).get("phase") or "Pending"
         if phase != "Pending":
             self._request_missing(state, time)
-            before, state.counts = state.counts, state.counted(world.lives, state.places)
+            before, state.counts = state.counts, state.counted(world)
             if state.counts != before:
                 self.on_status(key, time)
         state.phase = phase_after(state.rules, state.phase, state.counts, state.retries)

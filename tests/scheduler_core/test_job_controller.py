@@ -41,6 +41,13 @@ def test_container_that_waits_for_its_restart_counts_as_running() -> None:
     assert phases(seen) == ["Pending", "Running", "Completed"]
 
 
+def test_pods_of_a_lost_node_count_as_running_until_they_are_deleted() -> None:
+    nodes = [node(name, cpu=2, memory="8Gi") for name in ("n0", "n1")]
+    gang = submit(0, "j", task("w", 4, seconds=5000))
+    seen = Watched(cluster(gang, {"at": 100, "lose": {"nodes": ["n1"]}}, nodes=nodes, horizon=600))
+    assert phases(seen) == ["Pending", "Running"]
+
+
 def test_partition_without_pods_is_not_restarted() -> None:
     one = task("w", 2, cpu=1, policies=[{"event": "PodEvicted", "action": "RestartPartition"}])
     one["partitionPolicy"] = {"totalPartitions": 2, "partitionSize": 1}

@@ -28,6 +28,14 @@ def job(*tasks: dict[str, Any], **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "j"}, "spec": {"tasks": list(tasks) or [task()], **spec}}
 
 
+def policy(*events: str, action: str = "RestartJob", **fields: Any) -> dict[str, Any]:
+    return {"action": action, **({"events": list(events)} if events else {}), **fields}
+
+
+def partitions(total: int, size: int, **fields: Any) -> dict[str, Any]:
+    return {"totalPartitions": total, "partitionSize": size, **fields}
+
+
 class Case(NamedTuple):
     """A job, and the rules that it breaks with their fields."""
 
@@ -64,6 +72,60 @@ JOBS = {
         job(task("a", dependsOn={"name": ["b"]}), task("b", dependsOn={"name": ["a"]})),
         {"job.dependency_circle": "spec.tasks"},
     ),
+    "task that depends twice on another": Case(
+        job(task("a"), task("b", dependsOn={"name": ["a", "a"]})),
+        {"job.dependency_repeated": "spec.tasks[1].dependsOn"},
+    ),
+    "two tasks of one name": Case(job(task("a"), task("a")), {"job.task_repeated": "spec.tasks[1].name"}),
+    "a given name equals a default one": Case(
+        job(task(), task("default0")), {"job.task_repeated": "spec.tasks[1].name"}
+    ),
+    "policies": Case(
+        job(policies=[policy("PodFailed", "PodEvicted"), policy(exitCode=3), policy("TaskCompleted")])
+    ),
+    "policies of a task and the job may be alike": Case(
+        job(task("a", policies=[policy("PodFailed")]), policies=[policy("PodFailed")])
+    ),
+    "policy with an event and an exit code": Case(
+        job(policies=[policy("PodFailed", exitCode=3)]), {"job.policy": "spec.policies[0]"}
+    ),
+    "policy without an event": Case(job(policies=[policy()]), {"job.policy": "spec.policies[0]"}),
+    "unknown event": Case(
+        job(task("a", policies=[policy("PodRunning")])), {"job.policy": "spec.tasks[0].policies[0]"}
+    ),
+    "unknown action": Case(
+        job(policies=[policy("PodFailed", action="SyncJob")]), {"job.policy": "spec.policies[0]"}
+    ),
+    "any action with an exit code": Case(job(policies=[policy(exitCode=3, action="SyncJob")])),
+    "event of two policies": Case(
+        job(policies=[policy("PodFailed"), policy("PodFailed")]), {"job.policy": "spec.policies[1]"}
+    ),
+    "empty event in a list": Case(job(policies=[policy("")]), {"job.policy": "spec.policies[0]"}),
+    "exit code of two policies": Case(
+        job(policies=[policy(exitCode=3), policy(exitCode=3)]), {"job.policy": "spec.policies[1]"}
+    ),
+    "exit code 0": Case(job(policies=[policy(exitCode=0)]), {"job.policy": "spec.policies[0]"}),
+    "any event and another one": Case(
+        job(policies=[policy("*"), policy("PodFailed")]), {"job.policy": "spec.policies"}
+    ),
+    "partitions": Case(job(task("a", 4, partitionPolicy=partitions(2, 2, minPartitions=1)))),
+    "no partition": Case(
+        job(task("a", 2, partitionPolicy=partitions(0, 2))),
+        {"job.partition": "spec.tasks[0].partitionPolicy"},
+    ),
+    "partitions of other pods than the task has": Case(
+        job(task("a", 3, partitionPolicy=partitions(2, 2))),
+        {"job.partition": "spec.tasks[0].partitionPolicy"},
+    ),
+    "partitions with another minimum": Case(
+        job(task("a", 4, minAvailable=4, partitionPolicy=partitions(2, 2, minPartitions=1))),
+        {"job.partition": "spec.tasks[0].partitionPolicy"},
+    ),
+    "more partitions needed than there are": Case(
+        job(task("a", 2, partitionPolicy=partitions(1, 2, minPartitions=2))),
+        {"job.partition": "spec.tasks[0].partitionPolicy"},
+    ),
+    "partitions without a minimum": Case(job(task("a", 4, minAvailable=3, partitionPolicy=partitions(2, 2)))),
 }
 
 
