@@ -191,7 +191,10 @@ def quantities(value: Any, place: Place, report: Report, below_zero: Severity = 
         if type(amount) is str and (resource, amount) in report.sound_amounts:
             continue
         found = len(report.problems)
-        if amount is not None:
+        if amount is None:
+            at, fix = (place, resource), "write an amount, or remove the resource"
+            report.add("quantity.unreadable", "error", at, "is empty", fix=fix)
+        else:
             quantity(amount, (place, resource), report, below_zero)
         if not isinstance(resource, str) or not (resource in _COUNTED or is_scalar_name(resource)):
             _uncounted(resource, (place, resource), report)

@@ -252,6 +252,11 @@ WHOLE_SCENARIOS: dict[str, tuple[Callable[[], Any], str, str]] = {
         "job.task_twice",
         "job default/train: spec.tasks[1].name",
     ),
+    "an amount without a value": (
+        lambda: with_value("nodes.0.status.allocatable.cpu", None),
+        "quantity.unreadable",
+        "status.allocatable.cpu is empty",
+    ),
     "unknown pod phase": (
         lambda: with_value("pods.0.status.phase", "Dancing"),
         "word.unknown",

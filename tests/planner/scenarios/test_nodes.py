@@ -145,6 +145,7 @@ REFUSED = {
     "metadata not an object": ({"metadata": "n"}, "request.invalid"),
     "a taken name": (factories.node("n0"), "name.taken"),
     "invalid amounts": (factories.node("new", cpu="many"), "quantity"),
+    "an amount without a value": (factories.node("new", cpu=None), "quantity.unreadable"),
 }
 
 
