@@ -44,6 +44,8 @@ SETTINGS = (
 """The other keys of a scenario document."""
 UNREAD_LISTS = ("hypernodes", "sharding")
 """Lists that only occur in a result's notes, by their length."""
+TIMED = ("cronjobs", "jobflows", "jobtemplates")
+"""Lists that only events of a replay have."""
 
 CONTAINER = ("name", "image", "resources", "restartPolicy", "ports")
 POD_SPEC = (
@@ -82,6 +84,7 @@ JOB_SPEC = (
     "ttlSecondsAfterFinished",
     "minSuccess",
     "policies",
+    "volumes",
     "tasks",
 )
 JOB_TASK = (
@@ -127,7 +130,8 @@ def stripped(document: Object, keep: Kept = ()) -> Object:
 def _stripped_part(name: str, held: Any, keep: Kept) -> Any:
     """Return one key of a document stripped, including the objects in a replay's events."""
     if name == "replay":
-        lists: dict[str, Part] = {kind: partial(_stripped_list, kind, keep=keep) for kind in LISTS}
+        kinds = (*LISTS, *TIMED)
+        lists: dict[str, Part] = {kind: partial(_stripped_list, kind, keep=keep) for kind in kinds}
         event = partial(
             _each_part, parts=dict.fromkeys(("create", "replace"), partial(_each_part, parts=lists))
         )
@@ -142,8 +146,12 @@ def stripped_object(list_name: str, thing: Any, keep: Kept = ()) -> Any:
     {'metadata': {'name': 'q'}}
     """
     parts: dict[str, Part] = {"metadata": partial(_metadata, keep=keep), **_OF_KIND.get(list_name, {})}
-    if list_name == "jobs":
-        parts["spec"] = partial(_job_spec, keep=keep)
+    job_spec = partial(_job_spec, keep=keep)
+    if list_name in ("jobs", "jobtemplates"):
+        parts["spec"] = job_spec
+    elif list_name == "cronjobs":
+        template: dict[str, Part] = {"metadata": parts["metadata"], "spec": job_spec}
+        parts["spec"] = partial(_each_part, parts={"jobTemplate": partial(_each_part, parts=template)})
     return _each_part(thing, parts)
 
 
@@ -275,7 +283,9 @@ def _job_spec(spec: Any, keep: Kept) -> Any:
     task = _then(
         _only(JOB_TASK), {"template": _then(_only(("metadata", "spec")), template), "policies": _POLICIES}
     )
-    return _each_part(_only(JOB_SPEC)(spec), {"tasks": _every(task), "policies": _POLICIES})
+    volumes = _every(_only(("volumeClaimName",)))
+    parts = {"tasks": _every(task), "policies": _POLICIES, "volumes": volumes}
+    return _each_part(_only(JOB_SPEC)(spec), parts)
 
 
 _OF_KIND: Mapping[str, Mapping[str, Part]] = {

@@ -174,6 +174,30 @@ def test_volume_claims_are_kept_without_their_contents() -> None:
     ]
 
 
+def test_volumes_of_a_job_keep_only_their_claim() -> None:
+    volumes = [{"mountPath": SECRET, "volumeClaimName": "c"}, {"volumeClaim": {"storageClassName": SECRET}}]
+    bare = stripped({"jobs": [{"metadata": {"name": "j"}, "spec": {"volumes": volumes}}]})
+    assert bare["jobs"][0]["spec"]["volumes"] == [{"volumeClaimName": "c"}, {}]
+
+
+def test_templates_in_the_events_of_a_replay_keep_no_secrets() -> None:
+    task = {"name": "w", "template": {"spec": {"containers": [{"name": "c", "env": [{"value": SECRET}]}]}}}
+    metadata = {"name": "x", "annotations": {"a.example/token": SECRET, "queuecast/run-seconds": "5"}}
+    template = {"metadata": metadata, "spec": {"tasks": [task], "plugins": {"env": [SECRET]}}}
+    cron = {"metadata": metadata, "spec": {"schedule": "* * * * *", "jobTemplate": template}}
+    flow = {"metadata": metadata, "spec": {"flows": [{"name": "x"}]}}
+    created = {"cronjobs": [cron], "jobflows": [flow], "jobtemplates": [template], "jobs": [template]}
+    bare = stripped({"replay": {"horizon_seconds": 9, "events": [{"at": 1, "create": created}]}})
+    assert SECRET not in json.dumps(bare)
+    event = bare["replay"]["events"][0]["create"]
+    kept = {"metadata": {"name": "x", "annotations": {"queuecast/run-seconds": "5"}}}
+    containers = [{"name": "c"}]
+    spec = {"tasks": [{"name": "w", "template": {"spec": {"containers": containers}}}]}
+    assert event["jobtemplates"] == event["jobs"] == [{**kept, "spec": spec}]
+    assert event["cronjobs"][0]["spec"] == {"schedule": "* * * * *", "jobTemplate": {**kept, "spec": spec}}
+    assert event["jobflows"] == [{**kept, "spec": flow["spec"]}]
+
+
 def test_annotations_can_be_kept_by_name_or_prefix() -> None:
     annotations = {"a.example/x": "1", "b.example/y": "2", "b.example/z": "3", "c.example/w": "4"}
     queue = {"metadata": {"name": "q", "annotations": annotations}}
