@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from scheduler_core.conf import SchedulerConf
+from scheduler_core.controllers.made import key_of
 from scheduler_core.model.allocatable import allocatable_of
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.problem import Problem, Severity, spell_steps
@@ -58,7 +59,7 @@ class Plan:
         """Return the number of jobs of each queue that have not started, PodGroups or vcjobs without one."""
         podgroups = items(self.document, "podgroups")
         owners = {owner for podgroup in podgroups for owner in _owners(podgroup)}
-        vcjobs = [job for job in items(self.document, "jobs") if _key(job) not in owners]
+        vcjobs = [job for job in items(self.document, "jobs") if key_of(job) not in owners]
         return Counter(
             (thing.get("spec") or {}).get("queue") or DEFAULT_QUEUE
             for thing in (*podgroups, *vcjobs)
@@ -108,16 +109,15 @@ def amount_text(resource: str, amount: float) -> str:
     return f"{quantities(whole)[resource]} {resource}"
 
 
-def _key(thing: Object, name: str = "") -> tuple[str, str]:
-    """Return the namespace and name of an object, or of another one in its namespace."""
-    metadata = thing["metadata"]
-    return metadata.get("namespace") or "default", name or metadata["name"]
-
-
-def _owners(podgroup: Object) -> list[tuple[str, str]]:
-    """Return the vcjobs that own a PodGroup."""
-    owners = podgroup["metadata"].get("ownerReferences") or ()
-    return [_key(podgroup, one.get("name") or "") for one in owners if one.get("kind") == "Job"]
+def _owners(podgroup: Object) -> list[str]:
+    """Return the keys of the vcjobs that own a PodGroup."""
+    metadata = podgroup["metadata"]
+    owners = metadata.get("ownerReferences") or ()
+    return [
+        key_of({"metadata": {**metadata, "name": one.get("name")}})
+        for one in owners
+        if one.get("kind") == "Job"
+    ]
 
 
 def _has_not_begun(thing: Object) -> bool:

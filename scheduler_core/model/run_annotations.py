@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
@@ -66,14 +66,16 @@ READERS: Mapping[str, Callable[[str], object]] = {
 """What reads the text of each annotation; it raises InputError if the text has no meaning."""
 
 
+def unreadable(annotations: Mapping[str, Any]) -> Iterator[tuple[str, InputError]]:
+    """Yield the annotations of an object that replays cannot read, with the reason; only strings are read."""
+    for name, read in READERS.items():
+        if isinstance(annotations.get(name), str):
+            try:
+                read(annotations[name])
+            except InputError as error:
+                yield name, error
+
+
 def are_readable(annotations: Mapping[str, Any]) -> bool:
     """Return whether replays can read the annotations of an object, all of which are strings."""
-    if READERS.keys().isdisjoint(annotations):
-        return True
-    try:
-        for name, read in READERS.items():
-            if name in annotations:
-                read(annotations[name])
-    except InputError:
-        return False
-    return True
+    return READERS.keys().isdisjoint(annotations) or not any(unreadable(annotations))

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_core.controllers.cron import schedule_of
 from scheduler_core.errors import InputError
-from scheduler_core.model.run_annotations import READERS, seconds_of
+from scheduler_core.model.run_annotations import READERS, seconds_of, unreadable
 from scheduler_core.model.timestamps import parse_duration, parse_time
 from scheduler_core.problem import Place, Severity
 from scheduler_core.quantity import QuantityError, parse_quantity
@@ -280,14 +280,7 @@ texts = map_of(text)
 def annotation_texts(value: Any, place: Place, report: Report) -> None:
     """Accept annotations; replays must be able to read those of theirs."""
     texts(value, place, report)
-    if not is_object(value) or READERS.keys().isdisjoint(value):
-        return
-    for key, read in READERS.items():
-        written = value.get(key)
-        if not isinstance(written, str):
-            continue
-        try:
-            read(written)
-        except InputError as error:
-            fix = f"write a number, such as {600 if read is seconds_of else 1}"
-            report.add("annotation.unreadable", "error", (place, key), f": {error}", actual=written, fix=fix)
+    for key, error in unreadable(value) if is_object(value) else ():
+        fix = f"write a number, such as {600 if READERS[key] is seconds_of else 1}"
+        message, actual = f": {error}", value[key]
+        report.add("annotation.unreadable", "error", (place, key), message, actual=actual, fix=fix)

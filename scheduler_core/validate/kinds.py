@@ -148,9 +148,8 @@ POD_STATUS = record(
 
 # jobs
 
-POD_TEMPLATE = record(
-    {"metadata": record({"labels": texts, "annotations": annotation_texts}), "spec": POD_SPEC}
-)
+TEMPLATE_METADATA = record({"labels": texts, "annotations": annotation_texts})
+POD_TEMPLATE = record({"metadata": TEMPLATE_METADATA, "spec": POD_SPEC})
 POLICY = record(
     {"event": text, "events": list_of(text), "action": text, "exitCode": whole(), "timeout": duration}
 )
@@ -183,9 +182,7 @@ JOB_SPEC = record(
         "tasks": list_of(JOB_TASK),
     }
 )
-JOB_TEMPLATE = record(
-    {"metadata": record({"labels": texts, "annotations": annotation_texts}), "spec": JOB_SPEC}
-)
+JOB_TEMPLATE = record({"metadata": TEMPLATE_METADATA, "spec": JOB_SPEC})
 CRON_SPEC = record(
     {
         "schedule": cron,
