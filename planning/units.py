@@ -1,15 +1,13 @@
 """Units in which amounts are readable and short."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from scheduler_core.explain.wording import named
+from scheduler_core.units import Scale, amount_text, amount_texts, named, scale_of, tiny, written
 
-_BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
-_BYTES = ("memory", "ephemeral-storage")
+__all__ = ["Scale", "amount_text", "amount_texts", "scale_of", "written"]
+
 _SIZES = ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
 _WHOLE_BELOW = 10_000
-_LEAST = 0.001
 
 
 def resource_label(resource: str) -> str:
@@ -40,70 +38,12 @@ def compact(number: float) -> str:
     """
     size = abs(number)
     if 0 < size < 0.1:
-        return _tiny(number)
+        return tiny(number)
     if round(size, 2) < _WHOLE_BELOW:
         return f"{number:,.2f}".rstrip("0").rstrip(".")
     unit, letter = next(entry for entry in _SIZES if float(f"{size:.3g}") >= entry[0])
     short = float(f"{number:.3g}") / unit
     return f"{short:#.3g}".rstrip(".") + letter
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A unit for people, equal to `size` of the scheduler's units."""
-
-    size: float
-    one: str
-    many: str
-
-    def number(self, amount: float) -> float:
-        """Return the amount in this unit."""
-        return amount / self.size
-
-    def say(self, amount: float) -> str:
-        """Return number and unit."""
-        number = self.number(amount)
-        return f"{written(number)} {self.one if number == 1 else self.many}"
-
-
-def scale_of(resource: str, largest: float) -> Scale:
-    """Return the best unit for amounts up to `largest` of a resource."""
-    if resource == "cpu":
-        return Scale(1000, "core", "cores")
-    if resource == "pods":
-        return Scale(1, "pod", "pods")
-    if resource in _BYTES or resource.startswith("hugepages-"):
-        return _binary(largest, byte=1 if resource == "memory" else 1000)
-    kind = resource.rpartition("/")[2]
-    return Scale(1000, "GPU", "GPUs") if kind == "gpu" else Scale(1000, kind, kind)
-
-
-def _binary(largest: float, *, byte: int) -> Scale:
-    """Return the largest binary unit not above `largest`; a byte is `byte` scheduler's units."""
-    if not largest:
-        return Scale(byte * 2**30, "GiB", "GiB")
-    size, power = float(byte), 0
-    while abs(largest) >= size * 1024 and power < len(_BINARY) - 1:
-        size, power = size * 1024, power + 1
-    return Scale(size, _BINARY[power].removesuffix("s"), _BINARY[power])
-
-
-def written(number: float) -> str:
-    """Return a number with useful decimals: two, or three digits if it is small.
-
-    >>> written(94384.0), written(1.5), written(2 / 3), written(0.00625), written(-1e-6)
-    ('94,384', '1.5', '0.67', '0.00625', '> -0.001')
-    """
-    if number != 0 and abs(number) < 0.1:
-        return _tiny(number)
-    return f"{number:,.2f}".rstrip("0").rstrip(".")
-
-
-def _tiny(number: float) -> str:
-    """Return a number below 0.1 with three digits, and a bound if it is too small for a decimal."""
-    if abs(number) >= _LEAST:
-        return f"{number:.3g}"
-    return f"< {_LEAST}" if number > 0 else f"> -{_LEAST}"
 
 
 _MOST_PERCENT = 10_000
@@ -150,17 +90,7 @@ def part_text(resource: str, part: float, whole: float) -> str:
     '2,000 of 276,000 gpu-milli'
     """
     scale = scale_of(resource, max(part, whole))
-    unit = scale.one if scale.number(whole) == 1 else scale.many
-    return f"{written(scale.number(part))} of {written(scale.number(whole))} {unit}"
-
-
-def amount_text(resource: str, amount: float) -> str:
-    """Return a number in full, with its unit.
-
-    >>> amount_text("cpu", 40_000_000), amount_text("pods", 1)
-    ('40,000 cores', '1 pod')
-    """
-    return scale_of(resource, amount).say(amount)
+    return f"{written(scale.number(part))} of {scale.say(whole)}"
 
 
 def said_compact(resource: str, amount: float) -> str:
@@ -170,5 +100,5 @@ def said_compact(resource: str, amount: float) -> str:
     ('126 k cores', '1 pod')
     """
     scale = scale_of(resource, amount)
-    number = scale.number(amount)
-    return f"{compact(number)} {scale.one if number == 1 else scale.many}"
+    number = compact(scale.number(amount))
+    return f"{number} {scale.unit(number)}"

@@ -13,13 +13,12 @@ from planning.forecasts.targets import target_verdicts
 from planning.forecasts.verdict import late_text
 from planning.suggestions import meant
 from queuecast.outcome import Outcome
-from queuecast.shown import amounts
 from scheduler_core import prepare
 from scheduler_core.explain import podgroup_keys
-from scheduler_core.explain.wording import named
 from scheduler_core.quantity import milli_value, whole_value
 from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
 from scheduler_core.release import release_named, release_of
+from scheduler_core.units import compared_texts, named
 from scheduler_core.upgrade import upgrade_impact
 from scheduler_core.upgrade.report import causes_text
 from traces.text import counted
@@ -96,8 +95,8 @@ def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     for resource, quantity in wanted["resources"].items():
         least = _amount(resource, quantity)
         if deserved.get(resource, 0) < least:
-            present, limit = ({resource: deserved.get(resource, 0)}, {resource: least})
-            short.append(f"{amounts(present)} is less than {amounts(limit).partition('=')[2]}")
+            present, limit = compared_texts(resource, deserved.get(resource, 0), least)
+            short.append(f"deserves {present}, less than {limit}")
     return _unless(short)
 
 

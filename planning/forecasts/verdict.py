@@ -17,7 +17,8 @@ from planning.forecasts.steps import ratio
 from planning.forecasts.targets import TargetVerdict, target_verdicts
 from planning.forecasts.usage import highest
 from planning.units import amount_text, percent, written
-from scheduler_core.explain.wording import agreed, named
+from scheduler_core.explain.wording import agreed
+from scheduler_core.units import named
 from traces.text import counted
 
 Tone = Literal["harm", "safe", "neutral"]

@@ -14,12 +14,12 @@ from scheduler_core.admission_rules.written import (
     parent_of,
     problem,
     quantity_of,
-    readable,
     vector_of,
 )
 from scheduler_core.model.queue import ROOT
 from scheduler_core.problem import spell_steps
 from scheduler_core.resource import Resource
+from scheduler_core.units import compared_texts
 
 
 class QueueTree:
@@ -140,10 +140,8 @@ def _sum_problems(queue: Object, parent: Object, children: Iterable[Object]) -> 
         for child in children:
             total.add(vector_of(child, part))
         for resource in _lacking(limit, total):
-            has = (
-                readable(resource, limit.get(resource)) if resource in amounts_of(parent, part) else "nothing"
-            )
-            together = readable(resource, total.get(resource))
+            together, own = compared_texts(resource, total.get(resource), limit.get(resource))
+            has = own if resource in amounts_of(parent, part) else "nothing"
             message = (
                 f"the children of {name_of(parent)} have {together} together, the queue itself has {has}"
             )

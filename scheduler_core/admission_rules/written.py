@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler_core.problem import Problem
 from scheduler_core.quantity import QuantityError, parse_quantity
-from scheduler_core.resource import MEMORY, PODS, Resource
+from scheduler_core.resource import PODS, Resource
 from scheduler_core.resource_list import quantities, read_resource_list
 
 Object = Mapping[str, Any]
 Problems = Iterator[Problem]
 
 PARTS = ("capability", "deserved", "guarantee")
-_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi")
-_SHORT = 8
-"""The most characters of a quantity of bytes that is readable without a shorter one."""
 
 
 def name_of(queue: Object) -> str:
@@ -76,22 +72,6 @@ def quantity_of(resource: str, amount: float) -> str:
     whole = Resource()
     whole.set(resource, amount)
     return quantities(whole)[resource]
-
-
-def readable(resource: str, amount: float) -> str:
-    """Return an amount as a quantity, after a short one in a binary unit if its bytes are hard to read.
-
-    Examples
-    --------
-    >>> readable("memory", 100 * 2.0**30), readable("memory", 123456789012.0)
-    ('100Gi', '115Gi (123456789012)')
-
-    """
-    exact = quantity_of(resource, amount)
-    if resource != MEMORY or len(exact) <= _SHORT:
-        return exact
-    power = min(int(math.log(amount, 1024)), len(_BINARY) - 1)
-    return f"{amount / 1024**power:.4g}{_BINARY[power]} ({exact})"
 
 
 def allocated_pods(queue: Object) -> float:

@@ -8,9 +8,10 @@ from typing import Any
 
 from scheduler_core.explain.cycle_view import CycleView, Object
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import counted, listed, named, quantities, quantity
+from scheduler_core.explain.wording import counted, listed, quantities
 from scheduler_core.model.queue import ROOT
 from scheduler_core.resource import MIN_RESOURCE
+from scheduler_core.units import amount_text, named
 
 _LIMITS = {
     "realCapability": "its real capability caps",
@@ -97,9 +98,9 @@ def _end(last: Object, figures: Object) -> str:
         if requested - last["deserved"].get(name, 0.0) >= MIN_RESOURCE
     }
     facts = [
-        f"request {quantity(name, requested)}, "
+        f"request {amount_text(name, requested)}, "
         + (
-            f"limit {quantity(name, limit)}"
+            f"limit {amount_text(name, limit)}"
             if last["deserved"].get(name, 0.0) > limit - MIN_RESOURCE
             else f"no more {named(name)} left"
         )

@@ -10,9 +10,10 @@ from typing import Any
 from scheduler_core.conf import DEFAULT_CONF
 from scheduler_core.explain.changes import CONF, Change, Parts, applied, value_at
 from scheduler_core.explain.cycle_view import CycleView, Object, items, key_of
-from scheduler_core.explain.wording import listed, quantity
+from scheduler_core.explain.wording import listed
 from scheduler_core.resource import CPU, MEMORY, PODS, Resource
 from scheduler_core.resource_list import quantities, read_resource_list
+from scheduler_core.units import amount_text
 
 _UNITS: Mapping[str, int] = {CPU: 1000, MEMORY: 2**30}
 _MOST_WEIGHT = 64
@@ -96,8 +97,8 @@ def _raised(
         most,
         changes,
         lambda steps: (
-            f"deserved of queue {name}: {quantity(resource, after(steps))} instead of "
-            f"{quantity(resource, before.get(resource))}"
+            f"deserved of queue {name}: {amount_text(resource, after(steps))} instead of "
+            f"{amount_text(resource, before.get(resource))}"
         ),
     )
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import counted, listed, named, quantity
+from scheduler_core.explain.wording import counted, listed
 from scheduler_core.resource import MIN_RESOURCE
+from scheduler_core.units import amount_text, named
 
 Refusal = Mapping[str, Any]
 
@@ -33,7 +34,7 @@ def _first(refusal: Refusal) -> tuple[str, Mapping[str, float], str]:
     """Return the first missing resource with its numbers, and the others as a clause."""
     short: Mapping[str, Mapping[str, float]] = refusal.get("short") or {refusal["resource"]: refusal}
     (resource, facts), *others = short.items()
-    missing = listed([quantity(name, more["missing"]) for name, more in others])
+    missing = listed([amount_text(name, more["missing"]) for name, more in others])
     return (
         resource,
         facts,
@@ -55,15 +56,15 @@ def _full(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str, 
     queue, limit = refusal["queue"], refusal["limit"][resource]
     verb = "deserves" if refusal.get("bound") == "deserved" else "may hold"
     asks = "the pod requests" if refusal.get("pod") else "its pods request"
-    requests = f"{asks} {quantity(resource, facts['required'])}"
+    requests = f"{asks} {amount_text(resource, facts['required'])}"
     if not _is_offered(view, resource):
         return f"no node offers {named(resource)}; {requests}"
     if limit <= 0:
         return f"queue {queue} {verb} no {named(resource)}; {requests}"
-    allocated = quantity(resource, limit - facts["available"])
-    end = f", {quantity(resource, facts['missing'])} more than is left" if facts["available"] > 0 else ""
+    allocated = amount_text(resource, limit - facts["available"])
+    end = f", {amount_text(resource, facts['missing'])} more than is left" if facts["available"] > 0 else ""
     already = " already" if facts["available"] < 0 else ""
-    usage = f"{verb} {quantity(resource, limit)} and has {allocated} allocated{already}"
+    usage = f"{verb} {amount_text(resource, limit)} and has {allocated} allocated{already}"
     return f"queue {queue} {usage}; {requests}{end}"
 
 
@@ -74,33 +75,33 @@ def _is_offered(view: CycleView, resource: str) -> bool:
 
 def _limit(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str, float]) -> str:
     """Return the limit on reservations of one resource, the rest of it, and the job's request."""
-    requests = f"its minResources are {quantity(resource, facts['required'])}"
+    requests = f"its minResources are {amount_text(resource, facts['required'])}"
     available, limit = facts["available"], refusal["limit"][resource]
     if not _is_offered(view, resource) and not refusal.get("quota"):
         return f"no node offers {named(resource)}; {requests}"
     taken = _taken(view, refusal, resource, facts)
     if available < 0:
-        over = f"exceeds {_whose(refusal, resource, limit)} by {quantity(resource, -available)}"
+        over = f"exceeds {_whose(refusal, resource, limit)} by {amount_text(resource, -available)}"
         return f"what is in use and reserved {over}{f' ({taken})' if taken else ''}; {requests}"
     if refusal.get("quota"):
-        head = f"ResourceQuota {refusal['quota']} allows {quantity(resource, limit)}"
+        head = f"ResourceQuota {refusal['quota']} allows {amount_text(resource, limit)}"
     elif "factor" in refusal:
-        head = f"{_whose(refusal, resource, limit)} leaves room for {quantity(resource, available)}"
+        head = f"{_whose(refusal, resource, limit)} leaves room for {amount_text(resource, available)}"
         return f"{head}{f' ({taken})' if taken else ''}; {requests}"
     else:
-        head = f"queue {refusal['queue']} may hold {quantity(resource, limit)}"
-    left = f"{quantity(resource, available)} left" if available > 0 else "nothing left"
+        head = f"queue {refusal['queue']} may hold {amount_text(resource, limit)}"
+    left = f"{amount_text(resource, available)} left" if available > 0 else "nothing left"
     return f"{head}: {taken}, {left}; {requests}" if taken else f"{head}; {requests}"
 
 
 def _whose(refusal: Refusal, resource: str, limit: float) -> str:
     if refusal.get("quota"):
-        return f"ResourceQuota {refusal['quota']} ({quantity(resource, limit)})"
+        return f"ResourceQuota {refusal['quota']} ({amount_text(resource, limit)})"
     if "factor" in refusal:
         factor = refusal["factor"]
         part = "all of" if factor == 1 else f"{factor:g} times"
-        return f"the overcommit limit of {quantity(resource, limit)} ({part} the cluster)"
-    return f"the {quantity(resource, limit)} that queue {refusal['queue']} may hold"
+        return f"the overcommit limit of {amount_text(resource, limit)} ({part} the cluster)"
+    return f"the {amount_text(resource, limit)} that queue {refusal['queue']} may hold"
 
 
 def _taken(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str, float]) -> str:
@@ -113,12 +114,12 @@ def _taken(view: CycleView, refusal: Refusal, resource: str, facts: Mapping[str,
     reserved = refusal["reserved"].get(resource, 0.0)
     elastic = (refusal.get("elastic") or {}).get(resource, 0.0)
     used = refusal["limit"][resource] - facts["available"] - reserved + elastic
-    less = f" less {quantity(resource, elastic)} above minMember" if elastic >= MIN_RESOURCE else ""
-    parts = [f"{quantity(resource, used)} in use{less}"] if used >= MIN_RESOURCE else []
+    less = f" less {amount_text(resource, elastic)} above minMember" if elastic >= MIN_RESOURCE else ""
+    parts = [f"{amount_text(resource, used)} in use{less}"] if used >= MIN_RESOURCE else []
     if reserved >= MIN_RESOURCE:
         holders = refusal["reserved_for"].get(resource) or {"largest": [], "holders": 0}
         parts.append(
-            f"{quantity(resource, reserved)} reserved for {listed(_holders(view, resource, holders))}"
+            f"{amount_text(resource, reserved)} reserved for {listed(_holders(view, resource, holders))}"
         )
     return ", ".join(parts)
 
@@ -131,7 +132,7 @@ def _holders(view: CycleView, resource: str, reserved: Mapping[str, Any]) -> Ite
         if reserved["holders"] == 1:
             yield f"{holder['job']}, which was enqueued and {why}" if why else holder["job"]
         else:
-            amount = quantity(resource, holder["reserved"])
+            amount = amount_text(resource, holder["reserved"])
             yield f"{holder['job']} ({amount}{f'; it {why}' if why else ''})"
     more = reserved["holders"] - len(few)
     if more:

@@ -10,7 +10,8 @@ from scheduler_core.explain.loop_search import searched
 from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story, waiting_jobs
 from scheduler_core.explain.trials import Limits, Simulate
 from scheduler_core.explain.unblocking import unblocking
-from scheduler_core.explain.wording import counted, quantities, quantity
+from scheduler_core.explain.wording import counted, quantities
+from scheduler_core.units import amount_text
 
 Story = Mapping[str, Any]
 
@@ -198,7 +199,9 @@ def _block(title: str, lines: Iterator[str]) -> Iterator[str]:
 
 def _amounts(pending: Story) -> Iterator[str]:
     for resource, facts in pending["short"].items():
-        parts = [f"{name} {quantity(resource, facts[name])}" for name in ("required", "available", "missing")]
+        parts = [
+            f"{name} {amount_text(resource, facts[name])}" for name in ("required", "available", "missing")
+        ]
         yield f"  {resource}: {', '.join(parts)}"
     for refusal in pending["nodes"]:
         yield f"  {_sentence(refusal)}"

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import counted, listed, named, quantities, quantity
+from scheduler_core.explain.wording import counted, listed, quantities
+from scheduler_core.units import amount_text, named
 
 # The prefixes of nodes' messages.
 _REFUSALS = (
@@ -54,7 +55,7 @@ def _never(unfit: Mapping[str, Any]) -> Iterator[str]:
         if together:
             yield f"no node that admits it is large enough even when empty: none has {requested} together"
         else:
-            largest = listed([quantity(name, facts["largest"]) for name, facts in too_large.items()])
+            largest = listed([amount_text(name, facts["largest"]) for name, facts in too_large.items()])
             yield (
                 f"no node that admits it is large enough even when empty: it requests {requested}, "
                 f"the largest has {largest}"

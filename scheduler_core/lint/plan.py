@@ -13,7 +13,6 @@ from scheduler_core.model.allocatable import allocatable_of
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.problem import Problem, Severity, spell_steps
 from scheduler_core.resource import Resource, total_of
-from scheduler_core.resource_list import quantities
 
 Object = Mapping[str, Any]
 
@@ -93,20 +92,6 @@ def items(document: Object, kind: str) -> Sequence[Any]:
     """Return the objects of a list, which may be a Kubernetes List."""
     listed = document.get(kind)
     return listed.get("items") or [] if isinstance(listed, Mapping) else listed or []
-
-
-def amount_text(resource: str, amount: float) -> str:
-    """Return an amount, given in the scheduler's units, as people write it.
-
-    Examples
-    --------
-    >>> amount_text("cpu", 1500.0), amount_text("nvidia.com/gpu", 2000.0)
-    ('1500m cpu', '2 nvidia.com/gpu')
-
-    """
-    whole = Resource()
-    whole.set(resource, amount)
-    return f"{quantities(whole)[resource]} {resource}"
 
 
 def _owners(podgroup: Object) -> list[str]:

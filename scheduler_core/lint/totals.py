@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scheduler_core.lint.plan import Plan, amount_text
+from scheduler_core.lint.plan import Plan
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.problem import Problem
 from scheduler_core.resource import Resource, total_of
+from scheduler_core.units import compared_texts
 
 Problems = Iterator[Problem]
 
@@ -28,12 +29,12 @@ def total_problems(plan: Plan) -> list[Problem]:
 def _sums(plan: Plan) -> Problems:
     quotas = {option.name for option in plan.conf.options()} & {"proportion", "capacity"}
     if quotas:
-        message = "is guaranteed in total: not every queue can have its guarantee"
-        yield from _over(plan, _counted(plan), "guarantee", message, "lower the guarantees, or add nodes")
-    if "capacity" in quotas:
-        message = "is deserved in total: not every queue can have what it deserves"
         yield from _over(
-            plan, _counted(plan), "deserved", message, "lower the sum to what the cluster has, or add nodes"
+            plan, _counted(plan), "guarantee", "are guaranteed", "lower the guarantees, or add nodes"
+        )
+    if "capacity" in quotas:
+        yield from _over(
+            plan, _counted(plan), "deserved", "deserve", "lower the sum to what the cluster has, or add nodes"
         )
 
 
@@ -44,14 +45,13 @@ def _counted(plan: Plan) -> list[QueueInfo]:
     return [queue for queue in plan.queues.values() if queue.name != ROOT]
 
 
-def _over(plan: Plan, queues: Iterable[QueueInfo], part: str, text: str, fix: str) -> Problems:
+def _over(plan: Plan, queues: Iterable[QueueInfo], part: str, verb: str, fix: str) -> Problems:
     amount: Resource = total_of(getattr(queue, part) for queue in queues)
     for resource in amount.names():
         requested, there = amount.get(resource), plan.total.get(resource)
         if resource != "pods" and there > 0 and requested > there:
-            message = (
-                f"{amount_text(resource, requested)} of {amount_text(resource, there)} in the cluster {text}"
-            )
+            total, whole = compared_texts(resource, requested, there)
+            message = f"the queues {verb} {total} in total, but the cluster has {whole}"
             field = ".".join((*_PARTS[part], resource))
             yield Problem(f"total.{part}", "warning", "queues", message, "", field, requested, there, fix)
 
@@ -77,9 +77,8 @@ def _of_each(plan: Plan) -> Problems:
                         fix=fix,
                     )
                 elif requested > there and queue.name != ROOT and resource != "pods":
-                    message = (
-                        f"{amount_text(resource, requested)}; the cluster has {amount_text(resource, there)}"
-                    )
+                    mine, whole = compared_texts(resource, requested, there)
+                    message = f"{mine}; the cluster has {whole}"
                     yield _above(plan, queue, part, at, message, requested, there)
 
 

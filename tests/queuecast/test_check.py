@@ -49,7 +49,7 @@ def test_rules_that_hold_exit_with_0(snapshot: Path, capsys: pytest.CaptureFixtu
         ("no_victim_in: busy", "of queue busy, for default/wait-"),
         ("max_evictions: 0", "      1 pod is evicted"),
         ("job_runs: default/nobody", "no such job"),
-        ("deserved_at_least: {queue: waits, resources: {cpu: 12}}", "cpu=4 is less than 12"),
+        ("deserved_at_least: {queue: waits, resources: {cpu: 12}}", "deserves 4 cores, less than 12 cores"),
         ("share_within: {queue: busy, max: 1}", "the share is 1."),
     ],
 )
@@ -155,7 +155,7 @@ def test_a_report_names_endless_evictions(
     check(path, "- max_evictions: 9\n", calm, "--report", report)
     output = capsys.readouterr().out
     assert "An eviction loop: from cycle 3 on" in output
-    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in output
+    assert "Deserved of queue queue1: 4 cores instead of 3 cores: no pod is evicted" in output
 
 
 def test_a_plan_is_checked_under_the_release_of_an_upgrade(

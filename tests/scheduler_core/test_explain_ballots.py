@@ -245,7 +245,7 @@ def test_pod_evicted_repeatedly_counts_once_in_the_flow() -> None:
     (link,) = explain.flow(document, result)
     assert (link["pods"], link["evictions"], link["amounts"]["cpu"]) == (1, len(evicted), 4000)
     assert link["reason"]["sentence"] == (
-        f"Action reclaim evicted 1 pod of queue q1 for queue q2 {len(evicted)} times in all: 4 CPU."
+        f"Action reclaim evicted 1 pod of queue q1 for queue q2 {len(evicted)} times in all: 4 cores."
     )
     node_reason = explain.node_story(document, result, "n1")["reason"]["sentence"]
     assert node_reason.endswith("1 evicted.")
@@ -256,7 +256,7 @@ def test_single_necessary_victim_is_reported_as_minimal() -> None:
     story = explain.victim_story(document, simulate_document(document), "one-0")
     assert story["smallest"]["reason"]["sentence"] == "1 pod evicted; fewer was impossible on node n1."
     assert story["smallest"]["exact"]
-    assert story["surplus_reason"]["sentence"] == "It frees 4 CPU, none of it beyond what was needed."
+    assert story["surplus_reason"]["sentence"] == "It frees 4 cores, none of it beyond what was needed."
 
 
 def test_eviction_needed_by_a_full_queue_is_not_reported_as_surplus() -> None:
@@ -274,7 +274,7 @@ def test_eviction_needed_by_a_full_queue_is_not_reported_as_surplus() -> None:
     )
     story = explain.victim_story(document, simulate_document(document), "low-0")
     assert story["surplus"]["cpu"] == 0
-    assert story["surplus_reason"]["sentence"] == "It frees 2 CPU, none of it beyond what was needed."
+    assert story["surplus_reason"]["sentence"] == "It frees 2 cores, none of it beyond what was needed."
     assert story["smallest"]["reason"]["sentence"] == "1 pod evicted; fewer was impossible on node n1."
 
 

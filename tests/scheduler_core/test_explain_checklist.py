@@ -162,7 +162,7 @@ def test_node_that_evictions_cannot_free_enough_stops_at_check_fit() -> None:
     )
     listed = checklist_of(document)
     assert listed["stopped_at"] == "check.fit"
-    assert "n1 comes closest and lacks 4 GiB memory" in sentence(listed, "check.fit")
+    assert "n1 comes closest and lacks 4 GiB" in sentence(listed, "check.fit")
 
 
 def test_full_queue_is_named_as_the_obstacle_to_preemption() -> None:

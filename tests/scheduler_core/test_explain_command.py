@@ -81,8 +81,8 @@ def test_victim_output_shows_every_vote(path: str, capsys: pytest.CaptureFixture
 
 def test_queue_and_node_output(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = output_of(capsys, path, "--queue", "q", "--node", "n1")
-    assert "Queue q deserves 4 CPU: weight 1 of 1, in" in text
-    assert "Node n1 has 16 GiB memory idle and 1 CPU being released" in text
+    assert "Queue q deserves 4 cores: weight 1 of 1, in" in text
+    assert "Node n1 has 16 GiB idle and 1 core being released" in text
 
 
 def test_output_without_a_name_covers_every_waiting_job(

@@ -36,7 +36,7 @@ def test_covered_request_is_reported_as_covered() -> None:
 def test_request_above_the_limit_is_not_reported_as_covered() -> None:
     explanation = derivation("proportion", pods=pods("j", 110, cpu=1))
     assert (
-        "; then nothing more could be given (request 110 CPU, limit 100 CPU"
+        "; then nothing more could be given (request 110 cores, limit 100 cores"
         in explanation["summary"]["sentence"]
     )
     assert (explanation["steps"][-1]["met"], explanation["steps"][-1]["covered"]) == (True, False)
@@ -50,7 +50,7 @@ def test_request_without_remaining_resources_is_not_reported_as_met() -> None:
         pods=[*pods("j", 90, cpu=1), *pods("k", 90, cpu=1, memory="1Gi")],
     )
     assert "met" not in explanation["summary"]["sentence"]
-    assert "request 90 CPU, no more CPU left" in explanation["summary"]["sentence"]
+    assert "request 90 cores, no more CPU left" in explanation["summary"]["sentence"]
 
 
 def test_derivation_shows_no_capability_for_a_queue_without_one() -> None:

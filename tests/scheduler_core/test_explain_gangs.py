@@ -158,7 +158,7 @@ def test_allow_whole_bundle_off_stops_at_check_gang(action: str) -> None:
         "3 pods of 2 jobs stay, or the gang would fall below minMember, and allowWholeBundle is off, so that "
         "no gang may be broken."
     )
-    assert sentence(listed, "check.fit") == "Even then all nodes together lack 1 CPU."
+    assert sentence(listed, "check.fit") == "Even then all nodes together lack 1 core."
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -177,7 +177,7 @@ def test_gang_with_one_protected_pod_is_not_broken(action: str) -> None:
 def test_insufficient_total_resources_stop_at_check_fit(action: str) -> None:
     listed = checklist_of(full(action, waiting=5), action)
     assert listed["stopped_at"] == "check.fit"
-    assert sentence(listed, "check.fit") == "Even then all nodes together lack 1 CPU."
+    assert sentence(listed, "check.fit") == "Even then all nodes together lack 1 core."
     check = next(check for check in listed["checks"] if check["id"] == "check.fit")
     assert check["reason"]["numbers"] == {"lacks": {"cpu": 1000}}
 

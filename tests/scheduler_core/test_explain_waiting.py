@@ -150,8 +150,8 @@ def reserved(**changes: Any) -> Object:
 def test_jobs_that_hold_a_queues_reservations_are_named() -> None:
     document = reserved()
     assert sentence_of(document) == (
-        "Job default/j was not enqueued: queue q may hold 100 CPU: 10 CPU in use, 70 CPU reserved for "
-        "default/big, which was enqueued and fits no node, 20 CPU left; its minResources are 30 CPU."
+        "Job default/j was not enqueued: queue q may hold 100 cores: 10 cores in use, 70 cores reserved for "
+        "default/big, which was enqueued and fits no node, 20 cores left; its minResources are 30 cores."
     )
     numbers = story(document)["pending"]["reason"]["numbers"]
     assert numbers["limit"] == {"cpu": 100_000}
@@ -165,9 +165,9 @@ def test_jobs_that_hold_the_clusters_reservations_are_named() -> None:
     factor = ("overcommit", {"arguments": {"overcommit-factor": 1.0}})
     document = reserved(conf=conf("enqueue, allocate", ["gang"], ["predicates", factor]))
     assert sentence_of(document) == (
-        "Job default/j was not enqueued: the overcommit limit of 100 CPU (all of the cluster) leaves room "
-        "for 20 CPU (10 CPU in use, 70 CPU reserved for default/big, which was enqueued and fits no node); "
-        "its minResources are 30 CPU."
+        "Job default/j was not enqueued: the overcommit limit of 100 cores (all of the cluster) leaves room "
+        "for 20 cores (10 cores in use, 70 cores reserved for default/big, which was enqueued and fits no "
+        "node); its minResources are 30 cores."
     )
 
 
@@ -176,9 +176,9 @@ def test_reservations_above_the_overcommit_limit_are_reported() -> None:
     document = reserved(conf=conf("enqueue, allocate", ["gang"], ["predicates", factor]))
     document["podgroups"][0]["spec"]["minResources"] = {"cpu": "95"}
     assert sentence_of(document) == (
-        "Job default/j was not enqueued: what is in use and reserved exceeds the overcommit limit of 100 CPU "
-        "(all of the cluster) by 5 CPU (10 CPU in use, 95 CPU reserved for default/big, which was enqueued "
-        "and fits no node); its minResources are 30 CPU."
+        "Job default/j was not enqueued: what is in use and reserved exceeds the overcommit limit of "
+        "100 cores (all of the cluster) by 5 cores (10 cores in use, 95 cores reserved for default/big, "
+        "which was enqueued and fits no node); its minResources are 30 cores."
     )
 
 
@@ -186,8 +186,7 @@ def test_min_resources_that_no_node_offers_are_named() -> None:
     document = reserved()
     document["podgroups"][2]["spec"]["minResources"] = {"nvidia.com/gpu": "1"}
     assert sentence_of(document) == (
-        "Job default/j was not enqueued: no node offers nvidia.com/gpu; its minResources are 1 "
-        "nvidia.com/gpu."
+        "Job default/j was not enqueued: no node offers nvidia.com/gpu; its minResources are 1 GPU."
     )
 
 
@@ -203,8 +202,8 @@ def test_jobs_that_hold_an_ancestor_queues_reservations_are_named() -> None:
     )
     document["podgroups"][0]["spec"]["queue"] = "r"
     assert sentence_of(document) == (
-        "Job default/j was not enqueued: queue p may hold 90 CPU: 10 CPU in use, 70 CPU reserved for "
-        "default/big, which was enqueued and fits no node, 10 CPU left; its minResources are 30 CPU."
+        "Job default/j was not enqueued: queue p may hold 90 cores: 10 cores in use, 70 cores reserved for "
+        "default/big, which was enqueued and fits no node, 10 cores left; its minResources are 30 cores."
     )
 
 
@@ -214,8 +213,8 @@ def test_jobs_that_hold_an_ancestor_queues_reservations_are_named() -> None:
 def test_pod_larger_than_every_node_names_the_largest_and_closest_node() -> None:
     document = alone(pods("j", 1, cpu=70), nodes=[node("n1", cpu=50), node("n2", cpu=40)])
     assert sentence_of(document).endswith(
-        "no node that admits it is large enough even when empty: it requests 70 CPU, the largest has 50 CPU; "
-        "the closest is n1, which lacks 20 CPU."
+        "no node that admits it is large enough even when empty: it requests 70 cores, the largest has "
+        "50 cores; the closest is n1, which lacks 20 cores."
     )
 
 
@@ -230,9 +229,8 @@ def test_resources_that_no_node_offers_together_are_named() -> None:
         pods("j", 1, cpu=8, memory="32Gi"),
         nodes=[node("n1", cpu=8, memory="16Gi"), node("n2", cpu=4, memory="64Gi")],
     )
-    assert (
-        "no node that admits it is large enough even when empty: none has 8 CPU, 32 GiB memory together"
-        in (sentence_of(document))
+    assert "no node that admits it is large enough even when empty: none has 8 cores, 32 GiB together" in (
+        sentence_of(document)
     )
 
 
@@ -296,6 +294,6 @@ def test_what_is_in_use_above_minmember_does_not_count_for_enqueue() -> None:
         conf=conf("enqueue, allocate", ["gang"], ["predicates", "proportion"]),
     )
     assert sentence_of(document) == (
-        "Job default/j was not enqueued: queue q may hold 8 CPU: 6 CPU in use less 2 CPU above minMember,"
-        " 4 CPU left; its minResources are 5 CPU."
+        "Job default/j was not enqueued: queue q may hold 8 cores: 6 cores in use less 2 cores above "
+        "minMember, 4 cores left; its minResources are 5 cores."
     )

@@ -70,6 +70,17 @@ def test_a_vcjob_with_a_podgroup_counts_once() -> None:
     assert other.actual == 2
 
 
+def test_sums_of_memory_are_written_in_binary_units_that_tell_them_apart() -> None:
+    document = cluster("capacity", deserved={"cpu": "1", "memory": "40Gi"})
+    document["nodes"][0]["status"]["allocatable"]["memory"] = "50Gi"
+    document["queues"][1]["spec"]["deserved"] = {"memory": "24Gi"}
+    [problem] = found(document, "total.deserved")
+    assert problem.message == "the queues deserve 64 GiB in total, but the cluster has 50 GiB"
+    document["queues"][1]["spec"]["deserved"] = {"memory": f"{10 * 2**30 + 1024}"}
+    [problem] = found(document, "total.deserved")
+    assert problem.message == ("the queues deserve 52,428,801 KiB in total, but the cluster has 50 GiB")
+
+
 def test_a_queue_that_deserves_nothing_has_share_1() -> None:
     document = cluster("capacity")
     [problem] = found(document, "queue.deserves_nothing")
@@ -96,6 +107,6 @@ def test_queues_that_deserve_more_than_the_cluster_do_not_reclaim_it_from_each_o
     document["podgroups"].append(podgroup("other", queue="b", phase="Inqueue"))
     document["pods"] += pods("other", 8, cpu=1)
     [problem] = found(document, "total.deserved")
-    assert problem.message.endswith("is deserved in total: not every queue can have what it deserves")
+    assert problem.message == "the queues deserve 12 cores in total, but the cluster has 8 cores"
     ops = [step["op"] for cycle in simulate_document(document)["cycles"] for step in cycle["decisions"]]
     assert "evict" not in ops

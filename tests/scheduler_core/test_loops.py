@@ -51,7 +51,7 @@ def test_loop_is_found_with_pods_period_and_lost_resources() -> None:
 def test_loop_explains_the_shares_behind_the_eviction_and_the_return() -> None:
     (loop,) = found(looping())
     evicts, returns = (entry["sentence"] for entry in loop["why"])
-    assert "queue queue1 holds 4 CPU and deserves 3 CPU, so reclaim evicts default/pod1" in evicts
+    assert "queue queue1 holds 4 cores and deserves 3 cores, so reclaim evicts default/pod1" in evicts
     assert "the share of queue queue1 has fallen to 0, below 0.2 of queue queue2" in returns
 
 
@@ -102,7 +102,7 @@ def test_pod_evicted_four_times_is_counted_once() -> None:
     (link,) = explain.flow(document, simulate_document(document))
     assert (link["pods"], link["evictions"], link["amounts"]["cpu"]) == (1, 4, 4000)
     assert (
-        "evicted 1 pod of queue queue1 for queue queue2 4 times in all: 4 CPU" in link["reason"]["sentence"]
+        "evicted 1 pod of queue queue1 for queue queue2 4 times in all: 4 cores" in link["reason"]["sentence"]
     )
 
 
@@ -112,7 +112,7 @@ def test_command_line_reports_the_loop(tmp_path: Path, capsysbinary: Any) -> Non
     assert main(["explain", str(path), "--job", "job3"]) == 0
     output = capsysbinary.readouterr().out.decode()
     assert "An eviction loop: from cycle 3 on" in output
-    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in output
+    assert "Deserved of queue queue1: 4 cores instead of 3 cores: no pod is evicted" in output
     assert main(["simulate", str(path)]) == 0
     (loop,) = json.loads(capsysbinary.readouterr().out)["loops"]
     assert (loop["period"], loop["changes"][0]["evicted"]) == (2, 0)

@@ -315,8 +315,8 @@ def test_proposal_for_a_job_without_pods_gets_it_enqueued() -> None:
     )
     (offer,) = offers(document)["unblock.capability"]
     assert sentence(offer) == (
-        "Capability of queue q: 4 CPU instead of 2 CPU: job default/j is then enqueued, and its controller "
-        "creates its pods; nothing else changes."
+        "Capability of queue q: 4 cores instead of 2 cores: job default/j is then enqueued, and its "
+        "controller creates its pods; nothing else changes."
     )
     assert offers(document, "in") == {}, "the job is already enqueued"
 
@@ -356,8 +356,8 @@ def test_requests_are_reduced_minimally_and_devices_stay_whole() -> None:
     )
     (offer,) = offers(document)["unblock.request"]
     assert sentence(offer).startswith(
-        "Each waiting pod of job default/j requests 1.333 CPU instead of 2 CPU, "
-        "1 nvidia.com/gpu instead of 2 nvidia.com/gpu: job default/j then runs at once;"
+        "Each waiting pod of job default/j requests 1.333 cores instead of 2 cores, "
+        "1 GPU instead of 2 GPUs: job default/j then runs at once;"
     )
 
 
@@ -376,7 +376,7 @@ def test_requests_are_reduced_as_stated_with_sidecars_and_overhead() -> None:
         conf=SIMPLE,
     )
     (offer,) = offers(document)["unblock.request"]
-    assert "requests 2 CPU instead of 3.75 CPU: job default/j then runs at once;" in sentence(offer)
+    assert "requests 2 cores instead of 3.75 cores: job default/j then runs at once;" in sentence(offer)
     (changed,) = edited(document, offer["changes"])["pods"]
     assert pod_request(changed["spec"], default_requests=True).get("cpu") == 2000
 
@@ -390,12 +390,12 @@ def test_proposed_larger_node_has_exactly_the_required_size() -> None:
     )
     found = offers(document)
     assert sentence(found["unblock.nodes"][0]).startswith(
-        "1 more node like n1, but with 70 CPU (2 nodes have its labels, taints and size): "
+        "1 more node like n1, but with 70 cores (2 nodes have its labels, taints and size): "
         "job default/j then runs at once;"
     )
-    assert "with 70 CPU" in sentence(found["unblock.nodes"][0])
+    assert "with 70 cores" in sentence(found["unblock.nodes"][0])
     assert sentence(found["unblock.larger-node"][0]).startswith(
-        "A larger node n1: 70 CPU instead of 50 CPU: job default/j then runs at once;"
+        "A larger node n1: 70 cores instead of 50 cores: job default/j then runs at once;"
     )
 
 
@@ -427,7 +427,7 @@ def test_capability_of_a_queue_and_its_ancestors_is_raised_together() -> None:
     )
     (offer,) = offers(document)["unblock.capability"]
     assert sentence(offer).startswith(
-        "Capability of queue team: 5 CPU instead of 3 CPU, of queue org: 5 CPU instead of 4 CPU: "
+        "Capability of queue team: 5 cores instead of 3 cores, of queue org: 5 cores instead of 4 cores: "
     )
 
 
@@ -454,7 +454,7 @@ def test_proposal_lowers_an_unused_guarantee_of_another_queue() -> None:
         conf=conf("allocate", ["gang"], ["predicates", "capacity"]),
     )
     found = [sentence(offer) for offer in offers(document)["unblock.guarantee"]]
-    assert any(text.startswith("Guarantee of queue b: 4 CPU instead of 6 CPU: ") for text in found)
+    assert any(text.startswith("Guarantee of queue b: 4 cores instead of 6 cores: ") for text in found)
 
 
 def test_proposal_disables_a_switch_of_plugin_gang() -> None:
@@ -725,5 +725,5 @@ def test_vcjob_is_changed_in_its_pod_template() -> None:
     assert (change["kind"], change["key"]) == ("jobs", "default/train")
     assert change["field"] == "spec.tasks.0.template.spec.nodeSelector"
     assert sentence(found["unblock.request"][0]).startswith(
-        f"Each waiting pod of job {name} requests 2 CPU instead of 4 CPU"
+        f"Each waiting pod of job {name} requests 2 cores instead of 4 cores"
     )

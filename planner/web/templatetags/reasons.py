@@ -4,7 +4,8 @@
 ('4 pods', '25 %', '12 s')
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
@@ -16,7 +17,7 @@ from planner.web.templatetags.quantities import (
     resource_order,
 )
 from planning.rows import Amounts, DerivationStep, VictimStory, Vote
-from planning.units import resource_label, written
+from planning.units import amount_texts, written
 
 register = template.Library()
 
@@ -58,8 +59,7 @@ def numbers(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
 def number_text(name: str, value: Any, resource: str | None = None) -> str:
     """Return one number with its unit; `resource` is that of an amount."""
     if isinstance(value, Mapping):
-        held = ", ".join(amount_text(value[key], key) for key in resource_order(value))
-        return held or "nothing"
+        return ", ".join(_texts(value, resource_order(value))) or "nothing"
     if not isinstance(value, (int, float)):
         return str(value)
     if resource is not None:
@@ -71,13 +71,10 @@ def number_text(name: str, value: Any, resource: str | None = None) -> str:
     return f"{value:g} s" if name == "cooldown_seconds_left" else written(value)
 
 
-def amount_text(value: float | None, resource: str) -> str:
-    """Return an amount with its unit, and with its resource if the unit does not imply it.
-
-    >>> amount_text(None, "cpu"), amount_text(2**30, "memory")
-    ('CPU unlimited', '1 GiB')
-    """
-    return f"{resource_label(resource)} unlimited" if value is None else plain(value, resource)
+def _texts(amounts: Amounts, names: Sequence[str]) -> list[str]:
+    """Return the amounts of these resources; None has no limit."""
+    held = ((name, amounts[name]) for name in names)
+    return amount_texts({name: math.inf if amount is None else amount for name, amount in held}, names)
 
 
 @register.filter
@@ -93,11 +90,7 @@ def amounts_text(amounts: Amounts) -> str:
     >>> amounts_text({"cpu": 2000.0, "memory": 2.0**30, "pods": 1.0})
     '2 cores and 1 GiB'
     """
-    parts = [
-        amount_text(amounts[name], name)
-        for name in resource_order(amounts)
-        if name != "pods" and amounts[name]
-    ]
+    parts = _texts(amounts, [name for name in resource_order(amounts) if name != "pods" and amounts[name]])
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing"
 
 

@@ -11,9 +11,10 @@ from scheduler_core.explain.cycle_view import Amounts, Object, items
 from scheduler_core.explain.remedies.pods import fits_when_empty
 from scheduler_core.explain.remedies.remedy import Axis, Remedy, Sizes
 from scheduler_core.explain.remedies.waiting import Waiting, as_quantity, round_amounts, smallest_unit
-from scheduler_core.explain.wording import agreed, counted, exact_quantity, listed
+from scheduler_core.explain.wording import agreed, counted, listed
 from scheduler_core.model.allocatable import allocatable_of
 from scheduler_core.resource import MIN_RESOURCE, PODS, Resource
+from scheduler_core.units import exact_amount_text
 
 _MOST_ADDED = 256
 _POOLS = 3
@@ -126,7 +127,7 @@ def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, f
         ]
 
     def sentence(sizes: Sizes) -> str:
-        text = listed(exact_quantity(name, amount) for name, amount in larger(sizes).items())
+        text = listed(exact_amount_text(name, amount) for name, amount in larger(sizes).items())
         size = f", but with {text}" if larger(sizes) else ""
         like = f"{counted(sizes[0], 'more node')} like {pool.name}{size}"
         have = f"{counted(len(pool.nodes), 'node')} {agreed(len(pool.nodes), 'has', 'have')}"
@@ -221,7 +222,8 @@ def _enlarged(waiting: Waiting, pools: list[Pool]) -> Iterator[Remedy]:
 
     def sentence(sizes: Sizes) -> str:
         parts = [
-            f"{exact_quantity(resource, amount)} instead of {exact_quantity(resource, offered.get(resource))}"
+            f"{exact_amount_text(resource, amount)} "
+            f"instead of {exact_amount_text(resource, offered.get(resource))}"
             for resource, amount in larger(sizes).items()
         ]
         return f"a larger node {name}: {', '.join(parts)}"
@@ -233,5 +235,5 @@ def _enlarged(waiting: Waiting, pools: list[Pool]) -> Iterator[Remedy]:
         changes,
         sentence,
         lambda sizes: {"node": name, "before": offered.as_dict(), "after": larger(sizes)},
-        lambda sizes: f"{name} with {listed(exact_quantity(r, a) for r, a in larger(sizes).items())}",
+        lambda sizes: f"{name} with {listed(exact_amount_text(r, a) for r, a in larger(sizes).items())}",
     )

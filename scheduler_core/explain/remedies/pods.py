@@ -15,13 +15,14 @@ from scheduler_core.explain.remedies.waiting import (
     round_amounts,
     smallest_unit,
 )
-from scheduler_core.explain.wording import exact_quantity, listed
+from scheduler_core.explain.wording import listed
 from scheduler_core.model.pod import container_requests, is_sidecar
 from scheduler_core.resource import MIN_RESOURCE, Resource
 from scheduler_core.resource_list import read_resource_list
+from scheduler_core.units import exact_amount_text
 
 _LEAST_LEFT = 10
-"""A request is cut to a tenth at most: a pod that needs 8 CPU cannot use a millicore."""
+"""A request is cut to a tenth at most: a pod that needs 8 cores cannot use a millicore."""
 _MOST_NODES = 16
 _REPELLING = ("NoSchedule", "NoExecute")
 _CONSTRAINTS = (
@@ -88,7 +89,7 @@ def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
 
     def sentence(sizes: Sizes) -> str:
         text = ", ".join(
-            f"{exact_quantity(name, limit)} instead of {exact_quantity(name, tops[name])}"
+            f"{exact_amount_text(name, limit)} instead of {exact_amount_text(name, tops[name])}"
             for name, limit in limits(sizes).items()
         )
         who = "the waiting pod" if len(waiting.pods) == 1 else "each waiting pod"
@@ -102,7 +103,9 @@ def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
         changes,
         sentence,
         lambda sizes: {"job": waiting.job, "before": tops, "after": {**tops, **limits(sizes)}},
-        lambda sizes: f"{listed(exact_quantity(name, limit) for name, limit in limits(sizes).items())} a pod",
+        lambda sizes: (
+            f"{listed(exact_amount_text(name, limit) for name, limit in limits(sizes).items())} a pod"
+        ),
     )
 
 

@@ -11,10 +11,11 @@ from scheduler_core.explain.cycle_view import items
 from scheduler_core.explain.remedies.remedy import Axis, Option, Remedy, Sizes, choice
 from scheduler_core.explain.remedies.waiting import Waiting, as_quantity, round_amounts, smallest_unit
 from scheduler_core.explain.remedies.weights import queue_weight, tree_weights
-from scheduler_core.explain.wording import agreed, exact_quantity, listed
+from scheduler_core.explain.wording import agreed, listed
 from scheduler_core.model.queue import ROOT
 from scheduler_core.resource import Resource
 from scheduler_core.resource_list import read_resource_list
+from scheduler_core.units import exact_amount_text
 
 _MOST_QUEUES = 16
 _RECLAIMING = frozenset({"reclaim", "gangreclaim"})
@@ -181,8 +182,8 @@ def _amount_remedy(
         parts = []
         for queue in dict.fromkeys(amount.queue for amount, _ in moved(sizes)):
             text = " and ".join(
-                f"{exact_quantity(amount.resource, after(amount, size))} "
-                f"instead of {exact_quantity(amount.resource, amount.before)}"
+                f"{exact_amount_text(amount.resource, after(amount, size))} "
+                f"instead of {exact_amount_text(amount.resource, amount.before)}"
                 for amount, size in moved(sizes)
                 if amount.queue == queue
             )
@@ -202,7 +203,7 @@ def _amount_remedy(
         parts = []
         for queue in dict.fromkeys(amount.queue for amount, _ in moved(sizes)):
             mine = [(one.resource, after(one, size)) for one, size in moved(sizes) if one.queue == queue]
-            parts.append(f"{' and '.join(exact_quantity(*pair) for pair in mine)} for queue {queue}")
+            parts.append(f"{' and '.join(exact_amount_text(*pair) for pair in mine)} for queue {queue}")
         return ", ".join(parts)
 
     what = f"{'lower ' if sign < 0 else ''}{field} of {listed(queues)}"

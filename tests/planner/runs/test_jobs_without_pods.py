@@ -48,7 +48,7 @@ def test_jobs_without_pods_are_counted_and_listed_as_waiting(
 def test_a_job_without_pods_states_its_reason(run: Run, api: APIClient, browser: Client) -> None:
     rejected, enqueued = (JobOutcome.objects.get(job=key) for key in (REJECTED, ENQUEUED))
     assert (rejected.gate, rejected.phase_after) == ("enqueue", "Pending")
-    assert "its minResources are 4,000 CPU" in rejected.message
+    assert "its minResources are 4,000 cores" in rejected.message
     assert (enqueued.gate, enqueued.phase_after) == ("noPods", "Inqueue")
     assert "its controller creates them once its PodGroup is Inqueue" in enqueued.message
     for row in (rejected, enqueued):

@@ -35,7 +35,7 @@ def test_the_run_page_shows_the_loop_and_a_change_that_ends_it(browser: Client, 
     assert "An eviction loop: from cycle 3 on" in page
     assert "1, 3, 5, 7" in page
     assert "the share of queue queue1 has fallen to 0" in page
-    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in page
+    assert "Deserved of queue queue1: 4 cores instead of 3 cores: no pod is evicted" in page
 
 
 def test_a_public_link_shows_the_loop(client: Client, run: Run, editor) -> None:

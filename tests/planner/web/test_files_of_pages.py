@@ -84,7 +84,7 @@ def file_of(browser: Client, link: str) -> list[list[str]]:
 
 
 def numbers_of(cells: Iterable[str]) -> set[float]:
-    """Return the numbers among cells, and 1000 times each: 8 CPU are 8000 millicores."""
+    """Return the numbers among cells, and 1000 times each: 8 cores are 8000 millicores."""
     found = set()
     for cell in cells:
         with suppress(QuantityError):
