@@ -1,10 +1,15 @@
 """Roles: the controls on pages, and the checks in services."""
 
+import html
+import re
+
 import pytest
 from django.test import Client
 
 from planner.accounts.models import Role, User
 from planner.accounts.services.members import member_change, member_remove, member_set
+from planner.accounts.services.workspaces import workspace_create
+from planner.clusters.services.samples import sample_load
 from planner.errors import Invalid, RoleTooLow
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
@@ -40,6 +45,48 @@ def test_a_viewer_reads_every_page_without_controls_for_changes(client: Client, 
         content = answer.content.decode()
         for offer in ("Run this scenario</button>", "Run it again", "Save configuration", "data-edit"):
             assert offer not in content
+
+
+def test_no_page_asks_a_viewer_to_do_what_only_editors_may_do(client: Client, finished_run: Run) -> None:
+    log_in(client, "viewer", Role.VIEWER)
+    scenario = factories.scenario(name="not run")
+    for page in (
+        "/",
+        "/traces/",
+        f"/scenarios/{scenario.pk}/",
+        f"/scenarios/{scenario.pk}/forecasts/",
+        f"/scenarios/{scenario.pk}/experiments/",
+        f"/runs/{finished_run.pk}/fit/",
+        f"/runs/{finished_run.pk}/upgrade/",
+    ):
+        content = " ".join(client.get(page).content.decode().split())
+        for request in (
+            "Press “",
+            "below, ",
+            "below: ",
+            "Open the sample",
+            "Import a cluster",
+            "> Describe a pod",
+        ):
+            assert request not in content, (page, request)
+        assert "ditor of the workspace can" in content or page == "/", page
+
+
+def test_the_sample_shows_a_viewer_what_can_be_read(client: Client, db: None) -> None:
+    scenario = sample_load(workspace=factories.workspace())
+    viewer = log_in(client, "viewer", Role.VIEWER)
+    page = client.get(f"/scenarios/{scenario.pk}/").content.decode()
+    assert "The sample in five steps" not in page
+    assert "create a workspace of your own" in page
+    asked = re.search(r'href="(/scenarios/[^"]+/reach/\?figure=deserved[^"]+)"', page)
+    assert asked
+    answer = " ".join(client.get(html.unescape(asked[1])).content.decode().split())
+    assert "weight of agents" in answer
+    workspace_create(user=viewer, name="of my own")
+    page = client.get(f"/scenarios/{scenario.pk}/").content.decode()
+    assert "it opens in a workspace that you may edit" in page
+    log_in(client, "editor", Role.EDITOR)
+    assert "The sample in five steps" in client.get(f"/scenarios/{scenario.pk}/").content.decode()
 
 
 def test_services_check_roles_themselves(scenario: Scenario) -> None:

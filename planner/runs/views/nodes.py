@@ -213,6 +213,7 @@ def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
         except Invalid as error:
             problems = error.problems
             form.refuse(problems)
+            context |= {"fit_search": None, "fit_found": None}
         else:
             if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
                 return redirect("planner:run-fit", run.pk)

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
+from planner.accounts.selectors.workspaces import editable
 from planner.clusters.sample import SAMPLE_NAME
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.history import last_changes, steps
@@ -68,6 +69,7 @@ def scenario_page(
         "runs": scenario_runs(scenario),
         "changes": last_changes(scenario),
         "is_sample": scenario.snapshot.name == SAMPLE_NAME,
+        "may_edit_elsewhere": editable(caller(request)).exists,
         **(changed or {}),
     }
     if "tree" not in context:

@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from planner.accounts.models import Role
 from planner.accounts.selectors.workspaces import memberships
 from planner.clusters.services.samples import sample_load
 from planner.web.selectors.home import run_lines, scenario_lines, scenario_tree
@@ -32,6 +33,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "tag": tag,
         "here": here,
         "memberships": mine,
+        "may_edit": any(member.role != Role.VIEWER for member in mine),
         "place": "home",
     }
     return render(request, "web/home.html", context)

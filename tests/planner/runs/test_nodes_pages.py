@@ -148,6 +148,16 @@ def test_an_invalid_pod_is_refused_with_all_its_problems(
     assert [found["path"] for found in refused.json()["problems"]] == ["queue", "requests.cpu"]
 
 
+def test_a_refused_pod_hides_the_answer_for_the_previous_one(browser: Client, finished_run: Run) -> None:
+    at = f"/runs/{finished_run.pk}/fit/"
+    browser.post(at, {"queue": "waits", "requests.cpu": "1"})
+    executed(finished_run.searches.get())
+    assert "It fits on" in text_of(browser.get(at))
+    refused = text_of(browser.post(at, {"queue": "waits", "requests.cpu": "lots"}))
+    assert 'id="id_requests.cpu_error"' in refused
+    assert "It fits on" not in refused
+
+
 def test_the_pod_form_has_a_field_for_each_device_of_the_cluster(
     browser: Client, transactional_db: None
 ) -> None:
