@@ -34,7 +34,7 @@ KINDS: Mapping[str, str] = {
     "unblock.larger-node": "larger node",
     "unblock.pair": "pair of changes",
 }
-_OF_THE_CONFIGURATION = ("unblock.actions", "unblock.switches", "unblock.tiers")
+_MERGED = ("unblock.actions", "unblock.switches", "unblock.tiers", "unblock.nodes")
 _EFFECT = ("id", "runs", "members", "evicted", "spared", "repeated", "changed")
 _RANKS = {name: rank for rank, name in enumerate(KINDS)}
 
@@ -62,7 +62,7 @@ def when_it_runs(outcome: Outcome, job: str) -> str:
 
 
 def merged_equals(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return offers without configuration changes that have the same effect as an earlier one.
+    """Return offers without changes of the configuration or more nodes with the effect of an earlier one.
 
     The earlier offer's sentence names the omitted changes.
     """
@@ -70,7 +70,7 @@ def merged_equals(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     others: dict[Any, list[str]] = {}
     for number, offer in enumerate(offers):
         effect: Any = number
-        if offer["id"] in _OF_THE_CONFIGURATION:
+        if offer["id"] in _MERGED:
             effect = repr([offer[name] for name in _EFFECT])
         if effect in kept:
             others.setdefault(effect, []).append(offer["reason"]["numbers"]["change"])
@@ -78,7 +78,8 @@ def merged_equals(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             kept[effect] = dict(offer)
     for effect, changes in others.items():
         reason = kept[effect]["reason"]
-        sentence = f"{reason['sentence']} {capitalised(listed(changes))} would have the same effect."
+        either = capitalised(listed(changes, "or"))
+        sentence = f"{reason['sentence']} {either} would have the same effect."
         kept[effect]["reason"] = {**reason, "sentence": sentence}
     return list(kept.values())
 

@@ -57,19 +57,19 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str], conjunction: str = "and") -> str:
     """Return names as one phrase.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed([])
-    ('a, b and c', 'nobody')
+    >>> listed(["a", "b", "c"]), listed(["a", "b"], "or"), listed([])
+    ('a, b and c', 'a or b', 'nobody')
 
     """
     names = list(names)
     if len(names) < 2:
         return names[0] if names else "nobody"
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
 
 
 def agreed(count: int, one: str, many: str) -> str:

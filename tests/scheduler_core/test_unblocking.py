@@ -20,6 +20,8 @@ from scheduler_core.explain import Limits
 from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.effects import effect_text
 from scheduler_core.explain.extent import extent
+from scheduler_core.explain.pending import diagnosis
+from scheduler_core.explain.remedies import remedies
 from scheduler_core.explain.remedies.configuration import tier_remedies
 from scheduler_core.explain.remedies.waiting import Waiting
 from scheduler_core.model.pod import pod_request
@@ -411,6 +413,21 @@ def test_equal_nodes_are_proposed_as_one_pool() -> None:
         "2 more nodes like n0 (6 nodes have its labels, taints and size): job default/j then runs at once"
     )
     assert sentence(offer).startswith(wanted)
+
+
+def test_pools_that_differ_only_in_labels_are_tried_last_and_are_one_proposal() -> None:
+    document = scenario(
+        nodes=[node(f"n{number}", cpu=2, labels={"zone": "ab"[number % 2]}) for number in range(6)],
+        podgroups=[podgroup("j", min_member=8)],
+        pods=pods("j", 8, cpu=2),
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.nodes"]
+    assert sentence(offer).startswith("2 more nodes like n0 (3 nodes have its labels, taints and size): ")
+    assert sentence(offer).endswith(" 2 more nodes like n1 would have the same effect.")
+    view = CycleView(document, simulate_document(document))
+    *_, last = remedies(view, "default/j", diagnosis(view, "default/j") or {})
+    assert last.what == "more nodes like n1"
 
 
 def test_capability_of_a_queue_and_its_ancestors_is_raised_together() -> None:

@@ -59,4 +59,5 @@ def remedies(view: CycleView, job: str, about: Mapping[str, Any]) -> list[Remedy
     waiting = Waiting(view, job, about)
     found = [remedy for kind in _KINDS for remedy in kind(waiting)]
     first = _FIRST.get(str(about.get("gate") or ""), ())
-    return sorted(found, key=lambda remedy: first.index(remedy.name) if remedy.name in first else len(first))
+    ranks = {name: rank for rank, name in enumerate(first)}
+    return sorted(found, key=lambda remedy: (remedy.is_variant, ranks.get(remedy.name, len(ranks))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scheduler_core.explain.changes import Change
@@ -53,8 +53,10 @@ def node_remedies(waiting: Waiting) -> Iterator[Remedy]:
         for pool in pools
         if any(fits_when_empty(pool.offered, request) for request in waiting.requests.values())
     ]
+    sizes: set[str] = set()
     for pool in large_enough[:_POOLS]:
-        yield _more(waiting, pool, names, {})
+        yield replace(_more(waiting, pool, names, {}), is_variant=_size(pool.first) in sizes)
+        sizes.add(_size(pool.first))
     largest = _largest_request(waiting)
     if not any(fits_when_empty(pool.offered, largest) for pool in pools):
         nearest = sorted(pools, key=lambda pool: (len(_lacking(pool, largest)), -len(pool.nodes), pool.name))
@@ -82,8 +84,12 @@ def _shape(node: Object) -> str:
         for name, value in (metadata.get("labels") or {}).items()
         if name != "kubernetes.io/hostname" and value != metadata["name"]
     }
-    amounts = (node.get("status") or {}).get("allocatable") or (node.get("status") or {}).get("capacity")
-    return repr((sorted(labels.items()), spec.get("taints"), sorted((amounts or {}).items())))
+    return repr((sorted(labels.items()), spec.get("taints"), _size(node)))
+
+
+def _size(node: Object) -> str:
+    status = node.get("status") or {}
+    return repr(sorted((status.get("allocatable") or status.get("capacity") or {}).items()))
 
 
 def _largest_request(waiting: Waiting) -> Amounts:
@@ -126,12 +132,14 @@ def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, f
             for made in (_copy(pool.first, number, names, larger(sizes)) for number in range(1, sizes[0] + 1))
         ]
 
-    def sentence(sizes: Sizes) -> str:
+    def change(sizes: Sizes) -> str:
         text = listed(exact_amount_text(name, amount) for name, amount in larger(sizes).items())
         size = f", but with {text}" if larger(sizes) else ""
-        like = f"{counted(sizes[0], 'more node')} like {pool.name}{size}"
+        return f"{counted(sizes[0], 'more node')} like {pool.name}{size}"
+
+    def sentence(sizes: Sizes) -> str:
         have = f"{counted(len(pool.nodes), 'node')} {agreed(len(pool.nodes), 'has', 'have')}"
-        return f"{like} ({have} its labels, taints and size)"
+        return f"{change(sizes)} ({have} its labels, taints and size)"
 
     return Remedy(
         "unblock.nodes",
@@ -140,6 +148,7 @@ def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, f
         changes,
         sentence,
         lambda sizes: {
+            "change": change(sizes),
             "like": pool.name,
             "before": len(pool.nodes),
             "after": len(pool.nodes) + sizes[0],

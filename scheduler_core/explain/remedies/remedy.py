@@ -61,6 +61,8 @@ class Remedy:
         The numbers for given sizes.
     tried : callable
         A short phrase for given sizes, for changes that do not help.
+    is_variant : bool
+        Whether it resembles another one so much that its effect is probably the same; it is tried last.
 
     """
 
@@ -71,6 +73,7 @@ class Remedy:
     sentence: Callable[[Sizes], str]
     numbers: Callable[[Sizes], dict[str, Any]]
     tried: Callable[[Sizes], str]
+    is_variant: bool = False
 
     @property
     def largest(self) -> Sizes:
