@@ -1,7 +1,9 @@
 """The forms that start an experiment: a document, or one or two settings with their values."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -10,10 +12,12 @@ from django import forms
 from planner.errors import Invalid
 from planner.web.forms import LongSelect, ReadField, TypedForm
 from planning.experiments.definition import experiment_read
+from planning.rows import Problem
 from planning.units import resource_label
 
 Texts = Mapping[str, str]
 PLACES = ("first", "second")
+PARTS = ("setting", "values")
 CYCLES = 3
 """The cycles of the short form, enough for evicted pods to terminate and others to be bound."""
 QUEUE_FIELDS = ("weight", "priority")
@@ -93,15 +97,35 @@ class ExperimentForm(TypedForm):
 
     def written(self, scenario: str) -> dict[str, Any]:
         """Return the experiment as a document; raise Invalid."""
-        typed = self.typed()
+        return self._written(self.typed(), scenario)
+
+    def readable(self, scenario: str) -> dict[str, Any]:
+        """Return the document of a form with errors, without what has them, so that the rest is checked."""
+        return self._written({**dict.fromkeys(self.fields), **self.cleaned_data}, scenario)
+
+    def refuse(self, problems: Iterable[Problem]) -> None:
+        """Show problems of a setting's values at the field in which they were entered."""
+        super().refuse([replace(one, path=self._entered_at(one.path or "")) for one in problems])
+
+    def _entered_at(self, path: str) -> str:
+        found = re.match(r"settings\[(\d+)\]\.(values)?", path)
+        return f"{self._places()[int(found[1])]}.{found[2] or 'setting'}" if found else path
+
+    def _places(self) -> list[str]:
+        """Return the settings with values, in the order of the document."""
+        typed = self.cleaned_data
+        return [place for place in PLACES if all(typed.get(f"{place}.{part}") for part in PARTS)]
+
+    def _written(self, typed: Mapping[str, Any], scenario: str) -> dict[str, Any]:
         settings = []
-        for place in PLACES:
-            if typed[f"{place}.setting"]:
-                setting = json.loads(typed[f"{place}.setting"])
-                values = [_value(value, setting) for value in _parts(typed[f"{place}.values"])]
-                settings.append({**setting, "values": values})
+        for place in self._places():
+            setting = json.loads(typed[f"{place}.setting"])
+            values = [_value(value, setting) for value in _parts(typed[f"{place}.values"])]
+            settings.append({**setting, "values": values})
         most = {figure: typed[f"goal.{figure}"] for figure in GOALS}
-        goals = [{"figure": figure, "at_most": count} for figure, count in most.items() if count is not None]
+        goals = [
+            {"figure": figure, "at_most": count} for figure, count in most.items() if isinstance(count, int)
+        ]
         return {
             "name": typed["name"] or "experiment",
             "scenario": scenario,

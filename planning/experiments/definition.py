@@ -157,6 +157,7 @@ def grid_of(document: Json, written: Json, workload: str = "") -> tuple[Grid, li
             setting = setting_of(one, forecast)
             setting.levels(base)
             settings.append(setting)
+            problems += _value_problems(base, setting, ("settings", number), one)
         except UnusableSetting as unusable:
             at = ("settings", number, unusable.key)
             problems.append(_problem(unusable.key, at, unusable.message, unusable.fix))
@@ -164,6 +165,16 @@ def grid_of(document: Json, written: Json, workload: str = "") -> tuple[Grid, li
         return Grid(base, settings), problems
     problems += [_problem(*one) for one in forecast_problems(base, settings, written, workload)]
     return ForecastGrid(base, settings, Work.of(forecast, workload)), problems
+
+
+def _value_problems(document: Json, setting: Setting, at: Steps, written: Json) -> list[Problem]:
+    """Return the values of a setting that no cell can have."""
+    refusals = [setting.refusal(document, value) for value in setting.values]
+    return [
+        _problem("value", (*at, "values", place) if "values" in written else (*at, "range"), *refusal)
+        for place, refusal in enumerate(refusals)
+        if refusal
+    ]
 
 
 def size_problems(written: Json, definition: Definition, space: Space) -> list[Problem]:

@@ -78,6 +78,10 @@ class Setting(ABC):
     def present(self, document: Json) -> Any:
         """Return the document's value, None without one, or raise UnusableSetting."""
 
+    def refusal(self, document: Json, value: Any) -> tuple[str, str] | None:
+        """Return why no cell can have a value, with the fix; None if one can."""
+        return None
+
     def moved(self, document: Json, value: Any) -> Parts:
         """Return the changed parts of the document for a value of this setting."""
         return {}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from manifests.pools import node_like, numbered_names
-from planning.experiments.levels import Json, Level, Parts, Setting, UnusableSetting
+from planning.experiments.levels import Json, Parts, Setting, UnusableSetting
+from planning.experiments.values import Refusal, count_refusal
 from planning.nodes import pool_name
 
 
@@ -23,7 +24,7 @@ class PoolSetting(Setting):
     def moved(self, document: Json, value: Any) -> Parts:
         """Return the nodes with this many in the pool."""
         nodes, members = list(document.get("nodes") or ()), self._members(document)
-        more = self._count(value) - len(members)
+        more = int(value) - len(members)
         if more >= 0:
             first = members[0]["metadata"]["name"]
             names = numbered_names(f"{first}-more", more, {node["metadata"]["name"] for node in nodes})
@@ -41,21 +42,19 @@ class PoolSetting(Setting):
 
     def timed(self, document: Json, value: Any) -> Json:
         """Return how many nodes join the pool, or are drained."""
-        more = self._count(value) - len(self._members(document))
+        more = int(value) - len(self._members(document))
         return {"pool": self.pool, **({"add": more} if more > 0 else {"remove": -more, "how": "drain"})}
 
-    def levels(self, document: Json) -> list[Level]:
-        """Return the levels; reject a count that the pool cannot have."""
-        found = super().levels(document)
-        for level in found:
-            if not level.is_present and not self.at:
-                self.moved(document, level.value)
-        return found
-
-    def _count(self, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise UnusableSetting("values", f"{value!r} is not a number of nodes", "write whole numbers")
-        return value
+    def refusal(self, document: Json, value: Any) -> Refusal | None:
+        """Return why the pool cannot have this many nodes."""
+        if found := count_refusal(value):
+            return found
+        try:
+            if not self.at:
+                self.moved(document, value)
+        except UnusableSetting as unusable:
+            return unusable.message, unusable.fix
+        return None
 
     def _members(self, document: Json) -> list[Json]:
         nodes = document.get("nodes") or ()

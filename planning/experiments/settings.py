@@ -14,6 +14,7 @@ import manifests
 from manifests.pools import node_like, numbered_names
 from planning.experiments.levels import Json, Level, Parts, Setting, UnusableSetting
 from planning.experiments.pools import PoolSetting
+from planning.experiments.values import Refusal, conf_refusal, count_refusal, queue_refusal
 from planning.experiments.workload_settings import WORK, WorkSetting
 
 AMOUNTS = ("deserved", "capability", "guarantee")
@@ -54,6 +55,11 @@ class QueueSetting(Setting):
         spec[self._steps[-1]] = value
         return {"queues": queues}
 
+    def refusal(self, document: Json, value: Any) -> Refusal | None:
+        """Return why the queue cannot have the value."""
+        alone = {"queues": [_queue(document, self.queue)]}
+        return queue_refusal(self.moved(alone, value)["queues"][0], self._steps)
+
     def timed(self, document: Json, value: Any) -> Json:
         """Return the patch of the queue's spec."""
         patch = value
@@ -69,6 +75,10 @@ class ActionsSetting(Setting):
     def present(self, document: Json) -> Any:
         """Return the actions of the configuration."""
         return _conf(document).get("actions")
+
+    def refusal(self, document: Json, value: Any) -> Refusal | None:
+        """Return why Volcano does not take the actions."""
+        return conf_refusal(document, _conf(document), self.moved(document, value)["scheduler_conf"])
 
     def moved(self, document: Json, value: Any) -> Parts:
         """Return the configuration with other actions."""
@@ -87,6 +97,10 @@ class ArgumentSetting(Setting):
         tier, place = self._entry(_conf(document))
         entry = _conf(document)["tiers"][tier]["plugins"][place]
         return (entry.get("arguments") or {}).get(self.argument)
+
+    def refusal(self, document: Json, value: Any) -> Refusal | None:
+        """Return why Volcano keeps the default of the argument instead of the value."""
+        return conf_refusal(document, _conf(document), self.moved(document, value)["scheduler_conf"])
 
     def moved(self, document: Json, value: Any) -> Parts:
         """Return the configuration with another argument."""
@@ -116,6 +130,10 @@ class NodesSetting(Setting):
         """Return 0: no node is added."""
         self._model(document)
         return 0
+
+    def refusal(self, document: Json, value: Any) -> Refusal | None:
+        """Return why this many copies cannot be added."""
+        return count_refusal(value)
 
     def moved(self, document: Json, value: Any) -> Parts:
         """Return the nodes with this many copies."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planning.experiments.levels import Json, Level, Setting, UnusableSetting
+from planning.experiments.levels import Json, Setting
+from planning.experiments.values import Refusal
 
 WORK: Mapping[str, Any] = {"rate": 1.0, "size": 1.0, "run_time": 1.0, "seed": None}
 """The options that may vary, each with its default; without a seed the trace itself is used."""
@@ -32,15 +33,14 @@ class WorkSetting(Setting):
         """Return the value in the experiment's forecast."""
         return self.now
 
-    def levels(self, document: Json) -> list[Level]:
-        """Return the levels; reject an invalid factor."""
-        for value in self.values:
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if self.option == "seed" and not (isinstance(value, int) and is_number and value >= 0):
-                raise UnusableSetting("values", f"{value!r} is not a seed", "write whole numbers from 0 on")
-            if not is_number or (self.option != "seed" and not 0.0001 <= value <= 1e6):
-                raise UnusableSetting("values", f"{value!r} is not a factor", "write numbers above 0")
-        return super().levels(document)
+    def refusal(self, document: Json, value: Any) -> Refusal | None:
+        """Return why the work cannot be drawn with a value."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if self.option == "seed" and not (isinstance(value, int) and is_number and value >= 0):
+            return f"{value!r} is not a seed", "write whole numbers from 0 on"
+        if not is_number or (self.option != "seed" and not 0.0001 <= value <= 1e6):
+            return f"{value!r} is not a factor", "write numbers from 0.0001 to 1000000"
+        return None
 
     def options(self, value: Any) -> Json:
         """Return the option with this value."""

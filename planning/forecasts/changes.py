@@ -70,6 +70,7 @@ def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[
         found = list(_form_problems(change, place))
         at = seconds_until(change.get("at"), begin) if "at" in change else None
         if at is None:
+            found += _State(document).problems(change, place) if not found and "queue" in change else ()
             found.append(
                 _problem(place, "at", f"{change.get('at')!r} is not a moment of the forecast", FORMS)
             )
@@ -80,13 +81,11 @@ def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[
     timed = []
     for at, place, change in sorted(read, key=lambda entry: entry[:2]):
         made = state.make(change, place)
-        if isinstance(made, Problem):
-            problems.append(made)
-        elif isinstance(made, list):
-            problems += made
-        else:
+        if isinstance(made, tuple):
             event, message = made
             timed.append(Timed(at, {"at": at, **event}, message, place))
+        else:
+            problems += made if isinstance(made, list) else [made]
     return timed, problems
 
 
@@ -133,6 +132,11 @@ class _State:
         self._nodes = {node["metadata"]["name"]: node for node in items(document.get("nodes"))}
         self._names = set(self._nodes)
         self._unusable: set[str] = set()
+
+    def problems(self, change: Json, place: int) -> list[Problem]:
+        """Return why a change is impossible in this state; none if it is possible."""
+        made = self.make(change, place)
+        return [] if isinstance(made, tuple) else made if isinstance(made, list) else [made]
 
     def make(self, change: Json, place: int) -> tuple[Json, str] | Problem | list[Problem]:
         """Return the event of a change with the change in words, or why it is impossible."""

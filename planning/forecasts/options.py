@@ -45,7 +45,7 @@ _NUMBERS = [name for name, value in DEFAULTS.items() if isinstance(value, float)
 def option_problems(
     options: Json, *, trace_queues: Collection[str], queues: Collection[str]
 ) -> list[Problem]:
-    """Return the problems of options; `queues` are the scenario's leaf queues."""
+    """Return the problems of options; `queues` are the scenario's leaf queues. Absent ones have none."""
     return [
         *_numbers(options),
         *_seeds(options),
@@ -55,12 +55,14 @@ def option_problems(
 
 
 def _numbers(options: Json) -> Iterator[Problem]:
-    for name in _NUMBERS:
+    for name in (name for name in _NUMBERS if name in options):
         value, least = float(options[name]), _AT_LEAST.get(name, 0.0)
         if not least <= value <= LONGEST:
             yield _problem(
                 name, f"{name} is out of range", actual=value, fix=f"Choose {least:g} to {LONGEST:,.0f}."
             )
+    if not {"horizon_seconds", "period_seconds"} <= options.keys():
+        return
     sessions = float(options["horizon_seconds"]) / max(float(options["period_seconds"]), SHORTEST_PERIOD)
     if sessions > MOST_SESSIONS:
         yield _problem(
@@ -72,13 +74,13 @@ def _numbers(options: Json) -> Iterator[Problem]:
 
 
 def _seeds(options: Json) -> Iterator[Problem]:
-    if options["seeds"] != 0 and not 2 <= options["seeds"] <= MOST_SEEDS:
+    if options.get("seeds", 0) != 0 and not 2 <= options["seeds"] <= MOST_SEEDS:
         message = "The number of drawn workloads is out of range."
         yield _problem("seeds", message, actual=options["seeds"], fix=f"Choose 0, or 2 to {MOST_SEEDS}.")
 
 
 def _evicted(options: Json) -> Iterator[Problem]:
-    if options["evicted"] not in EVICTED:
+    if options.get("evicted", "restart") not in EVICTED:
         message = "Unknown value for what happens to evicted pods."
         yield _problem(
             "evicted", message, actual=options["evicted"], fix=f"Choose one of {', '.join(EVICTED)}."

@@ -128,12 +128,20 @@ def test_a_search_without_a_result_names_the_closest_combination_and_its_misses(
 def test_a_change_that_the_webhook_rejects_is_not_proposed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    setting = "{queue: b, field: weight, values: [-1, 5]}"
+    cluster = json.loads((folder / "cluster.json").read_text())
+    cluster["queues"][0]["spec"]["deserved"] = {"cpu": "2"}
+    (folder / "cluster.json").write_text(json.dumps(cluster))
+    below_deserved = "{queue: a, field: capability, resource: cpu, values: ['1']}"
+    setting = "{queue: b, field: weight, values: [5], price: 2}"
     goal = "{figure: deserved, queue: b, resource: cpu, at_least: '3'}"
-    text = f"name: x\nsnapshot: {{files: [cluster.json]}}\nsettings: [{setting}]\ngoals: [{goal}]\n"
-    (folder / "search.yaml").write_text(text)
+    head = f"name: x\nsnapshot: {{files: [cluster.json]}}\ngoals: [{goal}]\n"
+    (folder / "search.yaml").write_text(f"{head}settings: [{below_deserved}, {setting}]\n")
     body = json_output(capsys, "search", "search.yaml", "--processes", "1")
-    assert body["smallest"]["settings"] == {"b.weight": 5}
+    assert body["smallest"]["settings"] == {"a.capability.cpu": None, "b.weight": 5}
+    sweep = head.replace("goals", "figures").replace(", at_least: '3'", "")
+    (folder / "sweep.yaml").write_text(f"{sweep}settings: [{below_deserved}, {setting}]\n")
+    cells = json_output(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]
+    assert (1, 3000) in [(cell["price"], cell["figures"]["deserved cpu of b"]) for cell in cells]
 
 
 def test_the_scenario_of_a_folder_can_be_swept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,6 +33,7 @@ from planning.experiments.definition import (
 from planning.experiments.outcomes import Entry
 from planning.experiments.reuse import KnownCells
 from planning.experiments.space import Combination
+from planning.rows import Problem
 from planning.version import ENGINE_VERSION
 
 GROUPS = 16
@@ -54,12 +55,29 @@ def experiment_create(
     with every problem.
     """
     role_require(user=user, workspace=scenario.workspace)
+    read, problems = _read(scenario, written)
+    if read is None or problems:
+        raise Invalid(problems)
+    return _queue(*read, user)
+
+
+def experiment_problems(*, scenario: Scenario, written: Mapping[str, Any]) -> list[Problem]:
+    """Return everything that prevents an experiment, for a form that is incomplete itself."""
+    return _read(scenario, written)[1]
+
+
+_Read = tuple[Scenario, tuple[Blob, Blob | None], dict[str, Any], Grid]
+"""The scenario, the contents to keep, the document and the grid of an experiment."""
+
+
+def _read(scenario: Scenario, written: Mapping[str, Any]) -> tuple[_Read | None, list[Problem]]:
+    """Return the parts of an experiment if they can be read, and every problem."""
     with_scenario = {**written, "scenario": scenario.name or str(scenario.pk)}
     with_scenario.pop("snapshot", None)
     if isinstance(with_scenario.get("forecast"), Mapping):
         with_scenario["forecast"] = with_prices(with_scenario["forecast"], scenario.workspace)
     if problems := written_problems(with_scenario):
-        raise Invalid(problems)
+        return None, problems
     workload = workload_of(with_scenario, scenario.workspace)
     present, _, frozen = scenario_frozen(scenario)
     text = workload.content().decode() if workload else ""
@@ -69,9 +87,7 @@ def experiment_create(
         *size_problems(with_scenario, definition, grid),
         *name_problems(grid.document, definition, grid),
     ]
-    if problems:
-        raise Invalid(problems)
-    return _queue(present, (Blob.of(frozen), workload), with_scenario, grid, user)
+    return (present, (Blob.of(frozen), workload), with_scenario, grid), problems
 
 
 @transaction.atomic

@@ -17,7 +17,11 @@ from planner.experiments.models import Experiment
 from planner.experiments.selectors.experiments import experiments, get_experiment, scenario_experiments
 from planner.experiments.selectors.offers import Offer, offered
 from planner.experiments.services.cells import cell_forecast, cell_open
-from planner.experiments.services.experiments import experiment_create, experiment_delete
+from planner.experiments.services.experiments import (
+    experiment_create,
+    experiment_delete,
+    experiment_problems,
+)
 from planner.experiments.services.settling import experiment_cancel
 from planner.experiments.views.experiment_page import ExperimentPage
 from planner.runs.services.runs import run_create
@@ -56,9 +60,19 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         written = form.written(scenario.name)
         experiment = experiment_create(scenario=scenario, written=written, user=caller(request))
     except Invalid as error:
-        form.refuse(error.problems)
-        return _begin_page(request, scenario, form, problems=error.problems, status=INVALID)
+        found = error.problems or _further(scenario, form)
+        problems = [*form.problems, *found]
+        form.refuse(found)
+        return _begin_page(request, scenario, form, problems=problems, status=INVALID)
     return redirect("planner:experiment", experiment.pk)
+
+
+def _further(scenario: Scenario, form: ExperimentForm | DocumentForm) -> list[Problem]:
+    """Return the problems of what a form with errors of its own has entered in its other fields."""
+    if isinstance(form, DocumentForm):
+        return []
+    written = form.readable(scenario.name)
+    return experiment_problems(scenario=scenario, written=written) if written["settings"] else []
 
 
 @login_required

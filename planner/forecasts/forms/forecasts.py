@@ -1,6 +1,8 @@
 """The forms of a forecast, its wait targets, its moments and its prices."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -13,6 +15,7 @@ from planning.forecasts.costs import Prices
 from planning.forecasts.options import DEFAULTS, EVICTED
 from planning.forecasts.seeds import MOST_SEEDS
 from planning.nodes import pool_label
+from planning.rows import Problem
 
 Texts = Mapping[str, str]
 
@@ -70,13 +73,22 @@ class ForecastForm(TypedForm):
 
     def options(self) -> dict[str, Any]:
         """Return the options; raise Invalid."""
-        typed = self.typed()
+        self.typed()
+        return self.readable()
+
+    def readable(self) -> dict[str, Any]:
+        """Return the options of a form with errors, without those that have them."""
+        typed = {**self.cleaned_data}
+        typed["evicted"] = typed["evicted"] or DEFAULTS["evicted"]
         chosen = {name: typed[f"queue.{name}"] for name in self.trace_queues}
         return {
-            **{name: typed[name] for name in (*self._whole, "rest")},
-            "evicted": typed["evicted"] or DEFAULTS["evicted"],
+            **{name: typed[name] for name in (*self._whole, "rest") if name in typed},
             "queues": {name: queue for name, queue in chosen.items() if queue},
         }
+
+    def refuse(self, problems: Iterable[Problem]) -> None:
+        """Show problems of the mapping of queues at the fields of these queues."""
+        super().refuse(replace(one, path=re.sub(r"^queues\.", "queue.", one.path or "")) for one in problems)
 
 
 MOST_TARGETS = 20

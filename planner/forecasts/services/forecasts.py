@@ -19,6 +19,7 @@ from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import late_problems
 from planning.forecasts.options import DEFAULTS, option_problems
 from planning.forecasts.trace_texts import queues_for_jobs
+from planning.rows import Problem
 
 
 def forecast_create(
@@ -37,8 +38,9 @@ def forecast_create(
     targets = {target.queue: target.seconds for target in scenario.wait_targets.all()}
     effective = {**DEFAULTS, "targets": targets, **(options or {})}
     present, state, frozen = scenario_frozen(scenario)
-    queues = queues_for_jobs(state.ordered_queues())
-    problems = option_problems(effective, trace_queues=trace.queues, queues=queues)
+    problems = option_problems(
+        effective, trace_queues=trace.queues, queues=queues_for_jobs(state.ordered_queues())
+    )
     if effective["changes"]:
         document = json.loads(frozen)
         timed, found = timed_changes(document, effective["changes"], str(document.get("now") or ""))
@@ -61,6 +63,14 @@ def forecast_create(
                 options=effective,
             )
         )
+
+
+def forecast_problems(
+    *, scenario: Scenario, trace: WorkloadTrace, options: Mapping[str, Any]
+) -> list[Problem]:
+    """Return the problems of options, of which some may be absent, except those of timed changes."""
+    queues = queues_for_jobs(scenario_frozen(scenario)[1].ordered_queues())
+    return option_problems({"targets": {}, **options}, trace_queues=trace.queues, queues=queues)
 
 
 @transaction.atomic

@@ -16,7 +16,7 @@ from planner.forecasts.forms.forecasts import ForecastForm, TargetsForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import get_forecast, scenario_forecasts, scenario_leaves
 from planner.forecasts.selectors.traces import traces
-from planner.forecasts.services.forecasts import forecast_create, targets_change
+from planner.forecasts.services.forecasts import forecast_create, forecast_problems, targets_change
 from planner.forecasts.views.forecast_page import ForecastPage
 from planner.forecasts.views.timed import TypedChanges
 from planner.forecasts.views.traces import trace_or_404
@@ -42,13 +42,15 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     form = ForecastForm(trace.queues, scenario_leaves(scenario), request.POST)
     timed = TypedChanges(scenario, request.POST, [])
     try:
-        if timed.unread or not form.is_valid():
-            raise Invalid(timed.problems)
+        if not form.is_valid() or timed.unread:
+            further = forecast_problems(scenario=scenario, trace=trace, options=form.readable())
+            raise Invalid([*timed.problems, *further])
         options = {**form.options(), "changes": timed.changes}
         forecast = forecast_create(scenario=scenario, trace=trace, options=options, user=caller(request))
     except Invalid as error:
+        problems = [*form.problems, *error.problems]
         form.refuse(error.problems)
-        return _begin_page(request, scenario, form=form, problems=error.problems, status=INVALID)
+        return _begin_page(request, scenario, form=form, problems=problems, status=INVALID)
     return redirect("planner:forecast", forecast.pk)
 
 

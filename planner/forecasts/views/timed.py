@@ -83,11 +83,19 @@ class TypedChanges:
         broken = {place_of(problem) for problem in self.unread}
         places = [place for place in range(len(self.changes)) if place not in broken]
         timed, found = timed_changes(self._document, [self.changes[place] for place in places], self.begin)
-        found += late_problems(timed, self._horizon)
-        problems = [
-            replace(one, path=PLACE.sub(f"changes[{places[place_of(one)]}]", one.path or "")) for one in found
-        ]
+        if "horizon_seconds" not in self.typed or duration(self.typed["horizon_seconds"]):
+            found += late_problems(timed, self._horizon)
+        problems = [_at(one, places[place_of(one)]) for one in found]
+        for place in sorted(broken):
+            # Of a change that cannot be read as a whole, its time and its queue can be checked.
+            _, found = timed_changes(self._document, [self.changes[place]], self.begin)
+            problems += [_at(one, place) for one in found if (one.path or "").endswith((".at", ".queue"))]
         return timeline(timed, self._horizon), problems
+
+
+def _at(problem: Problem, place: int) -> Problem:
+    """Return a problem of the change at another place."""
+    return replace(problem, path=PLACE.sub(f"changes[{place}]", problem.path or ""))
 
 
 def place_of(problem: Problem) -> int:

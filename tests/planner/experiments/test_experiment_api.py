@@ -55,6 +55,27 @@ def test_a_sweep_is_created_by_the_name_of_its_scenario(api: APIClient) -> None:
     ]
 
 
+def test_values_that_no_cell_can_have_are_refused_each_at_its_place(api: APIClient) -> None:
+    settings = [
+        {"queue": "waits", "field": "weight", "values": [1, "x", 70000]},
+        {"queue": "waits", "field": "deserved", "resource": "cpu", "values": ["2", "-1", "much"]},
+        {"like": "n0", "range": {"from": 1, "to": 2, "step": 0.5}},
+        {"actions": True, "values": ["enqueue, allocate", "allocate, dance"]},
+    ]
+    written = {**factories.SWEEP, "settings": settings}
+    answer = created(api, written, 422, scenario=str(factories.scenario().pk))
+    assert [problem["path"] for problem in answer["problems"]] == [
+        "settings[0].values[1]",
+        "settings[0].values[2]",
+        "settings[1].values[1]",
+        "settings[1].values[2]",
+        "settings[2].range",
+        "settings[3].values[1]",
+    ]
+    assert all(problem["fix"] for problem in answer["problems"])
+    assert not Experiment.objects.exists()
+
+
 def test_an_experiment_on_a_snapshot_creates_a_scenario(api: APIClient) -> None:
     snapshot = factories.scenario().snapshot
     actual = created(api, factories.SWEEP, snapshot=snapshot.name)

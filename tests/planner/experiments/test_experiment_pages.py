@@ -1,5 +1,6 @@
 """The pages of experiments."""
 
+import html
 import json
 import re
 from typing import Any
@@ -117,6 +118,23 @@ def test_invalid_experiment_input_is_refused_with_the_place(
     answer = browser.post(f"/scenarios/{factories.scenario().pk}/experiments/", typed)
     assert answer.status_code == 422
     assert says in answer.content.decode()
+    assert not Experiment.objects.exists()
+
+
+def test_all_errors_of_an_experiment_are_shown_at_once_each_at_its_field(browser: Client) -> None:
+    typed = {
+        "first.setting": "",
+        "first.values": "",
+        "second.setting": '{"queue": "waits", "field": "weight"}',
+        "second.values": "2, x, 0",
+        "goal.evictions": "few",
+    }
+    answer = browser.post(f"/scenarios/{factories.scenario().pk}/experiments/", typed)
+    content = html.unescape(answer.content.decode())
+    beside = content.partition('id="id_second.values_error"')[2].partition("</ul>")[0]
+    assert "spec.weight is the string 'x', not a whole number: write a whole number" in beside
+    assert "spec.weight is 0, and the CRD takes 1 to 65535" in beside
+    assert "'few' is not a count" in content.partition('id="id_goal.evictions_error"')[2][:100]
     assert not Experiment.objects.exists()
 
 

@@ -270,6 +270,24 @@ def test_an_out_of_range_number_of_drawn_workloads_is_refused(browser: Client) -
     assert not Forecast.objects.exists()
 
 
+def test_all_errors_of_a_forecast_are_shown_at_once_each_at_its_field(browser: Client) -> None:
+    scenario, trace = factories.scenario(), factories.workload()
+    queue = next(iter(trace.queues))
+    body = {
+        "trace": str(trace.pk), "horizon_seconds": "1000000000", "period_seconds": "often", "rate": "-1",
+        "seeds": "31", f"queue.{queue}": "nobody", "rest": "gone",
+        "change-0-at": "soon", "change-0-happens": "queue", "change-0-subject": "nobody",
+        "change-0-value": "weight",
+    }  # fmt: skip
+    answer = browser.post(f"/scenarios/{scenario.pk}/forecasts/", body)
+    content = html.unescape(answer.content.decode())
+    for field in ("period_seconds", "rate", "seeds", f"queue.{queue}", "rest"):
+        assert f'id="id_{field}_error"' in content, field
+    for field, what in (("at", "'soon'"), ("subject", "no queue 'nobody'"), ("value", "'weight'")):
+        assert what in content.partition(f'id="change-0-{field}_error"')[2][:200], field
+    assert "sessions; at most" not in content, "the number of sessions is unknown without a period"
+
+
 def test_a_time_window_limits_the_figures(browser: Client, done: Forecast) -> None:
     answer = browser.get(f"/forecasts/{done.pk}/figures/?begin=600&end=1200").json()["figures"]
     assert answer["waiting"]["layout"]["xaxis"]["range"] == [600 / 3600, 1200 / 3600]
