@@ -90,14 +90,15 @@ def heat(
 def room_for(free: Amounts, request: Mapping[str, float]) -> int:
     """Return how many pods of a request fit into free amounts; 0 for an empty request.
 
-    Each also counts as one of the pods that a node may hold.
+    Each is also one of the pods that a node may hold: a node without `pods` holds none, as in a session.
 
-    >>> room_for({"cpu": 8000.0, "nvidia.com/gpu": 3000.0}, {"cpu": 2000.0, "nvidia.com/gpu": 1000.0})
+    >>> free = {"cpu": 8000.0, "nvidia.com/gpu": 3000.0, "pods": 110.0}
+    >>> room_for(free, {"cpu": 2000.0, "nvidia.com/gpu": 1000.0})
     3
-    >>> room_for({"cpu": 8000.0, "pods": 2.0}, {"cpu": 1000.0})
-    2
+    >>> room_for({"cpu": 8000.0, "pods": 2.0}, {"cpu": 1000.0}), room_for({"cpu": 8000.0}, {"cpu": 1000.0})
+    (2, 0)
     """
-    taken = {**request, PODS: 1.0} if request and PODS in free else request
+    taken = {**request, PODS: 1.0} if request else request
     holds = min(
         ((free.get(name) or 0.0) / amount for name, amount in taken.items() if amount >= MIN_RESOURCE),
         default=0.0,

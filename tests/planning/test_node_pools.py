@@ -1,20 +1,27 @@
 """Pools are the sums of their nodes; free resources that no pod fits on are fragmentation."""
 
+import random
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planning.amounts import read_amounts
 from planning.heat import heat, room_for
 from planning.utilisation import pool_uses
+from scheduler_core import simulate_document
+from tests import builders
+from tests.builders import conf, podgroup, pods, scenario
+from tests.trials import trials
 
 AMOUNTS = st.integers(0, 64).map(lambda cores: cores * 1000.0)
 
 
 def node(name: str, idle: float, used: float = 0.0, releasing: float = 0.0, pipelined: float = 0.0) -> dict:
     return {
-        "name": name, "idle": {"cpu": idle}, "used": {"cpu": used}, "releasing": {"cpu": releasing},
-        "pipelined": {"cpu": pipelined},
+        "name": name, "idle": {"cpu": idle, "pods": 110.0}, "used": {"cpu": used},
+        "releasing": {"cpu": releasing}, "pipelined": {"cpu": pipelined},
     }  # fmt: skip
 
 
@@ -29,6 +36,31 @@ def test_a_node_takes_at_most_its_number_of_pods() -> None:
     small["idle"]["pods"] = 2.0
     [pool] = heat([small], {"a": "all"}, {}, {"cpu": 1000.0})
     assert (pool.fits, pool.ideal) == (2, 2)
+
+
+@pytest.mark.parametrize("seed", trials(range(60), always=20))
+def test_as_many_pods_fit_as_a_session_binds(seed: int) -> None:
+    dice = random.Random(seed)
+    nodes = [
+        {
+            "cpu": dice.choice(["0", "500m", "3", "7999m"]),
+            "memory": dice.choice(["1Gi", "5Gi"]),
+            **dice.choice([{}, {"pods": "0"}, {"pods": "2"}, {"pods": "110"}]),
+        }
+        for _ in range(4)
+    ]
+    request = dice.choice([{"cpu": "1"}, {"cpu": "250m", "memory": "1Gi"}, {"memory": "1Gi"}])
+    document = scenario(
+        nodes=[builders.node(f"n{place}") for place in range(4)],
+        podgroups=[podgroup("many", phase="Inqueue")],
+        pods=pods("many", 80, **request),
+        conf=conf("allocate", ["gang", "predicates"]),
+    )
+    for entry, allocatable in zip(document["nodes"], nodes, strict=True):
+        entry["status"]["allocatable"] = allocatable
+    empty = simulate_document({**document, "pods": [], "podgroups": []})["cycles"][0]["nodes"]
+    ops = [step["op"] for step in simulate_document(document)["cycles"][0]["decisions"]]
+    assert sum(pool.fits or 0 for pool in heat(empty, {}, {}, read_amounts(request))) == ops.count("bind")
 
 
 def test_evicted_pods_count_as_gone_and_pipelined_pods_as_running() -> None:
