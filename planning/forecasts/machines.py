@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planning.amounts import read_amounts
 from planning.documents import items
 from planning.forecasts.demand import events_of
 from planning.forecasts.steps import NOTHING, Steps
 from planning.nodes import pool_name
+from scheduler_core.model.allocatable import allocatable_of
 from scheduler_core.replay.timeline import Timeline
 
 Json = Mapping[str, Any]
@@ -92,9 +92,7 @@ def _changes(document: Json, end: float) -> Iterator[tuple[float, Json, int]]:
 
 
 def _offers(node: Json) -> dict[str, float]:
+    """Return what a session finds on an empty node, oversubscription included."""
     status = node.get("status") or {}
-    quantities = {
-        resource: str(quantity)
-        for resource, quantity in (status.get("allocatable") or status.get("capacity") or {}).items()
-    }
-    return {resource: float(amount) for resource, amount in read_amounts(quantities).items() if amount}
+    filled = {**node, "status": {"allocatable": status.get("allocatable") or status.get("capacity") or {}}}
+    return {resource: float(amount) for resource, amount in allocatable_of(filled).items() if amount}

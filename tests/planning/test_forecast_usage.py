@@ -10,9 +10,11 @@ import pytest
 from planning.forecasts.demand import Request
 from planning.forecasts.figures import room_curves
 from planning.forecasts.fragmentation import rooms_of
+from planning.forecasts.machines import pools_of
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.storage import packed, unpacked
 from planning.forecasts.usage import use_rows
+from scheduler_core import simulate_document
 from scheduler_core.replay import replay_document
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 from tests.planning.forecasts import forecast
@@ -53,6 +55,20 @@ def test_only_pods_that_request_a_resource_count_with_their_whole_request() -> N
     assert found[GPU].part.at(0) == 1.0
     assert found["cpu"].part.at(0) == 0.5
     assert set(found) == {"cpu", GPU}
+
+
+def test_the_capacity_is_what_a_session_finds_with_oversubscription_and_without_allocatable() -> None:
+    more, none = node("more", cpu=2, memory="4Gi"), node("none", cpu=4, memory="4Gi")
+    more["metadata"]["annotations"] = {
+        "volcano.sh/oversubscription-cpu": "1500", "volcano.sh/oversubscription-memory": f"{2**30}"
+    }  # fmt: skip
+    none["status"] = {"capacity": none["status"]["allocatable"]}
+    document = scenario(nodes=[more, none], queues=[queue("a")], conf=PLAIN)
+    offered = {resource: sum(pool.capacity(resource).at(0.0) for pool in pools_of(document, 10.0))
+               for resource in ("cpu", "memory")}  # fmt: skip
+    idle = simulate_document(document)["cycles"][0]["nodes"]
+    assert offered == {resource: sum(one["idle"].get(resource, 0) for one in idle) for resource in offered}
+    assert offered == {"cpu": 7500.0, "memory": 9 * 2.0**30}
 
 
 def test_a_removed_node_or_one_without_pod_slots_has_no_room() -> None:
