@@ -111,17 +111,19 @@ def _starved_queue(queue: StarvedQueue) -> str:
 def _pushed(verdict: Verdict) -> str:
     count = verdict.counts["pushed_below"]
     if not count:
-        return "Evictions pushed no queue below deserved by the end of the run."
+        return "Evictions pushed no queue below what it deserves at the end of the run."
     named = _named(verdict.pushed_below, count, _move)
-    return f"Evictions pushed {counted(count, 'queue')} below deserved: {named}."
+    theirs = agreed(count, "it deserves", "they deserve")
+    return f"Evictions pushed {counted(count, 'queue')} below what {theirs} at the end of the run: {named}."
 
 
 def _lifted(verdict: Verdict) -> str:
     count = verdict.counts["lifted_above"]
     if not count:
-        return "No queue was lifted above deserved by the end of the run."
+        return "No queue was lifted above what it deserves at the end of the run."
     named = _named(verdict.lifted_above, count, _lift)
-    return f"{counted(count, 'queue')} {agreed(count, 'was', 'were')} lifted above deserved: {named}."
+    were, theirs = agreed(count, "was", "were"), agreed(count, "it deserves", "they deserve")
+    return f"{counted(count, 'queue')} {were} lifted above what {theirs} at the end of the run: {named}."
 
 
 def _move(queue: MovedQueue) -> str:
