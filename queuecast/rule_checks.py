@@ -12,6 +12,7 @@ from planning.forecasts.record import Record
 from planning.forecasts.targets import target_verdicts
 from planning.forecasts.verdict import late_text
 from planning.suggestions import meant
+from planning.units import percent
 from queuecast.outcome import Outcome
 from scheduler_core import prepare
 from scheduler_core.explain import podgroup_keys
@@ -105,7 +106,10 @@ def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     if held is None:
         return "skipped", _idle(wanted["queue"])
     share, low, high = held["share"] or 0.0, wanted.get("min", 0), wanted.get("max", float("inf"))
-    return _unless([] if low <= share <= high else [f"the share is {share:.3f}"])
+    if low <= share <= high:
+        return KEPT
+    limit = f"less than {percent(low)}" if share < low else f"more than {percent(high)}"
+    return _unless([f"the share is {percent(share)}, {limit}"])
 
 
 def _upgrade_keeps(name: str, outcomes: Compared) -> Result:

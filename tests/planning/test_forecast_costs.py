@@ -23,7 +23,7 @@ def in_pool(name: str, pool: str, **offers: object):  # type: ignore[no-untyped-
     return node(name, labels={"node.kubernetes.io/instance-type": pool}, **offers)
 
 
-@pytest.mark.parametrize("seed", trials(range(200), always=40))
+@pytest.mark.parametrize("seed", trials(range(200), always=50))
 def test_the_charges_of_queues_sum_to_the_cost_of_the_nodes(seed: int) -> None:
     document, _, record = forecast(seed, jobs=6)
     pool = record.pools[0].name
@@ -32,7 +32,7 @@ def test_the_charges_of_queues_sum_to_the_cost_of_the_nodes(seed: int) -> None:
         assert sum(row.charged for row in found.queues) == pytest.approx(found.nodes, rel=1e-9, abs=1e-9)
         for row in found.queues:
             assert min(row.allocated, row.borrowed, row.lent, row.idle, row.lost) >= 0
-            assert row.borrowed <= row.allocated + 1e-12
+            assert max(row.borrowed, row.lost) <= row.allocated + 1e-12
         lent, borrowed = (sum(getattr(row, part) for row in found.queues) for part in ("lent", "borrowed"))
         assert lent <= borrowed + 1e-12
     hours = record.pools[0].nodes.integral(0, record.end) / 3600

@@ -50,7 +50,7 @@ def test_rules_that_hold_exit_with_0(snapshot: Path, capsys: pytest.CaptureFixtu
         ("max_evictions: 0", "      1 pod is evicted"),
         ("job_runs: default/nobody", "no such job"),
         ("deserved_at_least: {queue: waits, resources: {cpu: 12}}", "deserves 4 cores, less than 12 cores"),
-        ("share_within: {queue: busy, max: 1}", "the share is 1."),
+        ("share_within: {queue: busy, max: 1}", "%, more than 100 %"),
     ],
 )
 def test_a_broken_rule_names_the_figures(
@@ -78,7 +78,7 @@ def test_the_share_of_a_parent_is_that_of_its_own_amounts(
     path.write_text(json.dumps(document))
     change = CLOSED.replace("waits", "new").replace("1m", "1")
     assert check(path, "- share_within: {queue: top, min: 0.8}\n", change) == 1
-    assert "the share is 0.750" in capsys.readouterr().out
+    assert "the share is 75 %, less than 80 %" in capsys.readouterr().out
     assert check(path, "- share_within: {queue: top, min: 0.7}\n", change) == 0
 
 
