@@ -193,7 +193,6 @@ class _Ledger:
                 borrowed=float(sums["borrowed"][place]),
                 lent=float(sums["lent"][place]),
                 idle=float(sums["idle"][place]),
-                # A pod is allocated from the session after the one that bound it, and runs from its binding.
                 lost=min(lost.get(name, 0.0), float(sums["allocated"][place])),
                 resource_hours=used[name],
             )

@@ -14,6 +14,7 @@ from planning.forecasts.demand import key_of, members_of, namespace_of
 from scheduler_core.model.run_annotations import RUN_SECONDS
 from scheduler_core.replay.metrics import quantile
 from traces.kubernetes import run_seconds_of
+from traces.text import counted
 
 Json = Mapping[str, Any]
 Alike = tuple[str, str, str, str]
@@ -159,6 +160,22 @@ def notes_of(found: Sequence[RunTime], default: float) -> list[str]:
         f"Assumed: {message[source]} of {count:,} job{'' if count == 1 else 's'} of the snapshot."
         for source, count in sources_of(found).items()
         if source in message
+    ]
+
+
+def start_notes(document: Json) -> list[str]:
+    """Return how many running pods do not state when they started, as notes of a result."""
+    unknown = sum(
+        (status := pod.get("status") or {}).get("phase") == "Running"
+        and not status.get("startTime")
+        and not pod["metadata"].get("deletionTimestamp")
+        for pod in items(document.get("pods"))
+    )
+    if not unknown:
+        return []
+    return [
+        f"Assumed: {counted(unknown, 'running pod')} of the snapshot without status.startTime started at the "
+        "beginning of the forecast; what such a pod had run before is in no lost run time."
     ]
 
 

@@ -204,6 +204,19 @@ def test_origins_of_run_times_are_counted_and_noted() -> None:
     assert "Assumed: 1 h as run time of 1 job of the snapshot." in made.notes
 
 
+def test_running_pods_without_a_start_time_are_noted() -> None:
+    running = pods("runs", 3, node="n", phase="Running", cpu=1)
+    running[0]["status"]["startTime"] = "2026-01-01T11:00:00Z"
+    document = snapshot(waiting("one")) | {"pods": running}
+    made, _ = forecast_of(document, Trace(()), Times(horizon=60))
+    [note] = [note for note in made.notes if "status.startTime" in note]
+    assert note.startswith("Assumed: 2 running pods of the snapshot without status.startTime started at")
+    running[1]["status"]["startTime"] = running[2]["status"]["startTime"] = "2026-01-01T11:00:00Z"
+    assert not any(
+        "startTime" in note for note in forecast_of(document, Trace(()), Times(horizon=60))[0].notes
+    )
+
+
 def test_finished_jobs_of_a_snapshot_are_a_trace_from_which_more_is_generated() -> None:
     document = snapshot(finished("train-1", 100), finished("train-2", 200), waiting("other"))
     own = own_trace(document)

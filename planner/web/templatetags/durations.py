@@ -28,6 +28,17 @@ def moment_after(seconds: float | None, begin: str) -> str:
 
 
 @register.filter
+def moment_within(seconds: float | None, begin: str) -> str:
+    """Return the time of a moment of a forecast; the year only where it is not that of the beginning.
+
+    >>> moment_within(3600, "2026-11-22T12:00:00Z"), moment_within(40 * 86400, "2026-11-22T12:00:00Z")
+    ('Sun 22 Nov 13:00:00', 'Fri 01 Jan 2027 12:00:00')
+    """
+    text = moment_after(seconds, begin)
+    return text.replace(f" {begin[:4]} ", " ") if begin else text
+
+
+@register.filter
 def since(earlier: float, now: float) -> str:
     """Return how long ago something was."""
     return clock.spelled(now - earlier)

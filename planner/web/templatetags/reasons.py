@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
+from django.utils.html import format_html_join
 
 from planner.web.templatetags.quantities import (
     counted,
@@ -16,6 +17,7 @@ from planner.web.templatetags.quantities import (
     plain,
     resource_order,
 )
+from planning.amounts import read_amounts
 from planning.rows import Amounts, DerivationStep, VictimStory, Vote
 from planning.units import amount_texts, written
 
@@ -92,6 +94,19 @@ def amounts_text(amounts: Amounts) -> str:
     """
     parts = _texts(amounts, [name for name in resource_order(amounts) if name != "pods" and amounts[name]])
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing"
+
+
+@register.filter
+def quantities_text(quantities: Mapping[str, str]) -> str:
+    """Return the amounts of a field, a dash for none; a quantity that cannot be read is quoted.
+
+    >>> quantities_text({"cpu": "1500m", "memory": "lots"})
+    '<span class="nowrap">1.5 cores</span>, <span class="nowrap">memory lots</span>'
+    """
+    known = read_amounts(quantities)
+    unread = (f"{name} {text}" for name, text in quantities.items() if name not in known)
+    texts = [*_texts(known, resource_order(known)), *unread]
+    return format_html_join(", ", '<span class="nowrap">{}</span>', ((text,) for text in texts)) or "–"
 
 
 @register.filter

@@ -1,6 +1,7 @@
 """The cells and headers of the queue table."""
 
 from collections.abc import Mapping
+from math import isinf
 from typing import Any
 from urllib.parse import urlencode
 
@@ -191,6 +192,8 @@ def _value_text(tree: Any, column: Any, value: Any) -> SafeString:
     text = column.text(value, tree.scale)
     if value is None:
         return format_html('<data class="soft">{}</data>', text)
+    if column.is_amount and isinf(value):
+        return format_html('<data value="{}" class="soft">{}</data>', value, text)
     exact = column.exact(value, tree.resource)
     title = format_html(' title="{}"', exact) if exact else ""
     return format_html('<data value="{}"{}>{}</data>', value, title, text)

@@ -137,6 +137,15 @@ def test_an_older_revision_is_shown_and_branched(browser: Client, scenario: Scen
     assert "identical to its parent at revision 2." in head
 
 
+def test_a_revision_writes_amounts_as_everywhere(browser: Client) -> None:
+    deserved = {"cpu": "1500m", "nvidia.com/gpu": "1", "memory": "3Gi"}
+    queues = [factories.queue("busy", deserved=deserved), factories.queue("waits")]
+    scenario = factories.scenario(document={**factories.cluster(), "queues": queues})
+    queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
+    page = plain(text_of(browser.get(at(scenario, "revisions/1/"))))
+    assert "1.5 cores, 3 GiB, 1 GPU" in re.sub(" ,", ",", page)
+
+
 def test_a_viewer_reads_changes_but_cannot_revert_or_branch(client: Client, scenario: Scenario) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     for page in ("changes/", "revisions/2/"):
