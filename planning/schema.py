@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from manifests.document import Steps
 from manifests.paths import spell
-from planning.suggestions import meant
+from planning.suggestions import written_instead
 
 _TYPES = {
     "array": "a list",
@@ -42,11 +42,7 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
         case "additionalProperties":
             known = [*(error.schema.get("properties") or {})]
             for key in [key for key in error.instance if key not in known]:
-                fix = (
-                    meant(str(key), known, shown=len(known))
-                    .removesuffix("?")
-                    .replace("Did you mean", "write")
-                )
+                fix = written_instead(str(key), known, shown=len(known))
                 yield Fault((*steps, key), "unknown_key", f"{spell((*steps, key))} is not a key here", fix)
         case "required":
             missing = [key for key in wanted if key not in error.instance]

@@ -44,8 +44,8 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
     snapshot = _snapshot(args.against, backend)
     source = Source(read_changes(contents(args.changes)))
     plan = changed(snapshot, source.reading.document)
-    if wrong := faults(plan):
-        raise refusal([source.placed(one, plan) for one in wrong])
+    if wrong := [*(source.placed(one, plan) for one in faults(plan)), *rules.unknown_queues(plan)]:
+        raise refusal(wrong)
     effects = Effects.of(snapshot, plan)
     if rules.need_a_forecast:
         effects = effects.with_forecast(_forecast(args, plan))

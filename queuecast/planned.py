@@ -10,7 +10,7 @@ from typing import Any
 from manifests.document import Document, Steps
 from manifests.pools import node_like, numbered_names
 from planning.queues import merge_patch
-from planning.suggestions import meant
+from planning.suggestions import written_instead
 from queuecast import queues_edited
 from queuecast.conf_files import conf_text
 from queuecast.core import faults
@@ -90,6 +90,7 @@ class Plan:
         wrong = [*self._queues(document), *self._nodes(document), *self._jobs(document)]
         planned = Planned(self, source, document)
         wrong += [] if wrong else [planned.placed(one) for one in faults(document)]
+        wrong += self.rules.unknown_queues(document) if self.rules else []
         if wrong:
             raise refusal(wrong)
         return planned
@@ -147,7 +148,7 @@ class Plan:
                 document[kind] = [one for one in document[kind] if key_of(kind, one) not in keys]
 
     def _unknown(self, steps: Steps, what: str, name: str, known: Any) -> Json:
-        fix = meant(name, known).replace("Did you mean", "write").rstrip("?.")
+        fix = written_instead(name, known)
         return problem_at(
             self.label, self.document, steps, f"plan.{what}", f"there is no {what} {name!r}", fix
         )

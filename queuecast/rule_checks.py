@@ -27,6 +27,15 @@ from traces.text import counted
 Status = Literal["kept", "broken", "skipped"]
 
 
+def parents_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parent of every queue of a document, those that Volcano makes included."""
+    made = dict.fromkeys(MADE_BY_VOLCANO, "")
+    return made | {
+        queue["metadata"]["name"]: (queue.get("spec") or {}).get("parent") or ""
+        for queue in document.get("queues") or ()
+    }
+
+
 @dataclass(frozen=True)
 class Compared:
     """The plan, with its outcome and that of the snapshot."""
@@ -40,11 +49,7 @@ class Compared:
     @property
     def parents(self) -> dict[str, str]:
         """Return the parent of every queue of the plan."""
-        made = dict.fromkeys(MADE_BY_VOLCANO, "")
-        return made | {
-            queue["metadata"]["name"]: (queue.get("spec") or {}).get("parent") or ""
-            for queue in self.document.get("queues") or ()
-        }
+        return parents_of(self.document)
 
     def tree(self, queue: str) -> list[str]:
         """Return a queue and its descendants."""

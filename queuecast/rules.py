@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from manifests.document import Document, Steps
-from planning.suggestions import meant
+from planning.suggestions import written_instead
 from queuecast.problems import Json, refusal
-from queuecast.rule_checks import FORECAST_RULES, RULES, Compared, Status
+from queuecast.rule_checks import FORECAST_RULES, RULES, Compared, Status, parents_of
 from queuecast.schema import problem_at, read_checked
 from scheduler_core.quantity import QuantityError, parse_quantity
 
@@ -65,7 +65,7 @@ class Rules:
 
     def evaluate(self, outcomes: Compared) -> list[Verdict]:
         """Return a verdict for each rule in order, or raise Refused for an unknown queue."""
-        if wrong := self._unknown_queues(outcomes):
+        if wrong := self.unknown_queues(outcomes.document):
             raise refusal(wrong)
         return [
             Verdict(f"{name}: {_shown(wanted)}", *RULES[name](wanted, outcomes))
@@ -73,8 +73,9 @@ class Rules:
             for name, wanted in rule.items()
         ]
 
-    def _unknown_queues(self, outcomes: Compared) -> list[Json]:
-        found = []
+    def unknown_queues(self, document: Mapping[str, Any]) -> list[Json]:
+        """Return the queues of rules that a plan's document does not have."""
+        found, known = [], parents_of(document)
         for number, rule in enumerate(self.rules):
             for name, wanted in rule.items():
                 steps: Steps = (*self.at, number, name)
@@ -86,8 +87,8 @@ class Rules:
                     queue = wanted
                 else:
                     continue
-                if queue not in outcomes.parents:
-                    fix = meant(queue, outcomes.parents).replace("Did you mean", "write").rstrip("?")
+                if queue not in known:
+                    fix = written_instead(queue, known)
                     message = f"there is no queue {queue!r} in the plan"
                     found.append(problem_at(self.label, self.document, steps, "rules.queue", message, fix))
         return found

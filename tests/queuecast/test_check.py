@@ -43,6 +43,15 @@ def test_rules_that_hold_exit_with_0(snapshot: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.endswith("all 4 rules hold\n")
 
 
+def test_problems_of_the_change_and_of_the_rules_are_reported_at_once(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(snapshot, "- no_victim_in: waist\n", CLOSED.replace("weight: 1", "weight: x")) == 2
+    errors = capsys.readouterr().err
+    assert "spec.weight is the string 'x', not a whole number" in errors
+    assert "there is no queue 'waist' in the plan. Fix: write 'waits'." in errors
+
+
 @pytest.mark.parametrize(
     ("rule", "why"),
     [

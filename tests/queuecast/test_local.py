@@ -206,7 +206,7 @@ def test_notes_of_a_run_are_printed_on_standard_error(
         (["queue", "set", "base", "waits", "weight"], "field=value"),
         (
             ["queue", "set", "base", "nobody", "weight=1"],
-            "No queue 'nobody' in the scenario. There",
+            "No queue 'nobody' in the scenario. Choose one of",
         ),
         (["run", "nothing"], "No scenario 'nothing'"),
         (["scenario", "create", "base", "--snapshot", "prod"], "already"),

@@ -168,6 +168,10 @@ def test_all_problems_of_a_plan_are_reported_at_once(
 ) -> None:
     output = error_output(capsys, PLAN.replace("weight: 3", "weight: 0").replace("[n1]", "[n7]"))
     assert output.startswith("2 problems to fix")
+    named = PLAN.replace("default/wait", "default/none").replace("no_victim_in: team", "no_victim_in: x")
+    output = error_output(capsys, named)
+    assert output.startswith("2 problems to fix")
+    assert "Fix: write one of busy, default, root, team, waits." in output
 
 
 def test_a_problem_in_a_file_of_a_plan_has_the_line_of_that_file(
