@@ -44,7 +44,7 @@ models: $(STAMP)  ## Run Django's checks, and check that every model change has 
 
 test-long: $(STAMP) services  ## Run more cases of the tests, chaos, load and drain, and print tables; see docs/faults.md and benchmarks/
 	$(BIN)/pytest -m long --timeout 7200 tests
-	QUEUECAST_EXAMPLES=300 $(BIN)/pytest -q -m "not long" --timeout 7200 tests/scheduler_core
+	QUEUECAST_EXAMPLES=300 $(BIN)/pytest -q -m "not long" --timeout 7200 tests/scheduler_core tests/manifests tests/planner/scenarios
 	$(BIN)/python -m tests.processes.faults long
 	$(BIN)/python -m tests.processes.endurance
 	$(BIN)/python -m benchmarks.bench_drain

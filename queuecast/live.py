@@ -79,9 +79,7 @@ class _Cluster:
         except ImportError:
             raise Refused("Install the Kubernetes client: pip install 'queuecast[cluster]'.") from None
         try:
-            self._api: Any = config.new_client_from_config(  # type: ignore[no-untyped-call]
-                kubeconfig, context, persist_config=False
-            )
+            self._api: Any = config.new_client_from_config(kubeconfig, context, persist_config=False)
         except config.ConfigException as error:
             raise Refused(f"The kubeconfig cannot be used: {error}") from None
 

@@ -1,12 +1,11 @@
 """The URLs of all API calls."""
 
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularAPIView
 
 from planner.accounts.api import urls as accounts
 from planner.api import docs, search, status
 from planner.api.missing import Nowhere
-from planner.api.schema import SchemaOfAll
+from planner.api.schema import Schema
 from planner.clusters.api import urls as clusters
 from planner.experiments.api import urls as experiments
 from planner.forecasts.api import urls as forecasts
@@ -17,7 +16,7 @@ from planner.upgrades import api as upgrades
 app_name = "api"
 
 urlpatterns = [
-    path("schema/", SpectacularAPIView.as_view(generator_class=SchemaOfAll), name="schema"),
+    path("schema/", Schema.as_view(), name="schema"),
     path("docs/", docs.Docs.as_view(), name="docs"),
     path("runs/<uuid:run_id>/upgrade/", upgrades.RunUpgrade.as_view(), name="run-upgrade"),
     path("search/", search.Search.as_view(), name="search"),

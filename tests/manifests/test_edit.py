@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manifests import NoEdit, NoPlace, Operation, Unreadable, edited, parse_conf, patched, pointer
-from tests.trials import trials
+from tests.trials import examples, trials
 
 PLUGINS = ("gang", "priority", "drf", "binpack", "my-own")
 KEPT = ("# why it is so", "      # further in", "", "# tiers: [none]")
@@ -117,7 +117,7 @@ def sorted_keys(value: Any) -> Any:
     return [sorted_keys(inner) for inner in value] if isinstance(value, list) else repr(value)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 @given(configurations(), st.data())
 def test_removing_a_part_removes_only_its_own_lines(
     conf: tuple[list[Line], str, bool], data: st.DataObject
@@ -131,7 +131,7 @@ def test_removing_a_part_removes_only_its_own_lines(
     assert appear_in_order(other_lines(lines, steps, (*holder, "key")), new)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 @given(configurations(), st.data())
 def test_moving_a_plugin_keeps_its_lines(conf: tuple[list[Line], str, bool], data: st.DataObject) -> None:
     lines, text = conf[0], joined(*conf)
@@ -147,7 +147,7 @@ def test_moving_a_plugin_keeps_its_lines(conf: tuple[list[Line], str, bool], dat
     }
 
 
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 @given(
     configurations(),
     st.data(),
@@ -165,7 +165,7 @@ def test_setting_a_value_changes_only_its_own_lines(
     assert appear_in_order(other_lines(lines, (*at, key), (*at, "flow")), new)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 @given(configurations(), st.data())
 def test_adding_a_part_leaves_all_other_lines_unchanged(
     conf: tuple[list[Line], str, bool], data: st.DataObject
@@ -185,7 +185,7 @@ def test_adding_a_part_leaves_all_other_lines_unchanged(
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 @given(configurations(), st.sampled_from(["", "allocate", "allocate, reclaim: # no", "'\""]))
 def test_replacing_the_actions_changes_only_their_line(
     conf: tuple[list[Line], str, bool], actions: str

@@ -2,13 +2,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import manifests
 from manifests.document import Steps
 from manifests.paths import spell, steps_to
 from manifests.stream import read_documents
+from tests.trials import examples
 
 # Strings of JSON in UTF-8; NUL and lone surrogates are refused on purpose.
 texts = st.text(
@@ -50,7 +51,7 @@ mappings = st.dictionaries(keys, values, min_size=1, max_size=4)
 
 
 @given(mappings)
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 def test_a_dumped_value_is_read_back_unchanged(value: dict[str, Any]) -> None:
     (document,) = read_documents(manifests.dump(value))
     assert document.faults == []
@@ -58,14 +59,14 @@ def test_a_dumped_value_is_read_back_unchanged(value: dict[str, Any]) -> None:
 
 
 @given(st.lists(mappings, min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 def test_several_objects_are_dumped_as_documents(values: list[dict[str, Any]]) -> None:
     read = [document.value for document in read_documents(manifests.dump(values))]
     assert same(read, values)
 
 
 @given(mappings)
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 def test_json_and_yaml_of_a_value_are_read_as_equal_values(value: dict[str, Any]) -> None:
     (from_yaml,) = read_documents(manifests.dump(value))
     (from_json,) = read_documents(json.dumps(value))
@@ -81,7 +82,7 @@ trees = st.recursive(
 
 
 @given(st.dictionaries(names, trees, min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 def test_every_key_is_found_on_its_line(spec: dict[str, Any]) -> None:
     item = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": spec}
     whole = {"apiVersion": "v1", "kind": "List", "items": [item, {**item, "metadata": {"name": "m"}}]}
@@ -99,7 +100,7 @@ def test_every_key_is_found_on_its_line(spec: dict[str, Any]) -> None:
 
 
 @given(mappings)
-@settings(max_examples=60, deadline=None)
+@examples(always=25, many=60)
 def test_every_path_is_parsed_back_into_its_steps(value: dict[str, Any]) -> None:
     for steps in keys_of(value):
         assert steps_to(value, spell(steps)) == steps

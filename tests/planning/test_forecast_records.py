@@ -19,7 +19,7 @@ from tests.trials import trials
 SEEDS = range(12)
 
 
-@pytest.mark.parametrize("seed", trials(SEEDS, always=6))
+@pytest.mark.parametrize("seed", trials(SEEDS, always=3))
 def test_amounts_over_time_equal_those_of_the_result(seed: int) -> None:
     _, result, record = forecast(seed)
     for name, held in spans(result).items():
@@ -30,7 +30,7 @@ def test_amounts_over_time_equal_those_of_the_result(seed: int) -> None:
                 assert steps.at(span.begin) == span.row[figure]["cpu"]
 
 
-@pytest.mark.parametrize("seed", trials(SEEDS, always=6))
+@pytest.mark.parametrize("seed", trials(SEEDS, always=3))
 def test_allocated_amounts_do_not_exceed_the_capacity(seed: int) -> None:
     _, _, record = forecast(seed)
     edges = moments([record.allocated("cpu"), record.capacity("cpu")], record.end)
@@ -38,7 +38,7 @@ def test_allocated_amounts_do_not_exceed_the_capacity(seed: int) -> None:
 
 
 @pytest.mark.parametrize("of_vcjobs", [False, True])
-@pytest.mark.parametrize("seed", trials(SEEDS, always=6))
+@pytest.mark.parametrize("seed", trials(SEEDS, always=3))
 def test_jobs_and_evictions_equal_those_of_the_result(seed: int, of_vcjobs: bool) -> None:
     _, result, record = forecast(seed, of_vcjobs=of_vcjobs)
     jobs = record.jobs
@@ -69,7 +69,7 @@ def _queue(jobs: Jobs, row: int) -> str:
     return "" if row == NO_JOB else jobs.queues[row]
 
 
-@pytest.mark.parametrize("seed", trials(SEEDS, always=6))
+@pytest.mark.parametrize("seed", trials(SEEDS, always=3))
 def test_storing_a_forecast_and_reading_it_back_preserves_its_bytes(seed: int) -> None:
     _, _, record = forecast(seed)
     content = packed(record)

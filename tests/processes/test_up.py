@@ -203,17 +203,15 @@ def memory_of(pid: int) -> dict[str, int]:
     return {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
 
 
-def test_second_ctrl_c_ends_everything_immediately(used_folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(used_folder, tmp_path, dirs_exist_ok=True)
-    with started(tmp_path) as up:
-        up.wait_for("is ready at")
-        family = up.family()
-        up.process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-        up.process.send_signal(signal.SIGINT)
-        up.process.wait(PATIENCE)
-        for pid in family:
-            wait_until_dead(pid)
+def test_second_ctrl_c_ends_everything_immediately(up: Up) -> None:
+    """The last test of this start."""
+    family = up.family()
+    up.process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    up.process.send_signal(signal.SIGINT)
+    up.process.wait(PATIENCE)
+    for pid in family:
+        wait_until_dead(pid)
 
 
 def test_closing_the_terminal_leaves_no_process(used_folder: Path, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ COVERED_CLUSTERS = clusters(
 )
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(document=COVERED_CLUSTERS)
 def test_core_matches_the_reference_in_generated_clusters(document: Object) -> None:
     assert coverage.left_out(document) or agrees(answered(document)) is None

@@ -30,7 +30,7 @@ from tests.builders import (
 
 Draw = st.DrawFn
 
-SEARCH = settings(max_examples=int(os.environ.get("QUEUECAST_EXAMPLES", "20")))
+SEARCH = settings(max_examples=int(os.environ.get("QUEUECAST_EXAMPLES", "12")))
 FEW = settings(SEARCH, max_examples=max(SEARCH.max_examples // 2, 1))
 """For tests in which one example takes long."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from scheduler_core import Options, explain, prepare, simulate_document
@@ -17,6 +17,7 @@ from scheduler_core.explain.changes import Change, applied
 from scheduler_core.reading import entries
 from tests.builders import Object, conf, node, pod, podgroup, queue, scenario
 from tests.scheduler_core.answers import evicted_and_bound_again
+from tests.trials import examples
 
 CASES = Path(__file__).parents[1] / "fidelity" / "cases" / "capacity_hierarchy.jsonl.gz"
 
@@ -167,7 +168,7 @@ def clusters(draw: st.DrawFn) -> Object:
 
 
 @given(clusters())
-@settings(max_examples=60)
+@examples(always=25, many=60)
 def test_reported_loop_repeats_and_contains_evictions(document: Object) -> None:
     result = simulate_document(document)
     loops = explain.loops(document, result)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scheduler_core.admission_rules import QueueAdmission
 from scheduler_core.rollout import Rollout, rollout
 from tests.builders import queue
+from tests.trials import examples
 
 Object = dict[str, Any]
 NAMES = ("a", "b", "c", "d", "e")
@@ -139,7 +140,7 @@ def replayed(before: list[Object], way: Rollout) -> list[Object]:
     return list(cluster.values())
 
 
-@settings(max_examples=150, deadline=None)
+@examples(always=60, many=150)
 @given(trees(), trees())
 def test_rollout_between_two_trees_is_accepted_and_reaches_the_target(
     before: list[Object], after: list[Object]
@@ -149,7 +150,7 @@ def test_rollout_between_two_trees_is_accepted_and_reaches_the_target(
     assert spec_of(replayed(before, way)) == spec_of(after)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(always=80, many=200)
 @given(edited())
 def test_rollout_of_renames_moves_removals_and_states_is_accepted(
     pair: tuple[list[Object], list[Object]],

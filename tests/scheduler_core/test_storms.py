@@ -30,8 +30,8 @@ def in_the_storm(document: Object, after: int) -> Replay:
     return replay
 
 
-SEEDS = (7, *range(5))
-"""These seeds cover all configurations."""
+SEEDS = (7, 0, 1, 2)
+"""One seed for each configuration."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -49,7 +49,7 @@ def test_storm_replays_match_full_sessions_for_hundreds_of_seeds(seed: int) -> N
     compare(storm_replay(seed, **(LARGE if seed % 10 == 0 else {})))
 
 
-@pytest.mark.parametrize("seed", [2, 4])
+@pytest.mark.parametrize("seed", trials([2, 4], always=1))
 def test_kept_state_equals_a_new_snapshot_after_counted_pods(seed: int) -> None:
     replay = opened(storm_replay(seed))
     for _ in replay.steps():

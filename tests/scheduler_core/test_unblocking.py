@@ -32,7 +32,7 @@ from tests.scheduler_core.clusters import SEARCH, clusters, configurations
 from tests.scheduler_core.unblocking_trial import Figures, edited, entries, examine, is_served
 from tests.shared import SHARED
 
-FEW = settings(parent=SEARCH, max_examples=max(3, SEARCH.max_examples // 5))
+FEW = settings(parent=SEARCH, max_examples=max(2, SEARCH.max_examples // 5))
 EVICTING = configurations(actions=("enqueue", "allocate", "backfill", "preempt", "reclaim"))
 GATED = {"schedulingGates": [{"name": "wait"}]}
 SIMPLE = conf("allocate", ["gang"], ["predicates", "proportion"])

@@ -13,6 +13,8 @@ from urllib.request import urlopen
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from planner.accounts.services.accounts import ADMIN, admin_create
 from planner.clusters.models import Snapshot
@@ -42,7 +44,8 @@ class Command(InstalledCommand):
                 sys.exit(130)
 
     def _prepare(self) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
+        if _is_to_migrate():
+            call_command("migrate", verbosity=0, interactive=False)
         call_command("collectstatic", verbosity=0, interactive=False)
         if not Snapshot.objects.exists():
             call_command("load_sample", verbosity=0)
@@ -99,6 +102,12 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
         raise CommandError(f"Port {port} {why}. Choose another one: PORT={port + 1} make run") from None
+
+
+def _is_to_migrate() -> bool:
+    """Return whether a migration is not applied; `migrate` takes a second even if none is."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def _web(door: socket.socket) -> Program:

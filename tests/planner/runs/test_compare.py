@@ -61,8 +61,8 @@ def result(*, victims: list[str], nodes: dict[str, str], share: float) -> dict[s
     return {"cycles": [cycle]}
 
 
-@pytest.fixture
-def pair(db: None) -> list[Run]:
+@pytest.fixture(scope="module")
+def pair(rows_of_module: None) -> list[Run]:
     """Two runs of a scenario, before and after a change of its queue and its configuration."""
     scenario = factories.scenario(document={**factories.cluster(), "now": "2026-01-01T00:01:00Z"})
     first = finish(

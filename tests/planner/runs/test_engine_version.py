@@ -23,23 +23,21 @@ CORE = Path(scheduler_core.__file__).parent
 
 
 @pytest.fixture
-def project_copy(tmp_path: Path) -> Path:
-    """A copy of the project with a core to modify."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    for room in ("scheduler_core", "planner", "planning", "manifests", "extender_client", "traces", "config"):
-        shutil.copytree(ROOT / room, tmp_path / room, ignore=ignored)
-    return tmp_path
+def core(tmp_path: Path) -> Path:
+    """A copy of the core to modify."""
+    copied = tmp_path / "scheduler_core"
+    shutil.copytree(CORE, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    return copied
 
 
-def test_the_engine_version_is_the_release_and_a_hash_of_the_sources(project_copy: Path) -> None:
+def test_the_engine_version_is_the_release_and_a_hash_of_the_sources(core: Path) -> None:
     assert ENGINE_VERSION.startswith(f"{RELEASE}+")
     assert len(ENGINE_VERSION) <= Run._meta.get_field("engine_version").max_length
-    assert engine_version(project_copy / "scheduler_core") == ENGINE_VERSION == engine_version(CORE)
+    assert engine_version(core) == ENGINE_VERSION == engine_version(CORE)
 
 
 @pytest.mark.parametrize("source", ["plugins/gang.py", "resource.py", "__init__.py", "actions/reclaim.py"])
-def test_every_change_of_the_core_changes_the_engine_version(project_copy: Path, source: str) -> None:
-    core = project_copy / "scheduler_core"
+def test_every_change_of_the_core_changes_the_engine_version(core: Path, source: str) -> None:
     changed = core / source
     changed.write_text(changed.read_text().replace(" ", "  ", 1) + "\n")
     after_edit = engine_version(core)
@@ -49,12 +47,19 @@ def test_every_change_of_the_core_changes_the_engine_version(project_copy: Path,
     assert len({ENGINE_VERSION, after_edit, after_rename, engine_version(core)}) == 4
 
 
-def test_caches_and_swap_files_do_not_change_the_engine_version(project_copy: Path) -> None:
-    core = project_copy / "scheduler_core"
+def test_caches_and_swap_files_do_not_change_the_engine_version(core: Path) -> None:
     (core / "__pycache__").mkdir()
     (core / "__pycache__" / "resource.cpython-311.pyc").write_bytes(b"x")
     (core / ".resource.py.swp").write_bytes(b"x")
     assert engine_version(core) == ENGINE_VERSION
+
+
+@pytest.fixture
+def project_copy(tmp_path: Path) -> Path:
+    """A copy of the project, with its compiled modules."""
+    for room in ("scheduler_core", "planner", "planning", "manifests", "extender_client", "traces", "config"):
+        shutil.copytree(ROOT / room, tmp_path / room)
+    return tmp_path
 
 
 def versions_of(project_copy: Path) -> tuple[str, str]:

@@ -29,8 +29,8 @@ from tests.scheduler_core.test_explain_ballots import looping
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def run() -> Run:
+@pytest.fixture(scope="module")
+def run(rows_of_module: None) -> Run:
     """A run in which one queue reclaims from another, with its explanations."""
     return simulated_run("proportion_reclaim", 0)
 

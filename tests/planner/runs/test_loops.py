@@ -20,8 +20,8 @@ from tests.scheduler_core.answers import evicted_and_bound_again
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def run() -> Run:
+@pytest.fixture(scope="module")
+def run(rows_of_module: None) -> Run:
     """A run of eight cycles that evicts one pod in every other one."""
     situation = evicted_and_bound_again()
     conf = json.dumps(situation.pop("scheduler_conf"))

@@ -16,8 +16,8 @@ from tests.planner.recorded import finish, finished_run
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def run() -> Run:
+@pytest.fixture(scope="module")
+def run(rows_of_module: None) -> Run:
     return finished_run("capacity_hierarchy", 3)
 
 

@@ -22,13 +22,13 @@ MEASURES = ("deserved", "allocated", "request", "guarantee", "capability")
 FAMILIES = (("capacity_hierarchy", 3), ("preempt", 0), ("cycles", 0), ("mixed", 1))
 
 
-@pytest.fixture(params=FAMILIES, ids=lambda family: " ".join(map(str, family)))
-def run(request: pytest.FixtureRequest) -> Run:
+@pytest.fixture(scope="module", params=FAMILIES, ids=lambda family: " ".join(map(str, family)))
+def run(request: pytest.FixtureRequest, rows_of_module: None) -> Run:
     return finished_run(*request.param)
 
 
-@pytest.fixture(params=FAMILIES, ids=lambda family: " ".join(map(str, family)))
-def pair(request: pytest.FixtureRequest) -> list[Run]:
+@pytest.fixture(scope="module", params=FAMILIES, ids=lambda family: " ".join(map(str, family)))
+def pair(request: pytest.FixtureRequest, rows_of_module: None) -> list[Run]:
     """A recorded run, and a run of its scenario with half the decisions and smaller queue figures."""
     first = finished_run(*request.param)
     other = recorded(*request.param)["result"]

@@ -57,8 +57,8 @@ def result() -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.fixture
-def run(db: None) -> Run:
+@pytest.fixture(scope="module")
+def run(rows_of_module: None) -> Run:
     made = finish(factories.run(), result())
     for job in made.job_outcomes.filter(pending__gt=0):
         job.gate = "queue"

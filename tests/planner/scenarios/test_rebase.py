@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django.live_server_helper import LiveServer
 from rest_framework.test import APIClient
@@ -28,6 +28,7 @@ from planning.states import QUEUES, State
 from queuecast.__main__ import main
 from tests import factories
 from tests.planner.pages import text_of
+from tests.trials import examples
 
 Json = dict[str, Any]
 KINDS = ("nodes", "podgroups", "pods")
@@ -163,7 +164,7 @@ def _below(rows: Json, name: str) -> list[str]:
 seeds = st.integers(0, 10**9)
 
 
-@settings(max_examples=150)
+@examples(always=50, many=150)
 @given(seeds)
 def test_a_rebase_onto_the_same_snapshot_changes_nothing(seed: int) -> None:
     dice = Dice(seed)
@@ -176,7 +177,7 @@ def test_a_rebase_onto_the_same_snapshot_changes_nothing(seed: int) -> None:
     assert frozen(base, again.state) == frozen(base, ours)
 
 
-@settings(max_examples=150)
+@examples(always=50, many=150)
 @given(seeds)
 def test_a_rebase_without_own_changes_gives_the_newer_snapshot(seed: int) -> None:
     dice = Dice(seed)
@@ -188,7 +189,7 @@ def test_a_rebase_without_own_changes_gives_the_newer_snapshot(seed: int) -> Non
     assert frozen(newer, carried.state) == frozen(newer, initial_state(newer))
 
 
-@settings(max_examples=400)
+@examples(always=130, many=400)
 @given(seeds)
 def test_no_change_of_ours_is_lost_unless_theirs_is_chosen(seed: int) -> None:
     dice = Dice(seed)
@@ -220,7 +221,7 @@ def test_no_change_of_ours_is_lost_unless_theirs_is_chosen(seed: int) -> None:
                 assert _at(shown, path) == value, (kind, key, path)
 
 
-@settings(max_examples=400)
+@examples(always=130, many=400)
 @given(seeds)
 def test_no_change_of_theirs_is_lost_unless_ours_is_chosen(seed: int) -> None:
     dice = Dice(seed)
@@ -240,7 +241,7 @@ def test_no_change_of_theirs_is_lost_unless_ours_is_chosen(seed: int) -> None:
                 assert _at(queue_spec(now)[edit.field], path) == value if path else True
 
 
-@settings(max_examples=400)
+@examples(always=130, many=400)
 @given(seeds, st.sampled_from(SIDES))
 def test_a_rebase_results_in_a_tree_with_unique_names(seed: int, take: str) -> None:
     dice = Dice(seed)
