@@ -49,7 +49,15 @@ def name_of(path: Path) -> str:
     return path.name.removesuffix(".jsonl.gz")
 
 
-@pytest.mark.parametrize("path", recordings(), ids=name_of)
+ALIKE = {"openb-burst-hier-capacity-gpuspec33", "big5k"}
+"""Large scenarios like others that are always compared: a burst, and running pods on thousands of nodes."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.long if name_of(path) in ALIKE else ()) for path in recordings()],
+    ids=name_of,
+)
 def test_sampled_recordings_of_each_file_are_equal(path: Path) -> None:
     assert_equal(tallied(path, max(1, length(path) // SOME)))
 

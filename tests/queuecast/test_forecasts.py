@@ -2,6 +2,8 @@
 
 import csv
 import json
+import shutil
+from contextlib import chdir
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -28,22 +30,32 @@ CHANGES = """\
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with scenario `plan` and its branch `small`, a trace, changes and prices."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("prepared")
     for name, text in (
         ("cluster.json", json.dumps(CLUSTER)),
         ("trace.csv", TRACE),
         ("changes.yaml", CHANGES),
         ("prices.yaml", "resources: {cpu: 0.04}\ncurrency: EUR\n"),
     ):
-        (tmp_path / name).write_text(text)
-    run_local("import", "cluster.json", "--name", "prod")
-    run_local("scenario", "create", "plan", "--snapshot", "prod")
-    run_local("scenario", "branch", "plan", "small")
-    run_local("queue", "set", "small", "a", "capability.cpu=2")
-    capsys.readouterr()
+        (folder / name).write_text(text)
+    with chdir(folder):
+        run_local("import", "cluster.json", "--name", "prod")
+        run_local("scenario", "create", "plan", "--snapshot", "prod")
+        run_local("scenario", "branch", "plan", "small")
+        run_local("queue", "set", "small", "a", "capability.cpu=2")
+    return folder
+
+
+@pytest.fixture
+def folder(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Path:
+    """A copy of that folder, in which the commands run."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

@@ -1,7 +1,9 @@
 """Regressions: inputs that once gave a plausible but wrong answer with exit code 0 are reported."""
 
 import json
+import shutil
 import subprocess
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +37,25 @@ spec:
 """
 
 
-@pytest.fixture
-def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a snapshot `prod` and its scenario `base`."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("prepared")
     cluster = {**factories.cluster(), "scheduler_conf": factories.CONF}
-    (tmp_path / "cluster.json").write_text(json.dumps(cluster))
-    local("import", "cluster.json", "--name", "prod")
-    local("scenario", "create", "base", "--snapshot", "prod")
-    capsys.readouterr()
+    (folder / "cluster.json").write_text(json.dumps(cluster))
+    with chdir(folder):
+        local("import", "cluster.json", "--name", "prod")
+        local("scenario", "create", "base", "--snapshot", "prod")
+    return folder
+
+
+@pytest.fixture
+def backend(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Path:
+    """A copy of that folder, in which the commands run."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

@@ -13,14 +13,26 @@ from tests.reference.session import Session
 
 Object = Mapping[str, Any]
 
+SCENARIO = '{"scenario":'
 KEYS = ("action", "op", "job", "pod", "node", "for", "state")
 AMOUNTS = ("idle", "used", "releasing", "pipelined")
 
 
 def entries(path: Path) -> Iterator[Any]:
+    """Yield the recordings of a file."""
+    yield from map(json.loads, lines(path))
+
+
+def lines(path: Path) -> Iterator[str]:
     """Yield the lines of a file of recordings."""
-    with gzip.open(path, "rt") as lines:
-        yield from map(json.loads, lines)
+    with gzip.open(path, "rt") as packed:
+        yield from packed
+
+
+def scenario_of(line: str) -> Any:
+    """Return the scenario of a recording, which comes first; the larger result is not parsed."""
+    assert line.startswith(SCENARIO)
+    return json.JSONDecoder().raw_decode(line, len(SCENARIO))[0]
 
 
 def decided(document: Object, count: int | None = None) -> list[Object]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice
@@ -18,7 +19,7 @@ from scheduler_core.replay import replay_document
 from tests.builders import Object
 from tests.reference import coverage
 from tests.reference.__main__ import REPLAYS
-from tests.reference.comparison import decided, difference, entries, outcome
+from tests.reference.comparison import decided, difference, entries, lines, outcome, scenario_of
 from tests.reference.plugins import PLUGINS
 from tests.reference.recordings import agrees, answered, recordings
 from tests.reference.replaying import replay_agrees
@@ -68,12 +69,12 @@ COVERED = {
 @pytest.mark.parametrize("family", recordings())
 def test_reference_matches_recordings_of_the_real_scheduler(family: str, step: int) -> None:
     found, covered = 0, 0
-    for entry in entries(recordings()[family]):
+    for line in lines(recordings()[family]):
         found += 1
-        if coverage.left_out(entry["scenario"]) is None:
+        if coverage.left_out(scenario_of(line)) is None:
             covered += 1
             if covered % step == 0:
-                assert agrees(entry) is None, entry["scenario"]["name"]
+                assert agrees(entry := json.loads(line)) is None, entry["scenario"]["name"]
     assert (covered, found) == COVERED[family]
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from scheduler_core import explain, simulate_document
 from scheduler_core.explain.standing import PodOutcome, job_standing, pod_standing
-from scheduler_core.reading import entries
 from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
+from tests.fidelity.recorded import picked
 from tests.trials import trials
 
 GI = 2**30
@@ -251,9 +252,11 @@ def test_order_of_victims_is_stated_only_if_current_keys_give_it() -> None:
 
 @pytest.mark.parametrize("step", trials([12, 4], always=1))
 def test_a_node_counts_the_pods_that_are_pipelined_to_it_at_the_end(step: int) -> None:
-    recorded = {entry.scenario["name"]: entry.scenario for entry in entries(str(CASES / "targeted.jsonl.gz"))}
+    recorded = picked(
+        CASES / "targeted.jsonl.gz", lambda lines: islice(lines, 0, None, step), with_recorded=False
+    )
     pipelined = 0
-    for document in list(recorded.values())[::step]:
+    for document, *_ in recorded:
         result = simulate_document(document)
         for place in result["cycles"][-1]["nodes"] if "error" not in result else ():
             story = explain.node_story(document, result, place["name"])

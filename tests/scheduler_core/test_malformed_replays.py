@@ -12,7 +12,7 @@ from scheduler_core.validate import problems
 from tests.builders import Object, conf, job, node, pod, podgroup, queue
 from tests.scheduler_core.malformed_replays import malformed
 
-EVERY_TIME, MANY = 120, 6000
+EVERY_TIME, MANY = 64, 6000
 SLICES = 8
 
 

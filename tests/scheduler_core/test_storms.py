@@ -85,7 +85,7 @@ def test_opened_session_that_did_not_run_does_not_count_as_unchanged() -> None:
     assert records_of(disturbed) == records_of(undisturbed)
 
 
-@pytest.mark.parametrize("seed", trials([1, 2, 4], always=2))
+@pytest.mark.parametrize("seed", trials([2, 1, 4], always=1))
 def test_replay_frozen_in_a_storm_resumes_to_the_same_bytes(seed: int) -> None:
     document = storm_replay(seed)
     whole = opened(document)
