@@ -101,7 +101,7 @@ def _schema_in_yaml() -> bytes:
 
 
 def _in_yaml(data: Any) -> bytes:
-    written: bytes = OpenApiYamlRenderer().render(data)
+    written: bytes = OpenApiYamlRenderer().render(data)  # type: ignore[no-untyped-call]
     return written
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 from django.core.management import call_command
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
@@ -102,6 +103,16 @@ def test_every_failure_has_the_error_shape_in_the_schema(schema: dict[str, Any])
                 if status >= "400":
                     shape = response["content"]["application/json"]["schema"]["$ref"]
                     assert shape in ("#/components/schemas/Error", "#/components/schemas/Stale")
+
+
+@pytest.mark.parametrize("accepted", ["application/vnd.oai.openapi", "application/yaml"])
+def test_the_schema_is_equal_in_yaml_and_in_json(stranger: APIClient, accepted: str) -> None:
+    written = stranger.get("/api/v1/schema/", headers={"Accept": accepted})
+    assert written["Content-Type"].startswith(accepted)
+    assert yaml.load(written.content, yaml.CSafeLoader) == stranger.get("/api/v1/schema/?format=json").json()
+    refused = stranger.put("/api/v1/schema/", headers={"Accept": accepted})
+    assert refused.status_code == 405
+    assert yaml.safe_load(refused.content)["code"] == "method_not_allowed"
 
 
 def test_schema_and_docs_need_no_authentication(stranger: APIClient) -> None:
