@@ -72,6 +72,15 @@ def test_no_page_asks_a_viewer_to_do_what_only_editors_may_do(client: Client, fi
         assert "ditor of the workspace can" in content or page == "/", page
 
 
+def test_a_viewer_who_may_import_nowhere_is_told_the_role(client: Client, scenario: Scenario) -> None:
+    log_in(client, "viewer", Role.VIEWER)
+    refused = client.get("/import/")
+    assert refused.status_code == 403
+    assert "requires the role editor; you are viewer." in refused.content.decode()
+    log_in(client, "outsider", None)
+    assert "you have no role here" in client.get("/import/").content.decode()
+
+
 def test_the_sample_shows_a_viewer_what_can_be_read(client: Client, db: None) -> None:
     scenario = sample_load(workspace=factories.workspace())
     viewer = log_in(client, "viewer", Role.VIEWER)

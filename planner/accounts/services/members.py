@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from planner.accounts.models import Event, Membership, Role, User, Workspace
-from planner.accounts.selectors.workspaces import editable, role_held, role_of
+from planner.accounts.selectors.workspaces import editable, memberships, role_held, role_of
 from planner.accounts.services.events import EventFacts, event_note
 from planner.errors import Invalid, RoleTooLow
 from planning.rows import Problem
@@ -48,7 +48,7 @@ def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Worksp
         return workspace
     first = editable(user).first()
     if first is None:
-        raise RoleTooLow(needed=Role.EDITOR, role=None)
+        raise RoleTooLow(needed=Role.EDITOR, role=Role.VIEWER if memberships(user).exists() else None)
     return first.workspace
 
 
