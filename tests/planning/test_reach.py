@@ -110,7 +110,7 @@ SEEDS = (*COVERING, 1, 3, 4, 7, 10, 14, 15, 16, 18, 19, 21, 25, 26, 27, 28, 40, 
 """Those of the first 60 seeds whose figure has a value that does not meet the question yet."""
 
 
-@pytest.mark.parametrize("seed", trials(SEEDS, always=7))
+@pytest.mark.parametrize("seed", trials(SEEDS, always=5))
 def test_the_proposed_change_is_the_smallest_that_reaches_the_amount(seed: int) -> None:
     dice = random.Random(seed)
     document, question = cluster(dice), random_question(dice)
