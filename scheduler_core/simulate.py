@@ -92,16 +92,12 @@ class Simulation:
         cluster.podgroups = PodGroups(cluster.pods.journal, cluster.podgroups)
         self._state = None if anew else State(cluster, cluster.pods.journal)
 
-    def with_only(self, podgroups: Mapping[str, Object], pods: Iterable[Object]) -> Simulation:
-        """Return a simulation of the same cluster with only these PodGroups and pods, which is also live.
-
-        The PodGroups are given by key.
-        """
+    def emptied(self) -> Simulation:
+        """Return a live simulation of the same cluster without PodGroups and pods."""
         twin = copy(self)
-        cluster = twin.cluster = replace(self.cluster, pods=self.cluster.pods.only(pods))
-        journal = cluster.pods.journal
-        cluster.podgroups = PodGroups(journal, podgroups)
-        twin.kept, twin._session, twin._state = {}, None, State(cluster, journal)
+        cluster = twin.cluster = replace(self.cluster, pods=self.cluster.pods.emptied())
+        cluster.podgroups = PodGroups(cluster.pods.journal, {})
+        twin.kept, twin._session, twin._state = {}, None, State(cluster, cluster.pods.journal)
         return twin
 
     def configure(self, conf: SchedulerConf) -> None:

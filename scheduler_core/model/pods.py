@@ -106,9 +106,9 @@ class Pods(MutableMapping[str, Object]):
         pods._known_pods = self._known_pods
         return pods
 
-    def only(self, pods: Iterable[Object]) -> Pods:
-        """Return a collection of other pods, read in the same way."""
-        return Pods(map(self._table.read, pods), self._table, self.reader)
+    def emptied(self) -> Pods:
+        """Return a collection without pods that reads them in the same way."""
+        return Pods((), self._table, self.reader)
 
     def known_pods(self) -> KnownPods:
         """Return the pods that the scheduler knows."""

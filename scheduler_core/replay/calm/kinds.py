@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from scheduler_core import transitions
@@ -111,18 +112,32 @@ class JobKinds:
             known[arrival.kind] = self._learn(arrival)
         return known.get(arrival.kind)
 
+    @cached_property
+    def _alone(self) -> Simulation:
+        """Return the simulation of one job at a time."""
+        return self._simulation.emptied()
+
     def _learn(self, arrival: Arrival) -> JobKind | None:
         """Run sessions in which one job of a kind is enqueued, bound and set to Running; return the kind.
 
         Sound, as everything in a kind (the order, and the parts of jobs with none or all of their pods
         placed) follows from the job's own objects, the queue and the classes.
         """
-        alone = self._simulation.with_only(
-            {arrival.key: transitions.created(arrival.podgroup, SOME_TIME)},
-            [transitions.created(pod, SOME_TIME) for pod in arrival.pods],
-        )
+        cluster = self._alone.cluster
+        cluster.podgroups[arrival.key] = transitions.created(arrival.podgroup, SOME_TIME)
+        for key, pod in zip(arrival.pod_keys, arrival.pods, strict=True):
+            cluster.pods[key] = transitions.created(pod, SOME_TIME)
+        kind = self._observe(arrival.key)
+        del cluster.podgroups[arrival.key]
+        for key in arrival.pod_keys:
+            del cluster.pods[key]
+        return kind
+
+    def _observe(self, key: str) -> JobKind | None:
+        """Return the kind of the only job of the simulation."""
+        alone = self._alone
         session = alone.open_session()
-        job = session.jobs.get(arrival.key)
+        job = session.jobs.get(key)
         if job is None or not _waits_simply(job) or not _is_placed_whole(session, job):
             return None
         first = next(iter(job.by_status[TaskStatus.PENDING].values()))
@@ -134,13 +149,14 @@ class JobKinds:
         for _ in range(2):
             _run(alone, session)
             session = alone.open_session()
-            job = session.jobs[arrival.key]
+            job = session.jobs[key]
             if not is_settled(job) or job.allocated_count != job.size:
                 return None
             standings.append(_standing(session, job))
         bound, running = standings
         if job.phase != "Running":
             return None
+        job.make_tasks(TaskStatus.RUNNING)  # later, its pods are deleted
         if bound.part.counts_like(running.part, whole=reads_whole_minimum(session)):
             running = running._replace(part=bound.part)
         twin = task.job = JobInfo(job.podgroup, job.queue, job.priority, job.creation)
