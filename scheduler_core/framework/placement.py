@@ -120,9 +120,10 @@ class Placement:
             If the best score is NaN, which only `find` handles.
 
         """
-        if not self._together.has(task):
+        scores = self._together.at_once(task)
+        if scores is None:
             self.prefetch([task])
-        scores = self._scores_at_once(task)
+            scores = self._scores_at_once(task)
         node = -1 if scores is None else int(scores.argmax())
         score = np.inf if scores is None else scores.item(node)
         if score == np.inf:

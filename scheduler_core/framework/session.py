@@ -285,8 +285,6 @@ class Session:
                 if renew is not nothing_to_renew and not renew(self._of_queues):
                     return False
         self.decisions, self.action, self.now = [], "", self.snapshot.now
-        for states in self.cycle_states.values():
-            states.clear()
         self.orders.renew()
         self.nodes.changes.trim()
         if "k8s_nodes" in self.__dict__:

@@ -96,7 +96,6 @@ class CalmActions:
         if not (pending or enqueued):
             self.session.known_to_wait = set()
             return decided
-        self._pre_predicated.clear()
         self.session.known_to_wait = {*pending, *enqueued}
         try:
             voting = [name for name in pending if name in moved] if self._votes_by_queue else pending
@@ -182,17 +181,18 @@ class CalmActions:
         turns = {
             name: turn
             for name, lines in enqueued.items()
-            if (turn := Turn([line for line in lines.values() if self._fits(line.kind.task)]))
+            if (turn := Turn([line for line in lines.values() if self._best(line.kind.task) is not None]))
         }
         while turns:
             queue = self._next_queue(turns)
             turn = turns[queue.name]
-            if session.plugins.overused(queue):
+            job = turn.job
+            if self._best(job.kind.task) is None:
+                turn.skip_line()
+            elif session.plugins.overused(queue):
                 del turns[queue.name]
                 continue
-            job = turn.job
-            nodes = self._place(job)
-            if len(nodes) == len(job.arrival.pods):
+            elif len(nodes := self._place(job)) == len(job.arrival.pods):
                 placed.append((job, nodes))
                 turn.advance()
             else:
@@ -206,49 +206,41 @@ class CalmActions:
             return self.session.queues[next(iter(names))]
         return min([self.session.queues[name] for name in names], key=self._queue_key())
 
-    def _fits(self, task: TaskInfo) -> bool:
-        """Return whether a task fits any node at once."""
-        number = task.shape.number
-        if number in self.full:
-            return False
-        if self._best(task) is not None:
-            return True
-        self.full.add(number)
-        return False
-
     def _best(self, task: TaskInfo) -> int | None:
         """Return the best node that a task fits at once, None if there is none; cached until nodes change."""
-        number, now = task.shape.number, len(self.session.nodes.changes)
+        number = task.shape.number
+        if number in self.full:
+            return None
+        now = len(self.session.nodes.changes)
         known = self._found.get(number)
         if known is None or known[0] != now:
-            self._pre_predicate(task)
-            known = self._found[number] = now, self.session.placement.best_at_once(task)
+            if number not in self._pre_predicated:
+                self._pre_predicate(task)
+            node = self.session.placement.best_at_once(task)
+            known = self._found[number] = now, node
+            if node is None:
+                self.full.add(number)
         return known[1]
 
     def _pre_predicate(self, task: TaskInfo) -> None:
-        """Call the pre-predicates for a class of tasks, once per session."""
-        if task.shape.number not in self._pre_predicated:
-            try:
-                self.session.plugins.pre_predicate(task)
-            except PrePredicateError as error:
-                raise NotCalmError from error
-            self._pre_predicated.add(task.shape.number)
+        """Call the pre-predicates for a class of tasks, once: their answers follow from the class alone."""
+        try:
+            self.session.plugins.pre_predicate(task)
+        except PrePredicateError as error:
+            raise NotCalmError from error
+        self._pre_predicated.add(task.shape.number)
 
     def _place(self, job: CalmJob) -> list[int]:
         """Place a job's pods one after the other until one fits no node; return their nodes."""
         session, kind = self.session, job.kind
         nodes: list[int] = []
-        task, shape = kind.task, kind.task.shape
-        self._pre_predicate(task)
+        task, names = kind.task, session.nodes.names
         while len(nodes) < len(job.arrival.pods) and session.plugins.allocatable(kind.queue, task) is None:
-            if shape.number in self.full:
-                break
             node = self._best(task)
             if node is None:
-                self.full.add(shape.number)
                 break
-            session.nodes.count(shape.amounts, node, 1)
-            task.node, task.node_name = node, session.nodes.names[node]
+            session.nodes.count(task.shape.amounts, node, 1)
+            task.node, task.node_name = node, names[node]
             session.events.fire_allocate(task)
             nodes.append(node)
         return nodes
