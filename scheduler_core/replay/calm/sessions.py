@@ -14,7 +14,7 @@ from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.plugins.capacity.account import CapacityAccount
 from scheduler_core.replay.agenda import Due, Kind
 from scheduler_core.replay.calm.actions import CalmActions, NotCalmError
-from scheduler_core.replay.calm.arrivals import Arrival, arrival_of
+from scheduler_core.replay.calm.arrivals import Arrival, Arrivals
 from scheduler_core.replay.calm.conditions import is_simple, places_at_once
 from scheduler_core.replay.calm.jobs import CalmJobs, Places
 from scheduler_core.replay.calm.kinds import JobKinds
@@ -47,6 +47,7 @@ class Calm:
         self.world = course.world
         self.session: Session | None = None
         self._arrivals: dict[str, Arrival] = {}
+        self._read = Arrivals(self.world.timeline.events)
         self._may_begin = False
         self._pause = self._last_pause = self._sessions = 0
         self._obstacle = ""
@@ -60,13 +61,13 @@ class Calm:
         if not self._is_possible:
             return False
         if due.kind is Kind.EVENT:
-            return self._arrive(self.world.timeline.events[int(due.key)], due.time)
+            return self._arrive(int(due.key), due.time)
         if self.session is None or due.kind is not Kind.FINISH:
             return False
         return self._end(self.session, due)
 
-    def _arrive(self, event: Object, time: float) -> bool:
-        arrival = arrival_of(event)
+    def _arrive(self, position: int, time: float) -> bool:
+        arrival = self._read.of(position)
         if arrival is None:
             return False
         kind = None if self.session is None else self._kinds.of(arrival)
