@@ -20,20 +20,32 @@ from planning.rows import Problem
 Texts = Mapping[str, str]
 
 TIMES = (
-    ("horizon_seconds", "Horizon", "1d"),
-    ("period_seconds", "Schedule period", "1s"),
-    ("start_delay_seconds", "Start delay", "0s"),
-    ("window_begin_seconds", "Trace offset", "0s"),
-    ("default_run_seconds", "Default run time", "1h"),
-    ("checkpoint_seconds", "Checkpoint interval", "0s"),
-    ("restore_seconds", "Checkpoint restore", "0s"),
+    ("horizon_seconds", "Horizon", "1d", "How much time the forecast covers."),
+    ("period_seconds", "Schedule period", "1s", "From one session to the next."),
+    (
+        "start_delay_seconds",
+        "Start delay",
+        "0s",
+        "From the bind until the pod runs.",
+    ),
+    ("window_begin_seconds", "Trace offset", "0s", "Where in the trace the forecast begins."),
+    ("default_run_seconds", "Default run time", "1h", "Of jobs whose run time is not known."),
+    (
+        "checkpoint_seconds",
+        "Checkpoint interval",
+        "0s",
+        "Run time between two; 0s: none are made.",
+    ),
+    ("restore_seconds", "Checkpoint restore", "0s", "To restore a checkpoint at a restart."),
 )
-"""Fields of a duration, with label and initial value."""
+"""Fields of a duration, with label, initial value and help."""
 FACTORS = (("rate", "Scale jobs by"), ("size", "Scale pods per job by"), ("run_time", "Scale run times by"))
 """Fields that multiply values of the trace."""
 MOST_PRICE = 1e9
 _TIME = "{text!r} cannot be read. Write a time such as 90s, 10m, 8h or 2d."
 _FACTOR = "{text!r} cannot be read. Write a number such as 0.5 or 2."
+_DRAWN = f"0, or 2 to {MOST_SEEDS} like the trace, for intervals. Each takes as long as the forecast."
+_REST = "Of jobs from queues that the scenario does not have."
 _SEEDS = f"{{text!r}} cannot be read. Write 0, or a number from 2 to {MOST_SEEDS}."
 
 
@@ -46,10 +58,10 @@ class ForecastForm(TypedForm):
         super().__init__(data)
         self.trace_queues = trace_queues
         self.leaves = leaves
-        for name, label, default in TIMES:
-            self.add_field(name, ReadField(duration, _TIME, default, label=label))
+        for name, label, default, about in TIMES:
+            self.add_field(name, ReadField(duration, _TIME, default, label=label, help_text=about))
         self.add_field("evicted", _select("Evicted pods", [*EVICTED.items()]))
-        self.add_field("seeds", ReadField(_count, _SEEDS, "0", label="Drawn workloads"))
+        self.add_field("seeds", ReadField(_count, _SEEDS, "0", label="Drawn workloads", help_text=_DRAWN))
         for name, label in FACTORS:
             self.add_field(name, ReadField(float, _FACTOR, "1", label=label))
         self._whole = list(self.fields)
@@ -59,7 +71,8 @@ class ForecastForm(TypedForm):
             label = f"{name or 'no queue'}, {counted(jobs, 'job')}"
             self.add_field(f"queue.{name}", _suggested(label, own))
         self.add_field("rest", _select("Queue for the rest", [("", "none"), *choices]))
-        self.fields["seeds"].widget.attrs |= {"inputmode": "numeric", "aria-describedby": "seeds-help"}
+        self.fields["rest"].help_text = _REST
+        self.fields["seeds"].widget.attrs["inputmode"] = "numeric"
 
     @property
     def of_all_jobs(self) -> list[forms.BoundField]:

@@ -22,7 +22,7 @@ from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
 from planning.forecasts.options import DEFAULTS, EVICTED
 
 OPTIONS = {
-    **{name: label for name, label, _ in TIMES},
+    **{name: label for name, label, *_ in TIMES},
     "termination_seconds": "Termination of evicted pods",
     "evicted": "Evicted pods",
     "seeds": "Drawn workloads",

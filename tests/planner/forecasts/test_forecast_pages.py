@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.forecasts.charts import evictions_figure
+from planner.forecasts.forms.forecasts import TIMES
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
 from planner.forecasts.views.compare import options_that_differ
@@ -268,6 +269,14 @@ def test_an_out_of_range_number_of_drawn_workloads_is_refused(browser: Client) -
         assert answer.status_code == 422
         assert shown in answer.content.decode()
     assert not Forecast.objects.exists()
+
+
+def test_each_time_of_the_form_says_what_it_is(browser: Client) -> None:
+    factories.workload()
+    page = browser.get(f"/scenarios/{factories.scenario().pk}/forecasts/").content.decode()
+    for name in (*(name for name, *_ in TIMES), "seeds", "rest"):
+        assert f'aria-describedby="id_{name}_helptext"' in page
+        assert f'id="id_{name}_helptext"' in page
 
 
 def test_all_errors_of_a_forecast_are_shown_at_once_each_at_its_field(browser: Client) -> None:
