@@ -38,9 +38,15 @@ class Forecasting(Connection):
 
     def targets_set(self, scenario: str, targets: Mapping[str, float]) -> dict[str, float]:
         """Replace the wait targets of a scenario; return them."""
+        return self._targets("PUT", scenario, targets)
+
+    def targets_change(self, scenario: str, targets: Mapping[str, float | None]) -> dict[str, float]:
+        """Set the wait targets of some queues, None removes one; return those of all queues."""
+        return self._targets("PATCH", scenario, targets)
+
+    def _targets(self, method: str, scenario: str, targets: Mapping[str, float | None]) -> dict[str, float]:
         body = {"targets": dict(targets)}
-        answer = self.server.call("PUT", f"{self._scenario(scenario)}targets/", body)
-        return dict(answer.json["targets"])
+        return dict(self.server.call(method, f"{self._scenario(scenario)}targets/", body).json["targets"])
 
     def forecast_start(self, scenario: str, *, trace: str, **options: Any) -> Json:
         """Queue a forecast of a scenario under a trace; options as docs/forecasts.md has them."""

@@ -77,9 +77,8 @@ def target_set(backend: Backend, args: argparse.Namespace) -> Output:
     words = dict(word.rpartition("=")[::2] for word in args.targets)
     if "" in words:
         raise Refused("Write each target as QUEUE=TIME.")
-    wanted = {queue: seconds(text, queue) if text else 0.0 for queue, text in words.items()}
-    kept = client.targets(args.scenario) | wanted
-    return _targets(client.targets_set(args.scenario, {queue: at for queue, at in kept.items() if at}))
+    wanted = {queue: seconds(text, queue) if text else None for queue, text in words.items()}
+    return _targets(client.targets_change(args.scenario, wanted))
 
 
 def _targets(found: Mapping[str, float]) -> Output:

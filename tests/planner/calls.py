@@ -102,6 +102,7 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("post", "traces"): {"name": "new", "text": factories.TRACE},
         ("delete", "trace"): None,
         ("put", "scenario-targets"): {"targets": {"waits": 600}},
+        ("patch", "scenario-targets"): {"targets": {"waits": 300}},
         ("post", "scenario-forecasts"): {"trace": str(factories.workload().pk), "rest": "waits"},
         ("post", "forecast-cancel"): {},
         ("delete", "forecast"): None,

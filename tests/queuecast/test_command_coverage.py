@@ -76,7 +76,7 @@ COMMANDS = {
     "scenarios_validate_retrieve": "scenario validate",
     "scenarios_forecasts_create": "forecast",
     "scenarios_targets_retrieve": "target list",
-    "scenarios_targets_update": "target set",
+    "scenarios_targets_partial_update": "target set",
     "scenarios_nodes_list": "node list",
     "scenarios_nodes_add_create": "node add",
     "scenarios_nodes_partial_update": "node set",
@@ -175,6 +175,7 @@ REASONS = {
     "scenarios_nodes_create": _BY_DOCUMENT,
     "scenarios_queues_edit": _BY_DOCUMENT,
     "scenarios_changes_revert_create": "`undo` and `revert` put back what a change did.",
+    "scenarios_targets_update": "`target set` changes only the targets that it names.",
     "forecasts_backtests_list": "`forecast --real` compares files.",
     "forecasts_backtests_create": "`forecast --real` compares files.",
 }

@@ -273,6 +273,14 @@ class TargetsSerializer(Body):
     targets = serializers.DictField(child=serializers.FloatField(min_value=0.001, max_value=1e9))
 
 
+class TargetsPatch(Body):
+    """Wait targets of some queues in seconds, null for none."""
+
+    targets = serializers.DictField(
+        child=serializers.FloatField(min_value=0.001, max_value=1e9, allow_null=True)
+    )
+
+
 class MomentOpen(Body):
     """A moment of a forecast to create a scenario of."""
 

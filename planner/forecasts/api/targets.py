@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, saved_unless_dry
 from planner.api.schema import DRY_RUN, answers
-from planner.forecasts.api.serializers import TargetsSerializer
-from planner.forecasts.services.forecasts import targets_set
+from planner.forecasts.api.serializers import TargetsPatch, TargetsSerializer
+from planner.forecasts.services.forecasts import targets_change, targets_set
 
 
 class ScenarioTargets(WorkspaceView):
@@ -37,5 +37,20 @@ class ScenarioTargets(WorkspaceView):
         serializer.is_valid(raise_exception=True)
         with saved_unless_dry(request):
             targets_set(scenario=scenario, user=self.user, **serializer.validated_data)
+            body = self._body()
+        return Response(body)
+
+    @extend_schema(
+        request=TargetsPatch,
+        responses=answers({200: TargetsSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN],
+    )
+    def patch(self, request: Request, scenario_id: UUID) -> Response:
+        """Set the wait targets of some queues, null removes one; those of other queues are unchanged."""
+        scenario = self.scenario()
+        serializer = TargetsPatch(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            targets_change(scenario=scenario, user=self.user, **serializer.validated_data)
             body = self._body()
         return Response(body)

@@ -12,6 +12,7 @@ from planner.clusters.models import Blob
 from planner.clusters.selectors.usage import quota_require
 from planner.errors import Invalid
 from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
+from planner.forecasts.selectors.forecasts import scenario_leaves
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenario_frozen
 from planner.work.lifecycle import work_enqueue
@@ -20,6 +21,7 @@ from planning.forecasts.document import late_problems
 from planning.forecasts.options import DEFAULTS, option_problems
 from planning.forecasts.trace_texts import queues_for_jobs
 from planning.rows import Problem
+from planning.suggestions import meant
 
 
 def forecast_create(
@@ -84,8 +86,13 @@ def targets_set(*, scenario: Scenario, targets: Mapping[str, float], user: User 
 def targets_change(
     *, scenario: Scenario, targets: Mapping[str, float | None], user: User | None = None
 ) -> None:
-    """Set the wait targets of these queues, None removes one; those of other queues are unchanged."""
+    """Set the wait targets of these queues, None removes one; those of other queues are unchanged.
+
+    Raises Invalid for a target of a queue that takes no jobs in the scenario.
+    """
     role_require(user=user, workspace=scenario.workspace)
+    if problems := _unknown_targets(scenario, targets):
+        raise Invalid(problems)
     scenario.wait_targets.filter(queue__in=targets).delete()
     WaitTarget.objects.bulk_create(
         [
@@ -97,6 +104,19 @@ def targets_change(
         unique_fields=["scenario", "queue"],
         update_fields=["seconds"],
     )
+
+
+def _unknown_targets(scenario: Scenario, targets: Mapping[str, float | None]) -> list[Problem]:
+    wanted = sorted(queue for queue, seconds in targets.items() if seconds is not None)
+    leaves = scenario_leaves(scenario) if wanted else []
+    return [
+        Problem(
+            "target.queue", "error", f"There is no leaf queue {queue!r}.", path=f"targets.{queue}",
+            actual=queue, fix=meant(queue, leaves),
+        )
+        for queue in wanted
+        if queue not in leaves
+    ]  # fmt: skip
 
 
 def targets_copy(*, source: Scenario, target: Scenario) -> None:

@@ -65,6 +65,22 @@ def test_wait_targets_belong_to_the_scenario_and_are_copied_to_branches(api: API
     assert forecast.options["targets"] == {"waits": 600}
 
 
+def test_a_patch_of_the_wait_targets_keeps_those_of_other_queues(api: APIClient) -> None:
+    at = f"/api/v1/scenarios/{factories.scenario().pk}/targets/"
+    assert api.put(at, {"targets": {"waits": 600}}).status_code == 200
+    assert api.patch(at, {"targets": {"busy": 30}}).json() == {"targets": {"busy": 30, "waits": 600}}
+    assert api.patch(at, {"targets": {"waits": None}}).json() == {"targets": {"busy": 30}}
+    assert api.patch(f"{at}?dry_run=1", {"targets": {"busy": None}}).json() == {"targets": {}}
+    refused = api.patch(at, {"targets": {"bsuy": 10, "nobody": 5, "waits": 20}})
+    assert refused.status_code == 422
+    problems = refused.json()["problems"]
+    assert [(one["path"], one["fix"]) for one in problems] == [
+        ("targets.bsuy", "Did you mean 'busy'?"),
+        ("targets.nobody", "Choose one of busy, default, waits."),
+    ]
+    assert api.get(at).json() == {"targets": {"busy": 30}}
+
+
 def test_queue_charges_add_up_to_the_cost_of_the_nodes(api: APIClient, done: Forecast) -> None:
     prices = {"resources": {"cpu": 0.03, "memory": 0.004}, "currency": "EUR"}
     body = api.post(f"/api/v1/forecasts/{done.pk}/cost/", prices).json()
