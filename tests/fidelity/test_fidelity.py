@@ -19,7 +19,7 @@ from tests.shared import SHARED
 
 CASES = Path(__file__).parent / "cases"
 NOT_COUNTED = {"volcano_unit_tests_not_modelled.jsonl.gz"}
-SOME, FEW = 6, 3
+SOME, FEW = 6, 2
 """How many evenly spread scenarios of a file are compared; `make test-long` and `make parity` use all."""
 
 
