@@ -1,5 +1,6 @@
-"""Registry of the kinds of work and the chores that features hand to the workers when the app starts."""
+"""Registry of the kinds of work and the chores that features hand to the workers."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ Step = Callable[[Any, Any], None]
 _steps: dict[type[Work], Step] = {}
 _background: set[type[Work]] = set()
 _chores: list["Chore"] = []
+_later: list[Callable[[], None]] = []
+_completing = threading.RLock()
 
 
 @dataclass
@@ -35,6 +38,21 @@ class Chore:
             self.do()
 
 
+def register_when_needed(register: Callable[[], None]) -> None:
+    """Call `register` when the registry is first read.
+
+    The modules that execute work take a third of a second to import, and most commands need none of them.
+    """
+    _later.append(register)
+
+
+def _complete() -> None:
+    """Register what was left for later; other threads wait until everything is registered."""
+    with _completing:
+        while _later:
+            _later.pop()()
+
+
 def work_register(kind: type[Work], step: Step, *, in_background: bool = False) -> None:
     """Let workers claim rows of a kind and execute them with `step`.
 
@@ -52,24 +70,27 @@ def chore_register(chore: Chore) -> None:
 
 def kinds() -> tuple[type[Work], ...]:
     """Return the kinds of work in order of registration."""
+    _complete()
     return tuple(_steps)
 
 
 def awaited_kinds() -> tuple[type[Work], ...]:
     """Return the kinds of work that users wait for."""
-    return tuple(kind for kind in _steps if kind not in _background)
+    return tuple(kind for kind in kinds() if kind not in _background)
 
 
 def background_kinds() -> tuple[type[Work], ...]:
     """Return the kinds of work that run in the background."""
-    return tuple(kind for kind in _steps if kind in _background)
+    return tuple(kind for kind in kinds() if kind in _background)
 
 
 def steps() -> Mapping[type[Work], Step]:
     """Return the step of each kind of work."""
+    _complete()
     return _steps
 
 
 def chores() -> tuple[Chore, ...]:
     """Return the chores of the workers."""
+    _complete()
     return tuple(_chores)

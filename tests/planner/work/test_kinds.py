@@ -1,5 +1,8 @@
 """Kinds of work and chores that features register with the workers; a chore runs on its own schedule."""
 
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -9,6 +12,7 @@ from planner.forecasts.models import Forecast
 from planner.runs.models import Run
 from planner.work.kinds import Chore, kinds, steps
 from planner.work.models import Work
+from tests.kept import ROOT
 
 
 def concrete(kind: type[Work]) -> set[type[Work]]:
@@ -19,6 +23,19 @@ def concrete(kind: type[Work]) -> set[type[Work]]:
 def test_every_stored_kind_of_work_is_registered() -> None:
     assert set(kinds()) == concrete(Work)
     assert {Run, Import, Forecast} <= set(steps())
+
+
+def test_commands_import_what_executes_work_only_when_it_is_needed() -> None:
+    program = (
+        "import sys, django; django.setup()\n"
+        "from planner.work.kinds import kinds\n"
+        "executing = [f'planner.{name}.tasks' for name in ('runs', 'clusters', 'forecasts', 'backups')]\n"
+        "assert not sys.modules.keys() & {*executing}\n"
+        "kinds()\n"
+        "assert sys.modules.keys() >= {*executing}"
+    )
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings_test"}
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, check=True)
 
 
 def test_a_chore_runs_at_once_and_then_after_its_period(monkeypatch: pytest.MonkeyPatch) -> None:
