@@ -24,6 +24,7 @@ from django.test import Client
 from django.urls import reverse
 
 from planner.scenarios.models import Scenario
+from planner.work.kinds import kinds
 from tests import factories
 from tests.worker import do_work
 
@@ -118,6 +119,7 @@ FLOWS = {"import": import_a_file, "edit": edit_a_weight, "run": run_to_victims}
 
 def modules_of(browser: Client, name: str) -> list[str]:
     """Return the modules of a flow in order, without those that every page uses."""
+    kinds()  # features register their work once in a process
     browser.get(reverse("planner:glossary"))  # the first page of a process imports what all pages need
     frame = {*entered_by(lambda: browser.get(reverse("planner:glossary")))}
     frame |= {*entered_by(lambda: browser.get(reverse("planner:status")))}
