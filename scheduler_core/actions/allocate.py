@@ -21,7 +21,7 @@ from scheduler_core.framework.worklist import (
     WorkList,
     first_jobs,
     jobs_apart,
-    nothing_to_decide,
+    nothing_waits,
     report_if_invalid,
     task_heap,
     waiting_jobs,
@@ -36,21 +36,18 @@ NAME = "allocate"
 
 def execute(session: Session) -> None:
     """Give queues their turns, one job and one statement each, until no queue has a job left."""
-    if nothing_to_decide(session):
+    if nothing_waits(session):
         return
     allocate = Allocate(session)
     queues, waiting = allocate.work.queues, allocate.work.waiting
-    queue = queues.pop() if queues else None
-    while queue is not None:
+    while queues:
+        queue = queues.pop()
         jobs = waiting(queue)
-        overused = session.plugins.overused(queue)
-        if overused:
+        if session.plugins.overused(queue):
             session.observer.queue_overused(queue, () if jobs is None else jobs.items)
-        if overused or jobs is None:
-            queue = queues.pop() if queues else None
-            continue
-        allocate.take_turn(jobs)
-        queue = queues.push_pop(queue)
+        elif jobs is not None:
+            allocate.take_turn(jobs)
+            queues.push(queue)
 
 
 class Allocate:

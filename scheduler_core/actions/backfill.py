@@ -15,7 +15,7 @@ from scheduler_core.framework.worklist import (
     WorkList,
     active_waiting_jobs,
     jobs_apart,
-    nothing_to_decide,
+    nothing_waits,
     task_heap,
 )
 from scheduler_core.model.fit import Code, FitErrors, Status
@@ -28,7 +28,7 @@ NAME = "backfill"
 
 def execute(session: Session) -> None:
     """Place best-effort tasks on any node that passes the predicates; queue limits do not apply."""
-    if nothing_to_decide(session):
+    if nothing_waits(session):
         return
     remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
     for task in _tasks_in_order(session):

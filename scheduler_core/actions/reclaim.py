@@ -24,7 +24,7 @@ from scheduler_core.framework.worklist import (
     ignore_turns,
     is_active,
     jobs_apart,
-    nothing_to_decide,
+    nothing_waits,
     pending_tasks,
     representative_jobs,
     task_heap,
@@ -49,7 +49,7 @@ POINTS_OF_EQUAL_JOBS = Point.JOB_VALID, Point.JOB_STARVING, Point.PREEMPTIVE, Po
 
 def execute(session: Session) -> None:
     """Evict tasks of other queues for each queue's starving jobs, for all tasks of a job in one turn."""
-    if nothing_to_decide(session):
+    if nothing_waits(session):
         return
     reclaim = Reclaim(session)
     if reclaim.evicts:
@@ -63,8 +63,6 @@ class Reclaim:
     ----------
     evicts : bool
         Whether any job might evict; if not, no other attribute is set.
-    leaves_out : bool
-        Whether turns without effect can be skipped, because no observer receives them.
 
     """
 
@@ -79,10 +77,9 @@ class Reclaim:
         self.evicts = session.reasons or self._might_evict()
         if not self.evicts:
             return
-        self.leaves_out = not session.reasons and session.has_sound_parents
         self.work = WorkList(session, settled=False)
         active = self._add_lines() or self._add_jobs()
-        for queue in self._queues(active):
+        for queue in session.snapshot.index.queues_of(active):
             self.work.add_queue(queue)
 
     def _add_jobs(self) -> Iterable[JobInfo]:
@@ -100,7 +97,7 @@ class Reclaim:
         without any effect, if a starving job has a task to lose.
         """
         session, tasks = self.session, self.session.snapshot.tasks
-        if not self.leaves_out or not session.functions.same_for_equal_jobs(*POINTS_OF_EQUAL_JOBS):
+        if session.reasons or not session.functions.same_for_equal_jobs(*POINTS_OF_EQUAL_JOBS):
             return None
         apart = [job for job in jobs_apart(session, tasks.touched) if self._starves(job)]
         if any(job.ready_count for job in apart):
@@ -117,44 +114,25 @@ class Reclaim:
     def _starves(self, job: JobInfo) -> bool:
         return is_active(self.session, job) and self.session.plugins.job_starving(job)
 
-    def _queues(self, active: Iterable[JobInfo]) -> Iterable[str]:
-        """Return the queues that have active jobs, or only those that have starving jobs.
-
-        Queues without starving jobs may be left out if at most two have any, as their turns do nothing, a
-        heap returns queues that have a key in their order until something moves, and a single queue needs no
-        order.
-        """
-        if self.leaves_out:
-            most = 1 if self.session.orders.queue_key() is None else 2
-            if len(self.work.jobs) <= most:
-                return list(self.work.jobs)
-        return self.session.snapshot.index.queues_of(active)
-
     @property
     def bound(self) -> Bound:
         """Return the bound for evictions of tasks of other queues."""
         return self.session.view(reclaim_bound)
 
     def run(self, watch: Watcher = ignore_turns) -> None:
-        """Give every starving job its turn, queue by queue.
-
-        A queue is pushed again for each further job, unless turns can be skipped and at most one other queue
-        remains, which needs no order.
-        """
-        queues, unserved = self.work.queues, set(self.work.jobs)
-        while queues and (unserved or not self.leaves_out):
+        """Give every starving job its turn, queue by queue; a queue is pushed again for each further job."""
+        queues = self.work.queues
+        while queues:
             queue = queues.pop()
-            unserved.discard(queue.name)
             if self.session.plugins.overused(queue):
                 watch(queue, None)
                 continue
-            is_pushed_again = len(unserved) > 1 or not self.leaves_out
             while (jobs := self.work.waiting(queue)) is not None:
                 job = jobs.pop()
                 watch(queue, job)
                 if not self._fails_as_equals_did(jobs):
                     self.take_turn(queue, job, jobs)
-                if jobs and is_pushed_again:
+                if jobs:
                     queues.push(queue)
 
     def take_turn(self, queue: QueueInfo, job: JobInfo, jobs: Jobs) -> None:

@@ -65,11 +65,6 @@ class PriorityQueue(Generic[Item]):
         items[parent] = last
         return first
 
-    def push_pop(self, item: Item) -> Item:
-        """Add an element, then remove and return the first one."""
-        self.push(item)
-        return self.pop()
-
 
 class SettledQueue(Generic[Item]):
     """A sorted queue of elements whose order does not change while they are queued.
@@ -123,19 +118,6 @@ class SettledQueue(Generic[Item]):
         self._first += 1
         item: Item = entry[-1]
         return item
-
-    def push_pop(self, item: Item) -> Item:
-        """Add an element, then remove and return the first one, which may be the element itself."""
-        if self._fresh is None:
-            if self._first == len(self._entries):
-                return item
-            entry = (*self.key(item), item)
-            if entry < self._entries[self._first]:
-                return item
-            insort(self._entries, entry, lo=self._first)
-        else:
-            self._fresh.append(item)
-        return self.pop()
 
 
 class LiveQueue(PriorityQueue[Item]):

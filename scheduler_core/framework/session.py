@@ -24,7 +24,6 @@ from scheduler_core.framework.orders import Orders
 from scheduler_core.framework.placement import Placement
 from scheduler_core.framework.plugin_calls import PluginCalls
 from scheduler_core.framework.registry import Registry
-from scheduler_core.framework.repetition import moved_nothing
 from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
@@ -121,7 +120,6 @@ class Session:
         self.moved = MovedJobs(snapshot)
         self.is_closed = False
         self.known_to_wait: set[str] | None = None
-        self._finds_the_same = False
         self._of_queues = Renewal()
         self.renewals: dict[str, Callable[[Renewal], bool]] = {}
         for job in self.jobs.values():
@@ -165,13 +163,6 @@ class Session:
     def lines(self) -> Lines:
         """Return the waiting jobs, in lines of equal ones."""
         return Lines(self.snapshot.index.waiting, self.orders.job_key)
-
-    def repeats(self) -> bool:
-        """Return whether the actions after enqueue would again move nothing, as in the previous session.
-
-        They have the same input. Pipelining without effect is neither recorded nor read.
-        """
-        return self._finds_the_same and not any(decision.op == "enqueue" for decision in self.decisions)
 
     def view(self, kind: Callable[[Session], View]) -> View:
         """Return the session's view of a `kind`, built at first use.
@@ -221,11 +212,6 @@ class Session:
 
     # from one session to the next
 
-    def _moved_nothing(self) -> bool:
-        """Return whether the closed session only enqueued jobs and pipelined tasks without effect."""
-        is_known = self.is_closed and self.counts_pipelined
-        return is_known and moved_nothing(self.conf.actions, self.decisions)
-
     @cached_property
     def is_renewable(self) -> bool:
         """Return whether all plugins can renew their registrations, and there is no observer.
@@ -254,7 +240,6 @@ class Session:
             return False
         if "k8s_nodes" in self.__dict__ and not self.k8s_nodes.renew(self.snapshot.tasks, renewal.nodes):
             return False
-        self._finds_the_same = renewal.is_still and self._moved_nothing()
         self.decisions, self.action, self.now = [], "", self.snapshot.now
         self.writes_conditions = self.reasons
         self.moved.renew(renewal.jobs, forgets=self.is_closed)

@@ -135,16 +135,15 @@ def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskSt
 def count_as_pipelined(session: Session, task: TaskInfo, node: int) -> bool:
     """Pipeline a job's only pod by counting it on its node and in plugins.
 
-    Sound in sessions after which nothing reads pipelined tasks: other jobs depend only on the node's future
-    idle amounts and the accounts of plugins. The job no longer waits, so actions over the waiting jobs skip
-    it. Returns False, without any effect, if a plugin refuses.
+    Sound in sessions after which nothing reads pipelined tasks or decisions about them: other jobs depend
+    only on the node's future idle amounts and the accounts of plugins. The job no longer waits, so actions
+    over the waiting jobs skip it. Returns False, without any effect, if a plugin refuses.
     """
     job = _job(task)
     task.node, task.node_name = node, session.nodes.names[node]
     session.nodes.count_pipelined(task, 1.0)
     refusal = session.events.fire_allocate(task)
     if refusal is None:
-        session.decide("pipeline", job, pod=task.key, node=task.node_name, state="kept")
         session.snapshot.tasks.counted[job.key] = job
     else:
         session.nodes.count_pipelined(task, -1.0)

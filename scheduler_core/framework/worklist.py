@@ -117,11 +117,6 @@ def nothing_waits(session: Session) -> bool:
     return waiting.keys() <= touched.keys() and all(map(is_settled, touched.values()))
 
 
-def nothing_to_decide(session: Session) -> bool:
-    """Return whether allocate, backfill and reclaim decide nothing: no job waits, or they repeat."""
-    return nothing_waits(session) or session.repeats()
-
-
 def waiting_jobs(session: Session) -> list[JobInfo]:
     """Return the jobs that may wait, by key.
 

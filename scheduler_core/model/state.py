@@ -16,7 +16,7 @@ from scheduler_core.model.job import JobInfo
 from scheduler_core.model.journal import Journal
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.renewal import Renewal, is_still
+from scheduler_core.model.renewal import Renewal
 from scheduler_core.model.snapshot import (
     Cluster,
     NodeList,
@@ -95,7 +95,7 @@ class State:
         self._counted.clear()
         touched = dict(self._tasks.touched)
         jobs = dict.fromkeys(self.journal.podgroups)
-        renewal = Renewal(counted=dict(self._tasks.counted), is_still=not self.journal.pods)
+        renewal = Renewal(counted=dict(self._tasks.counted))
         self._tasks.touched.clear()
         self._tasks.counted.clear()
         for key in self.journal.pods:
@@ -105,7 +105,6 @@ class State:
         renewal.queues.update([job.queue for job in renewal.counted.values()])
         for key in sorted(touched.keys() | jobs):
             before = self.snapshot.jobs.get(key)
-            renewal.is_still &= before is not None and is_still(before, self.cluster.podgroups.get(key))
             if key in jobs or before is not touched[key]:
                 renewal.replace(key, before, self._renew_job(key))
                 continue

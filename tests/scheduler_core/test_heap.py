@@ -99,20 +99,3 @@ def test_settled_queue_pops_in_the_same_order_as_the_heap(numbers: list[int], po
             settled.push(number)
             literal.push(number)
     assert sorted(settled.items) == sorted(literal.items)
-
-
-@given(st.lists(st.integers(0, 50), unique=True, min_size=1), st.lists(st.integers(0, 50), max_size=80))
-def test_push_pop_equals_a_push_followed_by_a_pop(numbers: list[int], keys: list[int]) -> None:
-    items = [Item(number, key) for number, key in enumerate(numbers)]
-    twins = [Item(number, key) for number, key in enumerate(numbers)]
-    settled = SettledQueue[Item](lambda item: (item.key, item.name), items)
-    literal = PriorityQueue[Item](lambda left, right: (left.key, left.name) < (right.key, right.name), twins)
-    ours, theirs = settled.pop(), literal.pop()
-    for key in keys:
-        assert ours.name == theirs.name
-        ours.key = theirs.key = key
-        ours = settled.push_pop(ours)
-        literal.push(theirs)
-        theirs = literal.pop()
-    assert ours.name == theirs.name
-    assert len(settled) == len(literal) == len(numbers) - 1

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from scheduler_core import Options, simulate_document
-from scheduler_core.framework.worklist import nothing_waits
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.replay import Replay
 from tests.builders import Object
@@ -63,17 +62,8 @@ def test_most_pipelined_pods_of_a_storm_are_only_counted() -> None:
     for step in opened(storm_replay(0, **LARGE)).steps():
         counted += len(step.session.snapshot.tasks.counted)
         pipelined += sum(decision.op == "pipeline" for decision in step.session.decisions)
-    assert counted > 0.4 * pipelined > 500
-
-
-def test_repeated_sessions_decide_nothing_but_enqueue_rejections() -> None:
-    repeating = [
-        step.session
-        for step in opened(storm_replay(1)).steps()
-        if step.session.repeats() and not nothing_waits(step.session)
-    ]
-    assert len(repeating) > 5
-    assert {decision.op for session in repeating for decision in session.decisions} <= {"enqueue_reject"}
+    assert counted > 500
+    assert counted > 0.6 * pipelined
 
 
 def test_opened_session_that_did_not_run_does_not_count_as_unchanged() -> None:
