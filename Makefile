@@ -38,8 +38,7 @@ contracts: $(STAMP)  ## Check the import contracts
 types: $(STAMP)
 	$(BIN)/mypy
 
-models: $(STAMP)  ## Run Django's checks, and check that every model change has its migration
-	$(BIN)/python manage.py check --settings config.settings_test
+models: $(STAMP)  ## Run Django's checks, as makemigrations does first, and check that every model change has its migration
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
 test-long: $(STAMP) services  ## Run more cases of the tests, chaos, load and drain, and print tables; see docs/faults.md and benchmarks/
