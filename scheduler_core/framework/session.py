@@ -262,7 +262,8 @@ class Session:
         """Update to the next session after only the sums of some queues changed.
 
         The caller counts moved pods on nodes and in the Kubernetes view. Afterwards, only calls about queues,
-        and about tasks whose class and nodes decide, are valid. Returns False as `renew` does.
+        and about tasks whose class and nodes decide, are valid; what pre-predicates found stays. Returns
+        False as `renew` does.
         """
         if queues:
             self._of_queues.queues = queues

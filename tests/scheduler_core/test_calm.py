@@ -9,7 +9,7 @@ import pytest
 
 from scheduler_core import Options, simulate_document
 from scheduler_core.replay import Replay
-from scheduler_core.replay.calm.arrivals import arrival_of
+from scheduler_core.replay.calm.arrivals import BLOCK, Arrivals, arrival_of
 from scheduler_core.replay.calm.kinds import FIRST_KINDS, JobKind
 from scheduler_core.validate import Inspection
 from tests.builders import Object, conf, node, pods, queue, scenario
@@ -300,6 +300,12 @@ def test_jobs_with_different_specs_have_different_kinds(path: tuple[str | int, .
 )
 def test_other_events_are_not_arrivals(path: tuple[str | int, ...], value: object) -> None:
     assert arrival_of(changed(path, value)) is None
+
+
+def test_arrivals_read_in_blocks_are_those_of_the_events_in_any_order() -> None:
+    events: list[Object] = [one_pod() if number % 3 else {"at": 0} for number in range(2 * BLOCK + 3)]
+    arrivals, positions = Arrivals(events), [0, BLOCK, 1, BLOCK - 1, 2 * BLOCK + 2, 5, 4]
+    assert [arrivals.of(place) for place in positions] == [arrival_of(events[place]) for place in positions]
 
 
 def changed(path: tuple[str | int, ...], value: object) -> Object:

@@ -9,7 +9,7 @@ state then finds the changes in its journal.
 Sound, as the plugins are called as by the actions, in the same order: whether a job may be enqueued,
 whether its queue may allocate for a pod, which node scores best. Only calls that would return the same as
 before are skipped: for equal jobs behind a refused one, for classes that fit no node until a node has more
-room, and for queues in which nothing moved.
+room, for queues in which nothing moved, and pre-predicates of a class after the first time.
 """
 
 from scheduler_core.replay.calm.conditions import may_be_calm
