@@ -98,9 +98,6 @@ class Placement:
         at_once = self._scores_at_once(task)
         if at_once is not None:
             node = self._best_of(at_once, task, cache)
-            if node is None and self.nodes.releasing_or_pipelined:
-                later = self._rows.column(self._rows.of(task), task, self._queries.takes_later)
-                node = self._best_of(later, task, cache)
             if node is not None:
                 return node, None
         candidates, errors = self.predicates.examine(task, resources=True, lenient=False, cache=cache)
@@ -153,9 +150,8 @@ class Placement:
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
         """Return the node with the best finite score, None if this shortcut cannot decide.
 
-        Sound for the scores of nodes where a task can be allocated at once and, if there are none, of those
-        where it will fit: these are the candidates. Removing nodes with cached refusals changes the best one
-        only if it is itself removed.
+        Sound for the scores of nodes where a task can be allocated at once, which are then the candidates.
+        Removing nodes with cached refusals changes the best one only if it is itself removed.
         """
         node = int(scores.argmax())
         if not NOWHERE < scores.item(node) < np.inf:
@@ -175,8 +171,6 @@ class Placement:
             return False
         if not len(self.nodes):
             return True
-        if self._together.fits_at_once(task):
-            return False
         if self.nodes.releasing_or_pipelined:
             later = self._rows.column(row, task, self._queries.takes_later)
             if later.item(later.argmax()) > NOWHERE:

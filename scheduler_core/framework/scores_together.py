@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from scheduler_core.framework.class_scores import MOST_CLASSES, NOWHERE, ClassScoreMatrix, Plugins
+from scheduler_core.framework.class_scores import MOST_CLASSES, ClassScoreMatrix, Plugins
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.functions import Functions
 from scheduler_core.framework.node_columns import FEW
@@ -69,13 +69,6 @@ class ScoresTogether:
                 self._nodes, self._plugins, self._prefetched, self._queries.settled_score_of
             )
         return self._matrix.at_once(number, task)
-
-    def fits_at_once(self, task: TaskInfo) -> bool:
-        """Return whether a task's class is scored with others and is known to fit some node at once."""
-        if self._matrix is None or not self.has(task):
-            return False
-        at_once = self._matrix.at_once(self._functions.class_of(task), task)
-        return bool(at_once.item(at_once.argmax()) > NOWHERE)
 
     def _is_static(self, task: TaskInfo) -> bool:
         """Return whether all answers for a task's class follow from the class and the node alone."""
