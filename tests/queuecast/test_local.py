@@ -2,10 +2,8 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
-from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -20,28 +18,6 @@ from queuecast.completion import chains, script
 from tests import factories
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a snapshot `prod` and its scenario `base`."""
-    folder = tmp_path_factory.mktemp("prepared")
-    cluster = {**factories.cluster(), "scheduler_conf": factories.CONF}
-    (folder / "cluster.json").write_text(json.dumps(cluster))
-    with chdir(folder):
-        run_local("import", "cluster.json", "--name", "prod")
-        run_local("scenario", "create", "base", "--snapshot", "prod")
-    return folder
-
-
-@pytest.fixture
-def backend(
-    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Path:
-    """A copy of that folder, in which the commands run."""
-    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def run_local(*words: str, code: int = 0) -> None:

@@ -1,9 +1,7 @@
 """Regressions: inputs that once gave a plausible but wrong answer with exit code 0 are reported."""
 
 import json
-import shutil
 import subprocess
-from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +33,6 @@ metadata: {name: waits}
 spec:
   weight: 1
 """
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a snapshot `prod` and its scenario `base`."""
-    folder = tmp_path_factory.mktemp("prepared")
-    cluster = {**factories.cluster(), "scheduler_conf": factories.CONF}
-    (folder / "cluster.json").write_text(json.dumps(cluster))
-    with chdir(folder):
-        local("import", "cluster.json", "--name", "prod")
-        local("scenario", "create", "base", "--snapshot", "prod")
-    return folder
-
-
-@pytest.fixture
-def backend(
-    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Path:
-    """A copy of that folder, in which the commands run."""
-    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def local(*words: str) -> int:
