@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from planning.experiments.values import Refusal
 from scheduler_core.quantity import QuantityError, parse_quantity
 
 Json = Mapping[str, Any]
@@ -78,7 +79,7 @@ class Setting(ABC):
     def present(self, document: Json) -> Any:
         """Return the document's value, None without one, or raise UnusableSetting."""
 
-    def refusal(self, document: Json, value: Any) -> tuple[str, str] | None:
+    def refusal(self, document: Json, value: Any) -> Refusal | None:
         """Return why no cell can have a value, with the fix; None if one can."""
         return None
 

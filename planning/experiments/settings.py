@@ -68,17 +68,21 @@ class QueueSetting(Setting):
         return {"queue": self.queue, "set": patch}
 
 
+class ConfSetting(Setting):
+    """A part of the scheduler's configuration."""
+
+    def refusal(self, document: Json, value: Any) -> Refusal | None:
+        """Return why Volcano does not take the configuration, or keeps a default instead of the value."""
+        return conf_refusal(document, _conf(document), self.moved(document, value)["scheduler_conf"])
+
+
 @dataclass(frozen=True)
-class ActionsSetting(Setting):
+class ActionsSetting(ConfSetting):
     """The actions of a session, as the configuration lists them."""
 
     def present(self, document: Json) -> Any:
         """Return the actions of the configuration."""
         return _conf(document).get("actions")
-
-    def refusal(self, document: Json, value: Any) -> Refusal | None:
-        """Return why Volcano does not take the actions."""
-        return conf_refusal(document, _conf(document), self.moved(document, value)["scheduler_conf"])
 
     def moved(self, document: Json, value: Any) -> Parts:
         """Return the configuration with other actions."""
@@ -86,7 +90,7 @@ class ActionsSetting(Setting):
 
 
 @dataclass(frozen=True)
-class ArgumentSetting(Setting):
+class ArgumentSetting(ConfSetting):
     """An argument of a plugin, wherever the tiers name the plugin first."""
 
     plugin: str
@@ -97,10 +101,6 @@ class ArgumentSetting(Setting):
         tier, place = self._entry(_conf(document))
         entry = _conf(document)["tiers"][tier]["plugins"][place]
         return (entry.get("arguments") or {}).get(self.argument)
-
-    def refusal(self, document: Json, value: Any) -> Refusal | None:
-        """Return why Volcano keeps the default of the argument instead of the value."""
-        return conf_refusal(document, _conf(document), self.moved(document, value)["scheduler_conf"])
 
     def moved(self, document: Json, value: Any) -> Parts:
         """Return the configuration with another argument."""

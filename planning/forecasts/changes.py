@@ -85,7 +85,7 @@ def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[
             event, message = made
             timed.append(Timed(at, {"at": at, **event}, message, place))
         else:
-            problems += made if isinstance(made, list) else [made]
+            problems += made
     return timed, problems
 
 
@@ -136,9 +136,9 @@ class _State:
     def problems(self, change: Json, place: int) -> list[Problem]:
         """Return why a change is impossible in this state; none if it is possible."""
         made = self.make(change, place)
-        return [] if isinstance(made, tuple) else made if isinstance(made, list) else [made]
+        return [] if isinstance(made, tuple) else made
 
-    def make(self, change: Json, place: int) -> tuple[Json, str] | Problem | list[Problem]:
+    def make(self, change: Json, place: int) -> tuple[Json, str] | list[Problem]:
         """Return the event of a change with the change in words, or why it is impossible."""
         if "queue" in change:
             return self._queue(change, place)
@@ -148,10 +148,10 @@ class _State:
             return self._named_nodes(change, place)
         return self._scheduler_conf(change, place)
 
-    def _queue(self, change: Json, place: int) -> tuple[Json, str] | Problem | list[Problem]:
+    def _queue(self, change: Json, place: int) -> tuple[Json, str] | list[Problem]:
         name = change["queue"]
         if name not in self._queues:
-            return _unknown(place, "queue", name, self._queues)
+            return [_unknown(place, "queue", name, self._queues)]
         if "state" in change:
             verb = "open" if change["state"] == "open" else "close"
             return {verb: {"queues": [name]}}, f"Queue {name} is {'opened' if verb == 'open' else 'closed'}."
@@ -168,7 +168,7 @@ class _State:
         fields = ", ".join(f"{field} {_shown(value)}" for field, value in sorted(change["set"].items()))
         return {"replace": {"queues": [changed]}}, f"Queue {name} gets {fields}."
 
-    def _pool(self, change: Json, place: int) -> tuple[Json, str] | Problem:
+    def _pool(self, change: Json, place: int) -> tuple[Json, str] | list[Problem]:
         name = change["pool"]
         pools: dict[str, list[str]] = {}
         for node, manifest in sorted(self._nodes.items()):
@@ -176,7 +176,7 @@ class _State:
                 continue
             pools.setdefault(pool_name(manifest), []).append(node)
         if name not in pools:
-            return _unknown(place, "pool", name, pools)
+            return [_unknown(place, "pool", name, pools)]
         members = pools[name]
         if "add" in change:
             like = self._nodes[members[0]]
@@ -187,24 +187,24 @@ class _State:
             return {"create": {"nodes": added}}, f"Pool {name} gets {counted(len(added), 'node')}."
         if change["remove"] > len(members):
             message = f"pool {name} has {counted(len(members), 'node')} at that time, not {change['remove']}"
-            return _problem(place, "remove", message, f"remove at most {len(members)}")
+            return [_problem(place, "remove", message, f"remove at most {len(members)}")]
         gone = members[-change["remove"] :]
         event, ends = self._without(gone, change)
         return event, f"Of pool {name} {counted(len(gone), 'node')} {ends}: {', '.join(gone)}."
 
-    def _named_nodes(self, change: Json, place: int) -> tuple[Json, str] | Problem:
+    def _named_nodes(self, change: Json, place: int) -> tuple[Json, str] | list[Problem]:
         for name in change["nodes"]:
             if name not in self._nodes:
-                return _unknown(place, "nodes", name, self._nodes)
+                return [_unknown(place, "nodes", name, self._nodes)]
         gone = list(dict.fromkeys(change["nodes"]))
         event, ends = self._without(gone, change)
         return event, f"{counted(len(gone), 'node')} {ends}: {', '.join(gone)}."
 
-    def _scheduler_conf(self, change: Json, place: int) -> tuple[Json, str] | Problem:
+    def _scheduler_conf(self, change: Json, place: int) -> tuple[Json, str] | list[Problem]:
         try:
             conf = manifests.resolve({"scheduler_conf": change["scheduler_conf"]})["scheduler_conf"]
         except manifests.Unreadable as unreadable:
-            return _problem(place, "scheduler_conf", str(unreadable), "correct the configuration")
+            return [_problem(place, "scheduler_conf", str(unreadable), "correct the configuration")]
         return {"scheduler_conf": conf}, "The scheduler gets another configuration."
 
     def _without(self, gone: Sequence[str], change: Json) -> tuple[Json, str]:

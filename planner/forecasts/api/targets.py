@@ -1,5 +1,6 @@
 """API calls about the wait targets of a scenario's queues."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -8,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.bodies import Body
 from planner.api.schema import DRY_RUN, answers
 from planner.forecasts.api.serializers import TargetsPatch, TargetsSerializer
 from planner.forecasts.services.forecasts import targets_change, targets_set
@@ -19,6 +21,16 @@ class ScenarioTargets(WorkspaceView):
     def _body(self) -> dict[str, Any]:
         targets = {target.queue: target.seconds for target in self.scenario().wait_targets.all()}
         return TargetsSerializer({"targets": targets}).data
+
+    def _saved(self, request: Request, body: type[Body], save: Callable[..., None]) -> Response:
+        """Save the targets of a body, and return all."""
+        scenario = self.scenario()
+        serializer = body(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            save(scenario=scenario, user=self.user, **serializer.validated_data)
+            targets = self._body()
+        return Response(targets)
 
     @extend_schema(responses=answers({200: TargetsSerializer}, 404))
     def get(self, request: Request, scenario_id: UUID) -> Response:
@@ -32,13 +44,7 @@ class ScenarioTargets(WorkspaceView):
     )
     def put(self, request: Request, scenario_id: UUID) -> Response:
         """Replace the wait targets; existing forecasts keep their own."""
-        scenario = self.scenario()
-        serializer = TargetsSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        with saved_unless_dry(request):
-            targets_set(scenario=scenario, user=self.user, **serializer.validated_data)
-            body = self._body()
-        return Response(body)
+        return self._saved(request, TargetsSerializer, targets_set)
 
     @extend_schema(
         request=TargetsPatch,
@@ -47,10 +53,4 @@ class ScenarioTargets(WorkspaceView):
     )
     def patch(self, request: Request, scenario_id: UUID) -> Response:
         """Set the wait targets of some queues, null removes one; those of other queues are unchanged."""
-        scenario = self.scenario()
-        serializer = TargetsPatch(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        with saved_unless_dry(request):
-            targets_change(scenario=scenario, user=self.user, **serializer.validated_data)
-            body = self._body()
-        return Response(body)
+        return self._saved(request, TargetsPatch, targets_change)

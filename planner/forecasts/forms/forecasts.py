@@ -22,20 +22,10 @@ Texts = Mapping[str, str]
 TIMES = (
     ("horizon_seconds", "Horizon", "1d", "How much time the forecast covers."),
     ("period_seconds", "Schedule period", "1s", "From one session to the next."),
-    (
-        "start_delay_seconds",
-        "Start delay",
-        "0s",
-        "From the bind until the pod runs.",
-    ),
+    ("start_delay_seconds", "Start delay", "0s", "From the bind until the pod runs."),
     ("window_begin_seconds", "Trace offset", "0s", "Where in the trace the forecast begins."),
     ("default_run_seconds", "Default run time", "1h", "Of jobs whose run time is not known."),
-    (
-        "checkpoint_seconds",
-        "Checkpoint interval",
-        "0s",
-        "Run time between two; 0s: none are made.",
-    ),
+    ("checkpoint_seconds", "Checkpoint interval", "0s", "Run time between two; 0s: none are made."),
     ("restore_seconds", "Checkpoint restore", "0s", "To restore a checkpoint at a restart."),
 )
 """Fields of a duration, with label, initial value and help."""

@@ -67,7 +67,7 @@ class CalmActions:
         self._is_read = len(self._readers) == len(voters)
         self._votes_by_queue = self._is_flat and session.conf.first_option("overcommit") is None
         self._pre_predicated: set[int] = set()
-        self._found: dict[int, tuple[int, int | None]] = {}
+        self._found: dict[int, tuple[int, int]] = {}
         self._evictions = Evictions(session, kinds, is_flat=self._is_flat)
 
     def release(self, places: Iterable[tuple[int, PodShape]]) -> None:
@@ -217,9 +217,10 @@ class CalmActions:
             if number not in self._pre_predicated:
                 self._pre_predicate(task)
             node = self.session.placement.best_at_once(task)
-            known = self._found[number] = now, node
             if node is None:
                 self.full.add(number)
+                return None
+            known = self._found[number] = now, node
         return known[1]
 
     def _pre_predicate(self, task: TaskInfo) -> None:
