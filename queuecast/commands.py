@@ -134,7 +134,7 @@ def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
 
 def scenario_export(backend: Backend, args: argparse.Namespace) -> Output:
     """Write what turns the cluster into the scenario: manifests, a script, or a plan."""
-    from queuecast.exported import missing, unexported, written  # with the core
+    from queuecast.exported import missing, removed_fields, unexported, written  # with the core
     from queuecast.plan_commands import exported_plan
 
     if args.form == "plan":
@@ -142,7 +142,7 @@ def scenario_export(backend: Backend, args: argparse.Namespace) -> Output:
         return Output(plan, [manifests.dump(plan)], code=NO if left else 0, notes=left)
     export = backend.scenario_export(args.scenario)
     left = missing(export, args.form)
-    notes = [*left, *unexported(backend.scenario_diff(args.scenario))]
+    notes = [*left, *removed_fields(export), *unexported(backend.scenario_diff(args.scenario))]
     return Output(export, [written(export, args.form)], code=NO if left else 0, notes=notes)
 
 

@@ -1,12 +1,13 @@
 """Export of a scenario's queues and configuration, as manifests and commands."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import manifests
-from queuecast.problems import Json, as_problem
-from scheduler_core.rollout import rollout
-from scheduler_core.rollout_objects import changed_objects, commands, script, unchanged_objects
+from planning.export import export_of
+from queuecast.problems import Json, problem
+from scheduler_core.rollout_objects import script
 
 FORMS = ("changed", "whole", "script", "plan")
 _LEFT_OUT = ("scheduler_conf", "queues", "name", "now", "cycles")
@@ -15,22 +16,9 @@ _END = "END_OF_MANIFESTS"
 
 def exported(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
     """Return the steps from one document's queues and configuration to another's, in the shape of the API."""
-    queues = list(after.get("queues") or ())
-    way = rollout(list(before.get("queues") or ()), queues)
-    text, present = _conf(after), _conf(before)
-    conf = manifests.conf_manifest(text) if text else None
-    changed = changed_objects(way, conf if text != present else None)
-    unchanged = [*unchanged_objects(way, queues), *([conf] if conf and text == present else [])]
-    return {
-        "steps": [{"verb": one.verb, "queue": one.name, "halfway": one.halfway} for one in way.steps],
-        "deletions": [step.name for step in way.deletions],
-        "states": dict(way.states),
-        "conf_changed": text != present,
-        "impossible": [as_problem(one) for one in way.impossible],
-        "changed": _documents(changed),
-        "whole": _documents([*changed, *unchanged]),
-        "script": script(commands(way)),
-    }
+    there, wanted = (list(document.get("queues") or ()) for document in (before, after))
+    export = export_of(there, wanted, _conf(before), _conf(after))
+    return asdict(export) | {"impossible": [problem(**asdict(one)) for one in export.impossible]}
 
 
 def written(export: Mapping[str, Any], form: str) -> str:
@@ -45,9 +33,7 @@ def written(export: Mapping[str, Any], form: str) -> str:
 
 def missing(export: Mapping[str, Any], form: str) -> list[str]:
     """Return what an export in this format does not do, a sentence each."""
-    lines = [
-        f"impossible: {one['message']}: the webhook refuses it in any order" for one in export["impossible"]
-    ]
+    lines = [f"impossible: {one['message']}: Volcano refuses it in any order" for one in export["impossible"]]
     if form == "script":
         return lines
     lines += [
@@ -57,6 +43,18 @@ def missing(export: Mapping[str, Any], form: str) -> list[str]:
         action = "opened" if state == "Open" else "closed"
         lines.append(f"not in these manifests: queue {name} is {action}; --script does it")
     return lines
+
+
+def removed_fields(export: Mapping[str, Any]) -> list[str]:
+    """Return a sentence on the fields of each queue that `kubectl apply` may leave."""
+    fields: dict[str, dict[str, None]] = {}
+    for step in export["steps"]:
+        fields.setdefault(step["queue"], {}).update(dict.fromkeys(step["removes"]))
+    return [
+        f"kubectl apply removes {', '.join(paths)} of queue {name} only if an earlier kubectl apply set it"
+        for name, paths in fields.items()
+        if paths
+    ]
 
 
 def unexported(differences: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -71,7 +69,3 @@ _KINDS = ("conf", *_LEFT_OUT)
 def _conf(document: Mapping[str, Any]) -> str:
     conf = document.get("scheduler_conf") or ""
     return conf if isinstance(conf, str) else manifests.dump(conf)
-
-
-def _documents(objects: Sequence[Mapping[str, Any]]) -> str:
-    return manifests.dump(objects) if objects else ""

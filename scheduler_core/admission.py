@@ -16,7 +16,7 @@ from scheduler_core.model.pods import Pods
 from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.model.unmodelled import UNREAD_LISTS, unmodelled_notes
-from scheduler_core.queue_defaults import created_queue, with_defaults
+from scheduler_core.queue_defaults import queues_of_volcano, with_defaults
 from scheduler_core.release import Release, Rule, release_of
 
 Object = Mapping[str, Any]
@@ -230,10 +230,10 @@ class Admission:
         queues = [self.queue(entry) for entry in self.items("queues")]
         if self.document.get("default_queues") is not False:
             names = {queue["metadata"]["name"] for queue in queues}
-            for name, reclaimable in ((DEFAULT_QUEUE, True), ("root", False)):
-                if name not in names:
-                    queues.append(created_queue(name, reclaimable))
-                    self.changes[f"Assumed: queue {name} exists; Volcano creates it at start."] += 1
+            for queue in queues_of_volcano(names):
+                queues.append(queue)
+                name = queue["metadata"]["name"]
+                self.changes[f"Assumed: queue {name} exists; Volcano creates it at start."] += 1
         return queues
 
     def queue(self, queue: Object) -> Object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from scheduler_core.model.queue import rooted
@@ -36,8 +36,16 @@ def with_defaults(queue: Object, changes: Counter[str]) -> Object:
     return {**queue, **changed} if changed else queue
 
 
-def created_queue(name: str, reclaimable: bool) -> Object:
-    """Return a queue that Volcano creates at startup."""
+def queues_of_volcano(present: Container[str]) -> list[Object]:
+    """Return the queues that Volcano creates at its start because they are not `present`."""
+    return [
+        _created_queue(name, reclaimable)
+        for name, reclaimable in (("default", True), ("root", False))
+        if name not in present
+    ]
+
+
+def _created_queue(name: str, reclaimable: bool) -> Object:
     return {
         "metadata": {"name": name},
         "spec": {"weight": 1, "reclaimable": reclaimable},

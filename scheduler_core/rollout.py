@@ -8,17 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from scheduler_core.admission_rules import QueueAdmission, WebhookOptions, as_created
-from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, ROOT
+from scheduler_core.admission_rules.written import PARTS, Object, written
+from scheduler_core.model.queue import ROOT
 from scheduler_core.problem import Problem
-from scheduler_core.quantity import parse_quantity
+from scheduler_core.queue_defaults import queues_of_volcano
+from scheduler_core.rollout_forms import (
+    bare,
+    content_of,
+    larger,
+    removed_fields,
+    smaller,
+    with_amounts,
+)
 
-Object = Mapping[str, Any]
 Form = Callable[[Object, Object], Object]
 
 DEFAULTS = WebhookOptions()
+_ROOT_STAYS_OPEN = Problem(
+    "queue.root_closed",
+    "error",
+    "status.state",
+    "queue root: status.state: Volcano does not close root",
+    ROOT,
+    "status.state",
+    "Closed",
+    fix="close its children instead",
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +47,8 @@ class Step:
     ----------
     queue : mapping
         The Queue object without its status; for a deletion, the object before it.
+    removes : tuple of str
+        The paths of the fields that an update removes, such as `spec.capability.cpu`.
 
     """
 
@@ -36,6 +56,7 @@ class Step:
     name: str
     queue: Object
     halfway: bool = False
+    removes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,7 +72,7 @@ class Rollout:
     states : dict
         Queues to open or close, by a command instead of a manifest.
     impossible : list of Problem
-        The problems of steps that the webhook refuses in any order.
+        The problems of steps that Volcano refuses in any order.
 
     """
 
@@ -62,8 +83,16 @@ class Rollout:
 
 
 def rollout(before: Iterable[Object], after: Iterable[Object], options: WebhookOptions = DEFAULTS) -> Rollout:
-    """Return the rollout from the queues `before` to those of `after`."""
-    return _Way(_by_name(before), _by_name(after), options).walk()
+    """Return the rollout from the queues `before` to those of `after`.
+
+    The queues that Volcano creates at its start are there, also where `before` lacks them.
+    """
+    there, wanted = _by_name(before), _by_name(after)
+    for queue in queues_of_volcano(there):
+        name = queue["metadata"]["name"]
+        there[name] = queue
+        wanted.setdefault(name, queue)
+    return _Way(there, wanted, options).walk()
 
 
 class _Way:
@@ -90,7 +119,11 @@ class _Way:
         for name in self._open():
             self.impossible += self._refusals(name, self.goals[name])
         deletions = self._deletions()
-        return Rollout(self.steps, deletions, self.states, self.impossible)
+        states = {name: state for name, state in self.states.items() if name in self.present}
+        if states.get(ROOT) == "Closed":
+            del states[ROOT]
+            self.impossible.append(_ROOT_STAYS_OPEN)
+        return Rollout(self.steps, deletions, states, self.impossible)
 
     def _keep_root_amounts(self) -> None:
         """Report changes of root that its protection by the webhook refuses, and continue without them."""
@@ -100,19 +133,21 @@ class _Way:
         refused = [one for one in self._refusals(ROOT, goal) if one.rule == "queue.root_protected"]
         if refused:
             self.impossible += refused
-            self.goals[ROOT] = _with_amounts(goal, {part: _amounts(there, part) for part in _PARTS})
+            self.goals[ROOT] = with_amounts(goal, {part: written(there, part) for part in PARTS})
 
     def _advances(self) -> bool:
         left = self._open()
         if not left:
             return False
         done = [name for name in left if self._try(name, self.goals[name])]
-        return bool(done) or any(self._halfway(form) for form in (_larger, _smaller, _bare))
+        return bool(done) or any(self._halfway(form) for form in (larger, smaller, bare))
 
     def _open(self) -> list[str]:
         """Return the queues that are not in their final form, parents first."""
         names = [
-            name for name, goal in self.goals.items() if _content(self.present.get(name)) != _content(goal)
+            name
+            for name, goal in self.goals.items()
+            if content_of(self.present.get(name)) != content_of(goal)
         ]
         return sorted(names, key=lambda name: _level(name, self.goals))
 
@@ -124,14 +159,14 @@ class _Way:
         """
         open_now = {*self._open(), *(self.present.keys() - self.goals.keys())}
         names = sorted(
-            self.present if form is _bare else open_now & self.present.keys(),
+            self.present if form is bare else open_now & self.present.keys(),
             key=lambda name: (
                 name not in open_now,
-                _level(name, self.present) * (1 if form is _larger else -1),
+                _level(name, self.present) * (1 if form is larger else -1),
             ),
         )
-        left = [name for name in names if not {(name, form), (name, _bare)} & self.halfway]
-        if form is _bare:
+        left = [name for name in names if not {(name, form), (name, bare)} & self.halfway]
+        if form is bare:
             # All at once: otherwise an emptied queue would be filled again before its parent is empty.
             return bool(
                 [name for name in sorted(left, key=self._depth, reverse=True) if self._put(name, form)]
@@ -144,7 +179,7 @@ class _Way:
     def _put(self, name: str, form: Form) -> bool:
         there = self.present[name]
         between = form(there, self.goals.get(name, there))
-        if _content(between) == _content(there) or not self._try(name, between, halfway=True):
+        if content_of(between) == content_of(there) or not self._try(name, between, halfway=True):
             return False
         self.halfway.add((name, form))
         return True
@@ -152,8 +187,10 @@ class _Way:
     def _try(self, name: str, queue: Object, *, halfway: bool = False) -> bool:
         if self._refusals(name, queue):
             return False
-        verb: Literal["create", "update"] = "update" if name in self.present else "create"
-        self.steps.append(Step(verb, name, _without_status(queue), halfway))
+        there = self.present.get(name)
+        verb: Literal["create", "update"] = "create" if there is None else "update"
+        removes = () if there is None else tuple(removed_fields(there, queue))
+        self.steps.append(Step(verb, name, _without_status(queue), halfway, removes))
         self.present[name] = queue
         self.webhook = QueueAdmission(self.present.values(), self.options)
         return True
@@ -175,46 +212,6 @@ class _Way:
         return steps
 
 
-# half-way
-
-
-def _larger(there: Object, goal: Object) -> Object:
-    """Return a queue with the larger amounts of both, and a limit only if both have one."""
-    parts = {part: _either(_amounts(there, part), _amounts(goal, part)) for part in _PROMISES}
-    return _with_amounts(there, parts | {"capability": _loose(there, goal)})
-
-
-def _smaller(there: Object, goal: Object) -> Object:
-    """Return a queue with the smaller amounts of both, and a limit only if both have one."""
-    parts = {part: _both(_amounts(there, part), _amounts(goal, part), min) for part in _PROMISES}
-    return _with_amounts(there, parts | {"capability": _loose(there, goal)})
-
-
-def _bare(there: Object, _goal: Object) -> Object:
-    """Return a queue without amounts and without a path."""
-    bare = _with_amounts(there, {part: {} for part in _PARTS})
-    annotations = (bare["metadata"].get("annotations") or {}).items()
-    kept = {key: value for key, value in annotations if key not in (HIERARCHY, HIERARCHY_WEIGHTS)}
-    metadata = {key: value for key, value in bare["metadata"].items() if key != "annotations"}
-    return {**bare, "metadata": {**metadata, **({"annotations": kept} if kept else {})}}
-
-
-_PROMISES = ("guarantee", "deserved")
-_PARTS = (*_PROMISES, "capability")
-
-
-def _loose(there: Object, goal: Object) -> Object:
-    return _both(_amounts(there, "capability"), _amounts(goal, "capability"), max)
-
-
-def _both(one: Object, other: Object, choose: Callable[..., Any]) -> Object:
-    return {name: choose(one[name], other[name], key=parse_quantity) for name in one if name in other}
-
-
-def _either(one: Object, other: Object) -> Object:
-    return {**one, **other, **_both(one, other, max)}
-
-
 # parts of a queue
 
 
@@ -229,33 +226,6 @@ def _level(name: str, queues: Mapping[str, Object]) -> int:
         above.add(name)
         name = (queues[name].get("spec") or {}).get("parent") or ROOT
     return len(above)
-
-
-def _amounts(queue: Object, part: str) -> Object:
-    spec = queue.get("spec") or {}
-    return ((spec.get("guarantee") or {}).get("resource") if part == "guarantee" else spec.get(part)) or {}
-
-
-def _with_amounts(queue: Object, parts: Mapping[str, Object]) -> Object:
-    spec = {key: value for key, value in (queue.get("spec") or {}).items() if key not in parts}
-    written = {
-        part: {"resource": amounts} if part == "guarantee" else amounts
-        for part, amounts in parts.items()
-        if amounts
-    }
-    return {**queue, "spec": {**spec, **written}}
-
-
-def _content(queue: Object | None) -> object:
-    """Return the content of a queue's manifest, in which empty and absent parts are equal."""
-    if queue is None:
-        return None
-    metadata, spec = queue["metadata"], queue.get("spec") or {}
-    other_fields = {
-        key: value for key, value in spec.items() if key not in _PARTS and value not in (None, {}, "")
-    }
-    amounts = {part: dict(_amounts(queue, part)) for part in _PARTS}
-    return other_fields, amounts, metadata.get("annotations") or {}, metadata.get("labels") or {}
 
 
 def _without_status(queue: Object) -> Object:

@@ -29,11 +29,15 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class ExportStep:
-    """One write on the way to a scenario; `halfway` if a later one sets the queue's final value."""
+    """One write on the way to a scenario; `halfway` if a later one sets the queue's final value.
+
+    `removes` are the fields that it removes, such as `spec.capability.cpu`.
+    """
 
     verb: str
     queue: str
     halfway: bool
+    removes: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Export:
     """The steps that turn a cluster into the scenario.
 
     `changed` and `whole` are YAML to apply from top to bottom; `script` deletes, opens and closes queues;
-    `impossible` is what Volcano's webhook accepts in no order.
+    `impossible` is what Volcano accepts in no order.
     """
 
     steps: Sequence[ExportStep]
@@ -52,6 +56,11 @@ class Export:
     changed: str
     whole: str
     script: str
+
+    @property
+    def removes(self) -> bool:
+        """Whether a step removes a field."""
+        return any(step.removes for step in self.steps)
 
 
 def queue_rows(stored: Iterable[QueueFields]) -> list[QueueRow]:

@@ -108,6 +108,10 @@ def _closed(plan: Plan, queue: QueueInfo) -> Problems:
         yield plan.problem(
             queue, "queue.closed_with_jobs", "warning", at, message, actual=waiting, limit=0, fix="open it"
         )
+    if is_shut and queue.name == ROOT:
+        message = f"is {queue.state}: Volcano does not close root"
+        fix = "open it, and close its children"
+        yield plan.problem(queue, "queue.root_closed", "warning", ("status", "state"), message, fix=fix)
     parent = plan.queues.get(queue.parent)
     if parent is not None and queue.is_open and parent.state in ("Closed", "Closing"):
         message = f"is Open below {parent.name}, which is {parent.state}: the controller closes it, too"

@@ -76,6 +76,26 @@ def test_an_export_names_what_the_webhook_rejects_in_any_format(
         assert "impossible: queue waits: spec.deserved.cpu" in capsys.readouterr().err
 
 
+def test_an_export_names_the_fields_that_apply_may_leave(
+    backend: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    local("queue", "set", "base", "busy", "reclaimable=", "weight=3")
+    capsys.readouterr()
+    assert local("scenario", "export", "base") == 0
+    message = "kubectl apply removes spec.reclaimable of queue busy only if an earlier kubectl apply set it"
+    assert message in capsys.readouterr().err
+
+
+def test_an_emptied_configuration_is_exported_as_the_default_of_volcano(
+    backend: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("empty.conf").write_text("")
+    assert local("conf", "set", "base", "empty.conf") == 0
+    capsys.readouterr()
+    assert local("scenario", "export", "base") == 0
+    assert "actions: enqueue, allocate, backfill" in capsys.readouterr().out
+
+
 def test_a_removed_queue_is_exported_in_the_script_only(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,6 +53,13 @@ def test_a_closed_queue_gets_no_nodes_from_allocate(plugin: str, waiting: int, j
     assert placed(document) == []
 
 
+def test_a_closed_root_is_reported() -> None:
+    document = cluster("proportion")
+    document["queues"].append(queue("root", state="Closed"))
+    [problem] = found(document, "queue.root_closed")
+    assert problem.message == "queue root: status.state: is Closed: Volcano does not close root"
+
+
 def test_a_closed_queue_is_not_reported_if_no_plugin_reads_its_state() -> None:
     document = cluster("drf", state="Closed")
     assert found(document, "queue.closed_with_jobs") == []

@@ -235,6 +235,42 @@ def test_opening_and_closing_a_queue_is_a_state_command() -> None:
     assert (way.steps, way.states) == ([], {"a": "Closed"})
 
 
+def test_root_that_the_snapshot_lacks_is_there_and_protected() -> None:
+    way = rollout([], [queue("root", capability={"cpu": 8}, reclaimable=False)])
+    assert way.steps == []
+    assert [problem.rule for problem in way.impossible] == ["queue.root_protected"]
+
+
+def test_default_queue_that_the_snapshot_lacks_is_updated() -> None:
+    way = rollout([], [queue("default", weight=3)])
+    assert [(step.verb, step.name) for step in way.steps] == [("update", "default")]
+    assert rollout([], []) == Rollout([], [], {}, [])
+
+
+def test_root_is_not_closed() -> None:
+    way = rollout(ALWAYS, [queue("root", state="Closed"), queue("default", state="Closed")])
+    assert way.states == {"default": "Closed"}
+    assert [problem.rule for problem in way.impossible] == ["queue.root_closed"]
+
+
+def test_queue_that_cannot_be_created_is_not_closed() -> None:
+    refused = queue("a", state="Closed", guarantee={"cpu": 2}, deserved={"cpu": 1})
+    way = rollout(ALWAYS, [*ALWAYS, refused])
+    assert (way.steps, way.states) == ([], {})
+    assert [problem.rule for problem in way.impossible] == ["queue.deserved_below_guarantee"]
+
+
+def test_step_names_the_fields_that_it_removes() -> None:
+    before = queue("a", capability={"cpu": 4, "gpu": 1}, deserved={"cpu": 2}, annotations={"x.io/y": "z"})
+    after = queue("a", weight=2, capability={"gpu": 2}, parent="root")
+    (step,) = rollout([*ALWAYS, before], [*ALWAYS, after]).steps
+    assert set(step.removes) == {
+        "spec.deserved",
+        "spec.capability.cpu",
+        'metadata.annotations["x.io/y"]',
+    }
+
+
 def test_new_hierarchy_path_is_prefixed_with_root_before_comparison() -> None:
     def below(name: str, path: str, weights: str) -> Object:
         annotations = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}

@@ -20,7 +20,7 @@ FILES = {"changed": "yaml", "whole": "yaml", "script": "sh"}
 @login_required
 @require_GET
 def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Show the steps from the snapshot to the scenario, and changes that the webhook rejects in any order."""
+    """Show the steps from the snapshot to the scenario, and changes that Volcano rejects in any order."""
     scenario = scenario_or_404(request, scenario_id)
     refused = [problem for problem in scenario_problems(scenario) if problem.is_error]
     context = {"scenario": scenario, "export": scenario_export(scenario), "refused": refused}

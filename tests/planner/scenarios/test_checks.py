@@ -1,6 +1,7 @@
 """Checks and exports of a scenario."""
 
 import pytest
+import yaml
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -11,6 +12,7 @@ from planner.scenarios.selectors.review import scenario_problems
 from planner.scenarios.services.queues import queue_create, queue_remove, queue_update
 from planner.scenarios.services.scenarios import conf_update
 from planning.review import conf_findings
+from scheduler_core.conf import DEFAULT_CONF
 from scheduler_core.release import DEFAULT_RELEASE
 from tests import factories
 from tests.planner.pages import text_of
@@ -123,10 +125,26 @@ def test_deletions_and_state_changes_are_exported_as_a_script(scenario: Scenario
     ]
 
 
+def test_an_emptied_configuration_is_exported_as_the_default_of_volcano(scenario: Scenario) -> None:
+    conf_update(scenario=scenario, text="", expected_revision=1)
+    (exported,) = yaml.safe_load_all(scenario_export(scenario).changed)
+    assert yaml.safe_load(exported["data"]["volcano-scheduler.conf"]) == DEFAULT_CONF
+
+
+def test_the_export_page_says_which_fields_apply_may_leave(scenario: Scenario, browser: Client) -> None:
+    edit(scenario, "waits", weight=7)
+    address = f"/scenarios/{scenario.pk}/export/"
+    assert "removes a field only if" not in text_of(browser.get(address))
+    edit(scenario, "waits", reclaimable=None)
+    page = text_of(browser.get(address))
+    assert "removes spec.reclaimable" in page
+    assert "removes a field only if an earlier" in page
+
+
 def test_the_api_returns_the_export_of_the_page(scenario: Scenario, api: APIClient) -> None:
     edit(scenario, "waits", weight=7)
     body = api.get(f"/api/v1/scenarios/{scenario.pk}/export/").json()
-    assert body["steps"] == [{"verb": "update", "queue": "waits", "halfway": False}]
+    assert body["steps"] == [{"verb": "update", "queue": "waits", "halfway": False, "removes": []}]
     assert body["changed"] == scenario_export(scenario).changed
 
 

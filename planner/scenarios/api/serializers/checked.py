@@ -63,6 +63,10 @@ class ExportStepSerializer(serializers.Serializer[Any]):
     verb = serializers.ChoiceField(choices=["create", "update"])
     queue = serializers.CharField()
     halfway = serializers.BooleanField()
+    removes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Fields that it removes; `kubectl apply` only removes fields that an earlier apply set.",
+    )
 
 
 class ExportSerializer(serializers.Serializer[Any]):
@@ -72,7 +76,7 @@ class ExportSerializer(serializers.Serializer[Any]):
     deletions = serializers.ListField(child=serializers.CharField(), help_text="Children first.")
     states = serializers.DictField(child=serializers.CharField(), help_text="Queues to open or close.")
     conf_changed = serializers.BooleanField()
-    impossible = ProblemSerializer(many=True, help_text="Changes that the webhook rejects in any order.")
+    impossible = ProblemSerializer(many=True, help_text="Changes that Volcano rejects in any order.")
     changed = serializers.CharField(help_text="YAML to apply from top to bottom.")
     whole = serializers.CharField(help_text="The same, plus everything unchanged.")
     script = serializers.CharField(
