@@ -236,13 +236,13 @@ def measure(arguments: Sequence[str], parts: int, dependence: int | None) -> Mea
             dependent, dependent_seconds = dependent + 1, dependent_seconds + now - last
         last = now
     seconds = process_time() - started
-    decided = [decision for entry in replay.records.log for decision in entry["decisions"]]
+    decided = [decision for _, decisions in replay.records.decided for decision in decisions]
     return Measured(
         seconds,
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         replay.computed,
         len(decided),
-        sum(decision["op"] == "evict" for decision in decided),
+        sum(decision.op == "evict" for decision in decided),
         len(document["replay"]["events"]),
         dependent,
         dependent_seconds,

@@ -194,9 +194,9 @@ class _Watch:
     def __call__(self, replay: Any) -> None:
         """Print the new part of the log after a session."""
         if self._log:
-            for entry in replay.records.log[self._printed :]:
+            for entry in replay.records.log(self._printed):
                 sys.stdout.buffer.writelines(encoded(entry))
-            self._printed = len(replay.records.log)
+            self._printed = len(replay.records.decided)
         if self._progress and milliseconds() - self._shown > 200.0:
             self._shown = milliseconds()
             finished = sum(record.finished is not None for record in replay.records.jobs.values())

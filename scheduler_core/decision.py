@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 Why = dict[str, Any]
@@ -41,6 +42,18 @@ class Decision:
         self.for_pod = for_pod
         self.state = state
         self.explanation: dict[str, Any] | None = None
+
+    @classmethod
+    def of_log(cls, entry: Mapping[str, str]) -> Decision:
+        """Return the committed decision of a log entry."""
+        return cls(
+            entry["action"],
+            entry["op"],
+            entry["job"],
+            entry.get("pod", ""),
+            entry.get("node", ""),
+            for_pod=entry.get("for", ""),
+        )
 
     def as_logged(self) -> dict[str, str]:
         """Return the log entry of a committed decision, in a dictionary of minimal size."""

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.model.node import NodeTable
 from scheduler_core.rendering import number
 from scheduler_core.replay.shared_maps import MOST, SharedMaps
+
+
+class FreeRow(NamedTuple):
+    """What is free on a node from a session on.
+
+    Attributes
+    ----------
+    t : float
+        Seconds from the beginning.
+    free : mapping
+        By resource, without resources of which nothing is free. Terminating pods hold their amounts until
+        they are deleted. A deleted node has nothing free.
+
+    """
+
+    t: float
+    node: str
+    free: Mapping[str, float]
+
+    def shown(self) -> dict[str, Any]:
+        """Return the row in a result."""
+        return {"t": number(self.t), "node": self.node, "free": self.free}
 
 
 class FreeRoom:
@@ -15,16 +37,14 @@ class FreeRoom:
 
     Attributes
     ----------
-    rows : list of dict
-        ``t``, ``node`` and ``free``: the free amounts on the node from then on, by resource, without
-        resources of which nothing is free. Terminating pods hold their amounts until they are deleted. A
-        deleted node has nothing free.
+    rows : list of FreeRow
+        A row for each change.
 
     """
 
     def __init__(self, rows: Iterable[Mapping[str, Any]] = ()) -> None:
-        self.rows: list[Mapping[str, Any]] = list(rows)
-        self._last: dict[str, Mapping[str, float]] = {row["node"]: row["free"] for row in self.rows}
+        self.rows = [FreeRow(float(row["t"]), row["node"], row["free"]) for row in rows]
+        self._last: dict[str, Mapping[str, float]] = {row.node: row.free for row in self.rows}
         self._seen: tuple[NodeTable, int] | None = None
         self._shown: dict[tuple[float, ...], Mapping[str, float]] = {}
         self._shared = SharedMaps()
@@ -57,4 +77,4 @@ class FreeRoom:
         before = self._last.get(node)
         if before is not free and before != free:
             self._last[node] = free
-            self.rows.append({"t": number(time), "node": node, "free": free})
+            self.rows.append(FreeRow(time, node, free))

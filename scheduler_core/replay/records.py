@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from scheduler_core.decision import Decision
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.rendering import number
 from scheduler_core.replay.free_room import FreeRoom
 from scheduler_core.replay.shared_maps import SharedMaps
+
+Row = TypeVar("Row")
 
 LOGGED = ("enqueue", "bind", "evict")
 
@@ -57,29 +59,60 @@ class VcjobRecord:
     refused: str = ""
 
 
+class QueueRow(NamedTuple):
+    """The amounts of a queue from a session on.
+
+    Attributes
+    ----------
+    t : float
+        Seconds from the beginning.
+    deserved, allocated, request : dict
+        By resource, see `rendering.amounts`.
+
+    """
+
+    t: float
+    queue: str
+    deserved: dict[str, float]
+    allocated: dict[str, float]
+    request: dict[str, float]
+    share: float
+
+    def shown(self) -> dict[str, Any]:
+        """Return the row in a result."""
+        return {**self._asdict(), "t": number(self.t), "share": number(self.share)}
+
+
 class Records:
-    """All records of a replay."""
+    """All records of a replay; the rows of its result are made on demand.
+
+    Attributes
+    ----------
+    decided : list of (float, list of Decision)
+        The sessions that decided something: seconds from the beginning, and the committed decisions.
+    queues : list of QueueRow
+        A row for each change.
+
+    """
 
     def __init__(self) -> None:
         self.vcjobs: dict[str, VcjobRecord] = {}
-        self.log: list[dict[str, Any]] = []
+        self.decided: list[tuple[float, list[Decision]]] = []
         self.jobs: dict[str, JobRecord] = {}
-        self.queues: list[dict[str, Any]] = []
+        self.queues: list[QueueRow] = []
         self.free_room = FreeRoom()
-        self._last_rows: dict[str, dict[str, Any]] = {}
+        self._last_rows: dict[str, QueueRow] = {}
         self._seen: dict[str, tuple[QueueAccount, int]] = {}
         self._shared = SharedMaps()
 
     def record_decisions(self, time: float, decisions: Iterable[Decision]) -> bool:
         """Record the committed decisions of a session; returns whether there were any."""
-        logged = [
-            decision.as_logged()
-            for decision in decisions
-            if decision.op in LOGGED and decision.state == "committed"
+        committed = [
+            decision for decision in decisions if decision.op in LOGGED and decision.state == "committed"
         ]
-        if logged:
-            self.log.append({"t": number(time), "decisions": logged})
-        return bool(logged)
+        if committed:
+            self.decided.append((time, committed))
+        return bool(committed)
 
     def record_queues(self, time: float, accounts: Iterable[QueueAccount]) -> None:
         """Record the queues that changed since the previous session."""
@@ -90,50 +123,60 @@ class Records:
             if before is not None and before[1] == version and before[0] is account:
                 continue
             seen[name] = account, version
-            row = {
-                "deserved": shown(account.deserved),
-                "allocated": shown(account.allocated),
-                "request": shown(account.request),
-                "share": number(account.share),
-            }
-            if self._last_rows.get(name) != row:
+            row = QueueRow(
+                time,
+                name,
+                shown(account.deserved),
+                shown(account.allocated),
+                shown(account.request),
+                account.share,
+            )
+            last = self._last_rows.get(name)
+            if last is None or last[1:] != row[1:]:
                 self._last_rows[name] = row
-                self.queues.append({"t": number(time), "queue": name, **row})
+                self.queues.append(row)
+
+    def log(self, after: int = 0) -> list[dict[str, Any]]:
+        """Return the log of the sessions that decided something, without the first `after` of them."""
+        return [_logged(*entry) for entry in self.decided[after:]]
 
     def frozen(self) -> dict[str, Any]:
         """Return the records as plain data."""
         jobs = {key: asdict(record) for key, record in self.jobs.items()}
         vcjobs = {key: asdict(record) for key, record in self.vcjobs.items()}
-        return {
-            "log": self.log,
-            "jobs": jobs,
-            "vcjobs": vcjobs,
-            "queues": self.queues,
-            "last_rows": self._last_rows,
-            "nodes": self.free_room.rows,
+        rows = {
+            "queues": [row.shown() for row in self.queues],
+            "nodes": [row.shown() for row in self.free_room.rows],
         }
+        return {"log": self.log(), "jobs": jobs, "vcjobs": vcjobs, **rows}
 
     @classmethod
     def thawed(cls, frozen: Mapping[str, Any]) -> Records:
         """Return the records that were frozen."""
         records = cls()
-        records.log, records.queues = list(frozen["log"]), list(frozen["queues"])
+        records.decided = [
+            (float(entry["t"]), [Decision.of_log(decision) for decision in entry["decisions"]])
+            for entry in frozen["log"]
+        ]
+        records.queues = [
+            QueueRow(**row)._replace(t=float(row["t"]), share=float(row["share"])) for row in frozen["queues"]
+        ]
+        records._last_rows = {row.queue: row for row in records.queues}
         records.jobs = {key: JobRecord(**life) for key, life in frozen["jobs"].items()}
         records.vcjobs = {key: VcjobRecord(**life) for key, life in frozen["vcjobs"].items()}
-        records._last_rows = dict(frozen["last_rows"])
         records.free_room = FreeRoom(frozen["nodes"])
         return records
 
     def result(self) -> dict[str, Any]:
-        """Return the records in the form of the result."""
+        """Return the records in the form of the result, and drop its rows: they would take memory twice."""
         return {
-            "log": self.log,
+            "log": [_logged(*entry) for entry in _taken(self.decided)],
             "jobs": {
                 key: {name: _plain(getattr(record, name)) for name in _OF_JOB}
                 for key, record in sorted(self.jobs.items())
             },
-            "queues": self.queues,
-            "nodes": self.free_room.rows,
+            "queues": [row.shown() for row in _taken(self.queues)],
+            "nodes": [row.shown() for row in _taken(self.free_room.rows)],
             **({"vcjobs": self._vcjobs()} if self.vcjobs else {}),
         }
 
@@ -147,6 +190,17 @@ class Records:
             }
             for key, record in sorted(self.vcjobs.items())
         }
+
+
+def _taken(rows: list[Row]) -> Iterator[Row]:
+    """Remove and yield all rows, in order."""
+    rows.reverse()
+    while rows:
+        yield rows.pop()
+
+
+def _logged(time: float, decisions: Iterable[Decision]) -> dict[str, Any]:
+    return {"t": number(time), "decisions": [decision.as_logged() for decision in decisions]}
 
 
 def _plain_phases(phases: Iterable[Iterable[Any]]) -> list[list[Any]]:
