@@ -60,42 +60,35 @@ class Exchange(NamedTuple):
 
 
 class Sum:
-    """A sum of vectors, with every scalar that any of them has."""
+    """A sum of vectors, with every scalar that any of them has.
 
-    __slots__ = ("_cpu", "_holders", "_memory", "_scalars")
+    Attributes
+    ----------
+    holders : dict
+        By scalar, how many vectors name it.
+
+    """
+
+    __slots__ = ("cpu", "holders", "memory", "scalars")
 
     def __init__(self) -> None:
-        self._cpu = self._memory = 0.0
-        self._scalars: dict[str, float] = {}
-        self._holders: dict[str, int] = {}
-
-    def move(self, cpu: float, memory: float, scalars: Iterable[tuple[str, float, int]]) -> None:
-        """Apply an entry of `Exchange.moves`; remove scalars that no vector names any more."""
-        self._cpu += cpu
-        self._memory += memory
-        sums, held = self._scalars, self._holders
-        for name, amount, holders in scalars:
-            if name in held:
-                sums[name] += amount
-                held[name] += holders
-                if not held[name]:
-                    del sums[name], held[name]
-            else:
-                sums[name], held[name] = amount, holders
+        self.cpu = self.memory = 0.0
+        self.scalars: dict[str, float] = {}
+        self.holders: dict[str, int] = {}
 
     def is_same(self, amounts: Resource) -> bool:
         """Return whether the sum equals a vector, see `Resource.is_same`."""
-        same = self._cpu == amounts.cpu and self._memory == amounts.memory
-        return same and (self._scalars or None) == amounts.scalars
+        same = self.cpu == amounts.cpu and self.memory == amounts.memory
+        return same and (self.scalars or None) == amounts.scalars
 
     def is_exact(self) -> bool:
         """Return whether nothing was rounded."""
-        amounts = (self._cpu, self._memory, *self._scalars.values())
+        amounts = (self.cpu, self.memory, *self.scalars.values())
         return all(amount.is_integer() and -_EXACT < amount < _EXACT for amount in amounts)
 
     def resource(self) -> Resource:
         """Return the sum as a new vector."""
-        return Resource(self._cpu, self._memory, dict(self._scalars) or None)
+        return Resource(self.cpu, self.memory, dict(self.scalars) or None)
 
 
 class QueueSum:
@@ -119,10 +112,19 @@ class QueueSum:
         self.sums = self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
     def apply(self, exchange: Exchange) -> None:
-        """Apply an exchange."""
+        """Apply an exchange; remove scalars that no vector names any more."""
         self.most += exchange.most
         for place, cpu, memory, scalars in exchange.moves:
-            self.sums[place].move(cpu, memory, scalars)
+            moved = self.sums[place]
+            moved.cpu += cpu
+            moved.memory += memory
+            for name, amount, holders in scalars:
+                held = moved.holders.get(name, 0) + holders
+                if held:
+                    moved.scalars[name] = moved.scalars.get(name, 0.0) + amount
+                    moved.holders[name] = held
+                else:
+                    del moved.scalars[name], moved.holders[name]
 
     def is_exact(self) -> bool:
         """Return whether nothing was rounded."""

@@ -67,15 +67,14 @@ class CalmActions:
         self._is_read = len(self._readers) == len(voters)
         self._votes_by_queue = self._is_flat and session.conf.first_option("overcommit") is None
         self._pre_predicated: set[int] = set()
-        self._found: dict[int, tuple[int, int]] = {}
+        self._found: dict[int, int] = {}
         self._evictions = Evictions(session, kinds, is_flat=self._is_flat)
 
     def release(self, places: Iterable[tuple[int, PodShape]]) -> None:
         """Release the amounts of ended pods on their nodes."""
         for node, shape in places:
             self.session.count_pod(shape, node, -1)
-        self.full.clear()
-        self._has_room = True
+        self._regain_room()
 
     def decide(self, pending: Lines, enqueued: Lines, moved: Collection[str]) -> Decided:
         """Enqueue and place jobs: enqueued jobs move to another line, placed jobs leave theirs.
@@ -112,8 +111,7 @@ class CalmActions:
                     raise NotCalmError
         except (NotCalmError, ScoreError) as error:
             for job, nodes in decided.placed:
-                for node in nodes:
-                    self.session.count_pod(job.kind.task.shape, node, -1)
+                self.release([(node, job.kind.task.shape) for node in nodes])
             raise NotCalmError from error
         return decided
 
@@ -178,21 +176,19 @@ class CalmActions:
         the action runs, queues and nodes only fill up.
         """
         session = self.session
-        turns = {
-            name: turn
-            for name, lines in enqueued.items()
-            if (turn := Turn([line for line in lines.values() if self._best(line.kind.task) is not None]))
-        }
+        turns = {}
+        for name, lines in enqueued.items():
+            fitting = [line for line in lines.values() if self._best(line.kind.task) is not None]
+            if fitting:
+                turns[name] = Turn(fitting)
         while turns:
             queue = self._next_queue(turns)
-            turn = turns[queue.name]
-            job = turn.job
-            if self._best(job.kind.task) is None:
-                turn.skip_line()
-            elif session.plugins.overused(queue):
+            if session.plugins.overused(queue):
                 del turns[queue.name]
                 continue
-            elif len(nodes := self._place(job)) == len(job.arrival.pods):
+            turn = turns[queue.name]
+            job = turn.job
+            if len(nodes := self._place(job)) == len(job.arrival.pods):
                 placed.append((job, nodes))
                 turn.advance()
             else:
@@ -207,21 +203,20 @@ class CalmActions:
         return min([self.session.queues[name] for name in names], key=self._queue_key())
 
     def _best(self, task: TaskInfo) -> int | None:
-        """Return the best node that a task fits at once, None if there is none; cached until nodes change."""
+        """Return the best node that a task fits at once, None if it fits none; cached until nodes change."""
         number = task.shape.number
         if number in self.full:
             return None
-        now = len(self.session.nodes.changes)
         known = self._found.get(number)
-        if known is None or known[0] != now:
+        if known is None:
             if number not in self._pre_predicated:
                 self._pre_predicate(task)
-            node = self.session.placement.best_at_once(task)
-            if node is None:
+            known = self.session.placement.best_at_once(task)
+            if known is None:
                 self.full.add(number)
-                return None
-            known = self._found[number] = now, node
-        return known[1]
+            else:
+                self._found[number] = known
+        return known
 
     def _pre_predicate(self, task: TaskInfo) -> None:
         """Call the pre-predicates for a class of tasks, once: their answers follow from the class alone."""
@@ -233,15 +228,14 @@ class CalmActions:
 
     def _place(self, job: CalmJob) -> list[int]:
         """Place a job's pods one after the other until one fits no node; return their nodes."""
-        session, kind = self.session, job.kind
+        session, task, count = self.session, job.kind.task, len(job.arrival.pods)
         nodes: list[int] = []
-        task, names = kind.task, session.nodes.names
-        while len(nodes) < len(job.arrival.pods) and session.plugins.allocatable(kind.queue, task) is None:
-            node = self._best(task)
-            if node is None:
+        while len(nodes) < count and (node := self._best(task)) is not None:
+            if session.plugins.allocatable(job.kind.queue, task) is not None:
                 break
             session.nodes.count(task.shape.amounts, node, 1)
-            task.node, task.node_name = node, names[node]
+            self._found.clear()
+            task.node, task.node_name = node, session.nodes.names[node]
             session.events.fire_allocate(task)
             nodes.append(node)
         return nodes
@@ -253,6 +247,11 @@ class CalmActions:
             task.node, task.node_name = node, session.nodes.names[node]
             session.nodes.count(task.shape.amounts, node, -1)
             session.events.fire_deallocate(task)
-            self.full.clear()
             self.tried.add(job.kind.queue.name)
-            self._has_room = True
+            self._regain_room()
+
+    def _regain_room(self) -> None:
+        """Note that nodes have more room than before."""
+        self.full.clear()
+        self._found.clear()
+        self._has_room = True
