@@ -31,11 +31,18 @@ _FIX = "Write +10%, 2x, 1/3 of root or 40% of parent, or a plain value."
 class Batch:
     """Queues after unsaved edits; if some have problems, the valid edits are made anyway.
 
-    `edited` holds the fields of each edited queue before and after, in the spelling of the CRD.
+    Attributes
+    ----------
+    edited : mapping
+        Of each edited queue, by its name before: its fields before and after, in the spelling of the CRD.
+    following : mapping
+        The same of the other children of renamed queues.
+
     """
 
     queues: Sequence[Queue]
     edited: Mapping[str, tuple[Json, Json]]
+    following: Mapping[str, tuple[Json, Json]]
     problems: Sequence[Problem]
 
 
@@ -43,12 +50,13 @@ def edit_queues(queues: Sequence[Queue], patches: Patches, total: Callable[[], A
     """Apply merge patches to queues; weights, priorities and quantities may be arithmetic.
 
     Fractions refer to the values before the edits: those of root to the total of the cluster's nodes
-    (`total`), those of parent to the parent's value of the same field. An unknown name is a new queue.
+    (`total`), those of parent to the parent's value of the same field. An unknown name is a new queue. The
+    children of a renamed queue stay below it, whether the patches name it by its name before or after.
     """
     rows = {row.name: planned_queue(row, row.id) for row in queues}
     before = {name: queue_spec(row) for name, row in rows.items()}
     parents = {name: row.parent for name, row in rows.items()}
-    edited: dict[str, tuple[Json, Json]] = {}
+    edited: dict[str, Queue] = {}
     problems: list[Problem] = []
     for name, patch in patches.items():
         resolved, faults = resolved_patch(name, patch, before, total)
@@ -59,9 +67,26 @@ def edit_queues(queues: Sequence[Queue], patches: Patches, total: Callable[[], A
             continue
         row = rows.setdefault(name, Queue(name, position=len(rows)))
         apply_spec(row, after)
-        row.name, parents[name] = after["name"], row.parent
-        edited[name] = before.get(name, {}), queue_spec(row)
-    return Batch(list(rows.values()), edited, problems)
+        row.name, parents[name], parents[after["name"]] = after["name"], row.parent, row.parent
+        edited[name] = row
+    following = _below_renamed(rows)
+    return Batch(
+        list(rows.values()),
+        {name: (before.get(name, {}), queue_spec(row)) for name, row in edited.items()},
+        {name: (before[name], queue_spec(rows[name])) for name in following if name not in edited},
+        problems,
+    )
+
+
+def _below_renamed(rows: Mapping[str, Queue]) -> list[str]:
+    """Set the parents of the children of renamed queues; return the names of the children before."""
+    found = []
+    for name, row in rows.items():
+        parent = rows.get(row.parent)
+        if parent is not None and parent.name != row.parent:
+            row.parent = parent.name
+            found.append(name)
+    return found
 
 
 def resolved_patch(

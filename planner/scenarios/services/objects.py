@@ -68,13 +68,18 @@ def object_rows_save(*, scenario: Scenario, state: State, touched: Collection[Ob
     ObjectChange.objects.bulk_create(rows, batch_size=AT_ONCE)
 
 
-def workloads_follow(*, scenario: Scenario, name: str, new_name: str) -> list[Edit]:
-    """Rename the queue in the scenario's own workloads; those of the snapshot are renamed on reading."""
+def workloads_follow(*, scenario: Scenario, renamed: Mapping[str, str]) -> list[Edit]:
+    """Rename queues in the scenario's own workloads; those of the snapshot are renamed on reading.
+
+    `renamed` has the new name of each renamed queue by its name before.
+    """
+    if not renamed:
+        return []
     moved: list[ObjectChange] = []
     changes: list[Edit] = []
     for row in scenario.object_changes.exclude(manifest=None):
         present: Json = row.manifest or {}
-        manifest = following(row.kind, present, {name: new_name})
+        manifest = following(row.kind, present, renamed)
         if manifest is not present:
             changes.append(Edit(row.kind, row.key, before=present, after=manifest))
             row.manifest = dict(manifest)

@@ -76,9 +76,16 @@ def queues_update(
     batch = edit_queues(planned, patches, partial(cluster_total, scenario))
     if problems := [*_unknown(planned, patches), *batch.problems]:
         raise Invalid(problems)
-    rows = {row.id: Queue.of(scenario, row) for row in batch.queues}
-    named = {row.name: row for row in rows.values()}
-    changes = [edit for name in batch.edited for edit in _updated(scenario, named, name, *batch.edited[name])]
+    named = {row.name: Queue.of(scenario, row) for row in batch.queues}
+    changes: list[Edit] = []
+    for name, (before, after) in {**batch.edited, **batch.following}.items():
+        changed = _field_changes(name, before, after)
+        if changed:
+            row_validate(named[after["name"]])
+            named[after["name"]].save(force_update=True)
+        changes += changed
+    renamed = {name: after["name"] for name, (_, after) in batch.edited.items() if after["name"] != name}
+    changes += workloads_follow(scenario=scenario, renamed=renamed)
     revision_raise(scenario=scenario, user=user, changes=changes)
     return [named[after["name"]] for _, after in batch.edited.values()]
 
@@ -175,24 +182,6 @@ def _added(scenario: Scenario, queue: PlannedQueue, user: User | None) -> Queue:
     return row
 
 
-def _updated(
-    scenario: Scenario,
-    rows: Mapping[str, Queue],
-    name: str,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-) -> list[Edit]:
-    """Write an edited queue to its row, with the references to its name; return what changed."""
-    changes = _field_changes(name, before, after)
-    if changes:
-        row_validate(rows[after["name"]])
-        rows[after["name"]].save(force_update=True)
-    if after["name"] != name:
-        changes += _children_follow(scenario, name, after["name"])
-        changes += workloads_follow(scenario=scenario, name=name, new_name=after["name"])
-    return changes
-
-
 def _unknown(queues: Sequence[PlannedQueue], patches: Patches) -> list[Problem]:
     known = {row.name for row in queues}
     return [
@@ -207,12 +196,6 @@ def _unknown(queues: Sequence[PlannedQueue], patches: Patches) -> list[Problem]:
         for name in patches
         if name not in known
     ]
-
-
-def _children_follow(scenario: Scenario, name: str, new_name: str) -> list[Edit]:
-    children = list(scenario.queues.filter(parent=name))
-    scenario.queues.filter(parent=name).update(parent=new_name)
-    return [Edit(QUEUES, child.name, "parent", name, new_name) for child in children]
 
 
 def _field_changes(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Edit]:

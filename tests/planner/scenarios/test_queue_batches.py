@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.preview import cluster_total, scenario_preview
+from planner.scenarios.selectors.scenarios import state_at, state_of
 from planner.scenarios.services.history import undo
 from planner.scenarios.services.queues import queue_create, queues_update
 from tests import factories
@@ -63,6 +64,38 @@ def test_a_fraction_of_the_parent_requires_the_same_field_of_the_parent(scenario
         "queues.team.capability.cpu",
         "queues.waits.priority",
     ]
+
+
+@pytest.mark.parametrize("order", [("busy", "team"), ("team", "busy")])
+@pytest.mark.parametrize("own", [{"weight": 5}, {"name": "group"}, {"parent": "busy", "weight": 5}])
+def test_a_child_edited_together_with_its_renamed_parent_stays_below_it(
+    scenario: Scenario, order: tuple[str, ...], own: dict[str, object]
+) -> None:
+    queue_create(scenario=scenario, spec={"name": "team", "parent": "busy"}, expected_revision=2)
+    queue_create(scenario=scenario, spec={"name": "deep", "parent": "team"}, expected_revision=3)
+    before = state_of(scenario).as_copy()
+    patches = {"busy": {"name": "full", "priority": 2}, "team": own}
+    queues_update(scenario=scenario, patches={name: patches[name] for name in order}, expected_revision=4)
+    name = own.get("name", "team")
+    parents = dict(scenario.queues.values_list("name", "parent"))
+    assert parents == {"full": "", "waits": "", name: "full", "deep": name}
+    assert state_at(scenario, 5).as_copy() == state_of(scenario).as_copy()
+    assert {change.key for change in scenario.changes.filter(revision=5)} <= {"busy", "team", "deep"}
+    undo(scenario=scenario, expected_revision=5)
+    assert state_of(scenario).as_copy() == before
+
+
+def test_a_queue_may_move_below_one_that_is_renamed_with_it(scenario: Scenario) -> None:
+    patches = {"busy": {"name": "full"}, "waits": {"parent": "full"}}
+    queues_update(scenario=scenario, patches=patches, expected_revision=2)
+    assert scenario.queues.get(name="waits").parent == "full"
+
+
+def test_two_queues_cannot_get_one_name(scenario: Scenario) -> None:
+    patches = {name: {"name": "one"} for name in NAMES}
+    with pytest.raises(Invalid) as refused:
+        queues_update(scenario=scenario, patches=patches, expected_revision=2)
+    assert [problem.rule for problem in refused.value.problems] == ["name.taken"]
 
 
 def test_the_problems_of_all_queues_are_reported_at_once_and_nothing_is_saved(scenario: Scenario) -> None:
