@@ -54,6 +54,14 @@ def field_changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str
 
 def _queue_differences(base: State, present: State) -> Iterator[Edit]:
     then, now = _by_identity(base), _by_identity(present)
+    for who, row in then.items():
+        # A queue that was removed and added again is the same queue to the cluster, which knows names only.
+        if (
+            who not in now
+            and row.name in present.queues
+            and (again := (False, row.name)) in now.keys() - then.keys()
+        ):
+            now[who] = now.pop(again)
     renamed = {row.name: now[who].name for who, row in then.items() if who in now}
     for who, row in then.items():
         if who not in now:

@@ -1,6 +1,6 @@
 """Edits of many objects of a scenario in one revision: queues, configuration, other objects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,10 +15,11 @@ from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.history import queue_rows_save
 from planner.scenarios.services.objects import object_rows_save
 from planner.scenarios.services.revisions import revision_lock, revision_raise
+from planning.change_descriptions import KIND_WORDS
 from planning.conf import conf_problems
 from planning.importing import read_objects
 from planning.objects import bare_objects, object_problems
-from planning.queue_edits import queue_problems
+from planning.queue_edits import queue_problems, removal_problems
 from planning.queues import Queue, apply_spec, queue_row, queue_spec
 from planning.rows import Problem
 from planning.states import CONF, KINDS, QUEUES, Edit, ObjectKey, State, kept_queue, object_key
@@ -50,7 +51,7 @@ def document_update(
     wanted = _read(wanted)
     state = state_of(scenario)
     stored = {row.id for row in state.queues.values()}
-    problems: list[Problem] = []
+    problems = [*_contradictions(wanted)]
     edits = [
         *_conf(state, wanted.conf, problems),
         *_queues(state, wanted.objects.get(QUEUES, ()), wanted.removed.get(QUEUES, ()), problems),
@@ -81,6 +82,18 @@ def _read(wanted: Wanted) -> Wanted:
     return replace(wanted, objects=objects, conf=wanted.conf or read.scheduler_conf or None, documents="")
 
 
+def _contradictions(wanted: Wanted) -> Iterator[Problem]:
+    """Yield a problem for each object that is to be both written and removed."""
+    for kind, keys in wanted.removed.items():
+        written = {
+            manifest["metadata"]["name"] if kind == QUEUES else object_key(kind, manifest)
+            for manifest in wanted.objects.get(kind, ())
+        }
+        for key in sorted(written.intersection(keys)):
+            message = f"{KIND_WORDS[kind]} {key} is both written and removed"
+            yield Problem("edit.contradiction", "error", message, f"removed.{kind}", fix="name it once")
+
+
 def _conf(state: State, text: str | None, problems: list[Problem]) -> list[Edit]:
     if text is None or text == state.conf_text:
         return []
@@ -93,6 +106,8 @@ def _queues(
     state: State, manifests: Sequence[Json], removed: Sequence[str], problems: list[Problem]
 ) -> list[Edit]:
     """Write queues into a state; return the edits, and append problems of those that are impossible."""
+    # Of two objects of one name the last one counts.
+    manifests = list({manifest["metadata"]["name"]: manifest for manifest in manifests}.values())
     gone = [state.queues.pop(name) for name in removed if name in state.queues]
     edits = [Edit(QUEUES, row.name, before=kept_queue(row)) for row in gone]
     if wrong := object_problems({(QUEUES, manifest["metadata"]["name"]): manifest for manifest in manifests}):
@@ -116,6 +131,9 @@ def _queues(
             continue
         problems += queue_problems(wanted.name, written, parents | {wanted.name: ""})
         edits += _changed(present, fields)
+    for row in gone:
+        left = [child.name for child in state.queues.values() if child.parent == row.name]
+        problems += removal_problems(row.name, [row.name, *left], subtree=False)
     return edits
 
 

@@ -83,6 +83,40 @@ def test_a_cycle_of_two_parents_is_refused(api: APIClient, at: str) -> None:
     assert {one["rule"] for one in response.json()["problems"]} == {"queue.cycle"}
 
 
+def test_an_object_is_not_both_written_and_removed(api: APIClient, at: str) -> None:
+    body = {
+        "objects": {"queues": [queue("busy", weight=3)], "nodes": [factories.node("n0")]},
+        "removed": {"queues": ["busy"], "nodes": ["n0", "n1"]},
+    }
+    problems = patch_document(api, at, body).json()["problems"]
+    assert [(one["rule"], one["path"], one["message"]) for one in problems] == [
+        ("edit.contradiction", "removed.queues", "queue busy is both written and removed"),
+        ("edit.contradiction", "removed.nodes", "node n0 is both written and removed"),
+    ]
+
+
+def test_a_removed_queue_leaves_no_child_and_volcano_keeps_its_own(
+    api: APIClient, at: str, scenario: Scenario
+) -> None:
+    body = {"objects": {"queues": [queue("root"), queue("team", parent="waits")]}}
+    assert patch_document(api, at, body).status_code == 200
+    problems = patch_document(api, at, {"removed": {"queues": ["waits", "root"]}}, seen="2").json()[
+        "problems"
+    ]
+    assert {one["rule"] for one in problems} == {"queue.delete_has_children", "queue.delete_protected"}
+    both = {"removed": {"queues": ["waits", "team"]}}
+    assert patch_document(api, at, both, seen="2").status_code == 200
+
+
+def test_of_two_queues_of_one_name_the_last_one_is_written(
+    api: APIClient, at: str, scenario: Scenario
+) -> None:
+    body = {"objects": {"queues": [queue("team", weight=2), queue("team", weight=3)]}}
+    assert patch_document(api, at, body).status_code == 200
+    assert scenario.queues.get(name="team").weight == 3
+    assert [change.path for change in scenario.changes.all()] == ["queues.team"]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -139,6 +139,19 @@ def test_differences_of_a_renamed_queue_are_listed_by_field(scenario: Scenario) 
     ]
 
 
+def test_a_queue_added_again_after_its_removal_differs_by_field(scenario: Scenario) -> None:
+    queue_remove(scenario=scenario, name="waits", subtree=True, expected_revision=1)
+    spec = {"name": "waits", "weight": 3, "reclaimable": True, "capability": {"cpu": "12"}, "state": "Open"}
+    queue_create(scenario=scenario, spec=spec, expected_revision=2)
+    assert [(edit.key, edit.field) for edit in differences_from(scenario, SNAPSHOT)] == [
+        ("waits", "weight"),
+        ("below", ""),
+    ]
+    weight = differences_from(scenario, SNAPSHOT)[0]
+    difference_revert(scenario=scenario, difference=weight, base=SNAPSHOT, expected_revision=3)
+    assert scenario.queues.get(name="waits").weight == 1
+
+
 def test_a_single_difference_is_reverted(scenario: Scenario) -> None:
     queue_update(
         scenario=scenario, name="waits", patch={"weight": 3, "capability": {"gpu": "1"}}, expected_revision=1
