@@ -39,6 +39,13 @@ class StaleRevision(Exception):
         self.current = current
 
 
+class StaleTargets(Exception):
+    """The wait targets have changed since the edit's caller read them; nothing was saved."""
+
+    def __init__(self) -> None:
+        super().__init__("The wait targets have changed since; read them again, or PATCH single ones.")
+
+
 class RoleTooLow(PermissionDenied):
     """The account's role in the workspace does not allow this; Django answers 403."""
 

@@ -36,17 +36,10 @@ class Forecasting(Connection):
         """Return the wait targets of a scenario: seconds by queue."""
         return dict(self.server.get(f"{self._scenario(scenario)}targets/")["targets"])
 
-    def targets_set(self, scenario: str, targets: Mapping[str, float]) -> dict[str, float]:
-        """Replace the wait targets of a scenario; return them."""
-        return self._targets("PUT", scenario, targets)
-
     def targets_change(self, scenario: str, targets: Mapping[str, float | None]) -> dict[str, float]:
         """Set the wait targets of some queues, None removes one; return those of all queues."""
-        return self._targets("PATCH", scenario, targets)
-
-    def _targets(self, method: str, scenario: str, targets: Mapping[str, float | None]) -> dict[str, float]:
         body = {"targets": dict(targets)}
-        return dict(self.server.call(method, f"{self._scenario(scenario)}targets/", body).json["targets"])
+        return dict(self.server.call("PATCH", f"{self._scenario(scenario)}targets/", body).json["targets"])
 
     def forecast_start(self, scenario: str, *, trace: str, **options: Any) -> Json:
         """Queue a forecast of a scenario under a trace; options as docs/forecasts.md has them."""

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.accounts.services.logins import TooSoon
-from planner.errors import Busy, Invalid, StaleRevision, is_outage
+from planner.errors import Busy, Invalid, StaleRevision, StaleTargets, is_outage
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class PreconditionRequired(exceptions.APIException):
     """An edit without the revision that it is based on."""
 
     status_code = HTTPStatus.PRECONDITION_REQUIRED
-    default_detail = "State the revision of this edit: send If-Match with the ETag of the last response."
+    default_detail = "State what this edit is based on: send If-Match with the ETag of the last response."
     default_code = "precondition_required"
 
 
@@ -46,6 +46,13 @@ class StaleEdit(exceptions.APIException):
             "seen": {"revision": stale.expected, "body": seen},
             "current": {"revision": stale.current, "body": current},
         }
+
+
+class StaleTag(exceptions.APIException):
+    """A replacement of a content that has changed since the caller read it."""
+
+    status_code = HTTPStatus.PRECONDITION_FAILED
+    default_code = "stale_targets"
 
 
 def error_body(code: str, message: str, problems: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -70,6 +77,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         error = exceptions.ParseError(str(error))
     elif isinstance(error, TooSoon):
         error = exceptions.Throttled(math.ceil(error.wait.total_seconds()), "Too many attempts.")
+    elif isinstance(error, StaleTargets):
+        error = StaleTag(str(error))
     if isinstance(error, Invalid):
         return _unprocessable([asdict(problem) for problem in error.problems], context["request"])
     if isinstance(error, exceptions.ValidationError):

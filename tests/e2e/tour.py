@@ -335,7 +335,9 @@ class Tour:
                 )
 
             trace = made(f"{api}traces/", {"name": "a working day", "generate": drawn})
-            script.request.put(f"{at}targets/", headers=headers, data={"targets": {"analytics": 60, "ci": 5}})
+            script.request.patch(
+                f"{at}targets/", headers=headers, data={"targets": {"analytics": 60, "ci": 5}}
+            )
             before = made(f"{at}forecasts/", {"trace": trace, **options})
             after = made(f"{at}forecasts/", {"trace": trace, **options, "run_time": 2, "changes": changes})
         return {

@@ -1,56 +1,83 @@
 """API calls about the wait targets of a scenario's queues."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, saved_unless_dry
-from planner.api.bodies import Body
+from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
+from planner.api.errors import PreconditionRequired
 from planner.api.schema import DRY_RUN, answers
+from planner.api.serializers import ErrorSerializer
 from planner.forecasts.api.serializers import TargetsPatch, TargetsSerializer
+from planner.forecasts.selectors.targets import targets_tag, wait_targets
 from planner.forecasts.services.forecasts import targets_change, targets_set
+
+_ETAG = OpenApiParameter(
+    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200], description="The tag of the targets."
+)
+_IF_MATCH = OpenApiParameter(
+    "If-Match",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="The ETag of the targets that the edit is based on, with or without quotes.",
+)
+_STALE = OpenApiResponse(ErrorSerializer, "The wait targets have changed since.")
 
 
 class ScenarioTargets(WorkspaceView):
     """The wait targets of a scenario's queues."""
 
-    def _body(self) -> dict[str, Any]:
-        targets = {target.queue: target.seconds for target in self.scenario().wait_targets.all()}
-        return TargetsSerializer({"targets": targets}).data
-
-    def _saved(self, request: Request, body: type[Body], save: Callable[..., None]) -> Response:
-        """Save the targets of a body, and return all."""
-        scenario = self.scenario()
-        serializer = body(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        with saved_unless_dry(request):
-            save(scenario=scenario, user=self.user, **serializer.validated_data)
-            targets = self._body()
-        return Response(targets)
-
-    @extend_schema(responses=answers({200: TargetsSerializer}, 404))
+    @extend_schema(responses=answers({200: TargetsSerializer}, 404), parameters=[_ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return the wait targets."""
-        return Response(self._body())
+        return _answer(wait_targets(self.scenario()))
 
     @extend_schema(
         request=TargetsSerializer,
-        responses=answers({200: TargetsSerializer}, 400, 403, 404, 422),
-        parameters=[DRY_RUN],
+        responses=answers({200: TargetsSerializer, 412: _STALE}, 400, 403, 404, 422, 428),
+        parameters=[DRY_RUN, _IF_MATCH, _ETAG],
     )
     def put(self, request: Request, scenario_id: UUID) -> Response:
         """Replace the wait targets; existing forecasts keep their own."""
-        return self._saved(request, TargetsSerializer, targets_set)
+        scenario, expected = self.scenario(), _seen_tag(request)
+        serializer = TargetsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            targets_set(scenario=scenario, expected=expected, user=self.user, **serializer.validated_data)
+            targets = wait_targets(scenario)
+        return _answer(targets, expected if is_dry(request) else "")
 
     @extend_schema(
         request=TargetsPatch,
         responses=answers({200: TargetsSerializer}, 400, 403, 404, 422),
-        parameters=[DRY_RUN],
+        parameters=[DRY_RUN, _ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID) -> Response:
         """Set the wait targets of some queues, null removes one; those of other queues are unchanged."""
-        return self._saved(request, TargetsPatch, targets_change)
+        scenario = self.scenario()
+        serializer = TargetsPatch(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        before = targets_tag(wait_targets(scenario))
+        with saved_unless_dry(request):
+            targets_change(scenario=scenario, user=self.user, **serializer.validated_data)
+            targets = wait_targets(scenario)
+        return _answer(targets, before if is_dry(request) else "")
+
+
+def _answer(targets: dict[str, float], tag: str = "") -> Response:
+    """Return wait targets with their tag, or with `tag`: that of the stored ones after a dry run."""
+    body: Any = TargetsSerializer({"targets": targets}).data
+    return Response(body, headers={"ETag": f'"{tag or targets_tag(targets)}"'})
+
+
+def _seen_tag(request: Request) -> str:
+    """Return the tag in ``If-Match``, with or without quotes, strong or weakened by a compressing proxy."""
+    tag = request.headers.get("If-Match")
+    if tag is None:
+        raise PreconditionRequired
+    return tag.strip().removeprefix("W/").strip('"')

@@ -10,9 +10,10 @@ from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.clusters.selectors.usage import quota_require
-from planner.errors import Invalid
+from planner.errors import Invalid, StaleTargets
 from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
 from planner.forecasts.selectors.forecasts import scenario_leaves
+from planner.forecasts.selectors.targets import targets_tag, wait_targets
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenario_frozen
 from planner.work.lifecycle import work_enqueue
@@ -37,8 +38,7 @@ def forecast_create(
     Invalid with every problem of the options.
     """
     role_require(user=user, workspace=scenario.workspace)
-    targets = {target.queue: target.seconds for target in scenario.wait_targets.all()}
-    effective = {**DEFAULTS, "targets": targets, **(options or {})}
+    effective = {**DEFAULTS, "targets": wait_targets(scenario), **(options or {})}
     present, state, frozen = scenario_frozen(scenario)
     problems = option_problems(
         effective, trace_queues=trace.queues, queues=queues_for_jobs(state.ordered_queues())
@@ -76,9 +76,18 @@ def forecast_problems(
 
 
 @transaction.atomic
-def targets_set(*, scenario: Scenario, targets: Mapping[str, float], user: User | None = None) -> None:
-    """Replace the wait targets of a scenario; existing forecasts keep their own."""
-    present = scenario.wait_targets.values_list("queue", flat=True)
+def targets_set(
+    *, scenario: Scenario, targets: Mapping[str, float], expected: str, user: User | None = None
+) -> None:
+    """Replace the wait targets of a scenario; existing forecasts keep their own.
+
+    `expected` is the tag of the targets that the edit is based on. Raises StaleTargets if they have changed,
+    and Invalid as `targets_change` does.
+    """
+    _lock(scenario)
+    present = wait_targets(scenario)
+    if targets_tag(present) != expected:
+        raise StaleTargets
     targets_change(scenario=scenario, targets={**dict.fromkeys(present), **targets}, user=user)
 
 
@@ -93,6 +102,7 @@ def targets_change(
     role_require(user=user, workspace=scenario.workspace)
     if problems := _unknown_targets(scenario, targets):
         raise Invalid(problems)
+    _lock(scenario)
     scenario.wait_targets.filter(queue__in=targets).delete()
     WaitTarget.objects.bulk_create(
         [
@@ -104,6 +114,11 @@ def targets_change(
         unique_fields=["scenario", "queue"],
         update_fields=["seconds"],
     )
+
+
+def _lock(scenario: Scenario) -> None:
+    """Let other edits of the wait targets wait until the transaction ends."""
+    Scenario.objects.select_for_update().get(pk=scenario.pk)
 
 
 def _unknown_targets(scenario: Scenario, targets: Mapping[str, float | None]) -> list[Problem]:

@@ -15,6 +15,7 @@ from planner.errors import Invalid
 from planner.forecasts.forms.forecasts import ForecastForm, TargetsForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import get_forecast, scenario_forecasts, scenario_leaves
+from planner.forecasts.selectors.targets import wait_targets
 from planner.forecasts.selectors.traces import traces
 from planner.forecasts.services.forecasts import forecast_create, forecast_problems, targets_change
 from planner.forecasts.views.forecast_page import ForecastPage
@@ -127,7 +128,7 @@ def ended_or_404(request: HttpRequest, forecast_id: UUID) -> Forecast:
 
 def _targets(scenario: Scenario, leaves: Sequence[str] | None = None) -> dict[str, float | None]:
     """Return the wait target of each leaf queue; None: it has none (at most 3 queries)."""
-    seconds = {target.queue: target.seconds for target in scenario.wait_targets.all()}
+    seconds = wait_targets(scenario)
     return {queue: seconds.get(queue) for queue in leaves or scenario_leaves(scenario)}
 
 

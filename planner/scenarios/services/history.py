@@ -13,7 +13,13 @@ from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import steps
 from planner.scenarios.selectors.scenarios import objects_in, parts_differing, state_of
 from planner.scenarios.services.objects import object_rows_save, objects_write
-from planner.scenarios.services.queues import queue_remove, queue_restore, queue_save, queue_update
+from planner.scenarios.services.queues import (
+    queue_remove,
+    queue_restore,
+    queue_save,
+    queue_update,
+    targets_follow,
+)
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planner.scenarios.services.scenarios import conf_update, release_update
 from planning.queues import Queue, queue_spec
@@ -86,6 +92,8 @@ def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None)
     queue_rows_save(scenario, state.queues, stored, backwards)
     touched = {(edit.kind, edit.key) for edit in backwards if edit.kind not in (CONF, QUEUES, RELEASE)}
     object_rows_save(scenario=scenario, state=state, touched=touched)
+    renamed = {edit.before: edit.after for edit in backwards if edit.kind == QUEUES and edit.field == "name"}
+    targets_follow(scenario=scenario, renamed=renamed)
     revision_raise(scenario=scenario, user=user, changes=backwards, way=way)
     return scenario
 

@@ -65,8 +65,8 @@ def queues_update(
     """Apply a merge patch to each of these queues in one revision, which one undo reverts.
 
     Weights, priorities and quantities may be arithmetic (see `planning.arithmetic`). Every changed field
-    becomes a Change; patches that change nothing keep the revision. A new name is also set in the children
-    and the workloads. `scenario` is refreshed.
+    becomes a Change; patches that change nothing keep the revision. A new name is also set in the children,
+    the workloads and the wait targets. `scenario` is refreshed.
 
     Raises RoleTooLow, StaleRevision if the scenario is not at `expected_revision`, and Invalid with every
     problem of every queue; then nothing was saved.
@@ -86,6 +86,7 @@ def queues_update(
         changes += changed
     renamed = {name: after["name"] for name, (_, after) in batch.edited.items() if after["name"] != name}
     changes += workloads_follow(scenario=scenario, renamed=renamed)
+    targets_follow(scenario=scenario, renamed=renamed)
     revision_raise(scenario=scenario, user=user, changes=changes)
     return [named[after["name"]] for _, after in batch.edited.values()]
 
@@ -159,6 +160,15 @@ def queue_restore(
     if problems := tree_problems(queue_spec(queue), _parents(scenario)):
         raise Invalid(problems)
     return _added(scenario, queue, user)
+
+
+def targets_follow(*, scenario: Scenario, renamed: Mapping[str, str]) -> None:
+    """Keep the wait targets of renamed queues; `renamed` has their new names by their names before."""
+    for name, new_name in renamed.items():
+        if moved := scenario.wait_targets.filter(queue=name).first():
+            scenario.wait_targets.filter(queue=new_name).delete()
+            moved.queue = new_name
+            moved.save(update_fields=["queue"])
 
 
 def queue_save(*, scenario: Scenario, queue: PlannedQueue) -> Queue:

@@ -58,16 +58,45 @@ def test_forecast_jobs_are_filtered_and_ordered(api: APIClient, done: Forecast) 
 def test_wait_targets_belong_to_the_scenario_and_are_copied_to_branches(api: APIClient) -> None:
     scenario = factories.scenario()
     at = f"/api/v1/scenarios/{scenario.pk}/"
-    assert api.put(f"{at}targets/", {"targets": {"waits": 600}}).json() == {"targets": {"waits": 600}}
+    assert api.patch(f"{at}targets/", {"targets": {"waits": 600}}).json() == {"targets": {"waits": 600}}
     branch = api.post(f"{at}branch/", {"name": "branch"}).json()["id"]
     assert api.get(f"/api/v1/scenarios/{branch}/targets/").json() == {"targets": {"waits": 600}}
     forecast = factories.forecast(scenario)
     assert forecast.options["targets"] == {"waits": 600}
 
 
+def test_wait_targets_are_replaced_only_by_an_edit_of_the_present_ones(api: APIClient) -> None:
+    at = f"/api/v1/scenarios/{factories.scenario().pk}/targets/"
+    wanted = {"targets": {"waits": 600}}
+    assert api.put(at, wanted).json()["code"] == "precondition_required"
+    first = api.get(at)["ETag"]
+    tried = api.put(f"{at}?dry_run=1", wanted, headers={"If-Match": first})
+    assert (tried.json(), tried["ETag"]) == (wanted, first)
+    saved = api.put(at, wanted, headers={"If-Match": first})
+    assert (saved.status_code, saved.json()) == (200, wanted)
+    stale = api.put(at, {"targets": {"busy": 5}}, headers={"If-Match": first})
+    assert (stale.status_code, stale.json()["code"]) == (412, "stale_targets")
+    assert api.get(at)["ETag"] == saved["ETag"] != first
+    patched = api.patch(at, {"targets": {"busy": 7}})
+    assert api.put(at, {"targets": {}}, headers={"If-Match": saved["ETag"]}).status_code == 412
+    assert api.put(at, {"targets": {}}, headers={"If-Match": f"W/{patched['ETag']}"}).json() == {
+        "targets": {}
+    }
+
+
+def test_wait_targets_follow_a_renamed_queue_and_its_undo(api: APIClient) -> None:
+    scenario = factories.scenario()
+    at = f"/api/v1/scenarios/{scenario.pk}/"
+    api.patch(f"{at}targets/", {"targets": {"waits": 600}})
+    api.patch(f"{at}queues/waits/", {"name": "team"}, headers={"If-Match": "1"})
+    assert api.get(f"{at}targets/").json() == {"targets": {"team": 600}}
+    api.post(f"{at}undo/", headers={"If-Match": "2"})
+    assert api.get(f"{at}targets/").json() == {"targets": {"waits": 600}}
+
+
 def test_a_patch_of_the_wait_targets_keeps_those_of_other_queues(api: APIClient) -> None:
     at = f"/api/v1/scenarios/{factories.scenario().pk}/targets/"
-    assert api.put(at, {"targets": {"waits": 600}}).status_code == 200
+    assert api.patch(at, {"targets": {"waits": 600}}).status_code == 200
     assert api.patch(at, {"targets": {"busy": 30}}).json() == {"targets": {"busy": 30, "waits": 600}}
     assert api.patch(at, {"targets": {"waits": None}}).json() == {"targets": {"busy": 30}}
     assert api.patch(f"{at}?dry_run=1", {"targets": {"busy": None}}).json() == {"targets": {}}
