@@ -70,6 +70,7 @@ def test_every_creating_call_supports_an_idempotency_key_and_dry_run(schema: dic
 def test_every_scenario_edit_returns_problems_and_notes(schema: dict[str, Any]) -> None:
     others = {
         ("delete", "/api/v1/scenarios/{scenario_id}/"),  # nothing is left
+        ("put", "/api/v1/scenarios/{scenario_id}/targets/"),  # belong to no revision
         (
             "post",
             "/api/v1/scenarios/{scenario_id}/rebase/",
