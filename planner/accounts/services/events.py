@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 from django.utils import timezone
 from structlog.contextvars import bound_contextvars
 
-from planner.accounts.models import Event, User, Workspace
+from planner.accounts.models import Event, Invitation, User, Workspace
 
 NOTED_AGAIN = timedelta(hours=1)
 """The interval in which repeated reads are one event."""
@@ -66,6 +66,18 @@ def login_note(*, user: User, action: str, address: str = "", subject: str = "")
         action=action,
         subject=subject or user.get_username(),
         address=address,
+    )
+
+
+def invitation_note(*, invitation: Invitation, user: User | None, action: str) -> None:
+    """Record what an account did with an invitation."""
+    event_note(
+        workspace=invitation.workspace,
+        user=user,
+        kind=Event.Kind.INVITATION,
+        action=action,
+        subject=invitation.username or f"invitation {str(invitation.pk)[:8]}",
+        after=invitation.role,
     )
 
 

@@ -13,10 +13,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from planner.accounts.models import Event, Invitation, Role, User, Workspace
+from planner.accounts.models import Invitation, Role, User, Workspace
 from planner.accounts.selectors.workspaces import role_held
-from planner.accounts.services.events import event_note
-from planner.accounts.services.members import full_access_require, member_join, role_require
+from planner.accounts.services.events import invitation_note
+from planner.accounts.services.members import (
+    full_access_require,
+    invitations_revoke,
+    member_join,
+    role_require,
+)
 from planner.errors import Invalid
 from planner.rules import row_create
 from planning.rows import Problem
@@ -37,17 +42,17 @@ def invitation_offer(*, workspace: Workspace, username: str, role: Role, user: U
     Unknown names get the same response, so that nobody learns which accounts exist. The invitation is for the
     account that has the name now, not for one that takes it later. Nobody gets its link.
     """
+    role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    invitations_revoke(invitations=workspace.invitations.filter(username=username), user=user)
     account = User.objects.filter(username=username).first()
-    invitation, _ = _make(workspace, role, user, username=username, invitee=account)
-    workspace.invitations.filter(username=username, accepted_by=None).exclude(pk=invitation.pk).delete()
-    return invitation
+    return _make(workspace, role, user, username=username, invitee=account)[0]
 
 
 @transaction.atomic
 def invitation_revoke(*, invitation: Invitation, user: User) -> None:
     """Revoke an open invitation."""
     role_require(user=user, workspace=invitation.workspace, needed=Role.ADMIN)
-    _note(invitation, user, "removed")
+    invitation_note(invitation=invitation, user=user, action="removed")
     invitation.delete()
 
 
@@ -55,7 +60,7 @@ def invitation_revoke(*, invitation: Invitation, user: User) -> None:
 def invitation_decline(*, invitation: Invitation, user: User) -> None:
     """Decline an invitation that names the account."""
     full_access_require(user=user)
-    _note(invitation, user, "declined")
+    invitation_note(invitation=invitation, user=user, action="declined")
     invitation.delete()
 
 
@@ -118,7 +123,7 @@ def _make(workspace: Workspace, role: Role, user: User, **named: Any) -> tuple[I
             **named,
         )
     )
-    _note(invitation, user, "made")
+    invitation_note(invitation=invitation, user=user, action="made")
     return invitation, secret
 
 
@@ -133,7 +138,7 @@ def _accept(found: QuerySet[Invitation], user: User) -> None:
     member_join(workspace=invitation.workspace, account=user, role=Role(invitation.role))
     invitation.accepted_by = user
     invitation.save(update_fields=["accepted_by"])
-    _note(invitation, user, "accepted")
+    invitation_note(invitation=invitation, user=user, action="accepted")
 
 
 def _holds(invitation: Invitation) -> bool:
@@ -150,14 +155,3 @@ def _holds(invitation: Invitation) -> bool:
 
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def _note(invitation: Invitation, user: User, action: str) -> None:
-    event_note(
-        workspace=invitation.workspace,
-        user=user,
-        kind=Event.Kind.INVITATION,
-        action=action,
-        subject=invitation.username or f"invitation {str(invitation.pk)[:8]}",
-        after=invitation.role,
-    )

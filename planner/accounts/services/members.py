@@ -4,10 +4,11 @@ from typing import Unpack
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
-from planner.accounts.models import Event, Membership, Role, User, Workspace
+from planner.accounts.models import Event, Invitation, Membership, Role, User, Workspace
 from planner.accounts.selectors.workspaces import editable, memberships, role_held, role_of
-from planner.accounts.services.events import EventFacts, event_note
+from planner.accounts.services.events import EventFacts, event_note, invitation_note
 from planner.errors import Invalid, RoleTooLow
 from planning.rows import Problem
 
@@ -81,7 +82,7 @@ def member_change(*, membership: Membership, role: Role, user: User | None = Non
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     if role != Role.ADMIN:
         _keep_an_admin(workspace, username)
-        _revoke_invitations(membership)
+        invitations_revoke(invitations=_made_by(membership), user=user)
     if before != role:
         membership.role = role
         membership.save(update_fields=["role"])
@@ -107,7 +108,7 @@ def member_remove(*, membership: Membership, user: User | None = None) -> None:
     else:
         role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     _keep_an_admin(workspace, username)
-    _revoke_invitations(membership)
+    invitations_revoke(invitations=_made_by(membership), user=user)
     _note(workspace, user, "removed", username, before=membership.role)
     membership.delete()
 
@@ -121,9 +122,15 @@ def _keep_an_admin(workspace: Workspace, username: str) -> None:
         raise Invalid([_refusal("member.last_admin", message, fix, username)])
 
 
-def _revoke_invitations(membership: Membership) -> None:
-    """Delete the open invitations of an account that loses its admin role."""
-    membership.workspace.invitations.filter(invited_by=membership.user, accepted_by=None).delete()
+def invitations_revoke(*, invitations: QuerySet[Invitation], user: User | None) -> None:
+    """Revoke those of these invitations that are not accepted."""
+    for invitation in invitations.filter(accepted_by=None).select_related("workspace"):
+        invitation_note(invitation=invitation, user=user, action="removed")
+        invitation.delete()
+
+
+def _made_by(membership: Membership) -> QuerySet[Invitation]:
+    return membership.workspace.invitations.filter(invited_by=membership.user)
 
 
 def _note(

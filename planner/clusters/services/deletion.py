@@ -5,7 +5,12 @@ from django.db import transaction
 from planner.accounts.models import Event, Role, User, Workspace
 from planner.accounts.services.events import event_note
 from planner.accounts.services.logins import is_own_password
-from planner.accounts.services.members import full_access_require, role_require
+from planner.accounts.services.members import (
+    full_access_require,
+    invitations_revoke,
+    member_remove,
+    role_require,
+)
 from planner.clusters.selectors.usage import (
     Deletable,
     dependent_counts,
@@ -74,6 +79,9 @@ def account_delete(*, user: User, confirmation: str, address: str) -> None:
             subject=user.get_username(),
             address=address,
         )
+        for membership in user.memberships.select_related("workspace", "user"):
+            member_remove(membership=membership, user=user)
+        invitations_revoke(invitations=user.invitations_received.all(), user=user)
         user.delete()
 
 

@@ -9,7 +9,13 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Event, Invitation, Membership, Role, TokenDetails, User
-from planner.accounts.services.invitations import account_by_invitation, invitation_accept, invitation_create
+from planner.accounts.selectors.workspaces import events
+from planner.accounts.services.invitations import (
+    account_by_invitation,
+    invitation_accept,
+    invitation_create,
+    invitation_offer,
+)
 from planner.accounts.services.logins import BY_ADDRESS_AND_ACCOUNT
 from planner.accounts.services.members import member_change, member_remove, member_set
 from planner.accounts.services.tokens import token_make
@@ -242,6 +248,26 @@ def test_a_viewer_sees_members_but_cannot_change_them(client: Client, admin: Use
     assert "Make a link" not in page
     assert client.post(f"{at}members/admin/", {"do": "remove"}).status_code == 403
     assert client.post(f"{at}invitations/", {"role": "admin"}).status_code == 403
+
+
+def test_the_history_has_every_invitation_that_ends(admin: User) -> None:
+    workspace, other = factories.workspace(), factories.user("other", role=Role.ADMIN)
+    factories.user("invited", role=None)
+    invitation_offer(workspace=workspace, username="invited", role=Role.VIEWER, user=admin)
+    invitation_offer(workspace=workspace, username="invited", role=Role.EDITOR, user=other)
+    invitation_create(workspace=workspace, role=Role.VIEWER, user=other)
+    member_change(membership=other.memberships.get(), role=Role.VIEWER, user=admin)
+    found = events(workspace).filter(kind="invitation").order_by("created")
+    actual = [(event.actor, event.action, event.after) for event in found]
+    assert actual[:3] == [
+        ("admin", "made", "viewer"),
+        ("other", "removed", "viewer"),
+        ("other", "made", "editor"),
+    ]
+    assert sorted(actual[3:]) == [
+        ("admin", "removed", "editor"), ("admin", "removed", "viewer"), ("other", "made", "viewer"),
+    ]  # fmt: skip
+    assert not workspace.invitations.exists()
 
 
 def test_the_history_survives_the_deletion_of_an_account(client: Client, admin: User) -> None:

@@ -10,8 +10,11 @@ from pytest_django.live_server_helper import LiveServer
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Membership, Role, User, Workspace
+from planner.accounts.selectors.workspaces import events
+from planner.accounts.services.invitations import invitation_offer
 from planner.clusters.models import Blob, Cluster, Snapshot
 from planner.clusters.selectors.usage import usage
+from planner.clusters.services.deletion import account_delete
 from planner.clusters.services.retention import old_runs_remove
 from planner.runs.models import Outcome, Run
 from planner.runs.services.runs import run_create
@@ -136,6 +139,19 @@ def test_the_delete_command_lists_the_dependents_and_deletes(
     assert main(arguments) == 0
     assert not Snapshot.objects.exists()
     assert main(arguments) == 2, "the snapshot no longer exists"
+
+
+def test_the_history_of_a_workspace_has_the_deleted_account_of_a_member() -> None:
+    factories.user("admin", role=Role.ADMIN)
+    workspace, leaver = factories.workspace(), factories.user("leaver", role=Role.ADMIN)
+    invitation_offer(workspace=workspace, username="invited", role=Role.VIEWER, user=leaver)
+    account_delete(user=leaver, confirmation="a-long-test-password", address="")
+    found = events(workspace).filter(action="removed").order_by("created")
+    assert [(event.actor, event.kind, event.subject, event.before) for event in found] == [
+        ("leaver", "invitation", "invited", ""),
+        ("leaver", "member", "leaver", "admin"),
+    ]
+    assert not workspace.invitations.exists()
 
 
 def test_deleting_an_account_through_the_api_requires_its_password() -> None:
