@@ -29,7 +29,7 @@ class Members(Connection):
         return dict(self.server.call("PATCH", self._workspace(workspace), {"name": name}).json)
 
     def workspace_history(self, workspace: str = "") -> list[Json]:
-        """Return actions on members, tokens, invitations, links and scenarios, newest first."""
+        """Return actions on members, tokens, invitations, links, prices and scenarios, newest first."""
         return list(self.server.rows(f"{self._workspace(workspace)}history/"))
 
     def workspace_changes(self, workspace: str = "") -> list[Json]:

@@ -54,7 +54,7 @@ def label(backend: Backend, args: argparse.Namespace) -> Output:
 
 
 def workspace_history(backend: Backend, args: argparse.Namespace) -> Output:
-    """Show actions on members, tokens, invitations, links and scenarios, newest first."""
+    """Show actions on members, tokens, invitations, links, prices and scenarios, newest first."""
     found = on_server(backend, "workspace").workspace_history(args.workspace)
     facts = ("created", "actor", "action", "kind", "subject", "before", "after")
     rows = [tuple(one[fact] for fact in facts) for one in found]

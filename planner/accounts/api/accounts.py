@@ -247,7 +247,7 @@ class LoginList(TableList):
 
 @extend_schema_view(get=extend_schema(responses=listed(EventSerializer)))
 class History(OneWorkspace, TableList):
-    """The audit of members, tokens, invitations, links and scenarios, newest first."""
+    """The audit of members, tokens, invitations, links, prices and scenarios, newest first."""
 
     queryset = Event.objects.none()
     serializer_class = EventSerializer

@@ -44,7 +44,8 @@ def event_note(
         action=action,
         subject=subject[:253],
         address=address[:45],
-        **described,
+        before=described.get("before", "")[:253],
+        after=described.get("after", "")[:253],
     )
     event_log(
         actor=name,

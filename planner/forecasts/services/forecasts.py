@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db import transaction
 
-from planner.accounts.models import User
+from planner.accounts.models import Event, User
+from planner.accounts.services.events import event_note
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.clusters.selectors.usage import quota_require
@@ -103,6 +104,7 @@ def targets_change(
     if problems := _unknown_targets(scenario, targets):
         raise Invalid(problems)
     _lock(scenario)
+    before = wait_targets(scenario)
     scenario.wait_targets.filter(queue__in=targets).delete()
     WaitTarget.objects.bulk_create(
         [
@@ -114,6 +116,20 @@ def targets_change(
         unique_fields=["scenario", "queue"],
         update_fields=["seconds"],
     )
+    if (after := wait_targets(scenario)) != before:
+        event_note(
+            workspace=scenario.workspace,
+            user=user,
+            kind=Event.Kind.SCENARIO,
+            action="changed",
+            subject=f"wait targets of {scenario.name}",
+            before=_targets_text(before),
+            after=_targets_text(after),
+        )
+
+
+def _targets_text(targets: Mapping[str, float]) -> str:
+    return ", ".join(f"{queue} {seconds:g} s" for queue, seconds in targets.items())
 
 
 def _lock(scenario: Scenario) -> None:

@@ -5,7 +5,8 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from django.db import transaction
 from django.utils import timezone
 
-from planner.accounts.models import User
+from planner.accounts.models import Event, User
+from planner.accounts.services.events import event_note
 from planner.accounts.services.members import role_require
 from planner.errors import Invalid
 from planner.runs.models import Run
@@ -28,6 +29,8 @@ class Labels(TypedDict, total=False):
 def label(*, thing: Labelled, user: User | None, **labels: Unpack[Labels]) -> Labelled:
     """Store the given labels, without a new revision. A run may be without a name.
 
+    The workspace's history keeps the former name of a scenario.
+
     Raises RoleTooLow, and Invalid with every problem; then nothing was saved.
     """
     role_require(user=user, workspace=thing.workspace)
@@ -40,6 +43,16 @@ def label(*, thing: Labelled, user: User | None, **labels: Unpack[Labels]) -> La
         kept["tags"] = sorted(set(labels["tags"]))
     if "archived" in labels:
         kept["archived"] = (thing.archived or timezone.now()) if labels["archived"] else None
+    if isinstance(thing, Scenario) and kept.get("name", thing.name) != thing.name:
+        event_note(
+            workspace=thing.workspace,
+            user=user,
+            kind=Event.Kind.SCENARIO,
+            action="renamed",
+            subject=kept["name"],
+            before=thing.name,
+            after=kept["name"],
+        )
     for field, value in kept.items():
         setattr(thing, field, value)
     thing.save(update_fields=list(kept))

@@ -84,6 +84,22 @@ def test_wait_targets_are_replaced_only_by_an_edit_of_the_present_ones(api: APIC
     }
 
 
+def test_the_history_has_changes_of_targets_prices_and_names(api: APIClient) -> None:
+    scenario = factories.scenario()
+    at, workspace = f"/api/v1/scenarios/{scenario.pk}/", f"/api/v1/workspaces/{scenario.workspace_id}/"
+    for _ in range(2):
+        api.patch(f"{at}targets/", {"targets": {"waits": 600}})
+        api.put(f"{workspace}prices/", {"resources": {"cpu": 0.03}, "currency": "EUR"})
+        api.patch(at, {"name": "renamed", "note": "why"})
+    rows = api.get(f"{workspace}history/").json()["results"][:-1]  # the first is the token of the test
+    parts = ("actor", "kind", "action", "subject", "before", "after")
+    assert [tuple(row[part] for part in parts) for row in reversed(rows)] == [
+        ("editor", "scenario", "changed", "wait targets of what if", "", "waits 600 s"),
+        ("editor", "workspace", "changed", "prices per hour", "", "cpu 0.03 EUR"),
+        ("editor", "scenario", "renamed", "renamed", "what if", "renamed"),
+    ]
+
+
 def test_wait_targets_follow_a_renamed_queue_and_its_undo(api: APIClient) -> None:
     scenario = factories.scenario()
     at = f"/api/v1/scenarios/{scenario.pk}/"
