@@ -11,7 +11,7 @@ from queuecast.client import Client
 from queuecast.commands import edited
 from queuecast.parsing import Groups, add_command
 from queuecast.problems import Refused, problem, refusal
-from queuecast.shown import Output, Table, amounts, percent
+from queuecast.shown import Amounts, Output, Table, amounts, percent
 from queuecast.terminal import progress_line
 
 NO = 1
@@ -103,7 +103,7 @@ def _tables(found: Json) -> Iterator[Table | str]:
     yield Table(columns, rows, empty="No kind of change can be tried.", wide=2)
 
 
-def _value(found: Json, value: float | None) -> str:
+def _value(found: Json, value: float | None) -> Amounts | str | None:
     if value is None:
         return "without limit" if found["figure"] == DESERVED else "none"
     if found["figure"] == SHARE:

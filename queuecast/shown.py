@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -144,15 +145,35 @@ def _written(data: Any, form: str) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
-def amounts(held: Mapping[str, Any] | None) -> str:
-    """Return amounts of the scheduler as quantities, ``cpu=8 memory=32Gi``, from a server or the core.
+@dataclass(frozen=True)
+class Amounts:
+    """Amounts of the scheduler in a cell: in cores and GiB for people, as quantities in CSV.
 
-    >>> amounts({"cpu": {"value": 1500.0, "unlimited": False}, "memory": {"value": None, "unlimited": True}})
-    'cpu=1.5 memory=unlimited'
-    >>> amounts({"cpu": 8000, "memory": 34359738368, "nvidia.com/gpu": 2000, "pods": 5})
+    `held` is from a server or the core.
+
+    >>> print(Amounts({"cpu": {"value": 1500.0, "unlimited": False}, "memory": {"value": None}}))
+    1.5 cores, unlimited memory
+    >>> Amounts({"cpu": 8000, "memory": 34359738368, "nvidia.com/gpu": 2000, "pods": 5}).quantities()
     'cpu=8 memory=32Gi nvidia.com/gpu=2 pods=5'
     """
-    return " ".join(f"{name}={_quantity(name, value)}" for name, value in sorted((held or {}).items()))
+
+    held: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        """Return the amounts as pages write them."""
+        from scheduler_core.units import amount_texts  # loads the core
+
+        values = {name: _number(value) for name, value in self.held.items()}
+        return ", ".join(amount_texts(values, sorted(values)))
+
+    def quantities(self) -> str:
+        """Return the amounts as quantities by resource."""
+        return " ".join(f"{name}={_quantity(name, _number(self.held[name]))}" for name in sorted(self.held))
+
+
+def amounts(held: Mapping[str, Any] | None) -> Amounts | None:
+    """Return amounts for a cell, None without any."""
+    return Amounts(held) if held else None
 
 
 def figures(held: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,10 +208,15 @@ def problems(found: Iterable[Mapping[str, Any]]) -> Table:
     return Table(("SEVERITY", "RULE", "PLACE", "MESSAGE", "FIX"), rows)
 
 
-def _quantity(resource: str, value: Any) -> str:
+def _number(value: Any) -> float:
+    """Return an amount of the API or the core; infinity without a limit."""
     if isinstance(value, Mapping):
         value = value["value"]
-    if value is None or value >= _ENDLESS:
+    return math.inf if value is None or value >= _ENDLESS else float(value)
+
+
+def _quantity(resource: str, value: float) -> str:
+    if math.isinf(value):
         return "unlimited"
     if resource == "memory":
         for size, unit in ((2**40, "Ti"), (2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")):
@@ -211,5 +237,7 @@ def _cell(value: Any) -> str:
 
 
 def _csv_cell(value: Any) -> str:
+    if isinstance(value, Amounts):
+        return value.quantities()
     text = "" if value is None or value == "" else _cell(value)
     return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text

@@ -67,7 +67,9 @@ def test_the_queues_of_a_run_have_their_real_capability(
     run_local("queues", "1", "-o", "wide")
     head, *lines = capsys.readouterr().out.splitlines()
     place = head.index("REAL CAPABILITY")
-    assert lines[0][place:].startswith("cpu=")
+    assert lines[0][place:].startswith("16 cores, 64 GiB")
+    run_local("queues", "1", "-o", "csv")
+    assert "cpu=16 memory=64Gi" in capsys.readouterr().out
 
 
 def test_a_change_that_reaches_an_amount_is_found_and_applied(
