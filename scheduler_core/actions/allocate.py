@@ -119,12 +119,13 @@ class Allocate:
         in this session gets another turn with the placed tasks, which are first tried on the nodes nominated
         for them in earlier cycles.
         """
-        job, changes = jobs.pop(), len(self.session.nodes.changes)
+        job = jobs.pop()
         if self.skipped.keeps_waiting(job, jobs):
             return
         if self.skipped.is_hopeless(job):
             skip_equal_jobs(jobs)
             return
+        changes = len(self.session.nodes.changes)
         tasks = self.tasks.pop(job.key, None) or task_heap(
             self.session, self.waiting.get(job.key) or job.pending_of_sub_job()
         )
