@@ -1,12 +1,12 @@
 """Measures the runs per minute of 1, 2 and 4 workers, and the time to drain a queue of ten thousand.
 
-``python -m benchmarks.bench_drain [runs]`` starts PostgreSQL, Redis and workers on this machine and prints
-two tables. Each worker computes one run at a time. Runs of the first table are all different, so each is
-computed; those of the second are a hundred different ones, each asked for again and again, as people and
-scripts do: equal inputs share a result.
+``python -m benchmarks.bench_drain`` starts PostgreSQL, Redis and workers on this machine and prints two
+tables. Each worker computes one run at a time. In the first table all runs have different inputs, so each is
+computed. In the second one a hundred inputs are repeated, as users and scripts do: equal inputs share a
+result.
 """
 
-import sys
+import argparse
 import tempfile
 import time
 from pathlib import Path
@@ -21,7 +21,7 @@ PATIENCE = 3600.0
 
 
 def drained(workers: int, runs: int, different: int) -> tuple[float, list[float], dict[str, int]]:
-    """Queue runs, then start workers; return seconds until the last end, each run's, and what went wrong."""
+    """Queue runs, then start workers; return the seconds until all ended, of each, and how they ended."""
     with (
         tempfile.TemporaryDirectory(prefix="queuecast-drain-") as folder,
         topology(Path(folder), QUEUECAST_LEASE_SECONDS="30") as running,
@@ -31,12 +31,15 @@ def drained(workers: int, runs: int, different: int) -> tuple[float, list[float]
         began = time.monotonic()
         for _ in range(workers):
             running.installation.start_worker(QUEUECAST_CONCURRENCY="1")
-        told = running.installation.drive("await_scenario", *ids[:1])
-        return time.monotonic() - began, told["seconds"], told["ends"]
+        answer = running.installation.drive("await_scenario", *ids[:1])
+        return time.monotonic() - began, answer["seconds"], answer["ends"]
 
 
-def main(runs: int) -> None:
+def main() -> None:
     """Print both tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_drain", description=__doc__)
+    parser.add_argument("--runs", type=int, default=10_000, help="runs of the second table (%(default)s)")
+    runs = parser.parse_args().runs
     print("| workers | runs, all different | took | runs per minute |\n|---|---|---|---|")
     for workers in WORKERS:
         took, _, ends = drained(workers, COMPUTED, COMPUTED)
@@ -57,4 +60,4 @@ def _percentile(values: list[float], percent: int) -> float:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    main()

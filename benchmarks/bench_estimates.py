@@ -1,7 +1,7 @@
 """Compares the time of forecasts with their estimates.
 
-``python -m benchmarks.bench_estimates`` replays windows of the Philly trace and prints the processor seconds
-of each beside the estimate, and their ratio; ``--long`` adds the day and the week.
+``python -m benchmarks.bench_estimates`` replays windows of the Philly trace and prints for each the processor
+seconds, the estimate and their ratio; ``--long`` adds a day and a week.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WINDOWS = {
 
 
 def window(name: str) -> dict[str, Any]:
-    """Return the document of a window, which ends when its hours are over."""
+    """Return the document of a window, whose horizon is its number of hours."""
     arguments = WINDOWS[name]
     made = subprocess.run([sys.executable, str(TOOL), *arguments], check=True, capture_output=True)
     document: dict[str, Any] = json.loads(made.stdout)
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--long", action="store_true", help="the day and the week, too")
+    parser.add_argument("--long", action="store_true", help="also a day and a week")
     is_long = parser.parse_args().long
     print(f"{'window':34}{'sessions':>10}{'estimate':>10}{'s':>8}{'estimate':>10}{'ratio':>7}")
     for name in WINDOWS:

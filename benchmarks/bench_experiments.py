@@ -1,10 +1,9 @@
 """Measures the time of a variant of a cluster, with a shared prepared document and from scratch.
 
 ``python -m benchmarks.bench_experiments`` sweeps single-session variants of a generated cluster of 100 nodes
-and 500 pods on one core, as a worker's child process does, and simulates some of them each from scratch:
-amounts, of which each is another session, and weights, which plugin capacity does not read, so that all open
-the same one. With ``--strict`` it returns 1 when 1,000 variants of the amounts would take more than 10 s of
-the processor.
+and 500 pods on one core, as a worker's child process does, and simulates some of them from scratch. Deserved
+amounts change the session of each variant; weights do not, as plugin capacity does not read them. With
+``--strict`` it returns 1 when 1,000 variants of the amounts would take more than 10 processor seconds.
 """
 
 import argparse
@@ -26,12 +25,12 @@ FIGURES = (Figure("waiting_pods"), Figure("evictions"), Figure("deficit", resour
 
 
 AMOUNTS = {"field": "deserved", "resource": "cpu"}
-"""What every variant decides anew; a weight, `WEIGHTS`, is read by nothing here."""
+"""Each variant has a session of its own; nothing reads weights (`WEIGHTS`) here."""
 WEIGHTS = {"field": "weight"}
 
 
 def measured(moved: dict[str, str]) -> tuple[float, float]:
-    """Return the processor seconds of a variant among others that share, and of one that is alone."""
+    """Return the processor seconds of a variant that shares its document with others, and from scratch."""
     document = cluster(SIZE)
     gc.freeze()
     first, second = (queue["metadata"]["name"] for queue in document["queues"][-2:])
@@ -55,7 +54,7 @@ def measured(moved: dict[str, str]) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Print both figures; return 1 when `--strict` and too slow."""
+    """Print both figures; return 1 if they are too slow and ``--strict`` is given."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--strict", action="store_true")
     asked = parser.parse_args()

@@ -1,10 +1,10 @@
 """Measures the cost of explanations: time of the session, storage, and time of the pages that show them.
 
 ``python -m benchmarks.bench_explained`` prints two tables and returns 1 when a limit is missed. The first one
-runs recorded scenarios with explanations off and on, in turn, each file in a process of its own; the fastest
-of each counts. An answer is a session and what is shown of it. For the second one a worker's own code runs a
-made-up cluster of 50,000 pods, and the pages and the API answer in this process: of several tries the middle
-one. Seconds are the processor's.
+alternates between recorded scenarios with explanations off and on, each file in its own process, and shows
+the fastest of several runs; an answer is a session with its result. For the second one the code of a worker
+runs a generated cluster of 50,000 pods, and this process serves its pages and API calls: the median of
+several tries. All times are processor seconds.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ MOST_SECONDS = 1.0
 def main() -> int:
     """Print the tables; returns 1 when a limit is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_explained", description=__doc__)
-    parser.add_argument("--runs", type=int, default=7, help="runs of each, of which the fastest counts")
+    parser.add_argument("--runs", type=int, default=7, help="number of runs, of which the fastest counts")
     parser.add_argument("--only", nargs="*", default=SCENARIOS, help="names of recorded scenarios")
-    parser.add_argument("--no-pages", action="store_true", help="leave what is kept and shown out")
+    parser.add_argument("--no-pages", action="store_true", help="omit the second table")
     options = parser.parse_args()
     kept = print_sessions(options.only, options.runs)
     if not options.no_pages:
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def print_sessions(names: list[str], runs: int) -> bool:
-    """Print what sessions take with explanations off and on; is each within its limit?"""
+    """Print the seconds of sessions with explanations off and on; return whether all keep their limits."""
     print(f"| scenario | session s | explained | times (of {MOST_TIMES}) | answer s | explained |")
     print("|---|---:|---:|---:|---:|---:|")
     kept = True
@@ -61,8 +61,8 @@ def print_sessions(names: list[str], runs: int) -> bool:
         for scenario, path in recorded():
             if scenario in names:
                 file = written(path, folder / f"{scenario}.jsonl")
-                _, told = runner.fastest(["-m", "benchmarks.explained", str(file), str(runs)], json.load)
-                off, on = told["off"], told["on"]
+                _, measured = runner.fastest(["-m", "benchmarks.explained", str(file), str(runs)], json.load)
+                off, on = measured["off"], measured["on"]
                 times = on["session"] / off["session"]
                 kept = kept and times <= MOST_TIMES
                 cells = f"{off['session']:.3f} | {on['session']:.3f} | {times:.2f}"
@@ -70,22 +70,22 @@ def print_sessions(names: list[str], runs: int) -> bool:
     return kept
 
 
-# what is kept and shown
+# storage and pages
 
 
 def print_pages() -> bool:
-    """Print what a run of many pods keeps of why it decided so, and what its pages take."""
+    """Print the size of a large run's stored explanations, and the seconds of its pages."""
     from planner.runs.selectors.steps import decisions
 
     run = finished_run()
     pods, victims = sum(run.job_outcomes.values_list("pods", flat=True)), run.victims.count()
     assert pods >= PODS
-    assert victims, "the cluster is made so that somebody must go"
-    held = sum(len(trace.packed) for trace in run.traces.all())
+    assert victims, "the cluster is made so that pods are evicted"
+    stored = sum(len(trace.packed) for trace in run.traces.all())
     print(f"\n{pods:,} pods, {len(decisions(run)):,} decisions, {victims:,} victims\n")
-    print("| what | takes | may take |\n|---|---:|---:|")
-    print(f"| kept | {held / 1e6:.2f} MB | {MOST_BYTES / 1e6:.0f} MB |")
-    kept = held <= MOST_BYTES
+    print("| what | measured | limit |\n|---|---:|---:|")
+    print(f"| stored | {stored / 1e6:.2f} MB | {MOST_BYTES / 1e6:.0f} MB |")
+    kept = stored <= MOST_BYTES
     browser = browser_of(run.scenario.owner)
     for what, address in addresses(run):
         took = middle(partial(browser.get, address))
@@ -95,7 +95,7 @@ def print_pages() -> bool:
 
 
 def crowded() -> dict[str, Any]:
-    """Return a cluster in which many must go for others, and one job waits: no node is large enough."""
+    """Return a cluster in which many pods are evicted, and one job waits because no node is large enough."""
     document = cluster(SIZE)
     for pod in document["pods"]:
         if pod["metadata"]["name"].startswith("wait-000000-"):
@@ -104,7 +104,7 @@ def crowded() -> dict[str, Any]:
 
 
 def finished_run() -> Any:
-    """Return a run of the made-up cluster, as a worker ends it."""
+    """Return a finished run of the generated cluster."""
     from planner.runs.models import Run
     from planner.runs.services.runs import run_create
     from tests.worker import do_work
@@ -117,7 +117,7 @@ def finished_run() -> Any:
 
 
 def addresses(run: Any) -> Iterator[tuple[str, str]]:
-    """Yield the pages that say why, and the same for scripts, each of the thing with most to tell."""
+    """Yield the pages and API calls that explain a run, of the objects with the longest explanations."""
     from django.db.models import Count
 
     from planner.runs.selectors.steps import decisions

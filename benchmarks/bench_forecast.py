@@ -1,11 +1,11 @@
 """Measures the time from the request of a forecast to its verdict, and the page of a large forecast.
 
-``python -m benchmarks.bench_forecast`` forecasts a day of the Philly trace on 64 nodes, a session a second:
-a form is sent to the web's own code, a worker's own code replays in a child process, and the page is asked
-for until it says the verdict. ``--long`` forecasts 109 days with 82,000 jobs on 352 nodes, which takes
-minutes, and measures the page over it. Prints a table; with ``--strict`` it returns 1 when a limit is missed.
-Seconds are the clock's, with the processor's seconds of the child beside them; of pages the middle one of
-several tries, in the processor's seconds.
+``python -m benchmarks.bench_forecast`` forecasts a day of the Philly trace on 64 nodes, one session per
+second: it submits the form, the code of a worker replays in a child process, and the page is requested until
+it shows the verdict. ``--long`` forecasts 109 days with 82,000 jobs on 352 nodes, which takes minutes, and
+measures its page. Prints a table; with ``--strict`` it returns 1 when a limit is missed. The forecast is
+measured in wall-clock seconds, with the processor seconds of the child; pages in processor seconds, the
+median of several tries.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def measured(arguments: tuple[str, ...], *, is_long: bool) -> bool:
-    """Forecast what the tool makes, and print what that and its page take; is each within its limit?"""
+    """Forecast the tool's document, print the times of the forecast and its page, and check the limits."""
     made = subprocess.run([sys.executable, str(TOOL), *arguments], check=True, capture_output=True).stdout
     document = json.loads(made)
     replay = document.pop("replay")
@@ -63,7 +63,7 @@ def measured(arguments: tuple[str, ...], *, is_long: bool) -> bool:
         f"{summary['jobs']:,} jobs over {forecast.horizon_seconds / 86400:,.0f} days,"
         f" {len(document['nodes'])} nodes, {summary['sessions']:,} sessions,"
         f" {summary['evictions']:,} evictions; the child took {forecast.timings} ms;"
-        f" the processor worked {used:.2f} s from the button to the verdict\n"
+        f" {used:.2f} processor seconds from the button to the verdict\n"
     )
     end = forecast.horizon_seconds
     zoomed = f"begin={end * 0.4:.0f}&end={end * 0.42:.0f}"
@@ -72,12 +72,12 @@ def measured(arguments: tuple[str, ...], *, is_long: bool) -> bool:
         "stored": (stored, STORED_MB, "MB"),
         "page, first view in a process": (first_view(browser, page), VIEW_SECONDS, "s"),
         "page, again": (middle(partial(browser.get, page)), VIEW_SECONDS, "s"),
-        "zoom to a fiftieth": (middle(partial(browser.get, f"{page}figures/?{zoomed}")), ZOOM_SECONDS, "s"),
+        "zoom to 2 %": (middle(partial(browser.get, f"{page}figures/?{zoomed}")), ZOOM_SECONDS, "s"),
         "zoom out": (middle(partial(browser.get, f"{page}figures/")), ZOOM_SECONDS, "s"),
         "a moment": (middle(partial(browser.get, f"{page}moment/?at={end * 0.4:.0f}")), VIEW_SECONDS, "s"),
         "API: verdict": (middle(partial(browser.get, f"/api/v1{page}verdict/")), VIEW_SECONDS, "s"),
     }
-    print("| what | takes | may take |\n|---|---:|---:|")
+    print("| what | measured | limit |\n|---|---:|---:|")
     for what, (took, most, unit) in rows.items():
         print(f"| {what} | {took:,.2f} {unit} | {'' if most is None else f'{most:g} {unit}'} |", flush=True)
     print(f"\nThe page is {len(browser.get(page).getvalue()) / 1e3:,.0f} kB.")
@@ -85,13 +85,13 @@ def measured(arguments: tuple[str, ...], *, is_long: bool) -> bool:
 
 
 def processor() -> float:
-    """Return the processor's seconds of this process and of its children that have ended."""
+    """Return the processor seconds of this process and of its children that have ended."""
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
 def first_view(browser: Any, page: str) -> float:
-    """Return the processor's seconds of the page in a process that has not read this forecast before."""
+    """Return the processor seconds of the page in a process that has not read this forecast before."""
     from benchmarks.planner import seconds
     from planner.forecasts.selectors import forecasts
     from planning.memory_cache import MemoryCache
@@ -101,7 +101,7 @@ def first_view(browser: Any, page: str) -> float:
 
 
 def forecast_by_form(browser: Any, scenario: Any, replay: Mapping[str, Any]) -> tuple[Any, float]:
-    """Send the form of a forecast, let a worker do it; return it and the seconds until its verdict."""
+    """Submit the form of a forecast; return the forecast and the seconds until its verdict."""
     from planner.forecasts.models import Forecast
     from planner.forecasts.services.traces import trace_create
 
@@ -128,7 +128,7 @@ def forecast_by_form(browser: Any, scenario: Any, replay: Mapping[str, Any]) -> 
 
 
 def work(over: threading.Event) -> None:
-    """Do what a worker does until it is over."""
+    """Work as a worker does, until the event is set."""
     from django.db import connection
 
     from planner.work.execution import work_execute_next

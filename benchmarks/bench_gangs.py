@@ -1,8 +1,8 @@
-"""Measures gangreclaim in a full cluster, for gangs that it can and cannot make room for.
+"""Measures gangreclaim in a full cluster, for gangs that fit after evictions and gangs that never fit.
 
-``python -m benchmarks.bench_gangs`` prints, for clusters twice as large from row to row, the seconds of the
-action: once every trial begins afresh, as Volcano's do and as a plugin asks for that has to hear of each
-eviction, and as it is without such a plugin. Seconds are the processor's, the fastest of several runs.
+``python -m benchmarks.bench_gangs`` prints the seconds of the action for clusters of growing size: with every
+trial from scratch, as in Volcano and as with a plugin that must handle each eviction, and with trials that
+repeat the evictions of the previous one. Processor seconds, the fastest of several runs.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ GANGS = 4
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_gangs", description=__doc__)
-    parser.add_argument("--nodes", type=int, nargs="*", default=[25, 50, 100], help="how many nodes")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each, of which the fastest counts")
+    parser.add_argument("--nodes", type=int, nargs="*", default=[25, 50, 100], help="numbers of nodes")
+    parser.add_argument("--runs", type=int, default=3, help="number of runs, of which the fastest counts")
     options = parser.parse_args()
-    print("| nodes | running pods | gangs | evictions | afresh s | s |")
+    print("| nodes | running pods | gangs | evictions | from scratch s | s |")
     print("|---:|---:|---|---:|---:|---:|")
     for count in options.nodes:
-        for gpus, told in ((GPUS, "of whole nodes"), (GPUS + 1, "too large for any node")):
+        for gpus, size in ((GPUS, "of whole nodes"), (GPUS + 1, "too large for any node")):
             document = full(count, gpus)
-            afresh = min(seconds(document, afresh=True) for _ in range(options.runs))
-            took = min(seconds(document, afresh=False) for _ in range(options.runs))
-            sizes = f"{count} | {count * GPUS} | {GANGS} {told} | {evictions(document)}"
-            print(f"| {sizes} | {afresh:.2f} | {took:.3f} |")
+            scratch = min(seconds(document, from_scratch=True) for _ in range(options.runs))
+            took = min(seconds(document, from_scratch=False) for _ in range(options.runs))
+            sizes = f"{count} | {count * GPUS} | {GANGS} {size} | {evictions(document)}"
+            print(f"| {sizes} | {scratch:.2f} | {took:.3f} |")
 
 
 def full(count: int, gpus: int) -> Object:
-    """Return nodes whose every GPU another queue's pod has, and gangs of pods of so many GPUs."""
+    """Return nodes whose GPUs are all used by another queue, and waiting gangs whose pods request `gpus`."""
     names = [f"old-{number}" for number in range(count)]
     return scenario(
         nodes=[node(f"n{number:04}", cpu=64, memory="256Gi", gpu=GPUS) for number in range(count)],
@@ -59,10 +59,10 @@ def full(count: int, gpus: int) -> Object:
     )
 
 
-def seconds(document: Object, *, afresh: bool) -> float:
-    """Return how long the action takes; `afresh`: as a plugin has to hear of each eviction."""
+def seconds(document: Object, *, from_scratch: bool) -> float:
+    """Return the processor seconds of the action; `from_scratch`: a plugin handles each eviction."""
     session = session_of(document)
-    if afresh:
+    if from_scratch:
         session.events.add_handler(allocate=no_effect, deallocate=no_effect)
     before = process_time()
     act(session)
@@ -70,20 +70,20 @@ def seconds(document: Object, *, afresh: bool) -> float:
 
 
 def evictions(document: Object) -> int:
-    """Return how many pods the action evicts."""
+    """Return the number of pods that the action evicts."""
     session = session_of(document)
     act(session)
     return sum(decision.op == "evict" for decision in session.decisions)
 
 
 def act(session: Session) -> None:
-    """Perform the action."""
+    """Execute the action."""
     session.action = "gangreclaim"
     ACTIONS["gangreclaim"](session)
 
 
 def no_effect(_task: TaskInfo) -> None:
-    """Hear that a task was placed or evicted."""
+    """Handle an event without any effect."""
 
 
 if __name__ == "__main__":

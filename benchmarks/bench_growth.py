@@ -1,8 +1,8 @@
 """Measures the growth of the database with each run, with new and with known input.
 
-``python -m benchmarks.bench_growth`` stores runs whose core decides 50,000 steps, on SQLite in a folder or on
-the database that DATABASE_URL names, and prints megabytes a run and for 1,000 of them. Every other run
-repeats an input. A worker's own code stores them.
+``python -m benchmarks.bench_growth`` stores runs with 50,000 decisions on SQLite, or in the database that
+DATABASE_URL names, and prints the megabytes per run and for 1,000 runs. Every other run repeats an input. The
+code of a worker stores them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GANG = 50
 
 
 def document() -> dict[str, Any]:
-    """Return a cluster in which as many pods wait as there is room for, in gangs of two queues."""
+    """Return an empty cluster with room for exactly the waiting pods, which are gangs of two queues."""
     from tests import factories
 
     nodes = [factories.node(f"node-{number:05}", cpu="32", memory="256Gi") for number in range(NODES)]
@@ -43,7 +43,7 @@ def document() -> dict[str, Any]:
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_growth", description=__doc__)
-    parser.add_argument("--runs", type=int, default=6, help="runs to store, the half of them repeated")
+    parser.add_argument("--runs", type=int, default=6, help="number of runs, half of them repeated")
     options = parser.parse_args()
     with installed():
         grown(options.runs)
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def grown(runs: int) -> None:
-    """Store runs, and print by how much the database grew with each kind."""
+    """Store runs, and print the growth of the database for new and for repeated inputs."""
     from planner.runs.services.runs import run_create
     from tests.worker import do_work
 
@@ -75,7 +75,7 @@ def grown(runs: int) -> None:
 
 
 def stored_bytes() -> int:
-    """Return how much the database holds, indexes too."""
+    """Return the size of the database with its indexes."""
     from django.db import connection
 
     with connection.cursor() as cursor:

@@ -1,9 +1,8 @@
-"""Measures one more session over the living state, and the memory over many sessions.
+"""Measures a further cycle on the kept state, and the growth of memory over many cycles.
 
-``python -m benchmarks.bench_living`` prints a table of cycles of a cluster of 500 nodes with 5,000 pods where
-a few jobs end and arrive before each, or where one arrives and nothing fits; with ``--memory 10000`` also how
-the memory grows over so many. Seconds are the processor's; of several measurements of a cycle the fastest and
-the median are shown.
+``python -m benchmarks.bench_living`` prints a table of cycles of a cluster of 500 nodes with 5,000 pods:
+before each, a few jobs end and arrive, or one arrives where nothing fits. ``--memory 10000`` adds the growth
+of memory over 10,000 cycles. Processor time, the fastest and the median cycle.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Object = dict[str, Any]
 
 
 def steady_document(*, full: bool) -> Object:
-    """Return a cluster that is half full, or one where nothing more fits."""
+    """Return a cluster that is half full, or one in which no further pod fits."""
     document = cluster(SIZE)
     for node in document["nodes"]:
         cores = 4 if full else 2 * int(node["status"]["allocatable"]["cpu"])
@@ -36,7 +35,7 @@ def steady_document(*, full: bool) -> Object:
 
 
 def simulation_of(document: Object, cycles: int) -> Simulation:
-    """Return a simulation of so many cycles that explains nothing."""
+    """Return a simulation without explanations."""
     conf = parse_conf(document["scheduler_conf"])
     return Simulation(
         document, conf, Admission(document), Options(explain=False, reasons=False, cycles=cycles)
@@ -44,7 +43,7 @@ def simulation_of(document: Object, cycles: int) -> Simulation:
 
 
 def job(number: int, pods: int, cpu: str) -> tuple[Object, list[Object]]:
-    """Return the PodGroup and the pods of one more job."""
+    """Return the PodGroup and the pods of a further job."""
     name, created = f"new-{number:06d}", "2026-01-03T00:00:00Z"
     group = {
         "metadata": {"name": name, "namespace": "default", "creationTimestamp": created},
@@ -84,7 +83,7 @@ def leave(simulation: Simulation, number: int, pods: int) -> None:
 
 
 def cycles(simulation: Simulation, change: Callable[[int], None], warm: int) -> Iterator[tuple[float, int]]:
-    """Yield the seconds of each cycle after the first ones, with the changes before it, and its decisions."""
+    """Yield the seconds of each cycle after the warm-up, with the changes before it, and its decisions."""
     steps = simulation.steps()
     for number in range(simulation.cycles):
         started = process_time()
@@ -109,7 +108,7 @@ def steady(count: int) -> list[tuple[float, int]]:
 
 
 def arrivals_that_fit_nothing(count: int) -> list[tuple[float, int]]:
-    """Return the cycles of a cluster where nothing more fits, and another job arrives before each."""
+    """Return the cycles of a full cluster in which another job arrives before each."""
     simulation = simulation_of(steady_document(full=True), count)
 
     def change(number: int) -> None:
@@ -121,11 +120,11 @@ def arrivals_that_fit_nothing(count: int) -> list[tuple[float, int]]:
 
 
 def memory() -> float:
-    """Return the largest memory of this process so far, in megabytes."""
+    """Return the peak memory of this process, in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def tell_cycles(count: int) -> None:
+def print_cycles(count: int) -> None:
     """Print the table of cycles."""
     print("| cycles of 500 nodes, 5,000 pods | fastest ms | median ms | decisions, median |")
     print("|---|---|---|---|")
@@ -139,8 +138,8 @@ def tell_cycles(count: int) -> None:
     print()
 
 
-def tell_memory(count: int) -> None:
-    """Print how the largest memory grows over many cycles."""
+def print_memory(count: int) -> None:
+    """Print how the peak memory grows over many cycles."""
     few = count // 10
     steady(few)
     before = memory()
@@ -152,11 +151,11 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cycles", type=int, default=300)
-    parser.add_argument("--memory", type=int, default=0, help="so many cycles, to see whether memory grows")
+    parser.add_argument("--memory", type=int, default=0, help="cycles over which memory is compared")
     options = parser.parse_args()
-    tell_cycles(options.cycles)
+    print_cycles(options.cycles)
     if options.memory:
-        tell_memory(options.memory)
+        print_memory(options.memory)
 
 
 if __name__ == "__main__":

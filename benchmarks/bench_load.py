@@ -1,10 +1,11 @@
-"""Measures the waiting times of 50 clients that watch runs and 5 that edit.
+"""Measures the response times for 50 clients that watch runs and 5 that edit.
 
-``python -m benchmarks.bench_load [seconds]`` starts the product with its defaults on this machine (SQLite,
-one web process, two places for runs), imports the sample, and lets every client make one call each two
-seconds. It prints a table; the load comes from this process, on the same machine.
+``python -m benchmarks.bench_load`` starts the product with its defaults on this machine (SQLite, one web
+process, two runs at a time) and imports the sample. Every client makes one call every two seconds, from this
+process. Prints a table; returns 1 when a call fails or reads are slower than the limit.
 """
 
+import argparse
 import os
 import platform
 import sys
@@ -26,7 +27,7 @@ Call = Callable[[int], Any]
 
 
 class Clients:
-    """Threads that call again and again, and what their calls took in milliseconds."""
+    """Threads that make calls repeatedly, and the duration of the calls in milliseconds."""
 
     def __init__(self) -> None:
         self.took: dict[str, list[float]] = {"read": [], "edit": []}
@@ -35,13 +36,13 @@ class Clients:
         self._threads: list[threading.Thread] = []
 
     def add(self, kind: str, number: int, call: Call) -> None:
-        """Let one more client call; clients begin one after the other within the first two seconds."""
+        """Start another client; clients begin one after the other within the first two seconds."""
         thread = threading.Thread(target=self._work, args=(kind, number, call), daemon=True)
         self._threads.append(thread)
         thread.start()
 
     def stop(self) -> None:
-        """Let the last calls end."""
+        """Stop the clients after their current calls."""
         self._over.set()
         for thread in self._threads:
             thread.join()
@@ -60,8 +61,11 @@ class Clients:
             turn, pause = turn + 1, max(EVERY_SECONDS - took, 0.0)
 
 
-def main(seconds: float) -> int:
-    """Print the table; 1 when a call failed or reads were slower than the limit."""
+def main() -> int:
+    """Print the table; return 1 when a call failed or reads were slower than the limit."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_load", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=120.0, help="duration (%(default)s)")
+    seconds = parser.parse_args().seconds
     with tempfile.TemporaryDirectory(prefix="queuecast-load-") as folder, product(Path(folder)) as running:
         token = running.token()
         clients = _started(lambda: Client(running.address, token))
@@ -96,13 +100,13 @@ def _started(client: Callable[[], Client]) -> Clients:
 
 
 def _watching(client: Client, run: str, number: int) -> Call:
-    """Return what one who watches asks for: mostly the run, now and then its lists."""
+    """Return the requests of a viewer: mostly the run, sometimes its lists."""
     paths = [f"runs/{run}/"] * 3 + [f"runs/{run}/queues/", f"runs/{run}/victims/", "scenarios/"]
     return lambda turn: client.server.get(paths[(turn + number) % len(paths)])
 
 
 def _editing(client: Client, scenario: str) -> Call:
-    """Return an edit, as its editor knows the revision: one call."""
+    """Return an edit by a client that knows the revision: one call."""
     path = f"scenarios/{scenario}/queues/agents/"
 
     def edit(turn: int) -> None:
@@ -118,4 +122,4 @@ def _percentile(values: list[float], percent: int) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(float(sys.argv[1]) if len(sys.argv) > 1 else 120.0))
+    sys.exit(main())

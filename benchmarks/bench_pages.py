@@ -1,11 +1,10 @@
 """Measures the time and the size of every page of a large cluster.
 
-``python -m benchmarks.bench_pages`` prints a table and returns 1 when a page takes longer or is larger than
-it may be. The clusters are recorded ones and made-up ones (`CLUSTERS`); ``--only`` measures some of them. A
-worker's own code runs each, and the pages answer in this process, without network and browser: seconds of
-the processor, of several tries the fastest one, which is what an idle machine takes. Kilobytes are those of
-the page after gzip. ``typing`` is the answer to an unsaved edit: the time from a typed character to new
-figures is that and the 100 ms for which the page waits for the next character.
+``python -m benchmarks.bench_pages`` prints a table and returns 1 when a page is slower or larger than its
+limit. The clusters (`CLUSTERS`) are recorded or generated; ``--only`` selects some of them. The code of a
+worker runs each, and this process serves the pages, without network and browser: processor seconds, the
+fastest of several tries, and kilobytes after gzip. ``typing`` is the response to an unsaved edit; new figures
+appear after this time and the 100 ms for which the page waits for the next character.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from benchmarks.generator import Size, cluster
 from benchmarks.planner import browser_of, fastest, installed, scenario_of
 
 MOST_SECONDS, MOST_TYPING, MOST_BYTES = 0.5, 0.2, 300_000
-"""What a page, an answer to typing, and a page after gzip may be at most."""
+"""The limits of a page, of the response to typing, and of a page's size after gzip."""
 
 
 def _recorded(name: str) -> dict[str, Any]:
@@ -40,7 +39,7 @@ def _recorded(name: str) -> dict[str, Any]:
 
 
 def _spread(document: dict[str, Any], count: int) -> dict[str, Any]:
-    """Return a cluster with `count` queues: twins beside its leaves, with a part of their jobs each."""
+    """Return a cluster with `count` queues: copies of its leaves, each with a part of their jobs."""
     queues = document["queues"]
     parents = {queue["spec"].get("parent") for queue in queues} | {"root", "default"}
     leaves = [queue for queue in queues if queue["metadata"]["name"] not in parents]
@@ -107,7 +106,7 @@ def pages_of(scenario: Any, run: Any) -> dict[str, tuple[float, int]]:
 
 
 def addresses(scenario: Any, run: Any) -> Iterator[tuple[str, str]]:
-    """Yield every page that has to do with a scenario or a run, each of the thing with most to tell."""
+    """Yield the pages of a scenario and of a run, with one object of each kind."""
     yield "home", "/"
     for tab in ("", "conf", "nodes", "workloads", "forecasts", "changes", "export", "review"):
         yield f"scenario: {tab or 'queues'}", f"/scenarios/{scenario.pk}/{tab and f'{tab}/'}"
@@ -127,7 +126,7 @@ def addresses(scenario: Any, run: Any) -> Iterator[tuple[str, str]]:
 
 
 def is_missed(what: str, took: float, size: int) -> bool:
-    """Return whether a page takes longer, or is larger, than it may."""
+    """Return whether a page is slower or larger than its limit."""
     return took > (MOST_TYPING if what == "typing" else MOST_SECONDS) or size > MOST_BYTES
 
 
@@ -142,8 +141,8 @@ def _cell(what: str, cell: tuple[float, int] | None) -> str:
     if cell is None:
         return "–"
     took, size = cell
-    said = f"{took:.3f} s, {size / 1e3:,.0f} kB"
-    return f"**{said}**" if is_missed(what, took, size) else said
+    shown = f"{took:.3f} s, {size / 1e3:,.0f} kB"
+    return f"**{shown}**" if is_missed(what, took, size) else shown
 
 
 if __name__ == "__main__":

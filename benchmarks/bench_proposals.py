@@ -1,11 +1,12 @@
 """Measures how often a search over forecasts finds the smallest change, and how often it holds.
 
-``python -m benchmarks.bench_proposals`` poses 200 planted problems whose smallest answer is known beforehand:
-equal jobs that fill a node each come at once, so that on n nodes the job of rank r starts after floor(r / n)
-run times, and the fewest nodes follow. Then it poses 40 problems over drawn work: the search sees 8 seeds,
-its proposal is verified on 10 others, and what was verified is held against 10 more. Work comes for two hours
-of three: jobs that come until the end would leave goals on waits open, as with ``--until-the-end``. With
-``--strict`` it returns 1 when less than 95 % are found or hold, or a wrong answer is called the smallest.
+``python -m benchmarks.bench_proposals`` searches in 200 planted problems, whose smallest answer is known:
+equal jobs that fill a node each arrive at once, so that on n nodes the job of rank r starts after
+floor(r / n) run times, which gives the fewest nodes. Then it searches in 40 problems over drawn workloads:
+the search sees 8 seeds, its proposal is verified on 10 others, and a verified proposal is tested on 10 more.
+Jobs arrive in the first two of three hours; with ``--until-the-end`` they arrive until the end, so that goals
+on waits may stay open. With ``--strict`` it returns 1 when fewer than 95 % of the answers are found or hold,
+or when a wrong answer is called the smallest.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Json = dict[str, Any]
 
 
 def cluster() -> Json:
-    """Return a cluster of one node and one queue, with nothing on it."""
+    """Return an empty cluster of one node and one queue."""
     amounts = {"cpu": str(CORES), "memory": "64Gi", "pods": "110"}
     node = {
         "apiVersion": "v1", "kind": "Node", "metadata": {"name": "n0"},
@@ -54,7 +55,7 @@ def cluster() -> Json:
 def grid_and_question(
     most: int, limit: float, work: Json, trace: str = ""
 ) -> tuple[ForecastGrid, Definition]:
-    """Return the search for the fewest further nodes under which p95 of wait is within a limit."""
+    """Return the search for the fewest further nodes with which the p95 of waits is within a limit."""
     written: Json = {
         "name": "nodes",
         "scenario": "planted",
@@ -70,7 +71,7 @@ def grid_and_question(
 
 
 def planted(dice: random.Random) -> str:
-    """Pose a problem whose answer is known; return `found`, `missed` or `wrong`."""
+    """Search in a problem whose answer is known; return `found`, `missed` or `wrong`."""
     jobs, most, run = dice.randint(4, 20), dice.randint(1, 7), 600
     rounds = dice.randint(0, 4)
     limit = run * rounds + run / 2
@@ -89,7 +90,7 @@ def planted(dice: random.Random) -> str:
 
 
 def drawn(dice: random.Random, *, until_the_end: bool = False) -> tuple[str, bool | None]:
-    """Search over drawn work; return the status, and of a verified proposal whether it holds again."""
+    """Search over a drawn workload; return the status, and whether a verified proposal holds again."""
     rate = dice.randint(10, 30)
     busy = HORIZON_HOURS if until_the_end else HORIZON_HOURS - 1
     work = {
@@ -121,22 +122,24 @@ def drawn(dice: random.Random, *, until_the_end: bool = False) -> tuple[str, boo
 
 
 def dice_of(seed: int) -> random.Random:
-    """Return the dice of a problem."""
+    """Return the random numbers of a problem."""
     return random.Random(seed)  # noqa: S311 - problems, not secrets
 
 
 def main() -> int:
-    """Print both tables; return 1 when `--strict` and an aim is missed."""
+    """Print both tables; return 1 if a goal is missed and ``--strict`` is given."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--planted", type=int, default=PLANTED, help="planted problems (%(default)s)")
-    parser.add_argument("--drawn", type=int, default=DRAWN, help="problems over drawn work (%(default)s)")
-    parser.add_argument("--until-the-end", action="store_true", help="work that comes for all three hours")
+    parser.add_argument(
+        "--drawn", type=int, default=DRAWN, help="problems with drawn workloads (%(default)s)"
+    )
+    parser.add_argument("--until-the-end", action="store_true", help="jobs arrive for all three hours")
     options = parser.parse_args()
-    said = Counter(planted(dice_of(seed)) for seed in range(options.planted))
+    answers = Counter(planted(dice_of(seed)) for seed in range(options.planted))
     print(
-        f"planted: {said['found']} of {options.planted} answered as planted, {said['missed']} missed, "
-        f"{said['wrong']} wrong",
+        f"planted: {answers['found']} of {options.planted} answered as planted, {answers['missed']} missed, "
+        f"{answers['wrong']} wrong",
         flush=True,
     )
     outcomes = [
@@ -144,13 +147,13 @@ def main() -> int:
     ]
     counts = Counter(status for status, _ in outcomes)
     again = [holds for _, holds in outcomes if holds is not None]
-    print(f"over drawn work: {dict(sorted(counts.items()))}")
+    print(f"over drawn workloads: {dict(sorted(counts.items()))}")
     print(f"verified proposals that hold on 10 further seeds: {sum(again)} of {len(again)}")
     proposals = counts["verified"] + counts["not verified"]
     print(f"proposals that held on the 10 unseen seeds of the search: {counts['verified']} of {proposals}")
     is_missed = (
-        said["wrong"] > 0
-        or said["found"] < LEAST * options.planted
+        answers["wrong"] > 0
+        or answers["found"] < LEAST * options.planted
         or counts["verified"] < LEAST * proposals
         or sum(again) < LEAST * len(again)
     )

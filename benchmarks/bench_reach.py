@@ -1,8 +1,8 @@
-"""Measures which kinds of change are decided for a job that waits on 1,000 full nodes, and when.
+"""Measures how many kinds of change are decided for a job that waits on 1,000 full nodes, and how soon.
 
-``python -m benchmarks.bench_reach`` asks for the smallest change of each kind that places the first job that
-waits: in requests as the workbench makes them until every kind is decided, each with the time of one. Seconds
-of the processor.
+``python -m benchmarks.bench_reach`` searches the smallest change of each kind that places the first waiting
+job, in requests with the time limit of the workbench, until every kind is decided. Processor seconds; returns
+1 where a kind is undecided after the first request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scheduler_core import Options, simulate_document
 LIMIT = 1.8
 LIGHT, HEAVY = "enqueue, allocate, backfill", CONF["actions"]
 CASES = ((8, 2, 30, LIGHT), (40, 3, 100, LIGHT), (40, 3, 500, HEAVY), (40, 3, 500, HEAVY, "starving"))
-"""Queues, levels, jobs that wait, actions; `starving`: see that."""
+"""Queues, levels, waiting jobs, actions; ``starving`` refers to the function."""
 Document = dict[str, Any]
 
 
@@ -42,16 +42,16 @@ def full(size: Size, actions: str) -> Document:
 
 
 def starving(document: Document) -> Document:
-    """Return a cluster in which every second queue has its part, and its jobs are enqueued and starve.
+    """Return a cluster in which every second queue holds what it deserves, and its enqueued jobs starve.
 
-    Nothing rejects jobs, and those of such a queue are as important as each other.
+    No plugin rejects jobs, and the jobs of such a queue have equal priorities.
     """
     conf = document["scheduler_conf"]
     tiers = [
         {"plugins": [plugin for plugin in tier["plugins"] if plugin["name"] != "overcommit"]}
         for tier in conf["tiers"]
     ]
-    has_its_part = {
+    satisfied = {
         queue["metadata"]["name"]
         for number, queue in enumerate(document["queues"])
         if "deserved" in queue["spec"] and number % 2
@@ -61,14 +61,12 @@ def starving(document: Document) -> Document:
         **document,
         "scheduler_conf": {**conf, "tiers": tiers},
         "queues": [
-            {**queue, "spec": {**queue["spec"], **part}}
-            if queue["metadata"]["name"] in has_its_part
-            else queue
+            {**queue, "spec": {**queue["spec"], **part}} if queue["metadata"]["name"] in satisfied else queue
             for queue in document["queues"]
         ],
         "podgroups": [
             {**group, "spec": {**group["spec"], "priorityClassName": "mid"}}
-            if group["spec"]["queue"] in has_its_part
+            if group["spec"]["queue"] in satisfied
             else group
             for group in document["podgroups"]
         ],
@@ -76,7 +74,7 @@ def starving(document: Document) -> Document:
 
 
 def question(document: Document) -> Question:
-    """Return that all pods of the first job that waits are placed."""
+    """Return the question with which change all pods of the first waiting job are placed."""
     [cycle] = simulate_document(document, Options(explain=False, reasons=False))["cycles"]
     waits = (job for job in cycle["podgroups"] if any(task["status"] == "Pending" for task in job["tasks"]))
     job = next(waits)
@@ -84,7 +82,7 @@ def question(document: Document) -> Question:
 
 
 def requests(document: Document, asked: Question) -> Iterator[tuple[Reached, float]]:
-    """Yield the answer of each request until it is complete, and the seconds that the request took."""
+    """Yield the answer of each request until every kind is decided, and the seconds of the request."""
     known: Sequence[Tried] = ()
     while True:
         began = process_time()
@@ -100,7 +98,7 @@ def _is_late(began: float) -> bool:
 
 
 def main() -> int:
-    """Print a row for each cluster; returns 1 where a kind is undecided within the first request."""
+    """Print a row for each cluster; return 1 where a kind is undecided after the first request."""
     print(
         f"| queues, levels, waiting jobs, actions | kinds decided in {LIMIT} s | points | requests | all, s |"
     )

@@ -1,12 +1,11 @@
 """Measures the time of replays, and its growth.
 
 ``python -m benchmarks.bench_replay`` prints a table of replays of the Philly trace. Their documents are made
-by ``data/tools/philly_replay.py`` of the folder that `QUEUECAST_SHARED` names. Each runs in a process of its
-own, with the garbage collector as seldom at work as in the command, and its seconds are the processor's,
-without reading and writing files; its memory is the largest of the process, the document read as the command
-reads it. A second table has sessions in which a pod waits whose place depends on other pods. ``--long`` adds
-the week and 109 days, ``--growth`` doubles jobs, nodes, queues and hours, and with ``--strict`` it returns 1
-when a replay takes longer than it must.
+by ``data/tools/philly_replay.py`` in the folder that `QUEUECAST_SHARED` names. Each runs in its own process,
+which reads the document and runs the garbage collector as the command does. Processor seconds without reading
+and writing files, and the peak memory of the process. A second table shows sessions in which a pod waits
+whose node depends on other pods. ``--long`` adds a week and 109 days, ``--growth`` doubles jobs, nodes,
+queues and hours, and with ``--strict`` it returns 1 when a replay exceeds its limit.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ class Row(NamedTuple):
     Attributes
     ----------
     arguments : sequence of str
-        Those of the tool that makes the document.
+        The arguments of the tool that makes the document.
     must, goal : float or None
-        Processor seconds that it must, and should, not exceed; None: there is no limit.
+        The limit and the goal in processor seconds; None: there is none.
     per_decision : bool
-        The limits are those of one decision.
+        Whether the limits are those of one decision.
     long : bool
-        It takes minutes.
+        Whether it takes minutes.
 
     """
 
@@ -115,12 +114,12 @@ MS_A_SESSION = 10.0
 
 
 class Dependence(NamedTuple):
-    """How the places of some pods depend on where others are.
+    """A constraint by which the nodes of some pods depend on other pods.
 
     Attributes
     ----------
     spec : mapping
-        What it adds to the pod's specification.
+        The fields that it adds to the pod's specification.
 
     """
 
@@ -159,7 +158,7 @@ DEPENDENCES = (
 
 
 class Measured(NamedTuple):
-    """What a replay took: seconds of the processor and megabytes, and what it did."""
+    """The processor seconds and megabytes of a replay, and its counts."""
 
     seconds: float
     megabytes: float
@@ -171,19 +170,19 @@ class Measured(NamedTuple):
     dependent_seconds: float
 
     def each(self, count: int) -> str:
-        """Return the microseconds for each of so many things."""
+        """Return the microseconds per item, given the number of items."""
         return f"{1e6 * self.seconds / max(count, 1):,.0f}"
 
 
 def document_of(arguments: Sequence[str]) -> Object:
-    """Return a document of the tool, read as the command reads it."""
+    """Return a document made by the tool, read as by the command."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([sys.executable, str(TOOL), *arguments], stdout=file, check=True)
         return next(entries(file.name, sharing=True)).scenario
 
 
 def _divide_queues(document: Object, parts: int) -> None:
-    """Let each queue become so many, which share what it deserves."""
+    """Divide each queue into several, among which its deserved amounts are divided equally."""
     document["queues"] = [
         {
             **queue,
@@ -199,7 +198,7 @@ def _divide_queues(document: Object, parts: int) -> None:
 
 
 def _part(amounts: Object, parts: int) -> Object:
-    """Return one of equal parts of amounts in the tool's units."""
+    """Return amounts in the tool's units, divided by a number of parts."""
     return {
         name: f"{int(text.rstrip('mMi')) // parts}{text[len(text.rstrip('mMi')) :]}"
         for name, text in amounts.items()
@@ -207,7 +206,7 @@ def _part(amounts: Object, parts: int) -> Object:
 
 
 def _make_dependent(document: Object, dependence: Dependence) -> set[str]:
-    """Let the place of one pod in ten depend on those of the others; returns the keys of their jobs."""
+    """Add the constraint to one pod in ten; return the keys of their jobs."""
     for number, node in enumerate(document["nodes"]):
         node["metadata"]["labels"] = {HOST: node["metadata"]["name"], ZONE: f"zone-{number % ZONES}"}
     jobs = set()
@@ -261,7 +260,7 @@ def measured(
 
 
 def print_rows(rows: Iterable[Row], runs: int) -> bool:
-    """Print the table of replays; return whether each takes no longer than it must."""
+    """Print the table of replays; return whether all keep their limits."""
     print(
         "| replay, period 1 s | s | must (goal) | sessions | us each | decisions (evictions) | us each",
         end="",
@@ -296,7 +295,7 @@ def _is_kept(row: Row, run: Measured) -> bool:
 
 
 def print_dependent(runs: int) -> bool:
-    """Print the sessions in which a dependent pod waits; return whether none takes longer than it must."""
+    """Print the sessions in which a dependent pod waits; return whether all keep the limit."""
     print("| two hours of day 47.5, 64 nodes, Volcano's default plugins; one pod in ten", end="")
     print(" | sessions | ms each | with such a pod waiting | ms each (of 10) |\n|---|---:|---:|---:|---:|")
     kept = True
@@ -314,7 +313,7 @@ def print_dependent(runs: int) -> bool:
 
 
 def print_growth(runs: int) -> None:
-    """Print how the seconds of a replay grow when one thing of it is doubled."""
+    """Print how the seconds of a replay grow when one of its dimensions is doubled."""
     print("| doubled | s | exponent |\n|---|---|---:|")
     for name, sizes in GROWTH.items():
         _print_curve(name, [measured(arguments, runs).seconds for arguments in sizes], 2)

@@ -1,9 +1,9 @@
 """Measures the time and the memory of the core, and their growth.
 
-``make bench`` prints four tables: recorded scenarios beside the real scheduler's seconds, generated clusters
-as large as Kubernetes supports and larger, many variants of one cluster, and growth curves. Every measurement
-is a process of its own, fed with a file; of several runs the fastest counts. Seconds are the processor's: on
-an idle machine the clock shows the same; `clock s` is what it showed.
+``make bench`` prints four tables: recorded scenarios compared with the real scheduler, generated clusters as
+large as Kubernetes supports and larger, many variants of one cluster, and growth curves. Every measurement
+runs in its own process with a file as input; the fastest of several runs counts. All times are processor
+seconds except `clock s`, which is equal on an idle machine.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ VARIANTS = 1_000
 
 
 class Goal(NamedTuple):
-    """What one session took in the real scheduler, in Go on two cores, and what ours may take.
+    """The time of one session in the real scheduler, in Go on two cores, and the goals of ours.
 
     Attributes
     ----------
     sampling, all_nodes : float or None
-        The real scheduler's seconds as it comes, and when it examines every node.
+        The real scheduler's seconds by default, and when it examines every node.
     session, process : float or None
         Ours, in seconds.
     peak : float or None
@@ -72,7 +72,7 @@ GENERATED = {
 
 
 class Simulated(NamedTuple):
-    """What the results of one run tell.
+    """The figures of one run of a file's scenarios.
 
     Attributes
     ----------
@@ -89,12 +89,12 @@ class Simulated(NamedTuple):
 
 
 def main() -> int:
-    """Print the tables; returns 1 when a growth curve is steeper than it may be."""
+    """Print the tables; return 1 when a growth curve is steeper than its limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_simulate", description=__doc__)
-    parser.add_argument("--runs", type=int, default=3, help="runs of each, of which the fastest counts")
-    parser.add_argument("--only", nargs="*", help="names of scenarios; default: all that are found")
-    parser.add_argument("--no-growth", action="store_true", help="leave the growth curves out")
-    parser.add_argument("--no-beyond", action="store_true", help="leave 20,000 nodes and 500,000 pods out")
+    parser.add_argument("--runs", type=int, default=3, help="number of runs, of which the fastest counts")
+    parser.add_argument("--only", nargs="*", help="names of scenarios (default: all that exist)")
+    parser.add_argument("--no-growth", action="store_true", help="omit the growth curves")
+    parser.add_argument("--no-beyond", action="store_true", help="omit 20,000 nodes and 500,000 pods")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -112,11 +112,11 @@ def main() -> int:
 def simulate(runner: Runner, path: Path, *, explain: bool) -> tuple[Run, Simulated]:
     """Simulate a file's scenarios.
 
-    The sessions' own seconds are the clock's; they are scaled by the processor's part in the whole run.
+    Sessions report wall-clock seconds, which are scaled by the processor's share of the whole run.
     """
     switches = ["--timing", *([] if explain else ["--no-explain"])]
-    run, told = runner.fastest(["-m", "scheduler_core", "simulate", *switches, str(path)], _simulated)
-    return run, told._replace(session=told.session * min(1.0, run.cpu / run.wall))
+    run, figures = runner.fastest(["-m", "scheduler_core", "simulate", *switches, str(path)], _simulated)
+    return run, figures._replace(session=figures.session * min(1.0, run.cpu / run.wall))
 
 
 def _simulated(out: IO[bytes]) -> Simulated:
@@ -130,7 +130,7 @@ def _simulated(out: IO[bytes]) -> Simulated:
 
 
 def floor_of(runner: Runner, path: Path) -> float:
-    """Return the seconds of starting, reading the file and looking at every object once."""
+    """Return the seconds of starting, reading the file and visiting every object once."""
     run, _ = runner.fastest(["-m", "benchmarks.floor", str(path)], IO.read)
     return run.cpu
 
@@ -145,7 +145,7 @@ HEAD = (
 
 
 def print_recorded(runner: Runner, folder: Path, only: Sequence[str] | None) -> None:
-    """Print the recorded scenarios that are at hand beside the real scheduler's seconds."""
+    """Print the available recorded scenarios with the real scheduler's seconds."""
     print(f"Recorded scenarios (fastest of {runner.runs}; times faster: the session)\n")
     _print_head(HEAD)
     for name, path in recorded():
@@ -154,14 +154,14 @@ def print_recorded(runner: Runner, folder: Path, only: Sequence[str] | None) -> 
 
 
 def recorded() -> Iterator[tuple[str, Path]]:
-    """Yield the recordings at hand, the small one first."""
+    """Yield the available recordings, the small one first."""
     yield "mixed", SMALL
     for path in sorted(LARGE.glob("*.jsonl.gz")):
         yield path.name.removesuffix(".jsonl.gz"), path
 
 
 def written(recording: Path, path: Path) -> Path:
-    """Write the scenarios of a recording without their answers, one per line."""
+    """Write the scenarios of a recording without their results, one per line."""
     with gzip.open(recording, "rb") as lines, path.open("w") as out:
         for line in lines:
             scenario = manifests.resolve(json.loads(line)["scenario"])
@@ -205,10 +205,10 @@ def print_generated(runner: Runner, folder: Path, only: Sequence[str] | None, *,
 
 
 def print_variants(runner: Runner) -> None:
-    """Print what many variants of one cluster of a hundred nodes take."""
-    run, told = runner.fastest(["-m", "benchmarks.variants", str(VARIANTS)], _loaded)
-    print(f"\nVariants of a cluster of 100 nodes, read once: {VARIANTS:,} in {told['seconds']:.1f} s (of 10)")
-    print(f"From scratch each would take {1000 * told['from_scratch']:.1f} ms; peak {run.peak:.0f} MB")
+    """Print the time of many variants of one cluster of a hundred nodes."""
+    run, took = runner.fastest(["-m", "benchmarks.variants", str(VARIANTS)], _loaded)
+    print(f"\nVariants of a cluster of 100 nodes, read once: {VARIANTS:,} in {took['seconds']:.1f} s (of 10)")
+    print(f"From scratch each would take {1000 * took['from_scratch']:.1f} ms; peak {run.peak:.0f} MB")
 
 
 def _loaded(out: IO[bytes]) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def _loaded(out: IO[bytes]) -> dict[str, Any]:
 
 
 def print_growth(runner: Runner, folder: Path) -> int:
-    """Print the processor's seconds while one size is doubled at a time; 1 when one grows too steeply."""
+    """Print the processor seconds while one dimension is doubled; return 1 when a curve is too steep."""
     start, _ = runner.fastest(["-c", "import scheduler_core.__main__"], IO.read)
     print(f"\nGrowth from {Size()}, seconds of the whole process less {start.cpu:.2f} for its start")
     print(f"(the exponent is fitted over the last {FITTED} points)\n")

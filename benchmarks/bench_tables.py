@@ -1,8 +1,8 @@
 """Measures tables, search and comparison over a run of 50,000 pods.
 
-``python -m benchmarks.bench_tables`` prints a table and returns 1 when a page takes longer than it may. A
-worker's own code runs the made-up cluster of `bench_explained`; pages and API answer in this process: of
-several tries the middle one. Seconds are the processor's, kilobytes those of a page before and after gzip.
+``python -m benchmarks.bench_tables`` prints a table and returns 1 when a page exceeds its limit. The code of
+a worker runs the generated cluster of `bench_explained`, and this process serves pages and API calls:
+processor seconds, the median of several tries, and kilobytes before and after gzip.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def print_tables() -> bool:
-    """Print what each page and call takes; is each within its limit?"""
+    """Print the seconds of each page and call; return whether all keep the limit."""
     from planner.runs.selectors.steps import decisions
 
     run = finished_run()

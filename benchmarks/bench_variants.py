@@ -1,10 +1,10 @@
 """Measures variants of a Philly day by number of workers, and the gain of a shared prefix.
 
-``python -m benchmarks.bench_variants`` forecasts 12 variants of day 47 of the Philly trace on 64 nodes, a
-session a second, by one process and by two at once (`--workers`), and 4 whose weight moves at 18:00, which
-share what was replayed until then, beside 2 of them alone. It prints seconds of clock and processor for a
-variant, and what 1,000 variants would take at this pace. The day is made by `data/tools/philly_replay.py` of
-the folder that `QUEUECAST_SHARED` names.
+``python -m benchmarks.bench_variants`` forecasts 12 variants of day 47 of the Philly trace on 64 nodes, one
+session per second, with one process and with two (`--workers`). Then it forecasts 4 variants of a weight that
+changes at 18:00, which share the replay until then, and 2 of them separately. It prints wall-clock and
+processor seconds per variant, and the time of 1,000 variants at this pace. The day is made by
+`data/tools/philly_replay.py` in the folder that `QUEUECAST_SHARED` names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def day(conf: str) -> tuple[dict[str, Any], str]:
 
 
 def grid(document: dict[str, Any], trace: str, *, late: bool) -> ForecastGrid:
-    """Return the variants of a day: weights of a queue and further nodes, or a weight from 18:00 on."""
+    """Return the variants of a day: weights of a queue and added nodes, or a weight that changes at 18:00."""
     name = document["queues"][0]["metadata"]["name"]
     node = document["nodes"][0]["metadata"]["name"]
     queue = {"queue": name, "field": "weight", "range": {"from": 21, "to": 20 + LATE, "step": 1}}
@@ -52,14 +52,14 @@ def grid(document: dict[str, Any], trace: str, *, late: bool) -> ForecastGrid:
 
 
 def begin(of: ForecastGrid) -> None:
-    """Keep the grid of this process."""
+    """Set the grid of this process."""
     global _grid
     _grid = of
     gc.freeze()
 
 
 def cell(combination: Combination) -> tuple[Any, float]:
-    """Return the figures of a variant, and the processor seconds that it took."""
+    """Return the figures of a variant and its processor seconds."""
     assert _grid is not None, "the process begins with the grid"
     began = process_time()
     found = _grid.cell(combination, FIGURES)
@@ -70,11 +70,11 @@ def cell(combination: Combination) -> tuple[Any, float]:
 def by_workers(
     of: ForecastGrid, combinations: list[Combination], workers: int
 ) -> tuple[list[Any], float, float]:
-    """Return the figures of variants, the seconds of the clock and those of the processor."""
+    """Return the figures of variants, the wall-clock seconds and the processor seconds."""
     began = perf_counter()
     with ProcessPoolExecutor(workers, initializer=begin, initargs=(of,)) as pool:
-        told = list(pool.map(cell, combinations))
-    return [figures for figures, _ in told], perf_counter() - began, sum(used for _, used in told)
+        measured = list(pool.map(cell, combinations))
+    return [figures for figures, _ in measured], perf_counter() - began, sum(used for _, used in measured)
 
 
 def main() -> int:
@@ -83,17 +83,17 @@ def main() -> int:
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--variants", type=int, default=VARIANTS)
     parser.add_argument("--conf", default="capacity-plain", help="the tool's configuration (%(default)s)")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     if not Path(TOOL).exists():
-        print(f"The trace's tool is not there: {TOOL.name}; QUEUECAST_SHARED names its folder.")
+        print(f"{TOOL.name} was not found; set QUEUECAST_SHARED to the folder with data/tools.")
         return 0
-    document, trace = day(asked.conf)
+    document, trace = day(options.conf)
     many = grid(document, trace, late=False)
-    combinations = list(many.product())[: asked.variants]
-    print(f"| workers | {len(combinations)} variants, s | processor s each | {WANTED:,} so, s | aim, s |")
+    combinations = list(many.product())[: options.variants]
+    print(f"| workers | {len(combinations)} variants, s | processor s each | {WANTED:,}, s | goal, s |")
     print("|---|---:|---:|---:|---:|")
     figures = []
-    for workers in asked.workers:
+    for workers in options.workers:
         found, took, used = by_workers(many, combinations, workers)
         figures.append(found)
         each, pace = used / len(combinations), took / len(combinations) * WANTED
@@ -108,7 +108,9 @@ def main() -> int:
     alone = [grid(document, trace, late=True).cell(one, FIGURES).figures for one in moved[:2]]
     each = (process_time() - began) / len(alone)
     assert together[: len(alone)] == alone
-    print(f"\na weight from 18:00 on: {used / len(moved):.2f} s each of {len(moved)}, alone {each:.2f} s:")
+    print(
+        f"\na weight from 18:00 on: {used / len(moved):.2f} s each of {len(moved)}, {each:.2f} s separately:"
+    )
     print(f"sharing the first 18 hours is {each * len(moved) / used:.2f} times as fast")
     return 0
 

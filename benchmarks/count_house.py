@@ -21,7 +21,7 @@ LONG = 300
 
 
 def product_files() -> dict[str, str]:
-    """Return the text of every Python file of the product by its path; migrations are not counted."""
+    """Return the text of each Python file of the product except migrations, by path."""
     listing = subprocess.run(
         ["git", "ls-files", *(f"{package}/**.py" for package in PACKAGES)],
         capture_output=True,
@@ -33,7 +33,7 @@ def product_files() -> dict[str, str]:
 
 
 def function_lengths(text: str) -> Iterator[int]:
-    """Yield the lines of each function, without its decorators and its docstring."""
+    """Yield the number of lines of each function, without decorators and docstring."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -43,7 +43,7 @@ def function_lengths(text: str) -> Iterator[int]:
 
 
 def main() -> None:
-    """Print the figures, one a line."""
+    """Print the figures, one per line."""
     files = product_files()
     for where, in_core in (("outside the core", False), ("in the core", True)):
         chosen = {name: text for name, text in files.items() if name.startswith(CORE) == in_core}

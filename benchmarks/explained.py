@@ -1,7 +1,7 @@
 """Measures the sessions of a file's scenarios, with explanations off and on.
 
-``python -m benchmarks.explained FILE RUNS`` prints seconds of the processor, of several runs in turn those of
-the fastest: of the sessions, and of the answers as a whole, which also show what the sessions kept.
+``python -m benchmarks.explained FILE RUNS`` prints processor seconds, of the fastest of several alternating
+runs: those of the sessions, and those of sessions and results together.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Took(NamedTuple):
 
 
 def simulated(scenarios: list[Prepared], *, explain: bool) -> Took:
-    """Return what one run of all scenarios takes."""
+    """Return the seconds of one run of all scenarios."""
     session, answer = 0.0, 0.0
     options = Options(explain=explain, timer=lambda: process_time() * 1000)
     for prepared in scenarios:

@@ -1,6 +1,6 @@
-"""Measures the least that any result costs: start, read the input and visit every object once.
+"""Does the least that any simulation needs: start, read the input and visit every object once.
 
-``python -m benchmarks.floor FILE`` does just that; bench_simulate.py measures it from outside.
+``python -m benchmarks.floor FILE`` is measured by bench_simulate.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def main() -> None:
-    """Read one scenario and pass over its pods and nodes."""
+    """Read one scenario and visit its pods and nodes."""
     gc.disable()
     document = json.loads(Path(sys.argv[1]).read_bytes())
     index = {node["metadata"]["name"]: number for number, node in enumerate(document["nodes"])}

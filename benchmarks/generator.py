@@ -1,7 +1,7 @@
 """Generates clusters of a given size. The same sizes give the same objects on any machine.
 
-Jobs of ten pods run. Beside them the nodes, of at least four cores each, have room for six tenths of what the
-pending jobs ask for, so that enqueue, allocate, preempt and reclaim all have something to decide.
+Running jobs have ten pods. The free resources of the nodes, of at least four cores each, are six tenths of
+the requests of the pending jobs, so that enqueue, allocate, preempt and reclaim all have decisions to make.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ CONF: Object = {
 
 @dataclass(frozen=True)
 class Size:
-    """How large a cluster is.
+    """The size of a cluster.
 
     Attributes
     ----------
     queues : int
-        Leaves of the tree.
+        The number of leaves of the tree.
     levels : int
-        Queues from below root down to a leaf, the leaf counted.
+        The number of queues on the path from root to a leaf, without root.
     pending : int
-        Jobs that wait, of one to four pods each.
+        The number of waiting jobs, of one to four pods each.
 
     """
 
@@ -62,7 +62,7 @@ class Size:
 
 
 class Dice:
-    """Numbers that look random and are the same everywhere (a linear congruential generator)."""
+    """Pseudo-random numbers that are the same on any machine (a linear congruential generator)."""
 
     def __init__(self, seed: int) -> None:
         self.state = seed
@@ -74,7 +74,7 @@ class Dice:
 
 
 def cluster(size: Size) -> Object:
-    """Return the scenario document of a size."""
+    """Return a scenario document of this size."""
     dice = Dice(SEED)
     waiting = list(_waiting_jobs(size, dice))
     running = [_running_job(size, number, dice) for number in range(-(-size.pods // 10))]
@@ -117,7 +117,7 @@ def _node(number: int, cores: int, size: Size) -> Object:
 
 
 def _queues(size: Size) -> Iterator[Object]:
-    """Yield a chain of inner queues, one for each level above the leaves, and the leaves below its end."""
+    """Yield a chain of parents, one for each level above the leaves, and the leaves below the last one."""
     parent = "root"
     for level in range(1, size.levels):
         yield _queue(f"level-{level:02d}", parent, {})
@@ -196,7 +196,7 @@ def _pods_of(group: Object, shapes: list[int], places: Iterator[str] | None) -> 
 
 
 def _places(size: Size, cores: int, shapes: list[int]) -> Iterator[str]:
-    """Yield a node for each running pod, in turn; a node that is full is passed over."""
+    """Yield a node for each running pod, in turn, skipping full nodes."""
     free = [float(cores)] * size.nodes
     position = 0
     for shape in shapes:

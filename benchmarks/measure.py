@@ -1,7 +1,7 @@
-"""Measures one run of a program in a process of its own, as an installed program runs.
+"""Measures one run of a program in its own process.
 
-Python's own compilation of the modules is kept apart in a folder, so that the first run pays for it and the
-measured ones do not, whatever the environment says about writing bytecode.
+Bytecode is cached in a folder, whatever the environment says about writing it, so that only the first run
+compiles the modules.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Told = TypeVar("Told")
 
 
 class Run(NamedTuple):
-    """What one process took.
+    """The time and memory of one process.
 
     Attributes
     ----------
     wall, cpu : float
-        Seconds of the clock and of the processor.
+        Wall-clock and processor seconds.
     peak : float
-        Megabytes.
+        Peak memory in megabytes.
 
     """
 
@@ -43,9 +43,9 @@ class Runner:
     Parameters
     ----------
     compiled : Path
-        The folder of the compiled modules.
+        The folder for bytecode.
     runs : int
-        How often each is run; the one with the fewest seconds of the processor counts.
+        The number of runs, of which the one with the fewest processor seconds counts.
 
     """
 
@@ -56,7 +56,7 @@ class Runner:
         self._run(["-c", "import benchmarks.floor, benchmarks.variants, scheduler_core.__main__"], _nothing)
 
     def fastest(self, arguments: Sequence[str], read: Callable[[IO[bytes]], Told]) -> tuple[Run, Told]:
-        """Return the fastest of several runs and what `read` makes of its output."""
+        """Return the fastest of several runs, and the result of `read` on its output."""
         return min((self._run(arguments, read) for _ in range(self.runs)), key=lambda run: run[0].cpu)
 
     def _run(self, arguments: Sequence[str], read: Callable[[IO[bytes]], Told]) -> tuple[Run, Told]:
@@ -67,7 +67,7 @@ class Runner:
 
 
 def launch(out: str, arguments: Sequence[str]) -> Run:
-    """Run a program from this small process, as the peak of memory includes that of who starts it."""
+    """Run a program from this small process, as its peak memory includes that of its parent at the start."""
     with open(out, "wb") as stream:
         started = perf_counter()
         child = subprocess.Popen([sys.executable, *arguments], stdout=stream)

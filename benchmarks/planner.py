@@ -1,6 +1,6 @@
-"""Measures the product's responses in their own process, without network and browser.
+"""Measures the product's responses within one process, without network and browser.
 
-A database of its own in a folder, a made-up cluster in it, and somebody who is logged in.
+There is a temporary database with one cluster, and a client that is logged in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TRIES = 7
 
 @contextmanager
 def installed() -> Iterator[None]:
-    """Set Django up with an empty database, which goes away again."""
+    """Set up Django with a temporary database."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["QUEUECAST_VAR"] = folder
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
@@ -35,8 +35,10 @@ def scenario_of(document: dict[str, Any]) -> Any:
     """Return a stored scenario of a cluster with its configuration; its owner may edit it."""
     import manifests
     from planner.accounts.models import Membership, Role, User, Workspace
+    from planner.clusters.selectors.demand import demand_store
     from planner.clusters.services.snapshots import snapshot_create
     from planner.scenarios.services.scenarios import scenario_create
+    from planning.demands import counted
 
     objects = {name: listed for name, listed in document.items() if name != "scheduler_conf"}
     known = User.objects.filter(username="bench").first() or User.objects.create_user("bench")
@@ -50,11 +52,13 @@ def scenario_of(document: dict[str, Any]) -> Any:
         scheduler_conf=manifests.dump([document["scheduler_conf"]]),
         owner=account,
     )
+    if (demand := counted(objects)) is not None:
+        demand_store(snapshot.content_id, demand)  # as an import does
     return scenario_create(snapshot=snapshot, name="what if", owner=account)
 
 
 def browser_of(account: Any) -> Any:
-    """Return a logged-in client that has seen one page, so that what a first answer loads is loaded."""
+    """Return a logged-in client that has requested one page, so that modules and templates are loaded."""
     from django.test import Client
 
     browser = Client(headers={"host": "localhost"})
@@ -64,7 +68,7 @@ def browser_of(account: Any) -> Any:
 
 
 def seconds(answer: Callable[[], Any]) -> float:
-    """Return the processor's seconds of one answer, which must be a good one."""
+    """Return the processor seconds of one response, which must be successful."""
     started = process_time()
     response = answer()
     took = process_time() - started
@@ -73,10 +77,10 @@ def seconds(answer: Callable[[], Any]) -> float:
 
 
 def fastest(answer: Callable[[], Any]) -> float:
-    """Return the fastest of several tries: others on the machine make each one slower, never quicker."""
+    """Return the fastest of several tries: other work on the machine only makes them slower."""
     return min(seconds(answer) for _ in range(TRIES))
 
 
 def middle(answer: Callable[[], Any]) -> float:
-    """Return the middle one of several tries."""
+    """Return the median of several tries."""
     return statistics.median(seconds(answer) for _ in range(TRIES))

@@ -1,7 +1,7 @@
 """Measures many variants of one cluster that is read once.
 
-``python -m benchmarks.variants COUNT`` answers COUNT variants and prints the seconds and what a run from
-scratch would have taken for each.
+``python -m benchmarks.variants COUNT`` simulates COUNT variants, and prints their seconds and those of a run
+from scratch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FROM_SCRATCH = 20
 
 
 def changes_of(document: dict[str, Any], count: int) -> Iterator[dict[str, Any]]:
-    """Yield what each variant changes: a weight, an amount, the order of actions, a job's queue."""
+    """Yield the changes of each variant: a weight, an amount, the order of actions, a job's queue."""
     for number in range(count):
         kind = number % 4
         if kind == 0:
@@ -39,7 +39,7 @@ def changes_of(document: dict[str, Any], count: int) -> Iterator[dict[str, Any]]
 
 
 def changed(things: list[dict[str, Any]], number: int, **fields: Any) -> list[dict[str, Any]]:
-    """Return a list in which one object has other fields in its specification."""
+    """Return a copy of a list in which one object has other fields in its specification."""
     position = number % len(things)
     thing = things[position]
     return [

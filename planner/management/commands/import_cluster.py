@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from planner.clusters.services.imports import cluster_read
+from planner.clusters.services.imports import cluster_read, packed
 from planner.clusters.services.snapshots import cluster_import
 from planner.errors import Invalid
 from planner.management.installed import InstalledCommand
@@ -46,9 +46,10 @@ class Command(InstalledCommand):
             self.stderr.write(_line(problem))
         name = (name or files[0].name)[:253]
         provenance = ", ".join(path.name for path in files)[:500]
+        found = packed(read)
         try:
             with transaction.atomic():
-                snapshot = cluster_import(read=read, workspace=into, name=name, provenance=provenance)
+                snapshot = cluster_import(read=found, workspace=into, name=name, provenance=provenance)
                 scenario = scenario_create(snapshot=snapshot, name=name)
         except Invalid as invalid:
             raise CommandError(_refusal(invalid)) from None

@@ -6,23 +6,33 @@ from collections.abc import Mapping, Sequence
 from planner.runs.models import Run
 from planner.runs.selectors.explain import payload
 from planning.heat import NodeHeat, PoolHeat, heat
+from planning.memory_cache import MemoryCache
 from planning.rows.stored import NODES, PODS, POOLS
 
 ORDERS = ("node", "pool", "pods", "used", "free", "fits")
 """Orders of nodes; used and free refer to the chosen resource."""
 
+QueuesOn = dict[str, Counter[str]]
+_NODES_KEPT = 50_000
+_cache: MemoryCache[QueuesOn] = MemoryCache(_NODES_KEPT, len)
+
 
 def pool_heats(run: Run, request: Mapping[str, float] | None = None) -> list[PoolHeat]:
-    """Return the pools of a run with their nodes at its end; empty if not stored (4 queries)."""
+    """Return the pools of a run with their nodes at its end; empty if not stored (at most 4 queries)."""
     cycles = payload(run, NODES) or [[]]
     pools = {node: pool for pool, nodes in (payload(run, POOLS) or {}).items() for node in nodes}
+    return heat(cycles[-1], pools, _cache.get(run.outcome_id, lambda: _queues_on(run)), request)
+
+
+def _queues_on(run: Run) -> QueuesOn:
+    """Return the number of pods on each node by queue, which takes reading all pods of the run."""
     queue_of = dict(run.job_outcomes.values_list("job", "queue"))
     queues_on: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for job, pods in (payload(run, PODS) or {}).items():
         for _, status, node, _ in pods:
             if node and status != "Releasing":
                 queues_on[node][queue_of.get(job, "")] += 1
-    return heat(cycles[-1], pools, queues_on, request)
+    return dict(queues_on)
 
 
 def nodes_in_order(nodes: Sequence[NodeHeat], order: str, resource: str) -> list[NodeHeat]:

@@ -12,11 +12,13 @@ from django.core.management import CommandError, call_command
 import manifests
 from planner.accounts.models import Workspace
 from planner.clusters.models import Snapshot
+from planner.clusters.selectors.demand import demand_counted, demand_key
 from planner.clusters.services.imports import cluster_read
 from planner.clusters.services.snapshots import cluster_import
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import document_of_scenario
 from planner.scenarios.services.scenarios import scenario_create
+from planning.demands import demand_of, plain
 from planning.importing import read_cluster
 from scheduler_core import encode, simulate_document
 from tests import factories
@@ -118,6 +120,20 @@ def test_a_value_that_exceeds_its_column_is_an_error() -> None:
     document["queues"][0]["status"]["state"] = "x" * 1000
     read = read_cluster([("cluster.json", objects_of(document).encode())], now=NOW)
     assert read.has_errors
+
+
+def test_the_first_page_of_an_imported_cluster_need_not_count_its_demand(db: None, tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text(objects_of(factories.cluster()))
+    call_command("import_cluster", str(path), stdout=StringIO())
+    content = Snapshot.objects.get().content
+    known = demand_counted(demand_key(content.pk), unread)
+    assert plain(known) == plain(demand_of(content.document()))
+
+
+def unread() -> dict[str, Any]:
+    """Fail, as the demand is already known."""
+    raise AssertionError("the objects were read again")
 
 
 # Round trip
