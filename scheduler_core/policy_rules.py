@@ -1,6 +1,7 @@
-"""The checks of Volcano's webhook for the policies and partitions of a Job.
+"""The checks of Volcano's webhook for the policies, partitions and NUMA topology of a Job.
 
-Source: volcano ``pkg/webhooks/admission/jobs/validate`` at v1.15.1.
+Source: volcano ``pkg/webhooks/admission/jobs/validate``,
+``config/crd/volcano/bases/batch.volcano.sh_jobs.yaml`` at v1.15.1.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler_core.problem import Problem, refused
+from scheduler_core.quantity import QuantityError, parse_quantity
 
 Steps = tuple[str | int, ...]
 
@@ -108,6 +110,51 @@ def partition_problems(task: Mapping[str, Any], way: Steps) -> Iterator[Problem]
         message = f"needs {least * size} pods, but minAvailable is {task.get('minAvailable')}"
         fix = "make minPartitions x partitionSize minAvailable"
         yield refused("job.partition", at, message, actual=least * size, fix=fix)
+
+
+TOPOLOGY_POLICIES = ("none", "best-effort", "restricted", "single-numa-node")
+
+
+def topology_problems(task: Mapping[str, Any], way: Steps) -> Iterator[Problem]:
+    """Report an unknown NUMA policy, and containers that it refuses because they do not use whole cores."""
+    policy = task.get("topologyPolicy")
+    if policy is None or policy == "none":
+        return
+    if policy not in TOPOLOGY_POLICIES:
+        fix = f"write one of {', '.join(TOPOLOGY_POLICIES)}"
+        yield refused(
+            "job.topology",
+            (*way, "topologyPolicy"),
+            f"is {policy!r}, which is not a policy",
+            actual=policy,
+            fix=fix,
+        )
+        return
+    template = task.get("template")
+    spec = (template.get("spec") if isinstance(template, Mapping) else None) or {}
+    for kind in ("containers", "initContainers"):
+        for index, container in enumerate(spec.get(kind) or ()):
+            if not _requests_whole_cores(container):
+                message = f"does not request whole cores, which topologyPolicy {policy} needs"
+                at = (*way, "template", "spec", kind, index, "resources")
+                yield refused("job.topology", at, message, limit=1, fix="request 1, 2, … cpu")
+
+
+def _requests_whole_cores(container: Any) -> bool:
+    """Return whether a container requests 1 or more whole cores; only without any request limits count."""
+    resources = _part(container, "resources")
+    amounts = _part(resources, "requests") or _part(resources, "limits")
+    try:
+        cores = parse_quantity(amounts.get("cpu") or 0)
+    except QuantityError:
+        return True  # reported as unreadable
+    return cores >= 1 and cores.denominator == 1
+
+
+def _part(holder: Any, field: str) -> Mapping[str, Any]:
+    """Return a part of an object, empty if it is absent or malformed."""
+    value = holder.get(field) if isinstance(holder, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
 
 
 def _number(holder: Mapping[str, Any], field: str) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scheduler_core.model.queue import ROOT
-from scheduler_core.policy_rules import partition_problems, policy_problems
+from scheduler_core.policy_rules import partition_problems, policy_problems, topology_problems
 from scheduler_core.problem import Problem, refused
 
 Object = Mapping[str, Any]
@@ -20,7 +20,8 @@ Problems = Iterator[Problem]
 
 DEFAULT_QUEUE = "default"
 _INT32 = 2**31 - 1
-_NOT_BELOW_ZERO = ("minAvailable", "maxRetry", "ttlSecondsAfterFinished", "minSuccess")
+_LEAST = {"minAvailable": 0, "maxRetry": 0, "ttlSecondsAfterFinished": 0, "minSuccess": 1}
+"""The smallest value of numbers of a Job's spec: the webhook's, or the CRD's."""
 
 
 class WorkloadAdmission:
@@ -56,6 +57,7 @@ class WorkloadAdmission:
             found += _task_problems(task, names, ("spec", "tasks", index))
             found += policy_problems(task.get("policies"), ("spec", "tasks", index))
             found += partition_problems(task, ("spec", "tasks", index))
+            found += topology_problems(task, ("spec", "tasks", index))
         found += policy_problems(spec.get("policies"), ("spec",))
         found += _name_problems(tasks, names)
         found += _circle_problems({str(name): task for name, (_, task) in zip(names, tasks, strict=True)})
@@ -106,7 +108,7 @@ def count(holder: Object, field: str) -> int:
 
 
 def _task_problems(task: Object, names: list[Any], way: tuple[str | int, ...]) -> Problems:
-    yield from _number_problems(task, way, ("replicas", "minAvailable"))
+    yield from _number_problems(task, way, {"replicas": 0, "minAvailable": 0})
     yield from _minimum_problems(task, count(task, "replicas"), way)
     wanted, at = _depends_on(task), (*way, "dependsOn")
     for name in wanted:
@@ -134,15 +136,13 @@ def _depends_on(task: Object) -> list[str]:
 
 
 def _number_problems(
-    holder: Object, way: tuple[str | int, ...], fields: Iterable[str] = _NOT_BELOW_ZERO
+    holder: Object, way: tuple[str | int, ...], least: Mapping[str, int] = _LEAST
 ) -> Problems:
-    for field in fields:
+    for field, limit in least.items():
         value = holder.get(field)
-        if isinstance(value, int) and not isinstance(value, bool) and value < 0:
-            message = "is below 0"
-            yield refused(
-                "job.negative", (*way, field), message, actual=value, limit=0, fix="write 0 or more"
-            )
+        if isinstance(value, int) and not isinstance(value, bool) and value < limit:
+            message, fix = f"is below {limit}", f"write {limit} or more"
+            yield refused("job.negative", (*way, field), message, actual=value, limit=limit, fix=fix)
 
 
 def _minimum_problems(holder: Object, replicas: int, way: tuple[str | int, ...]) -> Problems:

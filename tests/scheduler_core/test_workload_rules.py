@@ -36,6 +36,11 @@ def partitions(total: int, size: int, **fields: Any) -> dict[str, Any]:
     return {"totalPartitions": total, "partitionSize": size, **fields}
 
 
+def numa(policy: str, resources: dict[str, Any] | None = None) -> dict[str, Any]:
+    containers = [{"name": "c", "resources": resources or {}}]
+    return task("a", topologyPolicy=policy, template={"spec": {"containers": containers}})
+
+
 class Case(NamedTuple):
     """A job, and the rules that it breaks with their fields."""
 
@@ -52,6 +57,20 @@ JOBS = {
     "queue in an unknown state": Case(job(queue="unknown"), {"job.queue_closed": "spec.queue"}),
     "queue with children": Case(job(queue="team"), {"job.not_leaf": "spec.queue"}),
     "root": Case(job(queue="root"), {"job.not_leaf": "spec.queue"}),
+    "no success needed": Case(job(minSuccess=0), {"job.negative": "spec.minSuccess"}),
+    "one success needed": Case(job(minSuccess=1)),
+    "whole cores on one NUMA node": Case(job(numa("single-numa-node", {"requests": {"cpu": "2"}}))),
+    "whole cores as limits": Case(job(numa("restricted", {"limits": {"cpu": "2000m"}}))),
+    "no NUMA policy": Case(job(numa("none", {"requests": {"cpu": "500m"}}))),
+    "unknown NUMA policy": Case(job(numa("")), {"job.topology": "spec.tasks[0].topologyPolicy"}),
+    "half a core on one NUMA node": Case(
+        job(numa("best-effort", {"requests": {"cpu": "1500m"}, "limits": {"cpu": "2"}})),
+        {"job.topology": "spec.tasks[0].template.spec.containers[0].resources"},
+    ),
+    "no core on one NUMA node": Case(
+        job(numa("restricted", {"requests": {"memory": "1Gi"}, "limits": {"cpu": "2"}})),
+        {"job.topology": "spec.tasks[0].template.spec.containers[0].resources"},
+    ),
     "no task": Case({"metadata": {"name": "j"}, "spec": {}}, {"job.no_task": "spec.tasks"}),
     "minAvailable above all replicas": Case(job(minAvailable=3), {"job.minimum": "spec.minAvailable"}),
     "minAvailable equal to all replicas": Case(job(task("a", 1), task("b", 2), minAvailable=3)),
