@@ -16,11 +16,11 @@ MOST_NAMED = 50
 """The most queues or jobs of a kind that a verdict lists; it counts all of them."""
 
 NEVER = {
-    "not_offered": "no node offers a resource that it requests",
+    "not_offered": "no node offers a resource that the job requests",
     "too_large": "no node is large enough, even when empty",
-    "barred": "every node refuses it, whatever else runs",
-    "members": "it has fewer pods than its minimum",
-    "limit": "it requests more than its queue may ever hold",
+    "barred": "every node refuses the job, whatever else runs",
+    "members": "the job has fewer pods than its minimum",
+    "limit": "the job requests more than its queue may ever hold",
 }
 """Why a job can never run while nodes, queues and the job stay as they are."""
 _OF_NODES = {"not_offered": "not_offered", "too_large": "too_large", "barred": "for_good"}

@@ -180,13 +180,11 @@ def _never(verdict: Verdict) -> str:
     count = verdict.counts["never"]
     if not count:
         return "No waiting job is known to be unable to run."
-    reasons = [
-        f"{counted(number, 'job')}: {text}"
-        for why, text in NEVER.items()
-        if (number := verdict.counts[f"never_{why}"])
-    ]
+    reasons = {text: number for why, text in NEVER.items() if (number := verdict.counts[f"never_{why}"])}
+    many = [f"{counted(number, 'job')}: {text}" for text, number in reasons.items()]
+    why = "; ".join(many if len(many) > 1 else reasons)
     named = _named(verdict.never, count, lambda job: job.job)
-    return f"{counted(count, 'job')} can never run as things are ({'; '.join(reasons)}): {named}."
+    return f"{counted(count, 'job')} can never run as things are ({why}): {named}."
 
 
 def _waiting(verdict: Verdict) -> str:

@@ -18,6 +18,7 @@ from planning.units import resource_label
 Texts = Mapping[str, str]
 PLACES = ("first", "second")
 PARTS = ("setting", "values")
+Choices = Sequence[tuple[str, str]]
 CYCLES = 3
 """The cycles of the short form, enough for evicted pods to terminate and others to be bound."""
 QUEUE_FIELDS = ("weight", "priority")
@@ -25,29 +26,20 @@ GOALS = {"waiting_pods": "Goal: waiting pods, at most", "evictions": "Goal: evic
 AMOUNT_FIELDS = ("deserved", "capability", "guarantee")
 
 
-def setting_choices(
-    queues: Sequence[str], nodes: Sequence[str], resources: Sequence[str], unread: Collection[str] = ()
-) -> list[tuple[str, str]]:
+def setting_choices(nodes: Sequence[str], resources: Sequence[str], unread: Collection[str] = ()) -> Choices:
     """Return the settings that the short form offers, as the JSON of a document, with their names.
 
-    Fields that the configuration does not read are left out.
+    Those of a queue are without its name. Fields that the configuration does not read are left out.
     """
-    found: list[tuple[Mapping[str, Any], str]] = []
-    for queue in queues:
-        found += [
-            ({"queue": queue, "field": field}, f"{queue}: {field}")
-            for field in QUEUE_FIELDS
-            if field not in unread
-        ]
-        found += [
-            (
-                {"queue": queue, "field": field, "resource": resource},
-                f"{queue}: {field}, {resource_label(resource)}",
-            )
-            for field in AMOUNT_FIELDS
-            if field not in unread
-            for resource in resources
-        ]
+    found: list[tuple[Mapping[str, Any], str]] = [
+        ({"field": field}, field) for field in QUEUE_FIELDS if field not in unread
+    ]
+    found += [
+        ({"field": field, "resource": resource}, f"{field}, {resource_label(resource)}")
+        for field in AMOUNT_FIELDS
+        if field not in unread
+        for resource in resources
+    ]
     found += [({"like": node}, f"further nodes like {node}") for node in nodes]
     return [(json.dumps(setting), message) for setting, message in found]
 
@@ -59,40 +51,47 @@ class ExperimentForm(TypedForm):
 
     def __init__(
         self,
-        choices: Sequence[tuple[str, str]],
+        queues: Sequence[str],
+        choices: Choices,
         data: Texts | None = None,
         example: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(data)
-        self._add_setting("first", "Setting", choices, "1, 2, 4, 8")
-        self._add_setting("second", "Second setting", [("", "none"), *choices], "none")
+        self._add_setting("first", "Setting", queues, choices, "1, 2, 4, 8")
+        self._add_setting("second", "Second setting", queues, [("", "none"), *choices], "none")
         for figure, label in GOALS.items():
             goal = ReadField(_count, "{text!r} is not a count. Write a whole number.", label=label)
             goal.widget.attrs |= {"placeholder": "no goal", "inputmode": "numeric"}
             self.add_field(f"goal.{figure}", goal)
         if example is not None:
-            setting = {name: value for name, value in example.items() if name != "values"}
+            setting = {name: value for name, value in example.items() if name not in ("queue", "values")}
             self.fields["first.setting"].initial = json.dumps(setting)
+            for place in PLACES:
+                self.fields[f"{place}.queue"].initial = example["queue"]
             self.fields["first.values"].widget.attrs["placeholder"] = ", ".join(map(str, example["values"]))
 
-    def _add_setting(self, place: str, label: str, choices: Sequence[tuple[str, str]], like: str) -> None:
-        refused = {"invalid_choice": "There is no such setting. Choose one of the list."}
+    def _add_setting(
+        self, place: str, label: str, queues: Sequence[str], choices: Choices, like: str
+    ) -> None:
         values = forms.CharField(label=f"Values of the {label.lower()}", required=False)
         values.widget.attrs |= {"placeholder": like, "spellcheck": "false"}
-        self.add_field(
-            f"{place}.setting",
-            forms.ChoiceField(
-                label=label, choices=choices, required=False, error_messages=refused, widget=LongSelect
-            ),
+        self.add_field(f"{place}.setting", _chosen(label, choices, "There is no such setting"))
+        queue = _chosen(
+            f"Queue of the {label.lower()}", [(name, name) for name in queues], "There is no such queue"
         )
+        queue.help_text = "Further nodes need none."
+        self.add_field(f"{place}.queue", queue)
         self.add_field(f"{place}.values", values)
 
     def clean(self) -> dict[str, Any]:
-        """A setting needs values."""
+        """A setting needs values, and one of a queue the queue."""
         for place in PLACES:
-            if self.cleaned_data.get(f"{place}.setting") and not _parts(self.cleaned_data[f"{place}.values"]):
+            chosen = self.cleaned_data.get(f"{place}.setting")
+            if chosen and not _parts(self.cleaned_data[f"{place}.values"]):
                 message = "A setting has no values. Write the values to try, separated by commas."
                 self.add_error(f"{place}.values", message)
+            if chosen and self.cleaned_data.get(f"{place}.queue") == "" and "field" in json.loads(chosen):
+                self.add_error(f"{place}.queue", "A setting has no queue. Choose one of the list.")
         return self.cleaned_data
 
     def written(self, scenario: str) -> dict[str, Any]:
@@ -108,18 +107,24 @@ class ExperimentForm(TypedForm):
         super().refuse([replace(one, path=self._entered_at(one.path or "")) for one in problems])
 
     def _entered_at(self, path: str) -> str:
-        found = re.match(r"settings\[(\d+)\]\.(values)?", path)
+        found = re.match(r"settings\[(\d+)\]\.(values|queue)?", path)
         return f"{self._places()[int(found[1])]}.{found[2] or 'setting'}" if found else path
 
     def _places(self) -> list[str]:
         """Return the settings with values, in the order of the document."""
         typed = self.cleaned_data
-        return [place for place in PLACES if all(typed.get(f"{place}.{part}") for part in PARTS)]
+        return [
+            place
+            for place in PLACES
+            if all(typed.get(f"{place}.{part}") for part in PARTS) and f"{place}.queue" in typed
+        ]
 
     def _written(self, typed: Mapping[str, Any], scenario: str) -> dict[str, Any]:
         settings = []
         for place in self._places():
             setting = json.loads(typed[f"{place}.setting"])
+            if "field" in setting:
+                setting = {"queue": typed[f"{place}.queue"], **setting}
             values = [_value(value, setting) for value in _parts(typed[f"{place}.values"])]
             settings.append({**setting, "values": values})
         most = {figure: typed[f"goal.{figure}"] for figure in GOALS}
@@ -138,6 +143,13 @@ class ExperimentForm(TypedForm):
             "run": {"cycles": CYCLES},
             **({"goals": goals} if goals else {}),
         }
+
+
+def _chosen(label: str, choices: Choices, refused: str) -> forms.ChoiceField:
+    messages = {"invalid_choice": f"{refused}. Choose one of the list."}
+    return forms.ChoiceField(
+        label=label, choices=choices, required=False, error_messages=messages, widget=LongSelect
+    )
 
 
 def _parts(text: str) -> list[str]:

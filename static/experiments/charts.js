@@ -1,7 +1,7 @@
 // Draws the figures of an experiment in the colours of the theme.
 (() => {
   "use strict";
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const { css, layout, draw } = window.Figures;
   const colour = (meta) => css(`--measure-${meta}`) || css("--ink");
 
   // The squares of a heat map touch each other nearly: their size decides how large the figure is.
@@ -33,33 +33,19 @@
     return { ...trace, marker: { ...trace.marker, color: own }, line: { ...trace.line, color: own } };
   };
 
-  const dressedLayout = (layout, meta, place) => {
-    const lines = { gridcolor: css("--line"), zerolinecolor: css("--line-strong"), linecolor: css("--line-strong") };
-    const ink = css("--ink");
-    const axes = Object.keys(layout).filter((name) => /^[xy]axis/.test(name));
-    return {
-      ...layout,
-      ...(sized[meta] ? sized[meta](layout, place.clientWidth) : {}),
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: css("--font-ui"), size: 12.5, color: ink },
-      hovermode: "closest",
-      hoverlabel: { bgcolor: css("--surface"), bordercolor: css("--line-strong"), font: { color: ink, family: css("--font-ui") } },
-      dragmode: false,
-      ...Object.fromEntries(axes.map((name) => [name, { ...layout[name], ...lines, title: { ...layout[name].title, font: { size: 12.5 } }, fixedrange: true }])),
-    };
+  const drawOne = (place, figure) => {
+    const { data, layout: drawn } = figure;
+    const meta = place.dataset.figure;
+    const size = sized[meta] ? sized[meta](drawn, place.clientWidth) : {};
+    draw(place, data.map((trace) => dressedTrace(trace, drawn, place.clientWidth)), layout(drawn, data, place, { ...size, hovermode: "closest" }));
   };
-
-  const options = { responsive: true, displaylogo: false, displayModeBar: false };
   const drawAll = () => {
     const held = document.getElementById("figures");
     if (!held) return;
     const figures = JSON.parse(held.textContent);
     document.querySelectorAll("[data-figure]").forEach((place) => {
       const figure = figures[place.dataset.figure];
-      if (!figure) return;
-      const traces = figure.data.map((trace) => dressedTrace(trace, figure.layout, place.clientWidth));
-      window.Plotly.react(place, traces, dressedLayout(figure.layout, place.dataset.figure, place), options);
+      if (figure) drawOne(place, figure);
     });
   };
   document.addEventListener("htmx:load", drawAll);

@@ -3,7 +3,7 @@
   "use strict";
   const HOUR = 3600;
   let page = null;
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const { css, layout, draw } = window.Figures;
   const colour = (meta) => css(meta && meta.startsWith("queue-") ? `--${meta}` : `--measure-${meta}`) || css("--ink");
 
   const dressedTrace = (trace) => {
@@ -16,33 +16,14 @@
     return { ...trace, line, ...(trace.stackgroup ? { fillcolor: own } : {}) };
   };
 
-  const dressedAxis = (axis, lines, fixedrange) => ({ ...axis, ...lines, title: { ...axis.title, font: { size: 12.5 } }, fixedrange });
-
-  const dressedLayout = (layout, zooms) => {
-    const lines = { gridcolor: css("--line"), zerolinecolor: css("--line-strong"), linecolor: css("--line-strong") };
-    const ink = css("--ink");
-    const axes = Object.keys(layout).filter((name) => /^[xy]axis/.test(name));
-    return {
-      ...layout,
-      title: undefined,
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: css("--font-ui"), size: 12.5, color: ink },
-      hoverlabel: { bgcolor: css("--surface"), bordercolor: css("--line-strong"), font: { color: ink, family: css("--font-ui") } },
-      dragmode: zooms ? "zoom" : false,
-      ...Object.fromEntries(axes.map((name) => [name, dressedAxis(layout[name], lines, name.startsWith("y") || !zooms)])),
-    };
-  };
+  // Only time can be zoomed.
+  const zoomed = (figure, dressed) => Object.fromEntries(Object.keys(figure.layout).filter((name) => name.startsWith("xaxis")).map((name) => [name, { ...dressed[name], fixedrange: false }]));
 
   const places = () => [...document.querySelectorAll("[data-figure]")];
-  const draw = (place, figure) => {
+  const drawOne = (place, figure) => {
     const zooms = "zooms" in place.dataset;
-    window.Plotly.react(place, figure.data.map(dressedTrace), dressedLayout(figure.layout, zooms), {
-      responsive: true,
-      displaylogo: false,
-      displayModeBar: false,
-      doubleClick: false,
-    });
+    const dressed = layout(figure.layout, figure.data, place, { title: undefined, dragmode: zooms ? "zoom" : false });
+    draw(place, figure.data.map(dressedTrace), zooms ? { ...dressed, ...zoomed(figure, dressed) } : dressed, { doubleClick: false });
     if (!zooms || place.dataset.listens) return;
     place.dataset.listens = "yes";
     place.on("plotly_relayout", (moved) => {
@@ -57,7 +38,7 @@
   };
 
   let figures = {};
-  const drawAll = () => places().forEach((place) => { if (figures[place.dataset.figure]) draw(place, figures[place.dataset.figure]); });
+  const drawAll = () => places().forEach((place) => { if (figures[place.dataset.figure]) drawOne(place, figures[place.dataset.figure]); });
 
   const show = (address) => fetch(address, { headers: { Accept: "application/json" } })
     .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.statusText))))

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const TICKS = ["line-ns"];
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const { css, layout, draw } = window.Figures;
 
   const dressedTrace = (trace) => {
     const colour = trace.meta === "start" ? css("--ink") : css(`--measure-${trace.meta}`);
@@ -16,33 +16,15 @@
     return { ...trace, marker };
   };
 
-  const dressedAxis = (axis, lines) => ({ ...axis, ...lines, title: { ...axis.title, font: { size: 12.5 } }, fixedrange: true });
-
-  const dressedLayout = (layout) => {
-    const lines = { gridcolor: css("--line"), zerolinecolor: css("--line-strong"), linecolor: css("--line-strong") };
-    const ink = css("--ink");
-    return {
-      ...layout,
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: css("--font-ui"), size: 12.5, color: ink },
-      hoverlabel: { bgcolor: css("--surface"), bordercolor: css("--line-strong"), font: { color: ink, family: css("--font-ui") } },
-      ...Object.fromEntries(Object.keys(layout).filter((name) => name.startsWith("xaxis")).map((name) => [name, dressedAxis(layout[name], lines)])),
-      yaxis: { ...layout.yaxis, ...lines, gridcolor: "rgba(0,0,0,0)", fixedrange: true },
-      shapes: (layout.shapes || []).map((shape) => ({ ...shape, line: { color: css("--line-strong"), width: 1.5, dash: "dot" } })),
-    };
-  };
-
-  const draw = (place) => {
+  const drawOne = (place) => {
     const figure = JSON.parse(document.getElementById(place.dataset.chart).textContent);
-    window.Plotly.react(place, figure.data.map(dressedTrace), dressedLayout(figure.layout), {
-      responsive: true,
-      displaylogo: false,
-      displayModeBar: false,
-    });
+    const dressed = layout(figure.layout, figure.data, place);
+    dressed.yaxis.gridcolor = "rgba(0,0,0,0)";
+    dressed.shapes = (figure.layout.shapes || []).map((shape) => ({ ...shape, line: { color: css("--line-strong"), width: 1.5, dash: "dot" } }));
+    draw(place, figure.data.map(dressedTrace), dressed);
   };
 
-  const drawAll = (root) => root.querySelectorAll("[data-chart]").forEach(draw);
+  const drawAll = (root) => root.querySelectorAll("[data-chart]").forEach(drawOne);
   document.addEventListener("htmx:load", (event) => drawAll(event.detail.elt));
   document.addEventListener("theme", () => drawAll(document));
 })();

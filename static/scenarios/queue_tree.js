@@ -271,6 +271,7 @@
     const came = event.detail.elt;
     if (came.id === "tree" || came.id === "queues") { treeCame(came); return; }
     if (came.id === "review") { markChecks(); return; }
+    if (came.id === "reach") { came.scrollIntoView({ block: "nearest" }); return; }
     if (came.matches?.("[data-removal]")) { came.querySelector("button").focus(); return; }
     if (!came.matches?.("tbody[data-queue]")) return;
     show();

@@ -6,6 +6,14 @@
   document.addEventListener("htmx:responseError", () => { notice().hidden = false; });
   document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) notice().hidden = true; });
 
+  // Of links in a row that is wider than the screen, the current one is in sight.
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".bar__links, .tabs").forEach((row) => {
+    const current = row.querySelector("[aria-current]");
+    if (!current) return;
+    const [outer, inner] = [row, current].map((element) => element.getBoundingClientRect());
+    row.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+  }));
+
   // A form that takes a while says so, and is sent once.
   document.addEventListener("submit", (event) => {
     const button = event.target.dataset.busy && (event.submitter || event.target.querySelector("[type=submit]"));

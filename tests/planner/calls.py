@@ -180,7 +180,7 @@ def form_data(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
         "forecast-prices": {"resources.cpu": "0.05"},
         "forecast-backtests": {"snapshot": str(later_snapshot().pk)},
         "scenario-experiments": {
-            "first.setting": '{"queue": "waits", "field": "weight"}', "first.values": "2, 4",
+            "first.setting": '{"field": "weight"}', "first.queue": "waits", "first.values": "2, 4",
         },
         "experiment-cancel": {}, "experiment-delete": {}, "experiment-cell": {},
         "forecast-cancel": {}, "forecast-delete": {}, "forecast-moment": {"at": "60"},

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -51,11 +51,7 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     if request.method == "GET":
         return _begin_page(request, scenario)
     is_document = "document" in request.POST
-    form = (
-        DocumentForm(request.POST)
-        if is_document
-        else ExperimentForm(_choices(offered(scenario)), request.POST)
-    )
+    form = DocumentForm(request.POST) if is_document else _short_form(offered(scenario), request.POST)
     try:
         written = form.written(scenario.name)
         experiment = experiment_create(scenario=scenario, written=written, user=caller(request))
@@ -137,8 +133,9 @@ def experiment_or_404(request: HttpRequest, experiment_id: UUID) -> Experiment:
     return found_or_404(request, get_experiment, experiment_id)
 
 
-def _choices(offer: Offer) -> list[tuple[str, str]]:
-    return setting_choices(offer.queues, offer.nodes, offer.resources, offer.unread)
+def _short_form(offer: Offer, data: QueryDict | None = None) -> ExperimentForm:
+    choices = setting_choices(offer.nodes, offer.resources, offer.unread)
+    return ExperimentForm(offer.queues, choices, data, example=None if data else offer.setting)
 
 
 def _begin_page(
@@ -154,9 +151,7 @@ def _begin_page(
     context = {
         "scenario": scenario,
         "experiments": scenario_experiments(scenario),
-        "form": form
-        if isinstance(form, ExperimentForm)
-        else ExperimentForm(_choices(offer), example=offer.setting),
+        "form": form if isinstance(form, ExperimentForm) else _short_form(offer),
         "text": form if isinstance(form, DocumentForm) else DocumentForm(initial={"document": document}),
         "problems": problems,
         "is_refused": form is not None,

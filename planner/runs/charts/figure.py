@@ -1,4 +1,4 @@
-"""The common shape of all figures; static/runs/charts.js adds the page's colours and fonts."""
+"""The common shape of all figures; static/web/figures.js adds the page's colours and fonts."""
 
 from collections.abc import Sequence
 from typing import Any

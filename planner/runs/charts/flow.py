@@ -5,8 +5,10 @@ Coordinates are thousandths of the width and pixels of the height: the page stre
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from planning.rows import FlowRow
+from planning.units import scale_of
 
 HEIGHT = 260
 GAP = 30
@@ -16,6 +18,8 @@ MOST = 10
 """How many queues of each side are drawn on their own; the others are drawn as one."""
 SHORTEST = 3.0
 WIDTH = 1000
+LONGEST = 24
+"""How many letters of a queue's name are drawn."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,14 @@ class End:
     height: float
     colour: int
     """The colour of the giver whose bands start here; takers have none."""
+    amount_text: str
+    """The amount with its unit."""
+
+    @property
+    def name(self) -> str:
+        """Return the queue's name as it is drawn."""
+        name = self.queue or "no queue"
+        return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
     @property
     def middle(self) -> float:
@@ -57,6 +69,12 @@ class FlowFigure:
     is_gathered: bool = False
     """Whether some queues are drawn as one."""
 
+    @property
+    def letters(self) -> int:
+        """Return the room that the longest name or amount needs: letters, rounded up to a multiple of 4."""
+        texts = [text for end in (*self.givers, *self.takers) for text in (end.name, end.amount_text)]
+        return 4 * ceil(max(map(len, texts), default=0) / 4)
+
 
 @dataclass(frozen=True)
 class Flow:
@@ -78,8 +96,8 @@ def flow_figure(rows: Sequence[FlowRow], resource: str) -> FlowFigure:
     total = sum(flow.amount for flow in drawn)
     scale = HEIGHT / total if total else 0.0
     queues = _ends(some)
-    givers = _side([(flow.giver, flow.amount) for flow in drawn], scale, queues)
-    takers = _side([(flow.taker, flow.amount) for flow in drawn], scale, queues)
+    givers = _side([(flow.giver, flow.amount) for flow in drawn], scale, queues, resource)
+    takers = _side([(flow.taker, flow.amount) for flow in drawn], scale, queues, resource)
     ends = [*givers.values(), *takers.values()]
     return FlowFigure(
         height=max((end.top + end.height for end in ends), default=0.0),
@@ -127,7 +145,9 @@ def _amount(row: FlowRow, resource: str) -> float:
     return float(row.evicted) if resource == "pods" else row.amounts.get(resource) or 0.0
 
 
-def _side(flows: Sequence[tuple[str, float]], scale: float, queues: set[str]) -> dict[str, End]:
+def _side(
+    flows: Sequence[tuple[str, float]], scale: float, queues: set[str], resource: str
+) -> dict[str, End]:
     """Return the ends of one side from top to bottom: queues in order of appearance, then the others."""
     amounts: dict[str, float] = {}
     for queue, amount in flows:
@@ -135,7 +155,8 @@ def _side(flows: Sequence[tuple[str, float]], scale: float, queues: set[str]) ->
     ends, top = {}, 0.0
     for number, (queue, amount) in enumerate(sorted(amounts.items(), key=lambda end: end[0] not in queues)):
         height = max(amount * scale, SHORTEST)
-        ends[queue] = End(queue, amount, round(top, 1), round(height, 1), number % COLOURS)
+        text = scale_of(resource, amount).say(amount)
+        ends[queue] = End(queue, amount, round(top, 1), round(height, 1), number % COLOURS, text)
         top += height + GAP
     return ends
 

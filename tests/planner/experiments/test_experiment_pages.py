@@ -27,12 +27,16 @@ def figures_of(content: str) -> Any:
 def test_the_short_form_creates_an_experiment(browser: Client) -> None:
     scenario = factories.scenario()
     page = f"/scenarios/{scenario.pk}/experiments/"
-    assert "waits: weight" in browser.get(page).content.decode()
+    form = browser.get(page).context["form"]
+    assert form["first.queue"].initial == "busy"
+    assert ('{"field": "weight"}', "weight") in form.fields["first.setting"].choices
     typed = {
         "name": "weights",
-        "first.setting": '{"queue": "waits", "field": "weight"}',
+        "first.setting": '{"field": "weight"}',
+        "first.queue": "waits",
         "first.values": "2, 4",
-        "second.setting": '{"queue": "waits", "field": "capability", "resource": "cpu"}',
+        "second.setting": '{"field": "capability", "resource": "cpu"}',
+        "second.queue": "waits",
         "second.values": "14",
     }
     answer = browser.post(page, typed, follow=True)
@@ -59,13 +63,29 @@ def test_the_form_and_its_example_offer_only_fields_with_an_effect(browser: Clie
     scenario = factories.scenario(document=document, conf=conf)
     answer = browser.get(f"/scenarios/{scenario.pk}/experiments/")
     content = answer.content.decode()
-    assert "waits: deserved, CPU" in content
-    assert "waits: weight" not in content
-    assert re.search(r"selected[^>]*>waits: deserved, CPU<", content)
+    names = [name for _, name in answer.context["form"].fields["first.setting"].choices]
+    assert "deserved, CPU" in names
+    assert "weight" not in names
+    assert re.search(r"selected[^>]*>deserved, CPU<", content)
+    assert re.search(r'name="first.queue".*?selected[^>]*>waits<', content, re.DOTALL)
     assert 'placeholder="4, 16"' in content
     example = yaml.safe_load(answer.context["text"]["document"].value())
     tried = {"queue": "waits", "field": "deserved", "resource": "cpu", "values": ["4", "16"], "price": 1}
     assert example["settings"][0] == tried
+
+
+def test_the_form_of_hundreds_of_queues_names_each_of_them_once_for_each_setting(browser: Client) -> None:
+    document = factories.cluster()
+    document["queues"] += [factories.queue(f"queue-{number}") for number in range(300)]
+    content = browser.get(f"/scenarios/{factories.scenario(document=document).pk}/experiments/").content
+    assert content.count(b">queue-299<") == 2
+    assert len(content) < 60_000
+
+
+def test_further_nodes_need_no_queue(browser: Client) -> None:
+    typed = {"first.setting": '{"like": "n0"}', "first.values": "1, 2"}
+    assert browser.post(f"/scenarios/{factories.scenario().pk}/experiments/", typed).status_code == 302
+    assert Experiment.objects.get().planned == 3
 
 
 def test_amounts_are_sorted_on_their_axis(browser: Client) -> None:
@@ -100,11 +120,17 @@ def test_only_settings_that_are_numbers_stand_in_columns_of_numbers(browser: Cli
     [
         ({"document": "name: x\nsettings: []\n"}, "settings"),
         ({"document": "name: [\n"}, "line"),
-        ({"first.setting": '{"queue": "waits", "field": "weight"}', "first.values": ""}, "no values"),
+        ({"first.setting": '{"field": "weight"}', "first.queue": "waits"}, "no values"),
+        ({"first.setting": '{"field": "weight"}', "first.values": "2"}, "A setting has no queue"),
+        (
+            {"first.setting": '{"field": "weight"}', "first.queue": "no", "first.values": "2"},
+            "There is no such queue",
+        ),
         ({"first.setting": "{", "first.values": "2"}, "There is no such setting"),
         (
             {
-                "first.setting": '{"queue": "waits", "field": "weight"}',
+                "first.setting": '{"field": "weight"}',
+                "first.queue": "waits",
                 "first.values": "2",
                 "goal.evictions": "few",
             },
@@ -125,7 +151,8 @@ def test_all_errors_of_an_experiment_are_shown_at_once_each_at_its_field(browser
     typed = {
         "first.setting": "",
         "first.values": "",
-        "second.setting": '{"queue": "waits", "field": "weight"}',
+        "second.setting": '{"field": "weight"}',
+        "second.queue": "waits",
         "second.values": "2, x, 0",
         "goal.evictions": "few",
     }

@@ -33,3 +33,10 @@ def test_the_smallest_of_many_queues_are_drawn_as_one_with_the_same_total() -> N
     assert drawn == sum(row.evicted for row in rows)
     assert math.fsum(end.amount for end in figure.givers) == drawn
     assert figure.height < 700
+
+
+def test_the_room_beside_the_bands_is_that_of_the_longest_name_or_amount() -> None:
+    assert flow_figure([flow_row("a", "b", 3)], "cpu").letters == len("3 cores") + 1
+    assert flow_figure([flow_row("a", "analytics-batch", 3)], "cpu").letters == 16
+    [cut] = flow_figure([flow_row("a" * 63, "b", 3)], "cpu").givers
+    assert cut.name == "a" * 23 + "…"

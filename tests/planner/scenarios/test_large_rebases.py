@@ -101,7 +101,7 @@ def test_undecided_conflicts_are_reported_and_no_branch_is_created(
     rebase = executed(requested(browser, scenario, without_n0))
     assert (rebase.state, rebase.branch, Scenario.objects.count()) == ("failed", None, 1)
     page = text_of(browser.get(f"/rebases/{rebase.pk}/"))
-    assert "Fix what is listed below in another preview." in page
+    assert "Resolve the problems below in a new preview." in page
     assert "1 problem" in page
     assert "Both sides changed this; choose one." in page
     assert f"/scenarios/{scenario.pk}/carry-over/?snapshot={without_n0.pk}" in page
