@@ -45,7 +45,7 @@ def test_a_sweep_from_the_form_to_the_run_of_a_combination(page: Page, running: 
     expect(rows).to_have_count(12)
     page.get_by_role("link", name="evictions (pods)").click()
     page.locator("[data-figure=heat] .main-svg").first.wait_for()
-    expect(page.locator("figcaption").first).to_contain_text("evictions (pods)")
+    expect(page.locator("figcaption").first).to_contain_text("Evictions (pods)")
 
     number = cells[-1]["number"]
     page.get_by_role("button", name=f"Open combination {number} as a scenario and run it").last.click()
