@@ -223,6 +223,11 @@ class Session:
             return False
         return all(name in self.renewals for name in names)
 
+    @cached_property
+    def _renewing(self) -> list[Callable[[Renewal], bool]]:
+        """Return the renewals of plugins that have something to renew, once all are registered."""
+        return [renew for renew in self.renewals.values() if renew is not nothing_to_renew]
+
     def renew(self, renewal: Renewal) -> bool:
         """Update to the next session on the renewed state; return False if a new session must be opened.
 
@@ -236,7 +241,7 @@ class Session:
             self.queues = self.snapshot.queues
             for read_of_queues in ("has_sound_parents", "lines"):
                 self.__dict__.pop(read_of_queues, None)
-        if not all(renew(renewal) for renew in self.renewals.values()):
+        if not all(renew(renewal) for renew in self._renewing):
             return False
         if "k8s_nodes" in self.__dict__ and not self.k8s_nodes.renew(self.snapshot.tasks, renewal.nodes):
             return False
@@ -267,8 +272,8 @@ class Session:
         """
         if queues:
             self._of_queues.queues = queues
-            for renew in self.renewals.values():
-                if renew is not nothing_to_renew and not renew(self._of_queues):
+            for renew in self._renewing:
+                if not renew(self._of_queues):
                     return False
         self.decisions, self.action, self.now = [], "", self.snapshot.now
         self.orders.renew()

@@ -46,6 +46,8 @@ class CalmActions:
     ----------
     full : set of int
         The classes of tasks that fit no node.
+    is_flat : bool
+        Whether no queue is charged for jobs of other queues.
     limits_move : bool
         Whether deserved amounts of queues change with jobs of other queues.
     tried : set of str
@@ -61,14 +63,14 @@ class CalmActions:
         self.tried: set[str] = set()
         orders = session.functions.of_kind(Point.QUEUE_ORDER, QueueOrderFn)
         is_tree = session.conf.hierarchy_enabled(capacity.NAME)
-        self._is_flat = not is_tree and all(order.key_holds is None for order in orders)
+        self.is_flat = not is_tree and all(order.key_holds is None for order in orders)
         voters = session.functions.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
         self._readers = [voter.reads for voter in voters if voter.reads is not None]
         self._is_read = len(self._readers) == len(voters)
-        self._votes_by_queue = self._is_flat and session.conf.first_option("overcommit") is None
+        self._votes_by_queue = self.is_flat and session.conf.first_option("overcommit") is None
         self._pre_predicated: set[int] = set()
         self._found: dict[int, int] = {}
-        self._evictions = Evictions(session, kinds, is_flat=self._is_flat)
+        self._evictions = Evictions(session, kinds, is_flat=self.is_flat)
 
     def release(self, places: Iterable[tuple[int, PodShape]]) -> None:
         """Release the amounts of ended pods on their nodes."""

@@ -166,12 +166,16 @@ class Calm:
         accounts = session.queue_accounts()
         if moved is None or self._actions.limits_move:
             return accounts.values()
-        names = set(moved)
-        for name in moved:
+        names = sorted(moved if self._actions.is_flat else self._with_ancestors(moved, accounts))
+        return [accounts[name] for name in names if name in accounts]
+
+    def _with_ancestors(self, names: Iterable[str], accounts: Mapping[str, QueueAccount]) -> set[str]:
+        found = set(names)
+        for name in names:
             account = accounts.get(name)
             if isinstance(account, CapacityAccount):
-                names.update(account.ancestors)
-        return [accounts[name] for name in sorted(names) if name in accounts]
+                found.update(account.ancestors)
+        return found
 
     def decide(self, time: float) -> Change | None:
         """Decide, and return how much that changes; None: the session is not calm, and nothing is decided."""
