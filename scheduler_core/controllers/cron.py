@@ -1,6 +1,6 @@
-"""Schedules of CronJobs. Five fields: minute, hour, day of month, month, day of week.
+"""Schedules of CronJobs: five fields (minute, hour, day of month, month, day of week), or `@every 90s`.
 
-Source: volcano ``pkg/controllers/cronjob`` at v1.15.1; the fields are those of cron(5).
+Source: volcano ``pkg/controllers/cronjob`` at v1.15.1, robfig/cron v3.0.1; the fields are those of cron(5).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scheduler_core.errors import InputError
-from scheduler_core.model.timestamps import SECONDS_PER_DAY
+from scheduler_core.model.timestamps import SECONDS_PER_DAY, parse_duration
 
 _FIELDS = (
     ("minute", 0, 59),
@@ -30,8 +30,27 @@ _SHORT = {
     "@annually": "0 0 1 1 *",
 }
 _ANY_VALUE = frozenset({"*", "?", "*/1", "?/1"})
+_EVERY = "@every "
+_SECONDS_PER_MINUTE = 60
 _LONGEST_SEARCH = 366 * 5
 """Days to search before a schedule is considered never due, such as 30 February."""
+
+
+class Every(NamedTuple):
+    """A fixed interval in whole seconds, counted from the last due time."""
+
+    seconds: int
+
+    def after(self, time: float) -> float:
+        """Return the due time after another one, in seconds since 1970 (UTC).
+
+        Examples
+        --------
+        >>> schedule_of("@every 1h30m").after(60.5)
+        5460.0
+
+        """
+        return float(int(time) + self.seconds)
 
 
 class Schedule(NamedTuple):
@@ -87,8 +106,8 @@ def _date_of(number: int) -> tuple[int, int]:
     return (shifted_month + 3 if shifted_month < 10 else shifted_month - 9), day
 
 
-def schedule_of(text: str) -> Schedule:
-    """Return the schedule of a cron expression.
+def schedule_of(text: str) -> Schedule | Every:
+    """Return the schedule of a cron expression in UTC.
 
     Raises
     ------
@@ -96,7 +115,11 @@ def schedule_of(text: str) -> Schedule:
         If it is malformed; the message names the field.
 
     """
-    parts = _SHORT.get(text.strip().lower(), text).split()
+    if "TZ" in text:
+        raise InputError(f"schedule {text!r} names a time zone, which the webhook refuses")
+    if text.startswith(_EVERY):
+        return _every(text)
+    parts = _SHORT.get(text, text).split()
     if len(parts) != len(_FIELDS):
         raise InputError(f"schedule {text!r} has {len(parts)} fields, not 5")
     values = [
@@ -105,6 +128,15 @@ def schedule_of(text: str) -> Schedule:
     ]
     minutes, hours, days, months, weekdays = values
     return Schedule(minutes, hours, days, months, weekdays, _is_any(parts[2]), _is_any(parts[4]))
+
+
+def _every(text: str) -> Every:
+    seconds = parse_duration(text.removeprefix(_EVERY))
+    if seconds is None:
+        raise InputError(f"schedule {text!r} has no duration such as 1h30m")
+    if seconds < _SECONDS_PER_MINUTE:
+        raise InputError(f"schedule {text!r} is due twice in a minute, whose Jobs would have one name")
+    return Every(int(seconds))
 
 
 def _is_any(part: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_core.controllers.cron import Schedule, schedule_of
+from scheduler_core.controllers.cron import Every, Schedule, schedule_of
 from scheduler_core.controllers.lifecycle import FINISHED
 from scheduler_core.controllers.made import job_from_template, key_of
 from scheduler_core.replay.agenda import Kind
@@ -50,8 +50,8 @@ class CronState:
         return spec
 
     @property
-    def schedule(self) -> Schedule:
-        """Return the minutes at which it is due."""
+    def schedule(self) -> Schedule | Every:
+        """Return when it is due."""
         return schedule_of(self.spec["schedule"])
 
 
@@ -65,14 +65,15 @@ class CronJobs:
 
     def submit(self, cron: Object, time: float) -> None:
         """Add a CronJob."""
-        now = self.world.begin + time
+        now = float(int(self.world.begin + time))
         self.states[key_of(cron)] = CronState(cron, now, now)
         self.plan(key_of(cron), time)
 
     def plan(self, key: str, time: float) -> None:
         """Plan when a CronJob is due next."""
-        begin = self.world.begin
-        due = self.states[key].schedule.after(begin + time)
+        state, begin = self.states[key], self.world.begin
+        self._pass(state, begin + time)
+        due = state.schedule.after(state.recent)
         if due is not None:
             self.world.agenda.plan(due - begin + CONTROLLER_DELAY, Kind.CRON, key)
 
@@ -92,17 +93,27 @@ class CronJobs:
         if policy == "Replace":
             for job in active:
                 self.jobs.delete(job, time)
-        state.started = due
+        state.started = state.recent = due
         return [self._create(state, due, time)]
 
     def _due(self, state: CronState, now: float) -> float | None:
         """Return the last due time, None if its Job was created or its starting deadline has passed."""
+        self._pass(state, now)
+        earliest, deadline = state.started, state.spec.get("startingDeadlineSeconds")
+        if deadline is not None:
+            earliest = max(earliest, now - float(deadline))
+        schedule = state.schedule
+        first = schedule.after(earliest)
+        if first is None or first > now:
+            return None
+        if isinstance(schedule, Every):
+            return first + (now - first) // schedule.seconds * schedule.seconds
+        return state.recent
+
+    def _pass(self, state: CronState, now: float) -> None:
+        """Move on to the last due time up to now."""
         while (following := state.schedule.after(state.recent)) is not None and following <= now:
             state.recent = following
-        if state.recent <= state.started:
-            return None
-        deadline = state.spec.get("startingDeadlineSeconds")
-        return None if deadline is not None and state.recent <= now - float(deadline) else state.recent
 
     def _create(self, state: CronState, due: float, time: float) -> str:
         metadata, template = state.cron["metadata"], state.spec.get("jobTemplate") or {}

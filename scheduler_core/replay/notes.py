@@ -16,7 +16,6 @@ OF_JOBS = (
     f"{NOT_MODELLED}autoscalers, volumes, outages of the API server, restarts of the scheduler and kubelet"
     " pressure. None of these happens.",
 )
-OF_CRONS = f"{NOT_MODELLED}time zones of CronJobs. Schedules are in UTC."
 OF_FLOWS = f"{NOT_MODELLED}patches of JobFlows. Jobs are as their templates are."
 OF_LOSSES = f"{NOT_MODELLED}lost nodes that come back. Their pods terminate until the node is deleted."
 OF_OWNERS = f"{NOT_MODELLED}the back-off of batch Jobs. A failed pod is not replaced."
@@ -29,7 +28,6 @@ def replay_notes(document: Object, records: Records) -> list[str]:
     replay = document.get("replay") or {}
     events = replay.get("events") or ()
     created = {name for event in events for name in event.get("create") or ()}
-    notes += [OF_CRONS] if "cronjobs" in created else []
     notes += [OF_FLOWS] if "jobflows" in created else []
     notes += [OF_LOSSES] if any("lose" in event for event in events) else []
     notes += [OF_OWNERS] if replay.get("evicted") == "owner" else []

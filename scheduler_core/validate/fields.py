@@ -149,8 +149,18 @@ def cron(value: Any, place: Place, report: Report) -> None:
     try:
         schedule_of(value)
     except InputError as error:
-        fix = "write five fields, such as 0 22 * * mon-fri"
+        fix = "write five fields, such as 0 22 * * mon-fri, or @every 90m"
         report.add("time.unreadable", "error", place, f": {error}", actual=value, fix=fix)
+
+
+def time_zone(value: Any, place: Place, report: Report) -> None:
+    """Accept the time zone of a CronJob: only UTC, as Volcano's images have no database of time zones."""
+    if not isinstance(value, str):
+        report.wrong_type(place, "a text", value)
+    elif value != "UTC":
+        message = f": Volcano's webhook refuses {value!r}, because its image has no time zone but UTC"
+        fix = "leave it out, and write the schedule in UTC"
+        report.add("time.zone", "error", place, message, actual=value, fix=fix)
 
 
 def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "error") -> None:

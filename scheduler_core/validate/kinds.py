@@ -23,6 +23,7 @@ from scheduler_core.validate.fields import (
     text,
     texts,
     time,
+    time_zone,
     whole,
 )
 
@@ -186,6 +187,7 @@ JOB_TEMPLATE = record({"metadata": TEMPLATE_METADATA, "spec": JOB_SPEC})
 CRON_SPEC = record(
     {
         "schedule": cron,
+        "timeZone": time_zone,
         "suspend": flag,
         "concurrencyPolicy": one_of("", "Allow", "Forbid", "Replace"),
         "successfulJobsHistoryLimit": whole(),

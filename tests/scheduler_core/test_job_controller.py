@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scheduler_core import problems
 from scheduler_core.controllers.cron import schedule_of
 from scheduler_core.errors import InputError
 from scheduler_core.replay.queues import closed, opened
@@ -202,6 +203,45 @@ def test_terminated_jobs_of_a_cronjob_do_not_count_in_its_history() -> None:
         sum("deleted" not in entry for entry in seen.result["vcjobs"].values()) for seen in (failed, ended)
     ]
     assert kept == [1, 6]
+
+
+def test_interval_counts_from_the_creation_and_then_from_the_last_due_time() -> None:
+    assert submissions(crons(seconds=5, schedule="@every 1m30s")) == [91.1, 181.1, 271.1, 361.1]
+    held_back = crons(seconds=100, schedule="@every 1m30s", concurrencyPolicy="Forbid", horizon=450)
+    assert submissions(held_back) == [91.1, 193, 294, 395]
+
+
+def test_interval_longer_than_the_starting_deadline_is_never_due() -> None:
+    assert "vcjobs" not in crons(schedule="@every 1m30s", startingDeadlineSeconds=30).result
+    due = crons(seconds=5, schedule="@every 2m", startingDeadlineSeconds=200)
+    assert submissions(due) == [121.1, 241.1, 361.1]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "says"),
+    [
+        ("@every 5", "no duration such as 1h30m"),
+        ("@every 10s", "due twice in a minute"),
+        ("@Daily", "has 1 fields, not 5"),
+        ("CRON_TZ=UTC 0 0 * * *", "names a time zone, which the webhook refuses"),
+    ],
+)
+def test_schedule_that_volcano_refuses_is_an_error(schedule: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        schedule_of(schedule)
+
+
+@pytest.mark.parametrize(
+    ("zone", "refused"), [("UTC", False), ("Europe/Berlin", True), ("", True), (None, False)]
+)
+def test_cronjob_in_a_time_zone_that_the_images_lack_is_an_error(zone: str | None, refused: bool) -> None:
+    spec: Object = {"schedule": "0 8 * * *", "timeZone": zone, "jobTemplate": {"spec": {}}}
+    event = {"at": 1, "create": {"cronjobs": [{"metadata": {"name": "c"}, "spec": spec}]}}
+    found = [one for one in problems(cluster(event)) if one.rule == "time.zone"]
+    assert [one.path for one in found] == (
+        ["replay.events[0].create.cronjobs[0].spec.timeZone"] if refused else []
+    )
+    assert all(one.fix == "leave it out, and write the schedule in UTC" for one in found)
 
 
 def test_day_of_week_7_is_no_day() -> None:
