@@ -11,6 +11,10 @@ Object = Mapping[str, Any]
 
 QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 DEFAULT_QUEUE = "default"
+QUEUE_OF_NAMESPACE = (
+    "Assumed: {n} PodGroup{s} in the queue that an annotation of the namespace names. The webhook"
+    " /podgroups/mutate sets it, which Volcano's Helm chart does not enable by default."
+)
 
 
 @dataclass

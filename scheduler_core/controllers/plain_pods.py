@@ -11,6 +11,7 @@ from typing import Any
 from scheduler_core.controllers.made import (
     DEFAULT_QUEUE,
     QUEUE_NAME,
+    QUEUE_OF_NAMESPACE,
     Made,
     Object,
     namespaced_queue,
@@ -57,7 +58,9 @@ def group_plain_pods(
         group = group_name(metadata)
         if f"{metadata['namespace']}/{group}" not in known:
             known.add(f"{metadata['namespace']}/{group}")
-            made.podgroups.append(_podgroup(pod, group, namespaces, default_requests=default_requests))
+            podgroup = _podgroup(pod, group, namespaces, default_requests=default_requests)
+            made.podgroups.append(podgroup)
+            made.notes[QUEUE_OF_NAMESPACE] += podgroup["spec"]["queue"] != _queue_of(annotations)
             made.notes["Added: {n} PodGroup{s} for pods that belong to none."] += 1
         made.pods.append({**pod, "metadata": {**metadata, "annotations": {**annotations, GROUP_NAME: group}}})
         made.notes[
@@ -74,13 +77,17 @@ def group_name(metadata: Mapping[str, Any]) -> str:
     return f"podgroup-{metadata['uid']}"
 
 
+def _queue_of(annotations: Mapping[str, str]) -> str:
+    return annotations.get(QUEUE_NAME) or DEFAULT_QUEUE
+
+
 def _podgroup(pod: Object, group: str, namespaces: Sequence[Object], *, default_requests: bool) -> Object:
     metadata, spec = pod["metadata"], pod["spec"]
     annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
     namespace = metadata["namespace"]
     group_spec = {
         "minMember": 1,
-        "queue": namespaced_queue(annotations.get(QUEUE_NAME) or DEFAULT_QUEUE, namespace, namespaces),
+        "queue": namespaced_queue(_queue_of(annotations), namespace, namespaces),
         "minResources": as_quantities(pod_usage(spec, default_requests=default_requests)),
     }
     if spec.get("priorityClassName"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_core.admission import Admission
+from scheduler_core.controllers.made import QUEUE_NAME
 from scheduler_core.model.unmodelled import NOT_MODELLED
 from scheduler_core.replay.records import Records
 
@@ -16,6 +18,10 @@ OF_JOBS = (
     f"{NOT_MODELLED}autoscalers, volumes, outages of the API server, restarts of the scheduler and kubelet"
     " pressure. None of these happens.",
 )
+OF_NAMESPACES = (
+    "Assumed: Jobs without a queue get the one that an annotation of their namespace names. The webhook"
+    " /podgroups/mutate sets it, which Volcano's Helm chart does not enable by default."
+)
 OF_FLOWS = f"{NOT_MODELLED}patches of JobFlows. Jobs are as their templates are."
 OF_LOSSES = f"{NOT_MODELLED}lost nodes that come back. Their pods terminate until the node is deleted."
 OF_OWNERS = f"{NOT_MODELLED}the back-off of batch Jobs. A failed pod is not replaced."
@@ -25,6 +31,11 @@ OF_DRAINS = f"{NOT_MODELLED}PodDisruptionBudgets of drains. They delete every po
 def replay_notes(document: Object, records: Records) -> list[str]:
     """Return the notes that apply to a replay."""
     notes = list(OF_JOBS) if records.vcjobs else []
+    if records.vcjobs and any(
+        (one["metadata"].get("annotations") or {}).get(QUEUE_NAME)
+        for one in Admission.listed(document, "namespaces")
+    ):
+        notes.append(OF_NAMESPACES)
     replay = document.get("replay") or {}
     events = replay.get("events") or ()
     created = {name for event in events for name in event.get("create") or ()}

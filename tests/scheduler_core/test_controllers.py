@@ -171,8 +171,15 @@ def test_namespace_annotation_sets_the_queue_of_its_jobs() -> None:
     namespace = {
         "metadata": {"name": "default", "annotations": {"scheduling.volcano.sh/queue-name": "research"}}
     }
-    made = cluster(scenario(jobs=[job("train", tasks=[task("w", 1, cpu=1)])], namespaces=[namespace]))
-    assert [group["spec"]["queue"] for group in made.podgroups.values()] == ["research"]
+    train = scenario(jobs=[job("train", tasks=[task("w", 1, cpu=1)])], namespaces=[namespace])
+    alone = scenario(pods=[pod("alone", cpu=1)], namespaces=[namespace], controllers=True)
+    for document in (train, alone):
+        admission = Admission(document)
+        assert [group["spec"]["queue"] for group in admission.cluster().podgroups.values()] == ["research"]
+        assert any("1 PodGroup in the queue that an annotation" in note for note in admission.notes())
+    assert not any(
+        "annotation of the namespace" in note for note in Admission({**train, "namespaces": []}).notes()
+    )
 
 
 def owned(name: str, **facts: Any) -> dict[str, Any]:

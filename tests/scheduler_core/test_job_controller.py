@@ -164,6 +164,17 @@ def test_closing_root_changes_nothing() -> None:
     assert closed(tree(), ["root"], []) == tree()
 
 
+def test_queue_of_a_namespace_is_noted() -> None:
+    document = cluster(submit(0, "j", task("w", 1)))
+    annotations = {"scheduling.volcano.sh/queue-name": "default"}
+    named = {**document, "namespaces": [{"metadata": {"name": "default", "annotations": annotations}}]}
+    notes = [
+        sum("/podgroups/mutate" in one for one in Watched(given).result["notes"])
+        for given in (document, named)
+    ]
+    assert notes == [0, 1]
+
+
 # CronJobs
 
 
