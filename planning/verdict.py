@@ -159,17 +159,19 @@ def verdict_of(
 def never_runs(job: Json) -> str:
     """Return why a waiting job can never run in this cluster, empty if it might; see NEVER.
 
-    An obstacle of one pod stops the job only if the job needs all of its pods.
+    An obstacle of one pod stops the job only if the job needs all of its pods. Terminating pods count as
+    members, because their controller creates them again.
 
-    >>> never_runs({"ready": False, "pending_explain": {"gate": "gang"}})
-    'members'
+    >>> job = {"ready": False, "pending_explain": {"gate": "gang", "missing": 2}}
+    >>> [never_runs({**job, "task_status": {"Releasing": pods}}) for pods in (1, 2)]
+    ['members', '']
     """
     pending = job["pending_explain"]
     gate = pending.get("gate")
     if job["ready"]:
         return ""
     if gate == "gang":
-        return "members"
+        return "members" if pending["missing"] > job["task_status"].get("Releasing", 0) else ""
     needs_every_pod = job["min_available"] >= job["pods"]
     if gate == "node" and needs_every_pod:
         return next((why for why, fact in _OF_NODES.items() if pending.get(fact)), "")

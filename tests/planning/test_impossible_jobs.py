@@ -84,6 +84,20 @@ def test_only_refusals_not_caused_by_other_pods_are_permanent(spec: Object, why:
     assert never_running_jobs(document) == ({"default/j": why} if why else {})
 
 
+@pytest.mark.parametrize(("members", "why"), [(2, ""), (3, "members")])
+def test_terminating_pods_count_as_members_since_they_are_created_again(members: int, why: str) -> None:
+    leaving, waiting = pods("j", 2, cpu=1)
+    leaving["spec"]["nodeName"], leaving["status"] = "n1", {"phase": "Running"}
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T12:00:00Z"
+    document = scenario(
+        nodes=[node("n1", cpu=8)],
+        podgroups=[podgroup("j", min_member=members)],
+        pods=[leaving, waiting],
+        conf=conf("allocate", ["gang"], ["predicates", "proportion"]),
+    )
+    assert never_running_jobs(document) == ({"default/j": why} if why else {})
+
+
 def test_recorded_scenarios_are_available() -> None:
     if not FAMILIES:
         unavailable(f"{SHARED / 'golden'} has no recorded scenarios")
