@@ -25,6 +25,11 @@ class Made:
     pods: list[Object] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
 
+    def add_podgroup(self, podgroup: Object, wanted: str) -> None:
+        """Add a PodGroup, with a note if its namespace chose another queue than the one `wanted`."""
+        self.podgroups.append(podgroup)
+        self.notes[QUEUE_OF_NAMESPACE] += podgroup["spec"]["queue"] != wanted
+
 
 def namespaced_queue(queue: str, namespace: str, namespaces: Sequence[Object]) -> str:
     """Return the queue of a PodGroup as its webhook sets it: a namespace may have its own default."""

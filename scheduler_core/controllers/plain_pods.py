@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_core.controllers.made import (
-    DEFAULT_QUEUE,
-    QUEUE_NAME,
-    QUEUE_OF_NAMESPACE,
-    Made,
-    Object,
-    namespaced_queue,
-    picked,
-)
+from scheduler_core.controllers.made import DEFAULT_QUEUE, QUEUE_NAME, Made, Object, namespaced_queue, picked
 from scheduler_core.controllers.usage import as_quantities, pod_usage
 from scheduler_core.controllers.vcjob import BUDGETS, INHERITED_ANNOTATIONS, INHERITED_LABELS
 from scheduler_core.model.pod_info import GROUP_NAME
@@ -59,8 +51,7 @@ def group_plain_pods(
         if f"{metadata['namespace']}/{group}" not in known:
             known.add(f"{metadata['namespace']}/{group}")
             podgroup = _podgroup(pod, group, namespaces, default_requests=default_requests)
-            made.podgroups.append(podgroup)
-            made.notes[QUEUE_OF_NAMESPACE] += podgroup["spec"]["queue"] != _queue_of(annotations)
+            made.add_podgroup(podgroup, _queue_of(annotations))
             made.notes["Added: {n} PodGroup{s} for pods that belong to none."] += 1
         made.pods.append({**pod, "metadata": {**metadata, "annotations": {**annotations, GROUP_NAME: group}}})
         made.notes[

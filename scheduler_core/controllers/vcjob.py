@@ -9,15 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scheduler_core.controllers.made import (
-    DEFAULT_QUEUE,
-    QUEUE_OF_NAMESPACE,
-    Made,
-    Object,
-    key_of,
-    namespaced_queue,
-    picked,
-)
+from scheduler_core.controllers.made import DEFAULT_QUEUE, Made, Object, key_of, namespaced_queue, picked
 from scheduler_core.controllers.usage import Amounts, add, as_quantities, pod_usage
 from scheduler_core.model.annotations import MAX_UNAVAILABLE, MIN_AVAILABLE, REVOCABLE_ZONE
 from scheduler_core.model.pod_info import GROUP_NAME
@@ -179,9 +171,7 @@ def _expand(
     group = next((name for name in names if f"{job.namespace}/{name}" in podgroups), None)
     if group is None:
         group = names[0]
-        podgroup = podgroup_of(job, namespaces, class_values)
-        made.podgroups.append(podgroup)
-        made.notes[QUEUE_OF_NAMESPACE] += podgroup["spec"]["queue"] != job.queue
+        made.add_podgroup(podgroup_of(job, namespaces, class_values), job.queue)
         made.notes["Added: {n} PodGroup{s} that the job controller would create."] += 1
     for task in job.tasks:
         if not dependencies_met(job, task, pods):
