@@ -201,7 +201,10 @@ class Replay:
         return {**settings, **self._world.objects(), "now": now}
 
     def run(self, watch: Callable[[Replay], None] | None = None) -> dict[str, Any]:
-        """Return the result of all steps; `watch` is called after each."""
+        """Return the result of all steps, into which the rows of the records move.
+
+        `watch` is called after each step.
+        """
         for _ in self.steps():
             if watch is not None:
                 watch(self)
