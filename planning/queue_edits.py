@@ -51,23 +51,26 @@ def edit_queues(queues: Sequence[Queue], patches: Patches, total: Callable[[], A
 
     Fractions refer to the values before the edits: those of root to the total of the cluster's nodes
     (`total`), those of parent to the parent's value of the same field. An unknown name is a new queue. The
-    children of a renamed queue stay below it, whether the patches name it by its name before or after.
+    children of a renamed queue stay below it, whether the patches name it by its name before or after. Moves
+    are checked together, so that two queues may exchange their places.
     """
     rows = {row.name: planned_queue(row, row.id) for row in queues}
     before = {name: queue_spec(row) for name, row in rows.items()}
     parents = {name: row.parent for name, row in rows.items()}
+    later = queue_edits.moved(parents, patches)
     edited: dict[str, Queue] = {}
     problems: list[Problem] = []
     for name, patch in patches.items():
         resolved, faults = resolved_patch(name, patch, before, total)
         after = merge_patch(before.get(name) or {"name": name}, resolved)
-        faults += queue_problems(name if name in before else "", after, parents)
+        own = {name: parents[name]} if name in parents else {}
+        faults += queue_problems(name if name in before else "", after, later | own)
         problems += faults
         if faults:
             continue
         row = rows.setdefault(name, Queue(name, position=len(rows)))
         apply_spec(row, after)
-        row.name, parents[name], parents[after["name"]] = after["name"], row.parent, row.parent
+        row.name, later[name], later[after["name"]] = after["name"], row.parent, row.parent
         edited[name] = row
     following = _below_renamed(rows)
     return Batch(

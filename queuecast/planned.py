@@ -15,7 +15,7 @@ from queuecast import queues_edited
 from queuecast.conf_files import conf_text
 from queuecast.core import faults
 from queuecast.job_parts import parts_of
-from queuecast.plans import Source, changed, contents, key_of, read_bytes, read_changes
+from queuecast.plans import Key, Source, changed, contents, key_of, read_bytes, read_changes
 from queuecast.problems import Json, Refused, problem, refusal
 from queuecast.rules import Rules
 from queuecast.schema import problem_at, read_checked
@@ -103,13 +103,15 @@ class Plan:
         return Source(read_changes(files)) if files else None
 
     def _queues(self, document: Json) -> Iterator[Json]:
-        """Patch and remove queues; yield problems."""
-        for name, patch in (self.written_plan.get("queues") or {}).items():
+        """Patch queues, then remove queues, children first; yield problems."""
+        patches = self.written_plan.get("queues") or {}
+        leaving = queues_edited.children_first(document, (name for name in patches if patches[name] is None))
+        for name in (*(name for name in patches if patches[name] is not None), *leaving):
             try:
-                if patch is None:
+                if (patch := patches[name]) is None:
                     queues_edited.removed(document, name, subtree=False)
                 else:
-                    queues_edited.changed(document, name, patch)
+                    queues_edited.changed(document, name, patch, patches)
             except Refused as refused:
                 for one in refused.problems or [_of_queue(refused)]:
                     inside = (one["path"] or "").removeprefix(f"queues.{name}").strip(".").split(".")
@@ -139,13 +141,16 @@ class Plan:
         document["nodes"] = list(nodes.values())
 
     def _jobs(self, document: Json) -> Iterator[Json]:
-        """Remove jobs with all that belongs to them; yield problems."""
+        """Remove jobs with all that belongs to them, also of jobs named twice; yield problems."""
+        gone: dict[str, set[Key]] = {}
         for number, name in enumerate((self.written_plan.get("jobs") or {}).get("remove") or ()):
             parts = parts_of(document, name)
             if not parts:
                 yield self._unknown(("jobs", "remove", number), "job", name, _job_names(document))
             for kind, keys in parts.items():
-                document[kind] = [one for one in document[kind] if key_of(kind, one) not in keys]
+                gone.setdefault(kind, set()).update(keys)
+        for kind, keys in gone.items():
+            document[kind] = [one for one in document[kind] if key_of(kind, one) not in keys]
 
     def _unknown(self, steps: Steps, what: str, name: str, known: Any) -> Json:
         fix = written_instead(name, known)

@@ -1,12 +1,14 @@
 """Edits of the queues of a scenario document, by the rules of the server."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from planning.queues import merge_patch
 from queuecast.problems import Json, Refused, as_problem, refusal, unknown
-from scheduler_core.queue_edits import below, queue_problems, removal_problems
+from scheduler_core.queue_edits import below, moved, queue_problems, removal_problems
 
+Patches = Mapping[str, Mapping[str, Any] | None]
+"""A merge patch for each queue; None removes it."""
 _METADATA = ("annotations", "labels")
 
 
@@ -15,11 +17,12 @@ def listed(document: Mapping[str, Any]) -> list[Json]:
     return [_fields(queue) for queue in document.get("queues") or ()]
 
 
-def changed(document: Json, name: str, patch: Mapping[str, Any]) -> Json:
-    """Change a queue of the document by a JSON merge patch; return it."""
+def changed(document: Json, name: str, patch: Mapping[str, Any], others: Patches | None = None) -> Json:
+    """Change a queue of the document by a JSON merge patch; return it. `others` move in the same edit."""
     queue = _one(document, name)
     after = merge_patch(_fields(queue), patch)
-    if wrong := queue_problems(name, after, _parents(document)):
+    parents = _parents(document)
+    if wrong := queue_problems(name, after, moved(parents, others or {}) | {name: parents[name]}):
         raise refusal([as_problem(one) for one in wrong])
     if after["name"] != name:
         raise Refused("Renaming a queue requires a server: its children and jobs follow it there.")
@@ -47,6 +50,12 @@ def removed(document: Json, name: str, *, subtree: bool) -> None:
     if wrong := list(removal_problems(name, leaving, subtree=subtree)):
         raise refusal([as_problem(one) for one in wrong])
     document["queues"] = [one for one in document["queues"] if one["metadata"]["name"] not in leaving]
+
+
+def children_first(document: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """Return names of queues in an order in which they can be removed one by one."""
+    parents = _parents(document)
+    return sorted(names, key=lambda name: len(below(name, parents)))
 
 
 def _one(document: Json, name: str) -> Json:

@@ -37,7 +37,7 @@ def queue_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> li
     fields : mapping
         All its fields in the spelling of the CRD, including those of metadata and status.
     parents : mapping
-        The tree before the edit.
+        The tree before the edit; of an edit of several queues, all others as they are after it.
 
     Examples
     --------
@@ -60,6 +60,18 @@ def removal_problems(name: str, leaving: Sequence[str], *, subtree: bool) -> Ite
         message = f"queue {name} has children: {', '.join(leaving[1:])}"
         fix = "remove or move them first, or remove the whole subtree"
         yield _refusal(name, "", "queue.delete_has_children", message, len(leaving) - 1, fix)
+
+
+def moved(parents: Parents, patches: Mapping[str, Mapping[str, Any] | None]) -> dict[str, str]:
+    """Return the parents after merge patches of several queues; illegal parents are left out.
+
+    >>> moved({"a": "", "b": "a"}, {"b": {"parent": None}, "a": {"parent": "b"}})
+    {'a': 'b', 'b': ''}
+    """
+    wanted = {name: patch["parent"] or "" for name, patch in patches.items() if patch and "parent" in patch}
+    return {**parents} | {
+        name: parent for name, parent in wanted.items() if name in parents and isinstance(parent, str)
+    }
 
 
 def below(name: str, parents: Parents) -> list[str]:

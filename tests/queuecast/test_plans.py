@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from planning.queues import merge_patch
 from queuecast.__main__ import main
-from queuecast.plan_export import patch_between
+from queuecast.job_parts import parts_of
+from queuecast.plan_export import patch_between, plan_of, unsaid
 from tests import factories
 
 PLAN = """\
@@ -138,6 +139,53 @@ def test_applying_an_exported_plan_gives_the_same_scenario(
             for name in ("by%20hand", "twin")]  # fmt: skip
     assert [one["spec"] for one in kept[0]["queues"]] == [one["spec"] for one in kept[1]["queues"]]
     assert kept[0]["jobs"] == kept[1]["jobs"]
+
+
+CLUSTER = {
+    **factories.cluster(),
+    "queues": [factories.queue("a"), factories.queue("b", parent="a"), factories.queue("c", parent="b")],
+    "jobs": [
+        {
+            "apiVersion": "batch.volcano.sh/v1alpha1",
+            "kind": "Job",
+            "metadata": {"name": "train", "namespace": "default", "uid": "1"},
+            "spec": {"queue": "c", "tasks": []},
+        }
+    ],
+    "podgroups": [factories.podgroup("train-1", "c")],
+    "pods": [factories.pod("train-0", "train-1")],
+}
+"""A chain of queues, and a job whose PodGroup carries its name and uid."""
+
+
+def test_a_podgroup_belongs_to_the_job_that_its_name_carries() -> None:
+    assert parts_of(CLUSTER, "default/train") == {
+        "jobs": {("default", "train")},
+        "podgroups": {("default", "train-1")},
+        "pods": {("default", "train-0")},
+    }
+    assert parts_of(CLUSTER, "train-1").keys() == {"podgroups", "pods"}
+    assert parts_of(CLUSTER, "train-2") == {}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"queues": [factories.queue("a")]},
+        {"queues": []},
+        {
+            "queues": [
+                factories.queue("a", parent="c"),
+                factories.queue("b"),
+                factories.queue("c", parent="b"),
+            ]
+        },
+        {"jobs": [], "podgroups": [], "pods": []},
+    ],
+)
+def test_a_plan_removes_subtrees_and_jobs_and_reverses_the_tree_in_one_edit(changes: dict[str, Any]) -> None:
+    after = {**CLUSTER, **changes}
+    assert unsaid(plan_of("x", "prod", CLUSTER, after), CLUSTER, after) == []
 
 
 @pytest.mark.parametrize(

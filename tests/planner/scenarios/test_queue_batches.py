@@ -91,6 +91,17 @@ def test_a_queue_may_move_below_one_that_is_renamed_with_it(scenario: Scenario) 
     assert scenario.queues.get(name="waits").parent == "full"
 
 
+@pytest.mark.parametrize("order", [("busy", "team"), ("team", "busy")])
+def test_a_queue_and_its_parent_may_exchange_their_places(scenario: Scenario, order: tuple[str, ...]) -> None:
+    queue_create(scenario=scenario, spec={"name": "team", "parent": "busy"}, expected_revision=2)
+    patches = {"busy": {"parent": "team"}, "team": {"parent": None}}
+    queues_update(scenario=scenario, patches={name: patches[name] for name in order}, expected_revision=3)
+    assert dict(scenario.queues.values_list("name", "parent")) == {"busy": "team", "team": "", "waits": ""}
+    with pytest.raises(Invalid) as refused:
+        queues_update(scenario=scenario, patches={"team": {"parent": "busy"}}, expected_revision=4)
+    assert [problem.rule for problem in refused.value.problems] == ["queue.cycle"]
+
+
 def test_two_queues_cannot_get_one_name(scenario: Scenario) -> None:
     patches = {name: {"name": "one"} for name in NAMES}
     with pytest.raises(Invalid) as refused:
