@@ -1,6 +1,6 @@
 """The objects of a snapshot and of a scenario on it, and the document of its runs."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -51,11 +51,11 @@ class Content:
         manifest = self.objects[kind].get(key)
         return None if manifest is None else following(kind, manifest, renamed)
 
-    def settle(self, state: State) -> None:
-        """Remove objects from a state that equal those of the snapshot."""
+    def settle(self, state: State, touched: Iterable[ObjectKey]) -> None:
+        """Remove objects `touched` by an edit from a state if they equal those of the snapshot."""
         renamed = renamed_queues(state.queues.values())
-        for kind, key in list(state.objects):
-            if state.objects[kind, key] == self.seen(kind, key, renamed):
+        for kind, key in touched:
+            if (kind, key) in state.objects and state.objects[kind, key] == self.seen(kind, key, renamed):
                 del state.objects[kind, key]
 
 
@@ -72,6 +72,10 @@ class Objects:
         if (kind, key) in self.state.objects:
             return self.state.objects[kind, key]
         return self.content.seen(kind, key, self.renamed)
+
+    def keys(self) -> Iterator[ObjectKey]:
+        """Yield the keys of the objects other than queues."""
+        return ((kind, key) for kind in KINDS for key in self.of_kind(kind))
 
     def of_kind(self, kind: str) -> dict[str, Mapping[str, Any]]:
         """Return the objects of a list by key, in the order of the frozen input."""

@@ -63,6 +63,11 @@ def inverses(changes: Iterable[Difference]) -> list[Edit]:
     ]
 
 
+def touched_objects(changes: Iterable[Difference]) -> list[ObjectKey]:
+    """Return the objects other than queues that changes are about."""
+    return list(dict.fromkeys((change.kind, change.key) for change in changes if change.kind in KINDS))
+
+
 def kept_queue(row: QueueFields) -> Json:
     """Return a whole queue for a change: its object, and what is needed to restore it."""
     return {"object": queue_manifest(row), "imported_name": row.imported_name, "position": row.position}

@@ -43,6 +43,8 @@ def queue_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> li
     --------
     >>> [found.path for found in queue_problems("a", {"name": "a", "wieght": 4}, {"a": ""})]
     ['queues.a.wieght']
+    >>> [one.rule for one in queue_problems("root", {"name": "root", "parent": "a"}, {"root": "", "a": ""})]
+    ['queue.cycle']
 
     """
     return [
@@ -119,9 +121,10 @@ def tree_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> Ite
         message = f"queue {name or new_name}: there is no queue {parent!r} to be its parent"
         fix = "choose a queue of this scenario"
         yield _refusal(name or new_name, "parent", "queue.parent_missing", message, parent, fix)
-    elif name and name in _ancestry(parent, parents):
-        message = f"queue {name}: its parent {parent!r} is the queue itself or one of its descendants"
-        yield _refusal(name, "parent", "queue.cycle", message, parent, "choose another queue")
+    elif new_name == "root" or (name and name in _ancestry(parent, parents)):
+        queue = name or new_name
+        message = f"queue {queue}: its parent {parent!r} is the queue itself or one of its descendants"
+        yield _refusal(queue, "parent", "queue.cycle", message, parent, "choose another queue")
 
 
 def _name_problems(name: str, new_name: str, taken: Iterable[str]) -> Iterator[Problem]:

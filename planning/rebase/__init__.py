@@ -36,7 +36,7 @@ def rebased(base: Side, present: State, newer: Side, choices: Choices) -> Rebase
     conf_text = _conf(base.conf_text, present.conf_text, newer.conf_text, resolver)
     state = State(conf_text, {row.name: row for row in rows}, release=present.release)
     state.objects = ObjectRebase(base, present, newer, queues, resolver).laid_over(state)
-    newer.content.settle(state)
+    newer.content.settle(state, list(state.objects))
     return Rebased(state, resolver.conflicts(), problems)
 
 

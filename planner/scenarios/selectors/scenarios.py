@@ -16,7 +16,7 @@ from planner.scenarios.models import Scenario
 from planning.contents import Objects, frozen_input
 from planning.differences import differences
 from planning.queues import Queue, planned_queue, queues_of
-from planning.states import Edit, State
+from planning.states import Edit, State, touched_objects
 from planning.workloads import Workloads
 
 SNAPSHOT, START = "snapshot", "start"
@@ -78,9 +78,11 @@ def state_at(scenario: Scenario, revision: int) -> State:
     else:
         state, begin = State.of(copied.content.document()), copied.revision
     changes = scenario.changes.filter(revision__gt=begin, revision__lte=revision).order_by("revision")
-    for _, together in groupby(changes, key=lambda change: change.revision):
+    content = content_if_needed(scenario.snapshot)
+    for _, group in groupby(changes, key=lambda change: change.revision):
+        together = list(group)
         state.make(together)
-    content_if_needed(scenario.snapshot).settle(state)
+        content.settle(state, touched_objects(together))
     return state
 
 

@@ -22,7 +22,17 @@ from planning.objects import bare_objects, object_problems
 from planning.queue_edits import queue_problems, removal_problems
 from planning.queues import Queue, apply_spec, queue_row, queue_spec
 from planning.rows import Problem
-from planning.states import CONF, KINDS, QUEUES, Edit, ObjectKey, State, kept_queue, object_key
+from planning.states import (
+    CONF,
+    KINDS,
+    QUEUES,
+    Edit,
+    ObjectKey,
+    State,
+    kept_queue,
+    object_key,
+    touched_objects,
+)
 
 Json = Mapping[str, Any]
 
@@ -59,11 +69,11 @@ def document_update(
     ]
     if problems:
         raise Invalid(problems)
-    content_if_needed(scenario.snapshot).settle(state)
+    touched = touched_objects(edits)
+    content_if_needed(scenario.snapshot).settle(state, touched)
     scenario.conf_text = state.conf_text
     scenario.save(update_fields=["conf_text"])
     queue_rows_save(scenario, state.queues, stored, edits)
-    touched = [(edit.kind, edit.key) for edit in edits if edit.kind not in (CONF, QUEUES)]
     object_rows_save(scenario=scenario, state=state, touched=touched)
     revision_raise(scenario=scenario, user=user, changes=edits)
     return scenario

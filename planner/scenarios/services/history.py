@@ -24,7 +24,7 @@ from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planner.scenarios.services.scenarios import conf_update, release_update
 from planning.queues import Queue, queue_spec
 from planning.rows import Problem
-from planning.states import CONF, QUEUES, RELEASE, Difference, Edit, inverses, queue_of
+from planning.states import CONF, QUEUES, RELEASE, Difference, Edit, inverses, queue_of, touched_objects
 from planning.workload_fields import KINDS
 
 
@@ -85,12 +85,12 @@ def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None)
     state = state_of(scenario)
     stored = {row.id for row in state.queues.values()}
     state.take_back(changes)
-    content_if_needed(scenario.snapshot).settle(state)
     backwards = inverses(changes)
+    touched = touched_objects(backwards)
+    content_if_needed(scenario.snapshot).settle(state, touched)
     scenario.conf_text, scenario.release = state.conf_text, state.release
     scenario.save(update_fields=["conf_text", "release"])
     queue_rows_save(scenario, state.queues, stored, backwards)
-    touched = {(edit.kind, edit.key) for edit in backwards if edit.kind not in (CONF, QUEUES, RELEASE)}
     object_rows_save(scenario=scenario, state=state, touched=touched)
     renamed = {edit.before: edit.after for edit in backwards if edit.kind == QUEUES and edit.field == "name"}
     targets_follow(scenario=scenario, renamed=renamed)

@@ -11,9 +11,9 @@ from planner.errors import Invalid
 from planner.scenarios.models import ObjectChange, Scenario
 from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.revisions import revision_lock, revision_raise
-from planning.contents import following
+from planning.contents import following, renamed_queues
 from planning.objects import bare_objects, object_problems
-from planning.states import Edit, Json, ObjectKey, State
+from planning.states import Edit, ObjectKey, State, touched_objects
 
 AT_ONCE = 500
 
@@ -46,7 +46,7 @@ def objects_write(
     touched = [(edit.kind, edit.key) for edit in edits]
     for edit in edits:
         state.objects[edit.kind, edit.key] = edit.after
-    objects.content.settle(state)
+    objects.content.settle(state, touched)
     object_rows_save(scenario=scenario, state=state, touched=touched)
     revision_raise(scenario=scenario, user=user, changes=edits)
     return touched
@@ -68,21 +68,27 @@ def object_rows_save(*, scenario: Scenario, state: State, touched: Collection[Ob
     ObjectChange.objects.bulk_create(rows, batch_size=AT_ONCE)
 
 
-def workloads_follow(*, scenario: Scenario, renamed: Mapping[str, str]) -> list[Edit]:
-    """Rename queues in the scenario's own workloads; those of the snapshot are renamed on reading.
+def workloads_follow(*, scenario: Scenario, before: State, renamed: Mapping[str, str]) -> list[Edit]:
+    """Rename queues in the workloads that named them, after their rows were written; return the edits.
 
-    `renamed` has the new name of each renamed queue by its name before.
+    Workloads of the snapshot whose queue has kept its name until now are renamed on reading. `before` is the
+    state before the renaming, `renamed` has the new name of each renamed queue by its name before.
     """
     if not renamed:
         return []
-    moved: list[ObjectChange] = []
-    changes: list[Edit] = []
-    for row in scenario.object_changes.exclude(manifest=None):
-        present: Json = row.manifest or {}
-        manifest = following(row.kind, present, renamed)
-        if manifest is not present:
-            changes.append(Edit(row.kind, row.key, before=present, after=manifest))
-            row.manifest = dict(manifest)
-            moved.append(row)
-    ObjectChange.objects.bulk_update(moved, ["manifest"], batch_size=AT_ONCE)
-    return changes
+    objects, state = objects_in(scenario, before), state_of(scenario)
+    now = renamed_queues(state.queues.values())
+    is_read_so = all(before.queues[name].imported_name == name for name in renamed)
+    edits = [
+        Edit(kind, key, before=manifest, after=after)
+        for kind, key in (before.objects if is_read_so else objects.keys())
+        if (manifest := objects.get(kind, key)) is not None
+        and (after := following(kind, manifest, renamed)) is not manifest
+        and ((kind, key) in before.objects or objects.content.seen(kind, key, now) != after)
+    ]
+    for edit in edits:
+        state.objects[edit.kind, edit.key] = edit.after
+    touched = touched_objects(edits)
+    objects.content.settle(state, touched)
+    object_rows_save(scenario=scenario, state=state, touched=touched)
+    return edits

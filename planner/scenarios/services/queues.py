@@ -15,6 +15,7 @@ from planner.errors import Invalid
 from planner.rules import row_validate
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.preview import cluster_total
+from planner.scenarios.selectors.scenarios import state_of
 from planner.scenarios.services.objects import workloads_follow
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planning.queue_edits import (
@@ -31,7 +32,6 @@ from planning.queues import (
     apply_spec,
     duplicate_row,
     merge_patch,
-    planned_queue,
     queue_spec,
 )
 from planning.rows import Problem
@@ -72,20 +72,21 @@ def queues_update(
     problem of every queue; then nothing was saved.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
-    planned = [planned_queue(row, row.pk) for row in scenario.queues.all()]
+    before = state_of(scenario)
+    planned = before.ordered_queues()
     batch = edit_queues(planned, patches, partial(cluster_total, scenario))
     if problems := [*_unknown(planned, patches), *batch.problems]:
         raise Invalid(problems)
     named = {row.name: Queue.of(scenario, row) for row in batch.queues}
     changes: list[Edit] = []
-    for name, (before, after) in {**batch.edited, **batch.following}.items():
-        changed = _field_changes(name, before, after)
+    for name, (present, after) in {**batch.edited, **batch.following}.items():
+        changed = _field_changes(name, present, after)
         if changed:
             row_validate(named[after["name"]])
             named[after["name"]].save(force_update=True)
         changes += changed
     renamed = {name: after["name"] for name, (_, after) in batch.edited.items() if after["name"] != name}
-    changes += workloads_follow(scenario=scenario, renamed=renamed)
+    changes += workloads_follow(scenario=scenario, before=before, renamed=renamed)
     targets_follow(scenario=scenario, renamed=renamed)
     revision_raise(scenario=scenario, user=user, changes=changes)
     return [named[after["name"]] for _, after in batch.edited.values()]

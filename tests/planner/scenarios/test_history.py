@@ -123,6 +123,31 @@ def test_workloads_follow_a_renamed_queue(scenario: Scenario) -> None:
     assert text.count('"queue":"team"') == 2
 
 
+def test_workloads_follow_a_renamed_queue_that_has_taken_a_name_of_the_snapshot(scenario: Scenario) -> None:
+    queue_remove(scenario=scenario, name="waits", subtree=True, expected_revision=1)
+    queue_create(scenario=scenario, spec={"name": "waits"}, expected_revision=2)
+    queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=3)
+    assert '"queue":"waits"' not in frozen(scenario).decode()
+    assert state_at(scenario, 4).as_copy() == state_of(scenario).as_copy()
+    undo(scenario=scenario, expected_revision=4)
+    assert not scenario.object_changes.exists()
+    assert '"queue":"team"' not in frozen(scenario).decode()
+
+
+def test_a_revision_is_rebuilt_after_a_workload_was_restored_and_its_queue_renamed(
+    scenario: Scenario,
+) -> None:
+    wait = ("podgroups", "default/wait")
+    imported = content_of(scenario.snapshot).objects[wait[0]][wait[1]]
+    there = {**imported, "spec": {**imported["spec"], "minMember": 9}}
+    objects_write(scenario=scenario, wanted={wait: there}, expected_revision=1)
+    objects_write(scenario=scenario, wanted={wait: imported}, expected_revision=2)
+    queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=3)
+    assert state_at(scenario, 4).as_copy() == state_of(scenario).as_copy()
+    branch = scenario_branch(scenario=scenario, name="as it was", revision=4)
+    assert '"queue":"waits"' not in frozen(branch).decode()
+
+
 def changed_fields(scenario: Scenario, base: str) -> list[tuple[str, str, str, Any, Any]]:
     return [
         (edit.kind, edit.key, edit.field, edit.before, edit.after)

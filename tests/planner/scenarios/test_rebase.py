@@ -104,7 +104,7 @@ class Dice:
         for kind, there in objects.items():
             for key in {*there, *base.content.objects[kind]}:
                 state.objects[kind, key] = there.get(key)
-        base.content.settle(state)
+        base.content.settle(state, list(state.objects))
         if self._random.random() < 0.3:
             state.conf_text += "# mine\n"
         return state
