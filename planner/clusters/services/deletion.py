@@ -23,6 +23,7 @@ from planner.clusters.selectors.usage import (
 )
 from planner.errors import Invalid
 from planner.runs.models import Outcome
+from planner.work.models import Work
 from planning.rows import Problem
 
 
@@ -42,7 +43,7 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
         user=user,
         kind=Event.Kind.WORKSPACE if is_workspace else Event.Kind.SCENARIO,
         action="deleted",
-        subject=f"{thing._meta.verbose_name} {thing}",
+        subject=f"{thing._meta.verbose_name} {thing.pk if isinstance(thing, Work) else thing}",
         before=", ".join(f"{count} {name}" for name, count in gone.items())[:253],
     )
     runs_of(thing).delete()

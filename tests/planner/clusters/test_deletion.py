@@ -141,6 +141,16 @@ def test_the_delete_command_lists_the_dependents_and_deletes(
     assert main(arguments) == 2, "the snapshot no longer exists"
 
 
+def test_the_history_names_what_was_deleted(browser: Client) -> None:
+    [run] = finished_runs(factories.scenario())
+    assert browser.post(f"/runs/{run.pk}/delete/").status_code == 302
+    assert events(factories.workspace()).get(action="deleted").subject == f"run {run.pk}"
+    page = text_of(browser.get(f"/workspaces/{factories.workspace().pk}/history/"))
+    assert f"run {run.pk}" in page
+    assert f"/runs/{run.pk}/" not in page
+    assert "deleted scenario" not in page
+
+
 def test_the_history_of_a_workspace_has_the_deleted_account_of_a_member() -> None:
     factories.user("admin", role=Role.ADMIN)
     workspace, leaver = factories.workspace(), factories.user("leaver", role=Role.ADMIN)
