@@ -50,7 +50,7 @@ def _first(*times: float | None) -> float:
 
 
 def _running_jobs(record: Record, begin: float, end: float, queues: Sequence[str]) -> Figure:
-    """Return the number of running jobs of each queue as bars, the darker the more.
+    """Return the number of running jobs of each queue as bars, the stronger the more.
 
     Bars, as the page's content security policy forbids the inline styles of Plotly's heat map, which without
     them blurs the queues into one another.
@@ -62,7 +62,7 @@ def _running_jobs(record: Record, begin: float, end: float, queues: Sequence[str
     data = [
         {
             "type": "bar", "orientation": "h", "meta": "allocated", "width": 0.85,
-            "name": f"Running jobs, the darker the more: at most {most:,} of one queue",
+            "name": f"Running jobs; strongest colour:<br>{most:,} of one queue",
             "y": [queue for queue in queues for _ in range(bars)],
             "base": np.tile(edges[:-1] / HOUR, len(queues)).tolist(),
             "x": np.tile(np.diff(edges) / HOUR, len(queues)).tolist(),

@@ -2,11 +2,16 @@
 window.Figures = (() => {
   "use strict";
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const SIZE = 12.5, LETTER = 7, SYMBOL = 45, ROW = 19, BELOW = 10;
+  const SIZE = 12.5, SYMBOL = 45, ROW = 19, BELOW = 10;
+  const canvas = document.createElement("canvas").getContext("2d");
+  const lengthOf = (text) => {
+    canvas.font = `${SIZE}px ${css("--font-ui")}`;
+    return Math.max(...text.split("<br>").map((line) => canvas.measureText(line).width));
+  };
 
   // Plotly sets a legend in one row, or in columns as wide as the longest name; the plot would shrink by the other rows.
   const rowsOfLegend = (traces, width) => {
-    const widths = traces.filter((trace) => trace.name && trace.showlegend !== false).map((trace) => SYMBOL + LETTER * trace.name.length);
+    const widths = traces.filter((trace) => trace.name && trace.showlegend !== false).map((trace) => SYMBOL + lengthOf(trace.name));
     if (widths.reduce((sum, own) => sum + own, 0) <= width) return 1;
     return Math.ceil(widths.length / Math.max(1, Math.floor(width / Math.max(...widths))));
   };
@@ -38,5 +43,5 @@ window.Figures = (() => {
   const draw = (place, traces, dressed, options = {}) =>
     window.Plotly.react(place, traces, dressed, { responsive: true, displaylogo: false, displayModeBar: false, ...options });
 
-  return { css, layout, draw };
+  return { css, layout, draw, lengthOf };
 })();
