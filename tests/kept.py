@@ -45,7 +45,8 @@ def cached(kind: str, version: str, make: Callable[[Path], Path]) -> Path:
 
 def tables_version() -> str:
     """Return a version that changes with the migrations of the project or of its packages."""
-    return version_of([*sorted((ROOT / "planner" / "migrations").glob("*.py")), LOCKED])
+    migrations = sorted((ROOT / "planner" / "migrations").glob("*.py"))
+    return version_of([*migrations, ROOT / "planner" / "management" / "tables.py", LOCKED])
 
 
 def version_of(files: Iterable[Path]) -> str:

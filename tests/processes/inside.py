@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 import time
+from base64 import b64encode
 from typing import Any
 
 import pyotp
@@ -18,12 +19,14 @@ from planner.accounts.services.workspaces import workspace_create
 from planner.clusters.models import Snapshot
 from planner.clusters.services.samples import sample_load
 from planner.runs.models import Run
+from planner.runs.services.bundles import bundle_export
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.services.rebases import rebase_create
 from planner.scenarios.services.scenarios import scenario_create
 from tests import factories
 from tests.processes.forks import simulations_of
+from tests.worker import do_work
 
 CYCLES = 50
 """The number of runs of one scenario that differ by their cycles."""
@@ -86,6 +89,24 @@ def database_mb() -> float:
         return float(cursor.fetchone()[0]) / 2**20
 
 
+def schema() -> dict[str, dict[str, list[Any]]]:
+    """Return the columns and constraints of every table, without what has no effect: order and names."""
+    look = connection.introspection
+    with connection.cursor() as cursor:
+        return {
+            table: {
+                "columns": sorted(map(_column, look.get_table_description(cursor, table))),
+                "constraints": sorted(map(repr, look.get_constraints(cursor, table).values())),
+            }
+            for table in look.table_names(cursor)
+        }
+
+
+def _column(found: Any) -> list[str]:
+    fields = ("name", "type_code", "display_size", "precision", "null_ok", "default")
+    return [str(getattr(found, name)) for name in fields]
+
+
 def create_account(username: str) -> str:
     """Create an account with its own workspace and the sample; return its password."""
     password = secrets.token_urlsafe(12)
@@ -129,6 +150,14 @@ def origin(run_id: str) -> tuple[str, str]:
     """Return the snapshot and the cluster of a run."""
     snapshot = Run.objects.get(pk=run_id).scenario.snapshot
     return str(snapshot.pk), str(snapshot.cluster_id)
+
+
+def exported_run() -> list[str]:
+    """Execute a run; return its bundle, its input and its result in Base64."""
+    run = do_work(factories.run())
+    assert run.result is not None, run.error
+    parts = (bundle_export(run=run), run.input.content(), run.result.content())
+    return [b64encode(part).decode() for part in parts]
 
 
 def rendered(template: str) -> str:
