@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.kept import DATABASE, empty_database
+from tests.kept import DATABASE
 from tests.processes.forks import children_of
 from tests.processes.installation import ROOT, SHORT
 from tests.processes.services import free_port
@@ -49,6 +49,11 @@ class Up:
                 stderr=output,
                 start_new_session=True,
             )
+
+    def stop(self) -> None:
+        """Stop it as Ctrl-C does."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(PATIENCE) == 0
 
     def printed(self) -> str:
         return self.output.read_text()
@@ -98,8 +103,8 @@ class Up:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Up]:
-    up = Up(folder, free_port())
+def started(folder: Path, port: int | None = None) -> Iterator[Up]:
+    up = Up(folder, port or free_port())
     try:
         yield up
     finally:
@@ -108,60 +113,46 @@ def started(folder: Path) -> Iterator[Up]:
 
 
 @pytest.fixture(scope="module")
-def used_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder after a first start."""
-    folder = tmp_path_factory.mktemp("used")
-    shutil.copy(empty_database(), folder / DATABASE)
-    subprocess.run(
-        [sys.executable, "manage.py", "load_sample", "--verbosity", "0"],
-        cwd=ROOT,
-        env={**os.environ, "QUEUECAST_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"},
-        check=True,
-    )
-    return folder
-
-
-@pytest.fixture(scope="module")
-def up(used_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """A second start, for tests that leave it running."""
-    folder = tmp_path_factory.mktemp("again")
-    shutil.copytree(used_folder, folder, dirs_exist_ok=True)
-    with started(folder) as up:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """A first start."""
+    with started(tmp_path_factory.mktemp("first")) as up:
         up.wait_for("is ready at")
         yield up
 
 
-@pytest.fixture
-def first_up(tmp_path: Path) -> Iterator[Up]:
-    with started(tmp_path) as up:
+@pytest.fixture(scope="module")
+def used_folder(first: Up) -> Path:
+    """The folder after the first start."""
+    first.stop()
+    return first.output.parent
+
+
+@pytest.fixture(scope="module")
+def up(used_folder: Path, first: Up) -> Iterator[Up]:
+    """A second start on the same port, for tests that leave it running."""
+    with started(used_folder, first.port) as up:
+        up.wait_for("is ready at")
         yield up
 
 
-def test_first_and_second_start(first_up: Up, tmp_path: Path) -> None:
-    up = first_up
-    output = up.wait_for("is ready at")
-    [password] = re.findall(r"password (\S+)", output)
-    assert up.status("/login/") == 200
-    assert up.status("/api/v1/scenarios/") == 401
-    token = up.manage("token", "admin").strip()
+def test_first_and_second_start(first: Up, request: pytest.FixtureRequest) -> None:
+    [password] = re.findall(r"password (\S+)", first.printed())
+    assert first.status("/login/") == 200
+    assert first.status("/api/v1/scenarios/") == 401
+    token = first.manage("token", "admin").strip()
     assert re.fullmatch(r"[0-9a-f]{64}", token)
-    assert up.status("/api/v1/scenarios/", token) == 200
+    assert first.status("/api/v1/scenarios/", token) == 200
 
-    family = up.family()
-    up.process.send_signal(signal.SIGINT)
-    assert up.process.wait(PATIENCE) == 0
+    family = first.family()
+    first.stop()
     for pid in family:
         wait_until_dead(pid)
-    assert "Traceback" not in up.printed()
+    assert "Traceback" not in first.printed()
 
-    again = Up(tmp_path, up.port)
-    try:
-        assert "password" not in again.wait_for("is ready at")
-        assert again.status("/api/v1/scenarios/", token) == 200
-    finally:
-        again.process.send_signal(signal.SIGINT)
-        again.process.wait(PATIENCE)
-    assert password not in again.printed()
+    second: Up = request.getfixturevalue("up")
+    assert "password" not in second.printed()
+    assert second.status("/api/v1/scenarios/", token) == 200
+    assert password not in second.printed()
 
 
 def test_port_in_use_gives_one_clear_error_line(up: Up, tmp_path: Path) -> None:
