@@ -1,14 +1,14 @@
-"""One running product, account and browser per module, one window per journey.
+"""One running product and browser, an account and its session per module, a tab per journey.
 
-The account has its own workspace with the sample, so that modules are isolated. A browser
-closes with its module: while open it keeps an event loop, in which Django refuses queries.
+The account has its own workspace with the sample, so that modules are isolated. The browser closes
+after the last journey: while open it keeps an event loop, in which Django refuses queries.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
 from tests.needs import unavailable
@@ -30,7 +30,7 @@ def running(started: Product, request: pytest.FixtureRequest) -> Product:
     return started.newcomer(request.module.__name__.rpartition(".")[2])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser_window() -> Iterator[Browser]:
     if CHROMIUM is None:
         unavailable("Chromium is not installed (scripts/install-test-services installs it)")
@@ -38,12 +38,20 @@ def browser_window() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture
-def page(browser_window: Browser, running: Product) -> Iterator[Page]:
-    """A window with a logged-in account; it must close without an error in its console."""
-    complaints: list[str] = []
+@pytest.fixture(scope="module")
+def session(browser_window: Browser) -> Iterator[BrowserContext]:
+    """The cookies and the cache of the account's tabs, so that assets are loaded once."""
     with browser_window.new_context(viewport={"width": 1400, "height": 900}) as context:
-        window = watched_page(context, complaints)
-        running.log_in(window)
-        yield window
+        yield context
+
+
+@pytest.fixture
+def page(session: BrowserContext, running: Product) -> Iterator[Page]:
+    """A tab with a logged-in account; it must close without an error in its console."""
+    complaints: list[str] = []
+    tab = watched_page(session, complaints)
+    running.log_in(tab)
+    yield tab
+    for opened in session.pages:
+        opened.close()
     assert complaints == [], "".join(running.output[-60:])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import APIRequestContext, sync_playwright
+from playwright.sync_api import APIRequestContext, Browser
 
 from benchmarks.bench_pages import CLUSTERS
 from tests.e2e.product import Product
@@ -29,17 +29,12 @@ def upload_of(name: str) -> bytes:
     return gzip.compress(json.dumps(CLUSTERS[name]()).encode(), 1)
 
 
-def real_clusters(running: Product, names: Sequence[str] = REAL) -> dict[str, Cluster]:
+def real_clusters(running: Product, browser: Browser, names: Sequence[str] = REAL) -> dict[str, Cluster]:
     """Import recorded clusters, create and run a scenario of each; return their addresses."""
     headers = {"Authorization": f"Token {running.token()}", "Prefer": "wait=60"}
-    with sync_playwright() as playwright:
-        api = playwright.request.new_context(
-            base_url=f"{running.address}api/v1/", extra_http_headers=headers, timeout=PATIENCE * 1_000
-        )
-        try:
-            return {name: _imported(running, api, name) for name in names}
-        finally:
-            api.dispose()
+    with browser.new_context(base_url=f"{running.address}api/v1/", extra_http_headers=headers) as script:
+        script.set_default_timeout(PATIENCE * 1_000)
+        return {name: _imported(running, script.request, name) for name in names}
 
 
 def _imported(running: Product, api: APIRequestContext, name: str) -> Cluster:

@@ -2,33 +2,32 @@
 
 import json
 import time
+from base64 import b64decode
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
-from planner.runs.services.bundles import bundle_export
-from tests import factories
 from tests.e2e.product import Product
 from tests.e2e.test_scripts import call
-from tests.worker import do_work
+from tests.processes.installation import Installation
 
 PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
-def bundle(transactional_db: None) -> tuple[bytes, bytes, bytes]:
-    """The bundle of a run in the database of this process, with its input and its result."""
-    run = factories.run()
-    do_work(run)
-    assert run.result is not None, run.error
-    return bundle_export(run=run), run.input.content(), run.result.content()
+def bundle(tmp_path: Path) -> list[bytes]:
+    """The bundle of a run in an installation of its own, with its input and its result."""
+    installation = Installation(tmp_path / "other", {})
+    try:
+        return [b64decode(part) for part in installation.drive("exported_run")]
+    finally:
+        installation.close()
 
 
-def test_another_installation_reproduces_a_run_byte_for_byte(
-    running: Product, bundle: tuple[bytes, bytes, bytes]
-) -> None:
+def test_another_installation_reproduces_a_run_byte_for_byte(running: Product, bundle: list[bytes]) -> None:
     content, read, came_to = bundle
     token = running.token()
     form = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("run.zip", content)})

@@ -1,22 +1,25 @@
 """Editing the scheduler configuration by keyboard alone, with form and text in step."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from planner.clusters.sample.conf import SAMPLE_CONF
 from tests.e2e.product import Product, conf_editor, open_sample, wait_for_page
 
 
 @pytest.fixture
-def page(running: Product, browser_window: Browser) -> Page:
-    window = browser_window.new_page()
-    running.log_in(window)
-    open_sample(window)
-    window.get_by_role("link", name="Configuration").click()
-    wait_for_page(conf_editor(window))
-    return window
+def page(running: Product, session: BrowserContext) -> Iterator[Page]:
+    """A tab with the editor, whose library applies inline styles, which the browser reports as blocked."""
+    tab = session.new_page()
+    running.log_in(tab)
+    open_sample(tab)
+    tab.get_by_role("link", name="Configuration").click()
+    wait_for_page(conf_editor(tab))
+    yield tab
+    tab.close()
 
 
 def press(page: Page, name: str, key: str = "Enter") -> None:

@@ -15,15 +15,15 @@ OF_RUNS = ("", "jobs/", "jobs/?by=gate", "victims/", "decisions/", "nodes/", "fl
 
 
 @pytest.fixture(scope="module")
-def clusters(running: Product) -> dict[str, Cluster]:
+def clusters(running: Product, browser_window: Browser) -> dict[str, Cluster]:
     if not list(recorded()):
         unavailable("the recorded clusters are not here")
-    return real_clusters(running)
+    return real_clusters(running, browser_window)
 
 
 @pytest.fixture(scope="module")
-def window(clusters: dict[str, Cluster], running: Product, browser_window: Browser) -> Page:
-    """A window with a logged-in account, opened after the clusters, which need the event loop."""
+def window(running: Product, browser_window: Browser) -> Page:
+    """A window with a logged-in account."""
     page = browser_window.new_page()
     running.log_in(page)
     return page
