@@ -56,22 +56,19 @@ def past_rows(backup: Path) -> Rows:
 def migrate_and_fill(rows: Rows) -> dict[str, list[Row]]:
     """Apply every migration and fill its new tables; return the rows as first stored, by table."""
     executor = MigrationExecutor(connection)
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    tokens = executor.loader.graph.leaf_nodes("knox")
+    state = None
     filled: set[str] = set()
     kept: dict[str, list[Row]] = {}
-    for migration, _ in plan:
+    for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        state = executor.migrate([], plan=[(migration, False)], state=state)
         makes = any(isinstance(step, migrations.CreateModel) for step in migration.operations)
         if makes and migration.app_label == "planner":
-            state = MigrationExecutor(connection).migrate([("planner", migration.name), *tokens])
             with transaction.atomic():  # a row may refer to one further down
                 for model in in_order(state.apps, filled):
                     fill(model, rows.get(model._meta.label_lower, []))
                     filled.add(model._meta.label_lower)
                     kept[model._meta.db_table] = stored(model._meta.db_table)
                 connection.check_constraints()
-
-    MigrationExecutor(connection).migrate(executor.loader.graph.leaf_nodes())
     return kept
 
 

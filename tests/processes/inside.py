@@ -16,7 +16,7 @@ from planner.accounts.models import Role, User
 from planner.accounts.services.accounts import token_create
 from planner.accounts.services.second_factor import pending_secret, second_factor_begin, second_factor_confirm
 from planner.accounts.services.workspaces import workspace_create
-from planner.clusters.models import Snapshot
+from planner.clusters.models import Blob, Snapshot
 from planner.clusters.services.samples import sample_load
 from planner.runs.models import Run
 from planner.runs.services.bundles import bundle_export
@@ -24,6 +24,7 @@ from planner.runs.services.runs import run_create
 from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.services.rebases import rebase_create
 from planner.scenarios.services.scenarios import scenario_create
+from planner.web.selectors.status import status
 from tests import factories
 from tests.processes.forks import simulations_of
 from tests.worker import do_work
@@ -87,6 +88,19 @@ def database_mb() -> float:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         return float(cursor.fetchone()[0]) / 2**20
+
+
+def damage_document() -> None:
+    """Replace the content of the largest stored document."""
+    blob = Blob.objects.order_by("size").last()
+    assert blob is not None
+    Blob.objects.filter(pk=blob.pk).update(packed=Blob.of(b"something else").packed)
+
+
+def backup_status() -> tuple[str | None, str]:
+    """Return the newest backup and the last error, as the status page shows them."""
+    shown = status()
+    return shown.backup and str(shown.backup), shown.backup_error
 
 
 def schema() -> dict[str, dict[str, list[Any]]]:

@@ -9,16 +9,6 @@ import pytest
 from tests.processes.conftest import Databases
 from tests.processes.installation import Installation
 
-STATUS = """
-from planner.web.selectors.status import status
-print(status().backup, status().backup_error)
-"""
-DAMAGE = """
-from planner.models import Blob
-blob = Blob.objects.order_by("size").last()
-Blob.objects.filter(pk=blob.pk).update(packed=Blob.of(b"something else").packed)
-"""
-
 
 @pytest.mark.service
 @pytest.mark.parametrize(
@@ -67,9 +57,9 @@ def test_backup_detects_a_damaged_document(tmp_path: Path) -> None:
     installed = Installation(tmp_path / "var", {})
     try:
         installed.drive("submit", "1", "1")
+        installed.drive("damage_document")
     finally:
         installed.close()
-    installed.manage("shell", "--verbosity", "0", "--command", DAMAGE)
     file = tmp_path / "backup.jsonl.gz"
     assert "is damaged: its bytes do not have this hash" in installed.complaint("backup", str(file))
     assert not file.exists()
@@ -110,7 +100,7 @@ def test_workers_create_backups_and_keep_the_newest(installation: Installation, 
     new, old = sorted((path.name for path in folder.iterdir()), reverse=True)
     assert old == "queuecast-2026-01-03T000000Z.jsonl.gz"
     assert "No backup is due" in installation.manage("backup", "--if-due")
-    assert installation.manage("shell", "--verbosity", "0", "--command", STATUS).strip() == f"{folder / new}"
+    assert installation.drive("backup_status") == [str(folder / new), ""]
     assert "is whole" in installation.manage("restore", "--check", str(folder / new))
 
 
@@ -120,7 +110,8 @@ def test_failed_backup_is_shown_in_the_status(tmp_path: Path) -> None:
     blocked.write_text("no folder")
     installed.environment["QUEUECAST_BACKUP_DIR"] = str(blocked / "backups")
     output = installed.complaint("backup", "--if-due")
-    shown = installed.manage("shell", "--verbosity", "0", "--command", STATUS).strip().removeprefix("None ")
-    assert shown == "Not a directory"
+    backup, shown = installed.drive("backup_status")
+    installed.close()
+    assert (backup, shown) == (None, "Not a directory")
     assert shown in output
     assert str(blocked) in output

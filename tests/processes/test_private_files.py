@@ -21,10 +21,6 @@ HEAD = (
     "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000000\r\n\r\n"
     '--x\r\nContent-Disposition: form-data; name="files"; filename="a.yaml"\r\n\r\n'
 )
-TOKEN = """
-from tests import factories
-print(factories.token(factories.user("sender")))
-"""
 
 
 def test_written_files_are_readable_only_by_their_owner(tmp_path: Path) -> None:
@@ -59,7 +55,7 @@ def test_written_files_are_readable_only_by_their_owner(tmp_path: Path) -> None:
 def test_upload_of_a_killed_web_process_is_removed(tmp_path: Path) -> None:
     installed = Installation(tmp_path, {})
     installed.collect_static()
-    token = installed.manage("shell", "--verbosity", "0", "--command", TOKEN).strip()
+    token = installed.drive("caller")[0]
     server = Web(installed, services.free_port())
     try:
         with socket.create_connection(("127.0.0.1", server.port)) as client:

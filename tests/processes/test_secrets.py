@@ -18,11 +18,6 @@ from tests.processes.conftest import Databases
 from tests.processes.installation import Installation
 from tests.processes.topology import Web
 
-TOKEN = """
-from tests import factories
-print(factories.token(factories.user("sender")))
-"""
-
 
 def in_redis(url: str) -> Iterator[tuple[str, bytes]]:
     """Yield every key of every database of a Redis with its value."""
@@ -55,7 +50,7 @@ def test_planted_secret_is_in_no_file_response_log_or_store(tmp_path: Path, data
         installed.patience = 300.0
         try:
             installed.collect_static()
-            token = installed.manage("shell", "--verbosity", "0", "--command", TOKEN).split()[-1]
+            token = installed.drive("caller")[0]
             with (tmp_path / "web.log").open("wb") as log:
                 server = Web(installed, services.free_port(), log)
             actual = used(installed, server, token)

@@ -29,10 +29,6 @@ with connection.cursor() as rows:
     )
     rows.execute("update django_content_type set app_label = 'auth' where model = 'user'")
 """
-MAKE = """
-from planner.accounts.services.accounts import admin_create
-admin_create()
-"""
 NOW = """
 from django.contrib.auth import authenticate
 from django.contrib.contenttypes.models import ContentType
@@ -66,7 +62,8 @@ def test_upgraded_database_keeps_its_accounts(tmp_path: Path, address: str) -> N
 
 def test_older_backup_restores_its_accounts(tmp_path: Path) -> None:
     installed = Installation(tmp_path / "var", {})
-    installed.manage("shell", "--verbosity", "0", "--command", MAKE)
+    installed.drive("admin")
+    installed.close()
     file = tmp_path / "backup.jsonl.gz"
     installed.manage("backup", str(file))
     _, *rows, _ = gzip.decompress(file.read_bytes()).splitlines(keepends=True)
