@@ -27,7 +27,7 @@ FAMILIES = (
     "gated",
     "mutated",
 )
-EACH = trials([8, 20], always=1)
+EACH = trials([6, 20], always=1)
 """Scenarios of each family."""
 
 

@@ -285,10 +285,11 @@ def test_failed_session_does_not_affect_the_next_one() -> None:
 
 
 def test_variants_do_not_change_the_prepared_document() -> None:
-    for document in documents(5)[::5]:
+    """Every edit is made to half of the documents."""
+    for number, document in enumerate(documents(1)):
         prepared = prepare(document)
         before = encode(prepared.simulate())
-        for edit in ALL:
+        for edit in ALL[number % 2 :: 2]:
             prepared.simulate(edit(document, Random(1)))
         assert encode(prepared.simulate()) == before == from_scratch(document, {}, Options())
 
