@@ -54,7 +54,7 @@ def rows_of_module(django_db_setup: None, django_db_blocker: DjangoDbBlocker) ->
 
 
 @pytest.fixture
-def finished_run(transactional_db: None) -> Run:
+def finished_run(db: None) -> Run:
     """A run that a worker finished: one queue reclaims from the other."""
     return executed(factories.run())
 
