@@ -18,7 +18,6 @@ DEFAULT = "default"
 QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 MOST_OBJECTS = 10_000
 """The most objects that one edit may add."""
-SERVER_MADE = ("uid", "resourceVersion", "generation", "selfLink", "managedFields", "generateName")
 
 
 def job_of(fields: Mapping[str, Any], now: str | None) -> Json:
@@ -106,15 +105,6 @@ def _quantity_complaints(value: Any) -> Iterator[tuple[str, str, str, Any, str]]
 def usage(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request of one pod of this spec, with the scheduler's defaults."""
     return effective(spec, lambda container: container_requests(container, default_requests=True))
-
-
-def renamed(text: str, name: str, new_name: str) -> str:
-    """Return a name that began with the workload's, beginning with another one.
-
-    >>> renamed("train-0", "train", "train-copy-1"), renamed("worker", "train", "train-copy-1")
-    ('train-copy-1-0', 'train-copy-1-worker')
-    """
-    return new_name + text.removeprefix(name) if text.startswith(name) else f"{new_name}-{text}"
 
 
 def changed_manifest(kind: str, manifest: Mapping[str, Any], fields: Mapping[str, Any]) -> Json:

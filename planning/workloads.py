@@ -1,9 +1,8 @@
-"""The workloads of a scenario, as a run would see them, and edits of them.
+"""The workloads of a scenario, as a run would see them.
 
 A workload is a vcjob with its podgroup and pods, a podgroup with its pods, or a pod that has no podgroup.
 """
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,24 +11,17 @@ from planning.amounts import read_amounts
 from planning.contents import Objects
 from planning.nodes import FINISHED
 from planning.rows import Amounts, Quantities
-from planning.states import Json, ObjectKey
+from planning.states import ObjectKey
 from planning.workload_fields import (
     DEFAULT,
     JOBS,
     PODGROUPS,
     PODS,
     QUEUE_NAME,
-    SERVER_MADE,
-    changed_manifest,
-    renamed,
     requests_of,
-    usage,
 )
-from scheduler_core.controllers.usage import add, as_quantities
 from scheduler_core.controllers.vcjob import OVER
 from scheduler_core.model.pod_info import GROUP_NAME
-
-Wanted = dict[ObjectKey, Mapping[str, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -97,34 +89,6 @@ class Workloads:
             yield PODGROUPS, group
         if group:
             yield from ((PODS, pod) for pod in self._members.get(group, ()))
-
-    def removed(self, kind: str, key: str) -> Wanted:
-        """Return the edit that removes a workload with all its objects."""
-        return dict.fromkeys(self.parts(kind, key))
-
-    def copied(self, kind: str, key: str, count: int) -> Wanted:
-        """Return the edit that adds waiting copies: on no node, not yet started."""
-        wanted: Wanted = {}
-        parts = list(self.parts(kind, key))
-        for name in self._free_names(kind, key, count):
-            for part_kind, part in parts:
-                twin = self._twin(part_kind, part, key.partition("/")[2], name)
-                wanted[part_kind, f"{twin['metadata']['namespace']}/{twin['metadata']['name']}"] = twin
-        return wanted
-
-    def changed(self, kind: str, key: str, fields: Mapping[str, Any]) -> Wanted:
-        """Return the edit that changes fields of a workload in all its objects."""
-        wanted: Wanted = {}
-        for part_kind, part in self.parts(kind, key):
-            before = self._objects.get(part_kind, part)
-            assert before is not None, "parts are there"
-            wanted[part_kind, part] = changed_manifest(part_kind, before, fields)
-        group = self._group(kind, key)
-        if group and "replicas" in fields and kind != JOBS:
-            self._resize(wanted, group, fields["replicas"])
-        if group and {"requests", "minMember"} & fields.keys():
-            self._least(wanted, group)
-        return wanted
 
     def _sort(self) -> None:
         schedulers = self._objects.content.document.get("scheduler_names") or ["volcano"]
@@ -221,70 +185,9 @@ class Workloads:
                 pending += 1
         return running, pending
 
-    def _free_names(self, kind: str, key: str, count: int) -> list[str]:
-        namespace, _, name = key.partition("/")
-        taken = {JOBS: self.jobs, PODGROUPS: self.podgroups, PODS: self.pods}[kind]
-        names: list[str] = []
-        number = 0
-        while len(names) < count:
-            number += 1
-            if f"{namespace}/{name}-copy-{number}" not in taken:
-                names.append(f"{name}-copy-{number}")
-        return names
-
-    def _twin(self, kind: str, key: str, name: str, new_name: str) -> Json:
-        """Return a waiting copy of an object with another name of the workload."""
-        given = self._objects.get(kind, key)
-        twin: Json = copy.deepcopy(dict(given or {}))
-        metadata = {part: value for part, value in twin["metadata"].items() if part not in SERVER_MADE}
-        metadata["namespace"] = metadata.get("namespace") or DEFAULT
-        metadata["name"] = renamed(metadata["name"], name, new_name)
-        annotations = metadata.get("annotations") or {}
-        if GROUP_NAME in annotations:
-            annotations[GROUP_NAME] = renamed(annotations[GROUP_NAME], name, new_name)
-        for owner in metadata.get("ownerReferences") or ():
-            if owner.get("name") == name:
-                owner["name"] = new_name
-                owner.pop("uid", None)
-        if now := self._objects.content.document.get("now"):
-            metadata["creationTimestamp"] = now
-        twin["metadata"] = metadata
-        twin["status"] = {} if kind == JOBS else {"phase": "Pending"}
-        if kind == PODS:
-            twin["spec"] = {part: value for part, value in twin["spec"].items() if part != "nodeName"}
-        return twin
-
-    def _resize(self, wanted: Wanted, group: str, replicas: int) -> None:
-        """Add waiting pods like the first one, or remove pods, waiting ones first."""
-        members = [key for key in self._members.get(group, ()) if not self._is_over(key)]
-        waiting_last = sorted(members, key=lambda key: not (self.pods[key].get("spec") or {}).get("nodeName"))
-        wanted.update(((PODS, key), None) for key in waiting_last[replicas:])
-        if not members:
-            return
-        namespace, _, first = members[0].partition("/")
-        number = 0
-        for _ in range(replicas - len(members)):
-            number += 1
-            while f"{namespace}/{first}-more-{number}" in self.pods:
-                number += 1
-            twin = self._twin(PODS, members[0], first, f"{first}-more-{number}")
-            twin["metadata"]["annotations"][GROUP_NAME] = group.partition("/")[2]
-            like = wanted.get((PODS, members[0])) or {}
-            twin["spec"] = {**(like.get("spec") or twin["spec"])}
-            twin["spec"].pop("nodeName", None)
-            wanted[PODS, f"{namespace}/{first}-more-{number}"] = twin
+    def _alive(self, group: str) -> list[str]:
+        """Return the pods of a PodGroup that are not finished."""
+        return [key for key in self._members.get(group, ()) if not self._is_over(key)]
 
     def _is_over(self, key: str) -> bool:
         return (self.pods[key].get("status") or {}).get("phase") in FINISHED
-
-    def _least(self, wanted: Wanted, group: str) -> None:
-        """Recalculate minResources from the gang's requests, if the PodGroup has it."""
-        podgroup = wanted.get((PODGROUPS, group))
-        spec = (podgroup or {}).get("spec") or {}
-        members = [key for key in self._members.get(group, ()) if wanted.get((PODS, key))]
-        if podgroup is None or "minResources" not in spec or not members:
-            return
-        pod = wanted[PODS, members[0]] or {}
-        total: dict[str, Any] = {}
-        add(total, usage(pod.get("spec") or {}), int(spec.get("minMember") or 0))
-        wanted[PODGROUPS, group] = {**podgroup, "spec": {**spec, "minResources": as_quantities(total)}}

@@ -258,8 +258,8 @@ def _fields(row: Queue) -> dict[str, Any]:
 
 
 def _circling(placed: Iterable[PlacedQueue]) -> list[PlacedQueue]:
-    """Return the queues in cycles."""
-    by_name = {one.row.name: one for one in placed}
+    """Return the queues in cycles; nobody reads a parent of root."""
+    by_name = {one.row.name: one for one in placed if one.row.name != "root"}
     circling: list[PlacedQueue] = []
     for one in by_name.values():
         passed, name = set(), one.row.parent

@@ -17,8 +17,8 @@ from planning.importing import read_cluster
 from planning.nodes import name_problems
 from planning.rows import Problem
 from planning.states import ObjectKey, object_key
+from planning.workload_edits import Wanted, WorkloadEdits
 from planning.workload_fields import JOBS, KINDS, MOST_OBJECTS, field_problems, job_of
-from planning.workloads import Wanted, Workloads
 
 ADDED_KINDS = (*KINDS, "priorityclasses")
 """The lists that a text of new workloads may contain."""
@@ -103,7 +103,7 @@ def workload_update(
     """Change queue, priority class, minMember, replicas or requests; raises as `objects_write` does."""
     workloads = _locked(scenario, expected_revision, user)
     _require(workloads, kind, key)
-    if problems := field_problems(f"{kind}.{key}", fields):
+    if problems := field_problems(f"{kind}.{key}", fields) or [*workloads.problems(kind, key, fields)]:
         raise Invalid(problems)
     wanted = workloads.changed(kind, key, fields)
     return objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
@@ -120,12 +120,12 @@ def workload_remove(
     return objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
 
 
-def _locked(scenario: Scenario, expected: int, user: User | None) -> Workloads:
+def _locked(scenario: Scenario, expected: int, user: User | None) -> WorkloadEdits:
     revision_lock(scenario=scenario, expected=expected, user=user)
-    return Workloads(objects_in(scenario, state_of(scenario)))
+    return WorkloadEdits(objects_in(scenario, state_of(scenario)))
 
 
-def _require(workloads: Workloads, kind: str, key: str) -> None:
+def _require(workloads: WorkloadEdits, kind: str, key: str) -> None:
     if workloads.row(kind, key) is None:
         message = "No such workload."
         problem = Problem("workload.missing", "error", message, path=f"{kind}.{key}", fix="Choose another.")
@@ -133,7 +133,7 @@ def _require(workloads: Workloads, kind: str, key: str) -> None:
 
 
 def _write(
-    scenario: Scenario, workloads: Workloads, wanted: Wanted, expected: int, user: User | None
+    scenario: Scenario, workloads: WorkloadEdits, wanted: Wanted, expected: int, user: User | None
 ) -> list[ObjectKey]:
     """Add objects; raise Invalid if one exists already."""
     there = {"jobs": workloads.jobs, "podgroups": workloads.podgroups, "pods": workloads.pods}

@@ -13,9 +13,12 @@ from planner.accounts.models import Role
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.history import undo
+from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.queues import queue_update
+from planner.scenarios.services.workloads import workload_copy, workload_update
 from planning.nodes import node_rows
 from planning.workloads import WorkloadRow, Workloads
+from scheduler_core.controllers import expand_jobs
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -304,3 +307,115 @@ def test_an_invalid_workload_patch_is_refused(api: APIClient, scenario: Scenario
     assert api.patch(at, patch, headers={"If-Match": "1"}).status_code == 422
     assert api.patch(at, {"queue": "waits"}).status_code == 428
     assert not scenario.object_changes.exists()
+
+
+def controlled(name: str, task: str, cpu: str) -> dict[str, Any]:
+    """Return a running pod of the job `train`, as its controller makes it."""
+    pod = factories.pod(name, "train-u1", node="n0", cpu=cpu)
+    template = {"volcano.sh/template-uid": f"train-{task}", "volcano.sh/job-name": "train"}
+    pod["metadata"]["annotations"] |= template
+    return pod
+
+
+@pytest.fixture
+def running_job(db: None) -> Scenario:
+    """A scenario with a running vcjob of two tasks, its PodGroup and pods."""
+    document = factories.cluster()
+    requests = {"worker": "2", "ps": "1"}
+    tasks = [
+        {
+            "name": name,
+            "replicas": replicas,
+            "template": {
+                "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]}
+            },
+        }
+        for (name, cpu), replicas in zip(requests.items(), (2, 1), strict=True)
+    ]
+    metadata = {"name": "train", "namespace": "default", "uid": "u1"}
+    spec = {"schedulerName": "volcano", "queue": "busy", "minAvailable": 3, "tasks": tasks}
+    kind = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job"}
+    group = factories.podgroup("train-u1", "busy", min_member=3)
+    group["metadata"]["ownerReferences"] = [{**kind, "name": "train", "uid": "u1"}]
+    group["spec"]["minResources"] = {"cpu": "5"}
+    document["jobs"] = [{**kind, "metadata": metadata, "spec": spec}]
+    document["podgroups"].append(group)
+    names = (("train-worker-0", "worker"), ("train-worker-1", "worker"), ("train-ps-0", "ps"))
+    document["pods"] += [controlled(name, task, requests[task]) for name, task in names]
+    return factories.scenario(document=document)
+
+
+def change(scenario: Scenario, **fields: object) -> WorkloadRow:
+    key = "default/train"
+    seen = scenario.revision
+    workload_update(scenario=scenario, kind="jobs", key=key, fields=fields, expected_revision=seen)
+    return row(scenario, "jobs", key)
+
+
+def test_requests_and_replicas_of_a_job_are_those_of_its_first_task(running_job: Scenario) -> None:
+    change(running_job, requests={"cpu": "3"})
+    there = objects_in(running_job, state_of(running_job))
+    asked = {
+        name: pod["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+        for name, pod in there.of_kind("pods").items()
+        if "train" in name
+    }
+    assert asked == {"default/train-worker-0": "3", "default/train-worker-1": "3", "default/train-ps-0": "1"}
+    group = there.get("podgroups", "default/train-u1")
+    assert group is not None
+    assert group["spec"]["minResources"]["cpu"] == "7"
+    fewer = change(running_job, replicas=2)
+    assert (fewer.replicas, fewer.running, fewer.pending) == (2, 2, 0)
+    assert "default/train-worker-1" not in workloads(running_job).pods
+
+
+def test_a_copied_job_has_the_podgroup_of_its_controller_and_templates_of_its_own(
+    running_job: Scenario,
+) -> None:
+    copied = {"scenario": running_job, "kind": "jobs", "key": "default/train", "count": 1}
+    workload_copy(**copied, expected_revision=1)
+    there = workloads(running_job)
+    made = expand_jobs(
+        list(there.jobs.values()),
+        podgroups=there.podgroups,
+        pods=there.pods,
+        namespaces=(),
+        class_values={},
+        scheduler_names=["volcano"],
+    )
+    assert (list(made.podgroups), list(made.pods)) == ([], [])
+    pod = there.pods["default/train-copy-1-ps-0"]
+    assert pod["metadata"]["annotations"]["volcano.sh/template-uid"] == "train-copy-1-ps"
+    assert row(running_job, "jobs", "default/train-copy-1").pending == 3
+    workload_copy(**{**copied, "kind": "podgroups", "key": "default/train-u1"}, expected_revision=2)
+    assert row(running_job, "jobs", "default/train").running == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "fields", "rules"),
+    [
+        ("jobs", "default/train", {"replicas": 0}, {"replicas": "number.range"}),
+        ("podgroups", "default/empty", {"replicas": 2}, {"replicas": "workload.no_pod"}),
+        (
+            "pods",
+            "default/single",
+            {"replicas": 2, "minMember": 1},
+            {"replicas": "workload.field", "minMember": "workload.field"},
+        ),
+    ],
+)
+def test_a_change_that_a_workload_cannot_have_is_refused(
+    api: APIClient, running_job: Scenario, kind: str, key: str, fields: Any, rules: dict[str, str]
+) -> None:
+    single = factories.pod("single", "")
+    single["metadata"]["annotations"] = {}
+    wanted = {
+        ("pods", "default/single"): single,
+        ("podgroups", "default/empty"): factories.podgroup("empty", "busy"),
+    }
+    objects_write(scenario=running_job, wanted=wanted, expected_revision=1)
+    at = f"/api/v1/scenarios/{running_job.pk}/workloads/{kind}/{key}/"
+    refused = api.patch(at, fields, headers={"If-Match": "2"})
+    assert refused.status_code == 422
+    found = {problem["path"]: problem["rule"] for problem in refused.json()["problems"]}
+    assert found == {f"{kind}.{key}.{field}": rule for field, rule in rules.items()}
