@@ -22,7 +22,6 @@ from planner.errors import Busy, Invalid
 from planner.work.lifecycle import work_enqueue
 from planner.work.subprocess_runner import ChildFailed, Limits
 from planning.archive import archived
-from planning.demands import counted
 from planning.documents import encoded, items
 from planning.importing import Files, Imported, OpenFiles, holds_more, read_cluster
 from planning.rows import Problem
@@ -111,12 +110,9 @@ def _go_on(done: float, doing: str) -> bool:
 
 
 def packed(read: Imported) -> ClusterRead:
-    """Return a cluster with packed objects, and count its demand; slow, so call it outside transactions."""
-    content = None if read.has_errors else Blob.of(encoded(read.document))
-    if content is not None and (demand := counted(read.document)) is not None:
-        demand_store(content.sha256, demand)
+    """Return a cluster with packed objects; slow, so call it outside transactions."""
     return ClusterRead(
-        content=content,
+        content=None if read.has_errors else Blob.of(encoded(read.document)),
         scheduler_conf=read.scheduler_conf,
         counts=read.counts,
         unknown_kinds=read.unknown_kinds,

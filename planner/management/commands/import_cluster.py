@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
+from planner.clusters.selectors.demand import demand_store
 from planner.clusters.services.imports import cluster_read, packed
 from planner.clusters.services.snapshots import cluster_import
 from planner.errors import Invalid
@@ -14,6 +15,7 @@ from planner.management.installed import InstalledCommand
 from planner.management.workspaces import workspace_named
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.scenarios import scenario_create
+from planning.demands import counted
 from planning.importing import EXPORT, Files
 from planning.rows import Problem
 
@@ -47,6 +49,8 @@ class Command(InstalledCommand):
         name = (name or files[0].name)[:253]
         provenance = ", ".join(path.name for path in files)[:500]
         found = packed(read)
+        if found.content is not None and (demand := counted(read.document)) is not None:
+            demand_store(found.content.sha256, demand)
         try:
             with transaction.atomic():
                 snapshot = cluster_import(read=found, workspace=into, name=name, provenance=provenance)

@@ -74,8 +74,6 @@ def workloads_follow(*, scenario: Scenario, before: State, renamed: Mapping[str,
     Workloads of the snapshot whose queue has kept its name until now are renamed on reading. `before` is the
     state before the renaming, `renamed` has the new name of each renamed queue by its name before.
     """
-    if not renamed:
-        return []
     objects, state = objects_in(scenario, before), state_of(scenario)
     now = renamed_queues(state.queues.values())
     is_read_so = all(before.queues[name].imported_name == name for name in renamed)

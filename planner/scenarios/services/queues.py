@@ -86,8 +86,9 @@ def queues_update(
             named[after["name"]].save(force_update=True)
         changes += changed
     renamed = {name: after["name"] for name, (_, after) in batch.edited.items() if after["name"] != name}
-    changes += workloads_follow(scenario=scenario, before=before, renamed=renamed)
-    targets_follow(scenario=scenario, renamed=renamed)
+    if renamed:
+        changes += workloads_follow(scenario=scenario, before=before, renamed=renamed)
+        targets_follow(scenario=scenario, renamed=renamed)
     revision_raise(scenario=scenario, user=user, changes=changes)
     return [named[after["name"]] for _, after in batch.edited.values()]
 
