@@ -172,6 +172,20 @@ def queues_of(manifests: Iterable[Mapping[str, Any]]) -> list[Queue]:
     return list(rows.values())
 
 
+def added_again(row: Queue, imported: Iterable[Queue], present: Iterable[QueueFields]) -> Queue:
+    """Return a new queue with what its spec lacks from the removed queue of its name in the snapshot.
+
+    The cluster knows names only: there the queue stays, with its creation time and its place in the list.
+    """
+    kept = {other.imported_name for other in present}
+    for removed in imported:
+        if removed.name == row.name and row.name not in kept:
+            apply_spec(removed, queue_spec(row))
+            removed.imported_name = ""
+            return removed
+    return row
+
+
 def duplicate_row(row: QueueFields) -> Queue:
     """Return a queue with the same spec, without status and cluster metadata."""
     manifest = queue_manifest(row)

@@ -11,7 +11,7 @@ from planner.accounts.models import User
 from planner.clusters.selectors.contents import content_if_needed
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.scenarios import objects_in, state_of
+from planner.scenarios.selectors.scenarios import first_queues, objects_in, state_of
 from planner.scenarios.services.history import queue_rows_save
 from planner.scenarios.services.objects import object_rows_save
 from planner.scenarios.services.revisions import revision_lock, revision_raise
@@ -20,7 +20,7 @@ from planning.conf import conf_problems
 from planning.importing import read_objects
 from planning.objects import bare_objects, object_problems
 from planning.queue_edits import queue_problems, removal_problems
-from planning.queues import Queue, apply_spec, queue_row, queue_spec
+from planning.queues import Queue, added_again, apply_spec, queue_row, queue_spec
 from planning.rows import Problem
 from planning.states import (
     CONF,
@@ -64,7 +64,13 @@ def document_update(
     problems = [*_contradictions(wanted)]
     edits = [
         *_conf(state, wanted.conf, problems),
-        *_queues(state, wanted.objects.get(QUEUES, ()), wanted.removed.get(QUEUES, ()), problems),
+        *_queues(
+            state,
+            wanted.objects.get(QUEUES, ()),
+            wanted.removed.get(QUEUES, ()),
+            first_queues(scenario.snapshot),
+            problems,
+        ),
         *_objects(scenario, state, wanted, problems),
     ]
     if problems:
@@ -113,7 +119,11 @@ def _conf(state: State, text: str | None, problems: list[Problem]) -> list[Edit]
 
 
 def _queues(
-    state: State, manifests: Sequence[Json], removed: Sequence[str], problems: list[Problem]
+    state: State,
+    manifests: Sequence[Json],
+    removed: Sequence[str],
+    imported: Sequence[Queue],
+    problems: list[Problem],
 ) -> list[Edit]:
     """Write queues into a state; return the edits, and append problems of those that are impossible."""
     # Of two objects of one name the last one counts.
@@ -136,8 +146,9 @@ def _queues(
             problems += queue_problems("", written, others)
             position += 1
             wanted.position = position
-            state.queues[wanted.name] = wanted
-            edits.append(Edit(QUEUES, wanted.name, after=kept_queue(wanted)))
+            added = added_again(wanted, imported, state.queues.values())
+            state.queues[added.name] = added
+            edits.append(Edit(QUEUES, added.name, after=kept_queue(added)))
             continue
         problems += queue_problems(wanted.name, written, parents | {wanted.name: ""})
         edits += _changed(present, fields)

@@ -15,7 +15,7 @@ from planner.errors import Invalid
 from planner.rules import row_validate
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.preview import cluster_total
-from planner.scenarios.selectors.scenarios import state_of
+from planner.scenarios.selectors.scenarios import first_queues, state_of
 from planner.scenarios.services.objects import workloads_follow
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planning.queue_edits import (
@@ -29,6 +29,7 @@ from planning.queue_edits import (
 )
 from planning.queues import Queue as PlannedQueue
 from planning.queues import (
+    added_again,
     apply_spec,
     duplicate_row,
     merge_patch,
@@ -182,9 +183,9 @@ def queue_save(*, scenario: Scenario, queue: PlannedQueue) -> Queue:
 
 
 def _add(scenario: Scenario, queue: PlannedQueue, user: User | None) -> Queue:
-    last = scenario.queues.order_by("-position").values_list("position", flat=True).first()
-    queue.position = 0 if last is None else last + 1
-    return _added(scenario, queue, user)
+    present = list(scenario.queues.all())
+    queue.position = max((row.position for row in present), default=-1) + 1
+    return _added(scenario, added_again(queue, first_queues(scenario.snapshot), present), user)
 
 
 def _added(scenario: Scenario, queue: PlannedQueue, user: User | None) -> Queue:

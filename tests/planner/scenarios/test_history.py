@@ -10,14 +10,23 @@ from planner.clusters.selectors.contents import content_of
 from planner.errors import Invalid, RoleTooLow, StaleRevision
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import steps
-from planner.scenarios.selectors.scenarios import SNAPSHOT, START, differences_from, state_at, state_of
+from planner.scenarios.selectors.scenarios import (
+    SNAPSHOT,
+    START,
+    differences_from,
+    first_queues,
+    state_at,
+    state_of,
+)
 from planner.scenarios.services.branches import scenario_branch
+from planner.scenarios.services.documents import Wanted, document_update
 from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
 from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
 from planner.scenarios.services.scenarios import conf_update
 from planner.scenarios.services.workloads import workload_copy, workload_remove
 from planning.contents import frozen_input
+from planning.queues import queue_manifest, queue_spec
 from planning.states import State
 from tests import factories
 from tests.trials import trials
@@ -175,6 +184,21 @@ def test_a_queue_added_again_after_its_removal_differs_by_field(scenario: Scenar
     weight = differences_from(scenario, SNAPSHOT)[0]
     difference_revert(scenario=scenario, difference=weight, base=SNAPSHOT, expected_revision=3)
     assert scenario.queues.get(name="waits").weight == 1
+
+
+@pytest.mark.parametrize("is_document", [False, True])
+def test_a_queue_added_again_as_it_was_gives_the_same_run(scenario: Scenario, is_document: bool) -> None:
+    before = frozen(scenario)
+    queue_remove(scenario=scenario, name="busy", subtree=True, expected_revision=1)
+    seen = {"scenario": scenario, "expected_revision": 2}
+    busy = next(row for row in first_queues(scenario.snapshot) if row.name == "busy")
+    assert busy.created
+    if is_document:
+        document_update(wanted=Wanted(objects={"queues": [queue_manifest(busy)]}), **seen)
+    else:
+        queue_create(spec={name: value for name, value in queue_spec(busy).items() if value}, **seen)
+    assert frozen(scenario) == before
+    assert differences_from(scenario, SNAPSHOT) == []
 
 
 def test_a_single_difference_is_reverted(scenario: Scenario) -> None:
