@@ -173,7 +173,7 @@ def queues_of(manifests: Iterable[Mapping[str, Any]]) -> list[Queue]:
 
 
 def added_again(row: Queue, imported: Iterable[Queue], present: Iterable[QueueFields]) -> Queue:
-    """Return a new queue with what its spec lacks from the removed queue of its name in the snapshot.
+    """Return a new queue as the removed one of its name in the snapshot, if there is one, with its spec.
 
     The cluster knows names only: there the queue stays, with its creation time and its place in the list.
     """
@@ -181,7 +181,6 @@ def added_again(row: Queue, imported: Iterable[Queue], present: Iterable[QueueFi
     for removed in imported:
         if removed.name == row.name and row.name not in kept:
             apply_spec(removed, queue_spec(row))
-            removed.imported_name = ""
             return removed
     return row
 

@@ -162,6 +162,8 @@ def queue_restore(
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     if problems := tree_problems(queue_spec(queue), _parents(scenario)):
         raise Invalid(problems)
+    if scenario.queues.filter(imported_name=queue.imported_name).exists():
+        queue.imported_name = ""  # it has been added again since, and renamed
     return _added(scenario, queue, user)
 
 

@@ -132,12 +132,19 @@ def test_workloads_follow_a_renamed_queue(scenario: Scenario) -> None:
     assert text.count('"queue":"team"') == 2
 
 
-def test_workloads_follow_a_renamed_queue_that_has_taken_a_name_of_the_snapshot(scenario: Scenario) -> None:
+@pytest.mark.parametrize("is_added", [True, False])
+def test_workloads_follow_a_renamed_queue_that_has_taken_a_name_of_the_snapshot(
+    scenario: Scenario, is_added: bool
+) -> None:
     queue_remove(scenario=scenario, name="waits", subtree=True, expected_revision=1)
-    queue_create(scenario=scenario, spec={"name": "waits"}, expected_revision=2)
+    if is_added:
+        queue_create(scenario=scenario, spec={"name": "waits"}, expected_revision=2)
+    else:
+        queue_update(scenario=scenario, name="busy", patch={"name": "waits"}, expected_revision=2)
     queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=3)
     assert '"queue":"waits"' not in frozen(scenario).decode()
     assert state_at(scenario, 4).as_copy() == state_of(scenario).as_copy()
+    assert scenario.object_changes.exists() is not is_added
     undo(scenario=scenario, expected_revision=4)
     assert not scenario.object_changes.exists()
     assert '"queue":"team"' not in frozen(scenario).decode()
@@ -244,6 +251,17 @@ def test_reverting_a_removal_restores_the_object(scenario: Scenario) -> None:
     objects_write(scenario=scenario, wanted=node, expected_revision=3)
     change_revert(scenario=scenario, change=Change.objects.get(revision=4), expected_revision=4)
     assert frozen(scenario) == before
+
+
+def test_a_queue_is_restored_beside_the_one_that_was_added_again_and_renamed(scenario: Scenario) -> None:
+    queue_remove(scenario=scenario, name="waits", subtree=True, expected_revision=1)
+    queue_create(scenario=scenario, spec={"name": "waits", "weight": 3}, expected_revision=2)
+    queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=3)
+    removal = scenario.changes.get(revision=2, key="waits")
+    change_revert(scenario=scenario, change=removal, expected_revision=4)
+    named = dict(scenario.queues.values_list("name", "imported_name"))
+    assert (named["team"], named["waits"]) == ("waits", "")
+    assert state_at(scenario, 5).as_copy() == state_of(scenario).as_copy()
 
 
 def test_a_branch_starts_with_the_state_of_its_parent(scenario: Scenario) -> None:

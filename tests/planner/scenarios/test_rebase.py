@@ -16,7 +16,7 @@ from planner.clusters.models import Snapshot
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors import rebases
 from planner.scenarios.services.nodes import nodes_remove, nodes_update
-from planner.scenarios.services.queues import queue_update
+from planner.scenarios.services.queues import queue_create, queue_remove, queue_update
 from planner.scenarios.services.scenarios import conf_update
 from planner.scenarios.views import changes
 from planning.contents import Content, frozen_input, renamed_queues
@@ -477,6 +477,26 @@ def rebased_with(edit: Json, later: Json, take: str) -> tuple[list[tuple[str, st
     state.objects = dict(edit)
     found = resolved_rebase(base, state, newer, take)
     return [(one.what, one.kind, one.key) for one in found.conflicts], found.state
+
+
+@pytest.mark.django_db
+def test_a_queue_added_again_is_merged_by_field() -> None:
+    scenario = factories.scenario()
+    queue_remove(scenario=scenario, name="waits", subtree=False, expected_revision=1)
+    spec = {"name": "waits", "weight": 5, "reclaimable": True, "state": "Open"}
+    queue_create(scenario=scenario, spec=spec, expected_revision=2)
+    document = factories.cluster()
+    document["queues"][1]["spec"]["priority"] = 9
+    document["queues"][1]["spec"]["weight"] = 7
+    snapshot = factories.snapshot(document)
+    conflicts = rebases.rebase_of(scenario, snapshot, {}).conflicts
+    assert [
+        (one.what, one.key, one.field, one.ours, one.theirs) for one in conflicts if one.field == "weight"
+    ] == [("both_changed", "waits", "weight", 5, 7)]
+    for take, weight in ((OURS, 5), (THEIRS, 7)):
+        carried = rebases.rebase_of(scenario, snapshot, {conflict.id: take for conflict in conflicts})
+        assert not carried.problems
+        assert (carried.state.queues["waits"].weight, carried.state.queues["waits"].priority) == (weight, 9)
 
 
 def test_a_workload_changed_here_and_removed_there_is_one_conflict() -> None:
