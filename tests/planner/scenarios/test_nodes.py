@@ -33,6 +33,14 @@ def page(browser: Client, scenario: Scenario, query: str = "") -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", content))
 
 
+def test_no_filter_is_blamed_where_there_are_no_nodes(browser: Client, scenario: Scenario) -> None:
+    assert "No node matches All 2 nodes" in page(browser, scenario, "?filter=nothing-like-it")
+    without = factories.scenario(document={**factories.cluster(), "nodes": []})
+    actual = page(browser, without)
+    assert "No nodes" in actual
+    assert "No node matches" not in actual
+
+
 def test_pools_and_nodes_are_shown_with_units(browser: Client, scenario: Scenario) -> None:
     actual = page(browser, scenario)
     assert "2 0 8 cores 32 GiB 110 pods" in actual
