@@ -81,7 +81,10 @@ def _evicted(verdict: Verdict) -> float:
 def _starved(verdict: Verdict) -> str:
     count = verdict.counts["starved"]
     if not verdict.divided:
-        return "No queue has a deserved amount: neither proportion nor capacity divides the cluster."
+        return (
+            "No queue has a deserved amount: none has a PodGroup, or neither proportion nor capacity is "
+            "configured."
+        )
     unmeasured = verdict.counts.get("unmeasured", 0)
     if not count and unmeasured:
         have = agreed(unmeasured, "has", "have")

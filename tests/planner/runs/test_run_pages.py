@@ -12,6 +12,7 @@ from planner.work.lifecycle import work_claim, work_fail, work_heartbeat
 from tests import factories
 from tests.planner.pages import fragment, htmx_headers, text_of, visible_text
 from tests.planner.recorded import finish, finished_run
+from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db
 
@@ -205,6 +206,17 @@ def test_the_queue_filter_matches_names(browser: Client, run: Run) -> None:
     assert ">q-1<" in shown
     assert ">q-0<" not in shown
     assert "No queue matches" in fragment(browser, f"{page_of(run)}?queue=nobody", "amounts")
+
+
+def test_a_run_without_jobs_and_nodes_blames_neither_a_filter_nor_the_configuration(browser: Client) -> None:
+    empty = {**factories.cluster(), "nodes": [], "podgroups": [], "pods": []}
+    run = factories.run(factories.scenario(document=empty))
+    do_work(run)
+    page = re.sub(r"\s+", " ", text_of(browser.get(page_of(run))))
+    assert "No queue has a PodGroup" in page
+    assert "none has a PodGroup, or neither proportion nor capacity is configured" in page
+    assert "none has a PodGroup, or neither" in text_of(browser.get(f"{page_of(run)}steps/0/"))
+    assert "The cluster has none." in text_of(browser.get(f"{page_of(run)}nodes/"))
 
 
 def test_decisions_are_filtered(browser: Client, run: Run) -> None:
