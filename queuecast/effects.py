@@ -20,6 +20,7 @@ Place = Callable[[Mapping[str, Any]], Json]
 
 _OF_THE_FORM = ("apiVersion", "kind")
 """Keys of a manifest that an object of a document may lack."""
+_EMPTY: tuple[Any, ...] = (None, {}, [])
 _QUEUE = ("deserved", "allocated", "share")
 
 
@@ -111,13 +112,18 @@ class Effects:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
-    """Return the differences between two documents: kind, name, field, before, after."""
+    """Return the differences between two documents: kind, name, field, before, after.
+
+    An empty part of a queue is like none: a server does not keep it.
+    """
     found: list[Json] = []
     for one in differences([manifests.resolve(before), manifests.resolve(after)]):
         if one.kind == "scheduler_conf":
             found += _conf_changes(*one.values)
         elif one.field not in _OF_THE_FORM:
             was, now = one.values
+            if one.kind == "queues" and was in _EMPTY and now in _EMPTY:
+                continue
             found.append(
                 {"kind": one.kind, "name": one.name, "field": one.field, "before": was, "after": now}
             )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from planning.queues import merge_patch
 from queuecast.__main__ import main
+from queuecast.effects import changes
 from queuecast.job_parts import parts_of
 from queuecast.plan_export import patch_between, plan_of, unsaid
 from tests import factories
@@ -156,6 +157,12 @@ CLUSTER = {
     "pods": [factories.pod("train-0", "train-1")],
 }
 """A chain of queues, and a job whose PodGroup carries its name and uid."""
+
+
+def test_an_empty_part_of_a_queue_is_no_difference() -> None:
+    planned = {"queues": [{"metadata": {"name": "a", "annotations": {}}, "spec": {"weight": 1}}]}
+    kept = {"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 1}, "status": {}}]}
+    assert changes(kept, planned) == []
 
 
 def test_a_podgroup_belongs_to_the_job_that_its_name_carries() -> None:
