@@ -40,7 +40,10 @@ def is_large_bundle(file: IO[bytes]) -> bool:
 
 
 def bundle_import(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:
-    """Store the cluster of a bundle as snapshot and scenario, and queue its run over the same bytes."""
+    """Store the cluster of a bundle as snapshot and scenario, and queue its run.
+
+    The run has the bundle's input, but for annotations that imports discard and no session reads.
+    """
     with read_by_child([("run.zip", file)], is_bundle=True) as read:
         found, about = kept_of(read), read.about
         if found.content is None or about is None:
