@@ -138,7 +138,7 @@ class _World:
             address,
             calls.uploaded(self._bodies[route.method, short]),
             format=calls.body_format(short),
-            headers={"If-Match": str(self._scenario.revision)},
+            headers={"If-Match": calls.tag(short, self._scenario)},
         )
 
     def _query(self, route: Route) -> str:

@@ -8,6 +8,7 @@ from planner.accounts.models import Role, User
 from planner.accounts.services.invitations import invitation_create, invitation_offer
 from planner.accounts.services.sessions import sessions_of
 from planner.clusters.models import Snapshot
+from planner.forecasts.selectors.targets import targets_tag, wait_targets
 from planner.forecasts.services.prices import prices_set
 from planner.runs.models import Run
 from planner.runs.services.bundles import bundle_export
@@ -47,6 +48,12 @@ def objects(run: Run, scenario: Scenario) -> dict[str, Any]:
         "invitation_id": invitation_create(workspace=run.workspace, role=Role.VIEWER, user=admin)[0].pk,
         "link_id": link_create(run=run, user=admin)[0].pk, "token_key": "of-nobody", "session": "of-nobody",
     }  # fmt: skip
+
+
+def tag(name: str, scenario: Scenario) -> str:
+    """Return the current ETag of what a call of this name edits."""
+    is_of_targets = name == "scenario-targets"
+    return targets_tag(wait_targets(scenario)) if is_of_targets else str(scenario.revision)
 
 
 def later_snapshot() -> Snapshot:

@@ -118,7 +118,7 @@ class Bundles(WorkspaceView):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Store a bundle's cluster as snapshot and scenario, and repeat its run, which gives the same result."""
+        """Store a bundle's cluster as snapshot and scenario, and repeat its run with the same result."""
         workspace = self.workspace_for_import()
         serializer = BundleFile(data=request.data)
         serializer.is_valid(raise_exception=True)

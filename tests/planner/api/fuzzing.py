@@ -132,7 +132,7 @@ class World:
             case.query = query | {name: value for name, value in wanted.items() if name in taken}
         if not _is_wrong(case, ParameterLocation.HEADER):
             taken = {parameter.name for parameter in case.operation.headers}
-            actual = {"If-Match": f'"{self._scenario.revision}"'}
+            actual = {"If-Match": f'"{calls.tag(self._route(case), self._scenario)}"'}
             case.headers = {name: value for name, value in (case.headers or {}).items() if name != "Prefer"}
             case.headers.update({name: value for name, value in actual.items() if name in taken})
 
