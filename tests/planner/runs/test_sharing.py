@@ -72,6 +72,7 @@ def test_links_are_created_and_revoked_on_the_page(client: Client, finished_run:
 
 # Released migrations do not change, so this is a long test; test_upgrade covers all migrations in every run.
 @pytest.mark.long
+@pytest.mark.django_db(transaction=True)
 def test_a_link_created_before_links_were_hashed_still_works(client: Client, finished_run: Run) -> None:
     secret = uuid4()
     now = MigrationExecutor(connection).loader.graph.leaf_nodes()
