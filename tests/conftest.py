@@ -11,6 +11,7 @@ from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
 from django.db.models.signals import post_migrate  # noqa: TID251 - it is silenced here
 from hypothesis import HealthCheck, settings
+from pytest_django import DjangoDbBlocker
 
 from planner.accounts.models import Workspace
 from tests import factories
@@ -61,10 +62,17 @@ def django_db_modify_db_settings(
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> None:
-    """Let tables be emptied quickly: do not make permissions and kinds of content, which nobody reads."""
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Let tables be emptied quickly, and by PostgreSQL at all.
+
+    Rows of permissions and kinds of content, which nobody reads, are not made again after each test; and the
+    table goes that no model has any more, as PostgreSQL would not empty the table to which it refers.
+    """
     post_migrate.disconnect(dispatch_uid=f"{create_permissions.__module__}.{create_permissions.__name__}")
     post_migrate.disconnect(create_contenttypes)
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("DROP TABLE IF EXISTS planner_decision")
 
 
 @pytest.fixture(autouse=True)

@@ -45,8 +45,7 @@ def cached(kind: str, version: str, make: Callable[[Path], Path]) -> Path:
 
 def tables_version() -> str:
     """Return a version that changes with the migrations of the project or of its packages."""
-    migrations = sorted((ROOT / "planner" / "migrations").glob("*.py"))
-    return version_of([*migrations, ROOT / "planner" / "management" / "tables.py", LOCKED])
+    return version_of([*sorted((ROOT / "planner" / "migrations").glob("*.py")), LOCKED])
 
 
 def version_of(files: Iterable[Path]) -> str:

@@ -324,7 +324,7 @@ STEPS: dict[str, Callable[..., Any]] = {
     for step in (
         inside.queue_small_runs, inside.kill_simulation, inside.caller, inside.cluster, inside.database_mb,
         inside.create_account, inside.token, inside.create_account_with_second_factor,
-        inside.queue_rebase, inside.origin, inside.rendered, inside.schema,
+        inside.queue_rebase, inside.origin, inside.rendered,
         inside.exported_run, inside.damage_document, inside.backup_status,
         forecasting.queue_forecast, forecasting.kill_during_forecast, forecasting.await_forecast,
         experimenting.begin_experiment, experimenting.experiment_progress, experimenting.count_failed_cells,

@@ -103,24 +103,6 @@ def backup_status() -> tuple[str | None, str]:
     return shown.backup and str(shown.backup), shown.backup_error
 
 
-def schema() -> dict[str, dict[str, list[Any]]]:
-    """Return the columns and constraints of every table, without what has no effect: order and names."""
-    look = connection.introspection
-    with connection.cursor() as cursor:
-        return {
-            table: {
-                "columns": sorted(map(_column, look.get_table_description(cursor, table))),
-                "constraints": sorted(map(repr, look.get_constraints(cursor, table).values())),
-            }
-            for table in look.table_names(cursor)
-        }
-
-
-def _column(found: Any) -> list[str]:
-    fields = ("name", "type_code", "display_size", "precision", "null_ok", "default")
-    return [str(getattr(found, name)) for name in fields]
-
-
 def create_account(username: str) -> str:
     """Create an account with its own workspace and the sample; return its password."""
     password = secrets.token_urlsafe(12)

@@ -1,12 +1,10 @@
 """Upgrading a database with rows in every table from the first migration on loses nothing."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.kept import empty_database
 from tests.processes.conftest import Databases
 from tests.processes.installation import Installation
 
@@ -17,8 +15,6 @@ UNUSED = {
 """Tables of Django's that are not used here."""
 PACKED = "planner_decision"
 """Decisions are packed into parts; the next release drops their table."""
-NARROWER = "auth_group_permissions"
-"""An unused table of Django's: PostgreSQL's ids in it are larger when migrations create it."""
 ON_PURPOSE: dict[str, list[str]] = {"planner_publiclink": ["id"]}
 """Intended changes of an upgrade: the id of a public link is no longer its secret."""
 
@@ -29,21 +25,17 @@ ON_PURPOSE: dict[str, list[str]] = {"planner_publiclink": ["id"]}
         pytest.param("postgresql", marks=pytest.mark.service),
     ]
 )
-def addresses(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
-    """The addresses of a database without tables, and of one with the tables of a first start."""
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a database without tables."""
     if request.param == "sqlite":
-        new = shutil.copy(empty_database(), tmp_path / "new.sqlite3")
-        return f"sqlite:///{tmp_path / 'old.sqlite3'}", f"sqlite:///{new}"
+        return f"sqlite:///{tmp_path / 'old.sqlite3'}"
     databases: Databases = request.getfixturevalue("databases")
-    return databases(template="template1"), databases()
+    return databases(template="template1")
 
 
-def test_upgraded_database_keeps_its_rows_and_responses(tmp_path: Path, addresses: tuple[str, str]) -> None:
-    """Its tables equal those of a first start, which come from the models and not from migrations."""
-    old, new = addresses
+def test_upgraded_database_keeps_its_rows_and_responses(tmp_path: Path, address: str) -> None:
     today = Installation(tmp_path / "today", {})
-    upgraded = Installation(tmp_path / "var", {"DATABASE_URL": old}, has_tables=True)
-    fresh = Installation(tmp_path / "fresh", {"DATABASE_URL": new}, has_tables=True)
+    upgraded = Installation(tmp_path / "var", {"DATABASE_URL": address}, has_tables=True)
     today.patience = upgraded.patience = 400.0
     file = tmp_path / "rows.jsonl.gz"
     try:
@@ -58,9 +50,6 @@ def test_upgraded_database_keeps_its_rows_and_responses(tmp_path: Path, addresse
         report["changed"].pop(PACKED)
         assert report["changed"] == ON_PURPOSE
         assert upgraded.drive("answers", named) == output
-        tables, created = upgraded.drive("schema"), fresh.drive("schema")
-        assert tables.keys() == {PACKED, *created}
-        assert {name for name in created if tables[name] != created[name]} <= {NARROWER}
     finally:
-        for installation in (today, upgraded, fresh):
-            installation.close()
+        today.close()
+        upgraded.close()
