@@ -52,8 +52,7 @@ def scenario_of(document: dict[str, Any]) -> Any:
         scheduler_conf=manifests.dump([document["scheduler_conf"]]),
         owner=account,
     )
-    if (demand := counted(objects)) is not None:
-        demand_store(snapshot.content_id, demand)  # as an import does
+    demand_store(snapshot.content_id, counted(objects))  # as an import does
     return scenario_create(snapshot=snapshot, name="what if", owner=account)
 
 

@@ -39,10 +39,8 @@ class WorkloadEdits(Workloads):
         replicas = fields.get("replicas")
         if kind == PODS:
             for name in sorted({"minMember", "replicas"} & fields.keys()):
-                message, fix = (
-                    f"A single pod has no {name}.",
-                    "Copy the pod, or change a PodGroup or a vcjob.",
-                )
+                message = f"A single pod has no {name}."
+                fix = "Copy the pod, or change a PodGroup or a vcjob."
                 yield _problem("workload.field", kind, key, name, fields[name], message, fix)
         elif kind == PODGROUPS and replicas and not self._alive(key):
             message, fix = "The PodGroup has no pod to copy.", "Add a pod of this PodGroup first."

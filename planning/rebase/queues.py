@@ -258,7 +258,7 @@ def _fields(row: Queue) -> dict[str, Any]:
 
 
 def _circling(placed: Iterable[PlacedQueue]) -> list[PlacedQueue]:
-    """Return the queues in cycles; nobody reads a parent of root."""
+    """Return the queues in cycles; a parent of root is not read."""
     by_name = {one.row.name: one for one in placed if one.row.name != "root"}
     circling: list[PlacedQueue] = []
     for one in by_name.values():

@@ -24,9 +24,13 @@ def demand_counted(key: str, document: Callable[[], Json]) -> Demand:
     return demand
 
 
-def demand_store(content_id: str, demand: Json) -> None:
-    """Cache the demand of a new snapshot, so that its first page does not have to count it."""
-    cache.set(demand_key(content_id), demand)
+def demand_store(content_id: str, demand: Json | None) -> None:
+    """Cache the demand of a new snapshot, so that its first page does not have to count it.
+
+    None stands for objects that cannot be simulated: nothing is stored.
+    """
+    if demand is not None:
+        cache.set(demand_key(content_id), demand)
 
 
 def demand_key(content_id: str, changes: str = "") -> str:

@@ -44,7 +44,7 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
         kind=Event.Kind.WORKSPACE if is_workspace else Event.Kind.SCENARIO,
         action="deleted",
         subject=f"{thing._meta.verbose_name} {thing.pk if isinstance(thing, Work) else thing}",
-        before=", ".join(f"{count} {name}" for name, count in gone.items())[:253],
+        before=", ".join(f"{count} {name}" for name, count in gone.items()),
     )
     runs_of(thing).delete()
     forecasts_of(thing).delete()

@@ -93,7 +93,7 @@ def read_by_child(files: OpenFiles, *, is_bundle: bool = False) -> Iterator[Read
 def kept_of(read: Read) -> ClusterRead:
     """Return what a child read, packed."""
     content = None if read.has_errors else Blob.of_pieces(read.document())
-    if content is not None and read.demand is not None:
+    if content is not None:
         demand_store(content.sha256, read.demand)
     return ClusterRead(
         content=content,

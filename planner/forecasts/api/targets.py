@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
-from planner.api.errors import PreconditionRequired
 from planner.api.schema import DRY_RUN, answers
 from planner.api.serializers import ErrorSerializer
+from planner.api.tags import if_match, tag_text
 from planner.forecasts.api.serializers import TargetsPatch, TargetsSerializer
 from planner.forecasts.selectors.targets import targets_tag, wait_targets
 from planner.forecasts.services.forecasts import targets_change, targets_set
@@ -44,7 +44,7 @@ class ScenarioTargets(WorkspaceView):
     )
     def put(self, request: Request, scenario_id: UUID) -> Response:
         """Replace the wait targets; existing forecasts keep their own."""
-        scenario, expected = self.scenario(), _seen_tag(request)
+        scenario, expected = self.scenario(), tag_text(if_match(request))
         serializer = TargetsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         with saved_unless_dry(request):
@@ -73,11 +73,3 @@ def _answer(targets: dict[str, float], tag: str = "") -> Response:
     """Return wait targets with their tag, or with `tag`: that of the stored ones after a dry run."""
     body: Any = TargetsSerializer({"targets": targets}).data
     return Response(body, headers={"ETag": f'"{tag or targets_tag(targets)}"'})
-
-
-def _seen_tag(request: Request) -> str:
-    """Return the tag in ``If-Match``, with or without quotes, strong or weakened by a compressing proxy."""
-    tag = request.headers.get("If-Match")
-    if tag is None:
-        raise PreconditionRequired
-    return tag.strip().removeprefix("W/").strip('"')

@@ -49,8 +49,8 @@ class Command(InstalledCommand):
         name = (name or files[0].name)[:253]
         provenance = ", ".join(path.name for path in files)[:500]
         found = packed(read)
-        if found.content is not None and (demand := counted(read.document)) is not None:
-            demand_store(found.content.sha256, demand)
+        if found.content is not None:
+            demand_store(found.content.sha256, counted(read.document))
         try:
             with transaction.atomic():
                 snapshot = cluster_import(read=found, workspace=into, name=name, provenance=provenance)

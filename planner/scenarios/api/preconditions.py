@@ -5,10 +5,9 @@ import re
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
-from planner.api.errors import PreconditionRequired
 from planner.api.schema import REVISION
+from planner.api.tags import if_match, tag_text
 
-# A compressing proxy makes a tag weak; it still names the revision.
 _TAG = re.compile(REVISION)
 
 
@@ -19,9 +18,7 @@ def etag(revision: int) -> str:
 
 def seen_revision(request: Request) -> int:
     """Return the revision in ``If-Match``, with or without quotes."""
-    tag = request.headers.get("If-Match")
-    if tag is None:
-        raise PreconditionRequired
+    tag = if_match(request)
     if not _TAG.fullmatch(tag):
         raise ParseError(f"If-Match is not a revision: {tag!r}. Send the ETag of the last response.")
-    return int(tag.strip().removeprefix("W/").strip('"'))
+    return int(tag_text(tag))
