@@ -33,6 +33,7 @@ from planning.queues import (
     apply_spec,
     duplicate_row,
     merge_patch,
+    planned_queue,
     queue_spec,
 )
 from planning.rows import Problem
@@ -73,22 +74,22 @@ def queues_update(
     problem of every queue; then nothing was saved.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
-    before = state_of(scenario)
-    planned = before.ordered_queues()
+    planned = [planned_queue(row, row.pk) for row in scenario.queues.all()]
     batch = edit_queues(planned, patches, partial(cluster_total, scenario))
     if problems := [*_unknown(planned, patches), *batch.problems]:
         raise Invalid(problems)
+    renamed = {name: after["name"] for name, (_, after) in batch.edited.items() if after["name"] != name}
+    state = state_of(scenario) if renamed else None
     named = {row.name: Queue.of(scenario, row) for row in batch.queues}
     changes: list[Edit] = []
-    for name, (present, after) in {**batch.edited, **batch.following}.items():
-        changed = _field_changes(name, present, after)
+    for name, (before, after) in {**batch.edited, **batch.following}.items():
+        changed = _field_changes(name, before, after)
         if changed:
             row_validate(named[after["name"]])
             named[after["name"]].save(force_update=True)
         changes += changed
-    renamed = {name: after["name"] for name, (_, after) in batch.edited.items() if after["name"] != name}
-    if renamed:
-        changes += workloads_follow(scenario=scenario, before=before, renamed=renamed)
+    if state is not None:
+        changes += workloads_follow(scenario=scenario, before=state, renamed=renamed)
         targets_follow(scenario=scenario, renamed=renamed)
     revision_raise(scenario=scenario, user=user, changes=changes)
     return [named[after["name"]] for _, after in batch.edited.values()]
