@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from planning.creation import created, time_of_changes
 from planning.documents import encoded, items
 from planning.queues import QueueFields, queue_manifest
 from planning.states import KINDS, Json, ObjectKey, State, object_key
+from scheduler_core.queue_edits import MADE_BY_VOLCANO
 
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 """The annotation by which a pod without a podgroup, or a namespace, names its queue."""
@@ -112,7 +114,7 @@ def frozen_input(
         "name": name,
         **({"scheduler_conf": state.conf_text} if state.conf_text.strip() else {}),
         **scenario_objects(objects, queues=queues, overlay=state.objects),
-        "queues": [queue_manifest(queue) for queue in queues],
+        "queues": queue_manifests(queues, objects),
     }
     if state.release:
         document["release"] = state.release
@@ -124,19 +126,28 @@ def frozen_input(
 def scenario_objects(objects: Mapping[str, Any], *, queues: Iterable[QueueFields], overlay: Overlay) -> Json:
     """Return the snapshot's objects as the scenario has them, queues and configuration left out.
 
-    Changed objects keep their position, added ones are at the end of their list, by key. Workloads of a
-    renamed queue get its new name. Unchanged lists are not copied.
+    Changed objects keep their position, added ones are at the end of their list, by key, created after all
+    others. Workloads of a renamed queue get its new name. Unchanged lists are not copied.
     """
     renamed = renamed_queues(queues)
+    time = time_of_changes(objects) if overlay else ""
     by_kind: dict[str, dict[str, Mapping[str, Any] | None]] = {}
     for (kind, key), manifest in sorted(overlay.items(), key=lambda entry: entry[0]):
         by_kind.setdefault(kind, {})[key] = manifest
     laid = {
-        kind: _laid_over(kind, listed, by_kind.pop(kind, {}), renamed) if kind in KINDS else listed
+        kind: _laid_over(kind, listed, by_kind.pop(kind, {}), renamed, time) if kind in KINDS else listed
         for kind, listed in objects.items()
         if kind not in ("name", "scheduler_conf", "queues")
     }
-    return laid | {kind: _laid_over(kind, (), changed, renamed) for kind, changed in by_kind.items()}
+    return laid | {kind: _laid_over(kind, (), changed, renamed, time) for kind, changed in by_kind.items()}
+
+
+def queue_manifests(queues: Iterable[QueueFields], objects: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the Queue objects of rows; added ones are created after all `objects` of the snapshot."""
+    rows = list(queues)
+    added = {row.name for row in rows if not row.imported_name and row.name not in MADE_BY_VOLCANO}
+    time = time_of_changes(objects) if added else ""
+    return [created(queue_manifest(row), time if row.name in added else "") for row in rows]
 
 
 def renamed_queues(queues: Iterable[QueueFields]) -> dict[str, str]:
@@ -167,7 +178,11 @@ def following(kind: str, manifest: Mapping[str, Any], renamed: Mapping[str, str]
 
 
 def _laid_over(
-    kind: str, listed: Any, changed: Mapping[str, Mapping[str, Any] | None], renamed: Mapping[str, str]
+    kind: str,
+    listed: Any,
+    changed: Mapping[str, Mapping[str, Any] | None],
+    renamed: Mapping[str, str],
+    time: str,
 ) -> Any:
     if not changed and not renamed:
         return listed
@@ -179,4 +194,4 @@ def _laid_over(
             kept.append(following(kind, manifest, renamed))
         elif (now := left.pop(key, None)) is not None:
             kept.append(now)
-    return [*kept, *(manifest for manifest in left.values() if manifest is not None)]
+    return [*kept, *(created(manifest, time) for manifest in left.values() if manifest is not None)]

@@ -7,11 +7,12 @@ from typing import Any
 
 from planning.forecasts.record import Record
 from queuecast import reports
+from queuecast.applied import changed, refused_updates
 from queuecast.backend import Backend, Json
 from queuecast.core import faults
 from queuecast.effects import Effects
 from queuecast.forecast_commands import requested_workload
-from queuecast.plans import Source, changed, contents, read, read_changes
+from queuecast.plans import Source, contents, read, read_changes
 from queuecast.problems import Refused, Rejected, refusal
 from queuecast.rules import Rules
 from queuecast.terminal import progress_line
@@ -53,7 +54,7 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
     def place(one: Mapping[str, Any]) -> Json:
         return source.placed(one, plan)
 
-    return effects.report(rules.evaluate(effects.outcomes), place)
+    return effects.report(rules.evaluate(effects.outcomes), place, refused_updates(snapshot, plan))
 
 
 def _forecast(args: argparse.Namespace, plan: Json) -> Record:

@@ -6,6 +6,7 @@ from typing import Any
 
 import manifests
 from manifests.differences import differences, leaves
+from planning.creation import clock_of
 from planning.forecasts.record import Record
 from queuecast.core import introduced, simulate
 from queuecast.exported import exported
@@ -41,9 +42,10 @@ class Effects:
     def known(
         cls, before: Mapping[str, Any], after: Mapping[str, Any], result: Mapping[str, Any]
     ) -> "Effects":
-        """Use the plan's given result, and simulate only the base."""
+        """Use the plan's given result, and simulate only the base, at the same time."""
         cycles = {"cycles": after["cycles"]} if "cycles" in after else {}
-        base = {**before, **cycles}
+        now = {"now": clock} if (clock := clock_of(after)) else {}
+        base = {**before, **cycles, **now}
         outcomes = Compared(after, Outcome.of(simulate(base), base), Outcome.of(result, after))
         return cls(before, after, outcomes)
 
@@ -51,9 +53,17 @@ class Effects:
         """Return the effect with a forecast of the plan, for rules about forecasts."""
         return replace(self, outcomes=replace(self.outcomes, forecast=record))
 
-    def report(self, verdicts: Sequence[Verdict] = (), place: Place = lambda one: problem(**one)) -> Json:
-        """Return the effect as one JSON object, from which every format of a report is made."""
-        found = [place(one) for one in introduced(self.before, self.after)]
+    def report(
+        self,
+        verdicts: Sequence[Verdict] = (),
+        place: Place = lambda one: problem(**one),
+        refused: Sequence[Json] = (),
+    ) -> Json:
+        """Return the effect as one JSON object, from which every format of a report is made.
+
+        `refused` are the problems of updates that the cluster refuses, besides those of queues.
+        """
+        found = [place(one) for one in (*refused, *introduced(self.before, self.after))]
         export = exported(self.before, self.after)
         known = {(one["rule"], one["queue"]) for one in found}
         impossible = [one for one in export["impossible"] if (one["rule"], one["queue"]) not in known]

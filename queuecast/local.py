@@ -8,13 +8,14 @@ from typing import Any
 import manifests
 from manifests.differences import Difference, differences
 from queuecast import queues_edited
+from queuecast.applied import changed
 from queuecast.backend import Files, Json, Progress
 from queuecast.core import faults, reviewed
 from queuecast.exported import exported
 from queuecast.lint import conf_findings, findings_in
 from queuecast.local_runs import LocalRuns
 from queuecast.nodes_edited import job_removed, node_changed, nodes_added, nodes_removed
-from queuecast.plans import changed, key_of, read_bytes
+from queuecast.plans import key_of, read_bytes
 from queuecast.problems import as_problem, errors_of, problem, refusal
 from queuecast.sending import bare_document
 from queuecast.store import FOLDER, head

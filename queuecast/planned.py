@@ -12,10 +12,11 @@ from manifests.pools import node_like, numbered_names
 from planning.queues import merge_patch
 from planning.suggestions import written_instead
 from queuecast import queues_edited
+from queuecast.applied import changed
 from queuecast.conf_files import conf_text
 from queuecast.core import faults
 from queuecast.job_parts import parts_of
-from queuecast.plans import Key, Source, changed, contents, key_of, read_bytes, read_changes
+from queuecast.plans import Key, Source, contents, key_of, read_bytes, read_changes
 from queuecast.problems import Json, Refused, problem, refusal
 from queuecast.rules import Rules
 from queuecast.schema import problem_at, read_checked

@@ -1,4 +1,4 @@
-"""Changes in files, applied to a snapshot."""
+"""Changes in files: their objects, and the places of their problems."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,6 @@ NAMED = (
 """The lists of a scenario document whose objects a change replaces by name."""
 
 _PLACE = re.compile(r"^(\w+)\[(\d+)\]")
-_MADE = ("uid", "creationTimestamp", "generation", "resourceVersion", "ownerReferences")
-"""Metadata that the cluster writes into an object."""
-_DEFAULTS = {"parent": "root", "reclaimable": True, "weight": 1, "priority": 0}
-"""Defaults that the API server, the webhook and the controller write into a Queue."""
 Key = tuple[str, str]
 """Namespace and name."""
 
@@ -57,26 +53,6 @@ def _sound(reading: manifests.Reading) -> manifests.Reading:
 def read(paths: Sequence[Path]) -> Json:
     """Return the files as one scenario document, or raise Refused with every problem."""
     return manifests.resolve(read_bytes(contents(paths)).document)
-
-
-def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
-    """Return the snapshot with the objects of `changes` replaced or added.
-
-    >>> changed({"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 1}}]},
-    ...         {"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 2}}]})
-    {'queues': [{'metadata': {'name': 'a'}, 'spec': {'weight': 2}}]}
-    """
-    document = dict(snapshot)
-    for kind in NAMED:
-        objects: dict[Key, Any] = {key_of(kind, held): held for held in snapshot.get(kind) or ()}
-        for held in changes.get(kind) or ():
-            key = key_of(kind, held)
-            objects[key] = _over(kind, objects[key], held) if key in objects else held
-        if objects:
-            document[kind] = list(objects.values())
-    if changes.get("scheduler_conf"):
-        document["scheduler_conf"] = changes["scheduler_conf"]
-    return document
 
 
 def overlay(present: Mapping[str, Any], wanted: Mapping[str, Any]) -> Json:
@@ -138,16 +114,3 @@ def key_of(kind: str, held: Mapping[str, Any]) -> Key:
     metadata = held.get("metadata") or {}
     namespace = metadata.get("namespace") or "default"
     return namespace if manifests.is_namespaced(kind) else "", metadata.get("name") or ""
-
-
-def _over(kind: str, present: Mapping[str, Any], change: Mapping[str, Any]) -> Json:
-    """Return an object after `kubectl apply`: fields that the cluster wrote stay unless they are changed."""
-    made = {field: present["metadata"][field] for field in _MADE if field in present["metadata"]}
-    applied = {**change, "metadata": {**made, **change["metadata"]}}
-    if kind == "queues":
-        spec, there = change.get("spec") or {}, present.get("spec") or {}
-        kept = {field: value for field, value in _DEFAULTS.items() if there.get(field) == value}
-        applied["spec"] = {**kept, **spec}
-    if present.get("status") and not change.get("status"):
-        applied["status"] = present["status"]
-    return applied

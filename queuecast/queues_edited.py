@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from planning.creation import created, time_of_changes
 from planning.queues import merge_patch
 from queuecast.problems import Json, Refused, as_problem, refusal, unknown
 from scheduler_core.queue_edits import below, moved, queue_problems, removal_problems
@@ -38,7 +39,7 @@ def added(document: Json, fields: Mapping[str, Any]) -> Json:
     wanted = merge_patch({}, fields)
     if wrong := queue_problems("", wanted, _parents(document)):
         raise refusal([as_problem(one) for one in wrong])
-    queue: Json = {"metadata": {"name": wanted["name"]}}
+    queue = dict(created({"metadata": {"name": wanted["name"]}}, time_of_changes(document)))
     document["queues"] = [*(document.get("queues") or ()), queue]
     return changed(document, wanted["name"], {field: wanted[field] for field in wanted if field != "name"})
 

@@ -96,7 +96,7 @@ def _no_new_pending(_wanted: bool, outcomes: Compared) -> Result:
 def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     deserved = _deserved(wanted["queue"], outcomes)
     if deserved is None:
-        return "skipped", _idle(wanted["queue"])
+        return "skipped", _uncounted(wanted["queue"], outcomes)
     short = []
     for resource, quantity in wanted["resources"].items():
         least = _amount(resource, quantity)
@@ -109,7 +109,7 @@ def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
 def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     held = outcomes.after.queues.get(wanted["queue"])
     if held is None:
-        return "skipped", _idle(wanted["queue"])
+        return "skipped", _uncounted(wanted["queue"], outcomes)
     share, low, high = held["share"] or 0.0, wanted.get("min", 0), wanted.get("max", float("inf"))
     if low <= share <= high:
         return KEPT
@@ -222,7 +222,10 @@ def _deserved(queue: str, outcomes: Compared) -> Mapping[str, float] | None:
     return total
 
 
-def _idle(queue: str) -> str:
+def _uncounted(queue: str, outcomes: Compared) -> str:
+    """Return why the scheduler computes nothing for a queue."""
+    if not outcomes.after.queues:
+        return "no plugin computes deserved and share of queues: add proportion or capacity"
     return f"queue {queue} has no podgroups: the scheduler computes neither deserved nor share for it"
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import manifests
-from planning.contents import Overlay, scenario_objects
+from planning.contents import Overlay, queue_manifests, scenario_objects
 from planning.documents import items
-from planning.queues import QueueFields, queue_manifest
+from planning.queues import QueueFields
 from planning.reach.figures import Unanswered
 from planning.reach.questions import DESERVED, SHARE, Question, question_of
 from planning.reach.search import Found, Reached, reached
@@ -32,7 +32,7 @@ def question_document(
     """
     document = {
         **scenario_objects(objects, queues=queues, overlay=overlay),
-        "queues": [queue_manifest(queue) for queue in queues],
+        "queues": queue_manifests(queues, objects),
         **({"scheduler_conf": conf_text} if conf_text.strip() else {}),
         **({"release": release} if release else {}),
     }

@@ -170,7 +170,7 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
 
 
 def _check_admission(objects: Mapping[str, Listed], document: Object, report: Report) -> None:
-    """Report jobs and PodGroups that the webhooks refuse, but accept existing ones in a closed queue."""
+    """Report jobs and PodGroups that the webhooks refuse, but accept existing ones whose queue changed."""
     made = () if document.get("default_queues") is False else (ROOT, DEFAULT)
     webhook = WorkloadAdmission(objects["queues"].things, made)
     webhooks: list[tuple[str, Callable[[Object], list[Problem]]]] = [("jobs", webhook.on_create_job)]
@@ -181,11 +181,15 @@ def _check_admission(objects: Mapping[str, Listed], document: Object, report: Re
     for kind, ask in webhooks:
         for place, thing in objects[kind]:
             for problem in ask(thing):
-                if problem.rule.endswith(".queue_closed") and _exists(thing):
+                if problem.rule in _ONLY_NEW and _exists(thing):
                     continue
                 objects[kind].set_subject(place, thing, report)
                 named = replace(problem, severity="warning", message=f"{report.subject}: {problem.message}")
                 report.include_problem(named, place, "the webhook refuses it")
+
+
+_ONLY_NEW = ("job.queue_closed", "podgroup.queue_closed", "job.not_leaf")
+"""Rules about the queue at the creation of an object: it may be closed or get children afterwards."""
 
 
 def _exists(thing: Object) -> bool:

@@ -34,6 +34,7 @@ def test_a_branch_is_changed_run_and_compared(backend: Path, capsys: pytest.Capt
     run_local("scenario", "branch", "base", "more")
     run_local("queue", "set", "more", "waits", "weight=3", "capability.cpu=4", "guarantee.cpu=1")
     run_local("job", "add", "more", "ml/train", "--queue", "waits", "--replicas", "2", "--cpu", "2")
+    run_local("job", "remove", "more", "default/wait")
     assert [
         (one["name"], one["field"], one["after"]) for one in json_output(capsys, "scenario", "diff", "more")
     ][:3] == [

@@ -1,0 +1,55 @@
+"""Creation times of objects that a cluster does not have yet: it creates them after all others."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from math import inf, isfinite
+from typing import Any
+
+from planning.documents import items
+from scheduler_core.errors import InputError
+from scheduler_core.model.timestamps import format_time, parse_time
+
+Manifest = Mapping[str, Any]
+
+
+def clock_of(document: Mapping[str, Any]) -> str:
+    """Return a document's clock, else the time of its newest object; empty if none has a creation time."""
+    return str(document.get("now") or "") or _text(_newest(document))
+
+
+def time_of_changes(document: Mapping[str, Any]) -> str:
+    """Return when the objects that are added to a document are created.
+
+    That is its clock; without one a second after its newest object, empty if none has a creation time.
+
+    >>> pod = {"metadata": {"name": "a", "creationTimestamp": "2026-01-01T00:00:00Z"}}
+    >>> time_of_changes({"pods": [pod]}), time_of_changes({"now": "2026-01-02T00:00:00Z", "pods": [pod]})
+    ('2026-01-01T00:00:01Z', '2026-01-02T00:00:00Z')
+    """
+    return str(document.get("now") or "") or _text(_newest(document) + 1)
+
+
+def created(manifest: Manifest, time: str) -> Manifest:
+    """Return an object created at this time, unless it has a creation time; an empty time changes nothing."""
+    metadata = manifest["metadata"]
+    if not time or metadata.get("creationTimestamp"):
+        return manifest
+    return {**manifest, "metadata": {**metadata, "creationTimestamp": time}}
+
+
+def _newest(document: Mapping[str, Any]) -> float:
+    """Return the newest creation time, seconds since 1970; minus infinity without any."""
+    return max((time for listed in document.values() for time in _times(listed)), default=-inf)
+
+
+def _text(seconds: float) -> str:
+    return format_time(seconds) if isfinite(seconds) else ""
+
+
+def _times(listed: Any) -> Iterator[float]:
+    """Yield the readable creation times of the objects of a list; other parts of a document have none."""
+    for thing in items(listed) if isinstance(listed, list | Mapping) else ():
+        metadata = thing.get("metadata") if isinstance(thing, Mapping) else None
+        if isinstance(metadata, Mapping) and isinstance(text := metadata.get("creationTimestamp"), str):
+            with suppress(InputError):
+                yield parse_time(text)
