@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from manifests.document import Steps
 from manifests.paths import spell
 from planning.suggestions import written_instead
+from traces.text import counted
 
 _TYPES = {
     "array": "a list",
@@ -45,9 +46,8 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
                 fix = written_instead(str(key), known, shown=len(known))
                 yield Fault((*steps, key), "unknown_key", f"{spell((*steps, key))} is not a key here", fix)
         case "required":
-            missing = [key for key in wanted if key not in error.instance]
-            if missing and missing[0] in error.message:
-                yield Fault(steps, "missing", f"{message} has no {missing[0]}", f"write {missing[0]}")
+            missing = next(key for key in wanted if error.message.startswith(f"{key!r} "))
+            yield Fault(steps, "missing", f"{message} has no {missing}", f"write {missing}")
         case "type":
             types = [wanted] if isinstance(wanted, str) else wanted
             words = " or ".join(_TYPES[one] for one in types)
@@ -80,8 +80,16 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
                 )
         case None:
             yield Fault(steps, "unknown_key", f"{message} does not belong here", "remove it")
-        case "minProperties" | "minItems" | "minLength":
-            yield Fault(steps, "empty", f"{message} is too short", f"write at least {wanted}")
+        case "minProperties":
+            known = ", ".join(error.schema.get("properties") or {})
+            fix = f"write at least {wanted}" + (f" of {known}" if known else "")
+            yield Fault(steps, "empty", f"{message} has {counted(len(error.instance), 'key')}", fix)
+        case "minItems" | "maxItems":
+            bound = "at least" if error.validator == "minItems" else "at most"
+            found = counted(len(error.instance), "item")
+            yield Fault(steps, "length", f"{message} has {found}", f"write {bound} {wanted}")
+        case "minLength":
+            yield Fault(steps, "empty", f"{message} is empty", "write a text")
         case "maxProperties":
             keys = ", ".join(map(str, error.instance))
             yield Fault(
@@ -103,6 +111,6 @@ def _subject(error: ValidationError) -> str:
 def _shown(value: Any) -> str:
     return (
         json.dumps(value, ensure_ascii=False)[:60]
-        if isinstance(value, Mapping | list | bool)
+        if isinstance(value, Mapping | list | bool | None)
         else repr(value)[:60]
     )

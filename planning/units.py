@@ -1,6 +1,6 @@
 """Units in which amounts are readable and short."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from scheduler_core.units import Scale, amount_text, amount_texts, named, scale_of, tiny, written
 
@@ -59,6 +59,23 @@ def percent(part: float) -> str:
     '> 10,000 %'
     """
     return f"> {_MOST_PERCENT:,} %" if _is_endless(part) else f"{_hundredths(part)} %"
+
+
+def compared_percents(one: float, other: float) -> tuple[str, str]:
+    """Return two different fractions as per cent, with as many decimals as tell them apart.
+
+    >>> compared_percents(0.5, 0.25), compared_percents(1 / 3, 0.33334), compared_percents(200.0, 150.5)
+    (('50 %', '25 %'), ('33.333 %', '33.334 %'), ('20,000.0 %', '15,050.0 %'))
+    """
+    for texts in ((percent(one), percent(other)), *_with_decimals(one, other)):
+        if texts[0] != texts[1]:
+            return texts
+    return texts
+
+
+def _with_decimals(one: float, other: float) -> Iterator[tuple[str, str]]:
+    for decimals in range(1, 15):
+        yield f"{one * 100:,.{decimals}f} %", f"{other * 100:,.{decimals}f} %"
 
 
 def points(part: float) -> str:

@@ -45,7 +45,7 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
     snapshot = _snapshot(args.against, backend)
     source = Source(read_changes(contents(args.changes)))
     plan = changed(snapshot, source.reading.document)
-    if wrong := [*(source.placed(one, plan) for one in faults(plan)), *rules.unknown_queues(plan)]:
+    if wrong := [*(source.placed(one, plan) for one in faults(plan)), *rules.unknown_names(plan)]:
         raise refusal(wrong)
     effects = Effects.of(snapshot, plan)
     if rules.need_a_forecast:

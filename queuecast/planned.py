@@ -39,7 +39,7 @@ class Plan:
         """Return the plan in a file, or raise Refused with every problem and its line."""
         ((label, content),) = contents([path])
         plan = cls(label, path.parent, read_checked(label, content, "plan"))
-        if wrong := plan.rules.bad_quantities() if plan.rules else []:
+        if wrong := plan.rules.bad_values() if plan.rules else []:
             raise refusal(wrong)
         return plan
 
@@ -91,7 +91,7 @@ class Plan:
         wrong = [*self._queues(document), *self._nodes(document), *self._jobs(document)]
         planned = Planned(self, source, document)
         wrong += [] if wrong else [planned.placed(one) for one in faults(document)]
-        wrong += self.rules.unknown_queues(document) if self.rules else []
+        wrong += self.rules.unknown_names(document) if self.rules else []
         if wrong:
             raise refusal(wrong)
         return planned

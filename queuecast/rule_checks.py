@@ -12,7 +12,7 @@ from planning.forecasts.record import Record
 from planning.forecasts.targets import target_verdicts
 from planning.forecasts.verdict import late_text
 from planning.suggestions import meant
-from planning.units import percent
+from planning.units import compared_percents
 from queuecast.outcome import Outcome
 from scheduler_core import prepare
 from scheduler_core.explain import podgroup_keys
@@ -34,6 +34,13 @@ def parents_of(document: Mapping[str, Any]) -> dict[str, str]:
         queue["metadata"]["name"]: (queue.get("spec") or {}).get("parent") or ""
         for queue in document.get("queues") or ()
     }
+
+
+def resources_of(document: Mapping[str, Any]) -> set[str]:
+    """Return the resources of a document's nodes, and those that every node has."""
+    statuses = (node.get("status") or {} for node in document.get("nodes") or ())
+    amounts = (status.get("allocatable") or status.get("capacity") or {} for status in statuses)
+    return {"cpu", "memory", "pods"}.union(*amounts)
 
 
 @dataclass(frozen=True)
@@ -113,22 +120,24 @@ def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     share, low, high = held["share"] or 0.0, wanted.get("min", 0), wanted.get("max", float("inf"))
     if low <= share <= high:
         return KEPT
-    limit = f"less than {percent(low)}" if share < low else f"more than {percent(high)}"
-    return _unless([f"the share is {percent(share)}, {limit}"])
+    word, bound = ("less", low) if share < low else ("more", high)
+    found, limit = compared_percents(share, bound)
+    return _unless([f"the share is {found}, {word} than {limit}"])
 
 
 def _upgrade_keeps(name: str, outcomes: Compared) -> Result:
     new = release_named(name)
     assert new is not None, "the schema accepts versions only"
     impact = upgrade_impact(prepare(outcomes.document), release_of(outcomes.document), new)
-    return _unless(
-        [
-            f"{found.item.kind} {found.item.name}: {found.item.what} {_fact(found.old)} -> {_fact(found.new)}"
-            f" ({causes_text(found)})"
-            for found in impact.differences
-            if found.item.kind != "queue" and not found.item.what.endswith("evicted for")
-        ]
-    )
+    facts = [
+        f"{found.item.kind} {found.item.name}: {found.item.what} {_fact(found.old)} -> {_fact(found.new)}"
+        f" ({causes_text(found)})"
+        for found in impact.differences
+        if found.item.kind != "queue" and not found.item.what.endswith("evicted for")
+    ]
+    if facts or new.name == f"v{name.removeprefix('v')}":
+        return _unless(facts)
+    return "kept", f"simulated as {new.name}, the known release nearest to {name}"
 
 
 NO_WORKLOAD: Result = "skipped", "no workload is named: queuecast check with --trace tests it"
@@ -185,7 +194,8 @@ def _lost_hours_at_most(wanted: Mapping[str, Any], outcomes: Compared) -> Result
     if total <= wanted["hours"]:
         return KEPT
     parts = ", ".join(f"{hours:,.2f} of {name}" for name, hours in sorted(lost.items()) if hours > 0)
-    return "broken", f"{total:,.2f} hours of {named(resource)} are lost: {parts}"
+    exact = f"{total:,.2f}" if round(total, 2) > wanted["hours"] else f"{total:,.9g}"
+    return "broken", f"{exact} hours of {named(resource)} are lost: {parts}"
 
 
 def _fact(value: Any) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 _NAME_PART = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_COUNTED = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
 _QUALIFIED = re.compile(rf"((?P<prefix>{_DNS_LABEL}(\.{_DNS_LABEL})*)/)?{_NAME_PART}", re.ASCII)
 
 
@@ -22,3 +23,8 @@ def is_scalar_name(name: str) -> bool:
     if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
         return True
     return "/" in name and not name.startswith("requests.") and is_qualified_name("requests." + name)
+
+
+def is_counted(name: str) -> bool:
+    """Return whether the scheduler counts a resource of this name."""
+    return name in _COUNTED or is_scalar_name(name)

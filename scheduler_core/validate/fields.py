@@ -12,15 +12,13 @@ from scheduler_core.model.timestamps import parse_duration, parse_time
 from scheduler_core.problem import Place, Severity
 from scheduler_core.quantity import QuantityError, parse_quantity
 from scheduler_core.release import RELEASES, release_named
-from scheduler_core.resource import CPU, MEMORY, PODS
-from scheduler_core.resource_names import is_scalar_name
+from scheduler_core.resource_names import is_counted
 from scheduler_core.validate.report import Report
 
 Check = Callable[[Any, Place, Report], None]
 
 INT32 = 2**31 - 1
 INT64 = 2**63 - 1
-_COUNTED = frozenset({CPU, MEMORY, PODS, "ephemeral-storage"})
 
 
 def is_object(value: Any) -> bool:
@@ -206,7 +204,7 @@ def quantities(value: Any, place: Place, report: Report, below_zero: Severity = 
             report.add("quantity.unreadable", "error", at, "is empty", fix=fix)
         else:
             quantity(amount, (place, resource), report, below_zero)
-        if not isinstance(resource, str) or not (resource in _COUNTED or is_scalar_name(resource)):
+        if not isinstance(resource, str) or not is_counted(resource):
             _uncounted(resource, (place, resource), report)
         if type(amount) is str and found == len(report.problems):
             report.sound_amounts.add((resource, amount))

@@ -91,6 +91,54 @@ def test_the_share_of_a_parent_is_that_of_its_own_amounts(
     assert check(path, "- share_within: {queue: top, min: 0.7}\n", change) == 0
 
 
+@pytest.mark.parametrize(
+    ("limit", "why"),
+    [("max: 0.62499", "62.500 %, more than 62.499 %"), ("min: 0.62501", "62.500 %, less than 62.501 %")],
+)
+def test_a_share_just_beyond_its_limit_differs_from_it_in_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], limit: str, why: str
+) -> None:
+    path = tmp_path / "snapshot.json"
+    document = scenario(
+        nodes=[node("n0", cpu=16, memory="32Gi")],
+        queues=[queue("a", deserved=amounts(cpu=8))],
+        podgroups=[podgroup("run", queue="a", phase="Running")],
+        pods=pods("run", 5, node="n0", phase="Running", cpu=1),
+        conf=conf("enqueue, allocate", ["gang"], ["predicates", "capacity"]),
+    )
+    path.write_text(json.dumps(document))
+    assert check(path, f"- share_within: {{queue: a, {limit}}}\n", CLOSED) == 1
+    assert f"the share is {why}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("rule", "error"),
+    [
+        ("share_within: {queue: busy, min: 0.5, max: 0.1}", "min 0.5 is above max 0.1"),
+        ("deserved_at_least: {queue: busy, resources: {gpu: 1}}", "counts no resource 'gpu'"),
+        ("lost_hours_at_most: {hours: 0, resource: nvidia.com/gpuu}", "no resource 'nvidia.com/gpuu' in"),
+        ("deserved_at_least: {}", "[0].deserved_at_least has no resources"),
+        ("share_within: {queue: busy}", "[0].share_within has 1 key. Fix: write at least 2 of queue, min"),
+        ("upgrade_keeps: newest", "write a release of Volcano under which"),
+        ("no_victim_in:", "is null, not a text"),
+    ],
+)
+def test_a_rule_that_no_plan_can_keep_or_break_is_an_error(
+    snapshot: Path, capsys: pytest.CaptureFixture[str], rule: str, error: str
+) -> None:
+    assert check(snapshot, f"- {rule}\n") == 2
+    assert error in capsys.readouterr().err
+
+
+def test_a_release_that_is_not_known_is_named_with_the_one_that_is_simulated(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(snapshot, "- upgrade_keeps: v1.17.2\n- upgrade_keeps: v1.15.1\n") == 0
+    output = capsys.readouterr().out
+    assert output.count("simulated as v1.16.0-alpha.1, the known release nearest to v1.17.2") == 1
+    assert "nearest to v1.15.1" not in output
+
+
 def test_pods_that_waited_before_are_not_counted_as_new(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -149,7 +149,7 @@ def test_a_change_of_only_the_configuration_is_checked(
             "Fix: write a Kubernetes quantity:",
         ),
         ("- {no_victim_in: busy, max_evictions: 2}\n", 1, "several keys"),
-        ("[]\n", 1, "is too short"),
+        ("[]\n", 1, "the file has 0 items"),
         ("max_evictions: 1\n", 1, "not a list"),
     ],
 )
