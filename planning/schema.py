@@ -46,8 +46,8 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
                 fix = written_instead(str(key), known, shown=len(known))
                 yield Fault((*steps, key), "unknown_key", f"{spell((*steps, key))} is not a key here", fix)
         case "required":
-            missing = next(key for key in wanted if error.message.startswith(f"{key!r} "))
-            yield Fault(steps, "missing", f"{message} has no {missing}", f"write {missing}")
+            key = next(name for name in wanted if error.message.startswith(f"{name!r} "))
+            yield Fault(steps, "missing", f"{message} has no {key}", f"write {key}")
         case "type":
             types = [wanted] if isinstance(wanted, str) else wanted
             words = " or ".join(_TYPES[one] for one in types)
@@ -81,8 +81,8 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
         case None:
             yield Fault(steps, "unknown_key", f"{message} does not belong here", "remove it")
         case "minProperties":
-            known = ", ".join(error.schema.get("properties") or {})
-            fix = f"write at least {wanted}" + (f" of {known}" if known else "")
+            names = ", ".join(error.schema.get("properties") or {})
+            fix = f"write at least {wanted}" + (f" of {names}" if names else "")
             yield Fault(steps, "empty", f"{message} has {counted(len(error.instance), 'key')}", fix)
         case "minItems" | "maxItems":
             bound = "at least" if error.validator == "minItems" else "at most"

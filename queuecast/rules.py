@@ -54,11 +54,11 @@ class Rules:
     def bad_values(self) -> list[Json]:
         """Return the amounts, resources and limits that no plan can have."""
         return [
-            problem_at(self.label, self.document, (*self.at, number, name, *steps), rule, message, fix)
+            problem_at(self.label, self.document, (*self.at, number, name, *steps), kind, message, fix)
             for number, rule in enumerate(self.rules)
             for name, wanted in rule.items()
             if isinstance(wanted, Mapping)
-            for steps, rule, message, fix in _bad_values(wanted)
+            for steps, kind, message, fix in _bad_values(wanted)
         ]
 
     def evaluate(self, outcomes: Compared) -> list[Verdict]:
