@@ -11,6 +11,7 @@ from queuecast.applied import changed, refused_updates
 from queuecast.backend import Backend, Json
 from queuecast.core import faults
 from queuecast.effects import Effects
+from queuecast.followed import followed
 from queuecast.forecast_commands import requested_workload
 from queuecast.plans import Source, contents, read, read_changes
 from queuecast.problems import Refused, Rejected, refusal
@@ -47,6 +48,7 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
     plan = changed(snapshot, source.reading.document)
     if wrong := [*(source.placed(one, plan) for one in faults(plan)), *rules.unknown_names(plan)]:
         raise refusal(wrong)
+    plan = followed(snapshot, plan)
     effects = Effects.of(snapshot, plan)
     if rules.need_a_forecast:
         effects = effects.with_forecast(_forecast(args, plan))

@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from queuecast import queues_edited
 from queuecast.applied import changed
 from queuecast.conf_files import conf_text
 from queuecast.core import faults
+from queuecast.followed import followed
 from queuecast.job_parts import parts_of
 from queuecast.plans import Key, Source, contents, key_of, read_bytes, read_changes
 from queuecast.problems import Json, Refused, problem, refusal
@@ -94,7 +95,7 @@ class Plan:
         wrong += self.rules.unknown_names(document) if self.rules else []
         if wrong:
             raise refusal(wrong)
-        return planned
+        return replace(planned, document=followed(base, document))
 
     def _objects(self) -> Source | None:
         files = self._contents(self.written_plan.get("apply") or [])

@@ -188,6 +188,34 @@ def test_equal_amounts_and_what_may_change_are_accepted(
     assert report["passed"], report["problems"]
 
 
+def test_podgroup_and_pods_follow_a_changed_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The job controller updates the podgroup, and deletes the pods beyond the replicas."""
+    task = {**job_of_queue("a")["spec"]["tasks"][0], "replicas": 3}
+    present = {**job_of_queue("a", minAvailable=1), "status": {"state": {"phase": "Running"}}}
+    present["spec"]["tasks"] = [task]
+    document = scenario(
+        nodes=[node("n0", cpu=3, memory="8Gi")],
+        queues=[queue("a")],
+        jobs=[present],
+        podgroups=[podgroup("train", queue="a", phase="Running")],
+        pods=[pod(f"train-w-{index}", group="train", node="n0", cpu=1) for index in range(3)],
+        conf=PROPORTION,
+    )
+
+    def changed(minimum: int, replicas: int) -> Object:
+        spec = {**present["spec"], "minAvailable": minimum, "tasks": [{**task, "replicas": replicas}]}
+        return manifest("Job", {**present, "spec": spec})
+
+    runs = {"job_runs": "default/train"}
+    fewer = checked(tmp_path, capsys, document, [changed(1, 1)], runs)
+    assert fewer["passed"]
+    assert [one["name"] for one in fewer["changes"] if one["kind"] == "pods"] == [
+        "default/train-w-1", "default/train-w-2"
+    ]  # fmt: skip
+    more = checked(tmp_path, capsys, document, [changed(4, 4)], runs, {"no_new_pending": True})
+    assert [rule["status"] for rule in more["rules"]] == ["broken", "broken"]
+
+
 @pytest.mark.parametrize("rule", [
     {"deserved_at_least": {"queue": "a", "resources": {"cpu": 1}}},
     {"share_within": {"queue": "a", "min": 0.5}},
