@@ -9,12 +9,13 @@ from typing import Any
 
 from planning.forecasts.backtest import Backtest, backtest, real_jobs, real_work
 from planning.forecasts.clock import DAY, moment_of, spelled
-from planning.forecasts.comparison import Comparison, compared, cost_against_benefit
+from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Costs, Prices, chargeback, chargeback_csv, costs
 from planning.forecasts.document import Times
 from planning.forecasts.preview import preview
 from planning.forecasts.record import Record
 from planning.forecasts.seeds import MOST_SEEDS, QueueChange, SeedRow, change_over_seeds, seed_rows
+from planning.forecasts.service import churn, fairness_rows, service_rows
 from planning.forecasts.targets import waits_of
 from planning.forecasts.trace_texts import Read, csv_of
 from planning.forecasts.usage import use_rows
@@ -22,7 +23,7 @@ from planning.forecasts.verdict import Finding, verdict
 from planning.forecasts.workload import Fitting, more_of, own_trace
 from queuecast import server_forecasts
 from queuecast.backend import Backend, Json
-from queuecast.forecast_tables import seeds_table, use_table
+from queuecast.forecast_tables import comparison, outcome_tables, seeds_table, time_text
 from queuecast.forecasts import Workload, changes, pairs, prices, read_trace, seconds
 from queuecast.local import Local
 from queuecast.plans import read
@@ -78,8 +79,9 @@ def forecast(backend: Backend, args: argparse.Namespace) -> Output:
     for name, record, one in list(zip(args.scenarios, records, found, strict=True))[1:]:
         pair = compared(records[0], record)
         message = cost_against_benefit(pair, found[0].get("costs"), one.get("costs"))
-        parts += _comparison(args.scenarios[0], name, pair, message)
-        data[args.scenarios.index(name)]["compared"] = {"says": message, "queues": pair.queues}
+        figures = {"queues": pair.queues, "fairness": pair.fairness}
+        parts += comparison(args.scenarios[0], name, plain({"sentence": message, **figures}))
+        data[args.scenarios.index(name)]["compared"] = {"says": message, **figures}
     if args.seeds:
         seeded = _over_seeds(args, documents, work)
         for name, rows in seeded.items():
@@ -147,6 +149,9 @@ def _forecast_data(
         "verdict": verdict(record, targets, starves_after=starves),
         "queues": queues,
         "resources": use_rows(record),
+        "service": service_rows(record),
+        "fairness": fairness_rows(record),
+        "churn": churn(record),
     }
     return found if listed is None else {**found, "costs": costs(record, listed)}
 
@@ -161,14 +166,14 @@ def _shown(name: str, record: Record, found: Mapping[str, Any]) -> Iterator[Tabl
     )
     waits = [
         (
-            one["queue"], one["jobs"], one["started"], _time(one["p50"]), _time(one["p95"]),
-            _time(one["longest"]), one["evictions"], _time(one["lost_seconds"]),
+            one["queue"], one["jobs"], one["started"], time_text(one["p50"]), time_text(one["p95"]),
+            time_text(one["longest"]), one["evictions"], time_text(one["lost_seconds"]),
         )
         for one in found["queues"]
     ]  # fmt: skip
     columns = ("QUEUE", "JOBS", "STARTED", "WAIT P50", "WAIT P95", "LONGEST", "EVICTIONS", "LOST RUN TIME")
     yield Table(columns, waits, "Waits of jobs submitted during the forecast")
-    yield use_table(plain(found["resources"]), record.begin)
+    yield from outcome_tables(plain(found))
     if "costs" in found:
         held: Costs = found["costs"]
         money = ("charged", "allocated", "borrowed", "lent", "idle", "lost")
@@ -178,19 +183,6 @@ def _shown(name: str, record: Record, found: Mapping[str, Any]) -> Iterator[Tabl
         ]
         head = f"Costs in {held.currency}; the nodes cost {held.nodes:,.2f}"
         yield Table(("QUEUE", *(part.upper() for part in money)), cells, head)
-
-
-def _comparison(first: str, second: str, found: Comparison, message: str) -> Iterator[Table | str]:
-    rows = [
-        (
-            one.queue, one.jobs, one.longer, one.shorter, *map(_time, one.p50), *map(_time, one.p95),
-            f"{one.hours:+,.1f} h",
-        )
-        for one in found.queues
-    ]  # fmt: skip
-    columns = ("QUEUE", "JOBS", "LONGER", "SHORTER", "P50 A", "P50 B", "P95 A", "P95 B", "WAITING")
-    yield Table(columns, rows, f"{first} (A) and {second} (B), job by job")
-    yield message
 
 
 def _over_seeds(
@@ -234,23 +226,19 @@ def _backtest(record: Record, args: argparse.Namespace, document: Json) -> Backt
 def _backtest_shown(found: Backtest) -> Iterator[Table | str]:
     yield found.says
     rows = [
-        (one.queue, one.jobs, _time(one.mean_error), _time(one.p95_error), _time(one.predicted_p95),
-         _time(one.real_p95))
+        (one.queue, one.jobs, time_text(one.mean_error), time_text(one.p95_error),
+         time_text(one.predicted_p95), time_text(one.real_p95))
         for one in found.queues
     ]  # fmt: skip
     columns = ("QUEUE", "JOBS", "MEAN ERROR", "P95 ERROR", "PREDICTED P95", "REAL P95")
     yield Table(columns, rows, "Error of the predicted waits", "No job started in both.")
     reasons = [
-        (one.queue, one.off, one.job, _time(one.predicted), _time(one.real), cause.says)
+        (one.queue, one.off, one.job, time_text(one.predicted), time_text(one.real), cause.says)
         for one in found.partings
         for cause in one.causes
     ]
     head = "Where they diverge first, and possible causes"
     yield Table(("QUEUE", "JOBS OFF", "FIRST", "PREDICTED", "REAL", "MAY BE WHY"), reasons, head, "Nowhere.")
-
-
-def _time(value: float | None) -> str | None:
-    return None if value is None else spelled(value)
 
 
 def plain(value: Any) -> Any:

@@ -1,14 +1,21 @@
 """Tables that local and server forecasts share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from planning.forecasts.clock import moment_of
+from planning.forecasts.clock import moment_of, spelled
 from planning.units import scale_of
 from queuecast.backend import Json
 from queuecast.shown import Table
 
 
-def use_table(rows: Sequence[Json], begin: str) -> Table:
+def outcome_tables(found: Json) -> Iterator[Table]:
+    """Yield the service of the queues, the fairness, and the usage of the nodes of a forecast."""
+    yield _service_table(found["service"], found["begin"])
+    yield _fairness_table(found["fairness"], found["churn"])
+    yield _use_table(found["resources"], found["begin"])
+
+
+def _use_table(rows: Sequence[Json], begin: str) -> Table:
     """Return the usage of the nodes by resource; `begin` is the time of second 0."""
     cells = [
         (
@@ -24,6 +31,73 @@ def use_table(rows: Sequence[Json], begin: str) -> Table:
     ]
     columns = ("RESOURCE", "ALLOCATED", "AT MOST", "FRAGMENTED OF FREE", "AT MOST", "WHEN")
     return Table(columns, cells, "Use of the nodes")
+
+
+def _service_table(rows: Sequence[Json], begin: str) -> Table:
+    """Return the service of each queue; `begin` is the time of second 0."""
+    cells = [
+        (
+            row["queue"],
+            row["finished"],
+            *(time_text(row[f"turnaround_{part}"]) for part in ("p50", "p95")),
+            *(_ratio(row[f"slowdown_{part}"]) for part in ("p50", "p95")),
+            time_text(row["starved_seconds"] or None),
+            None if row["starved_from"] is None else moment_of(row["starved_from"], begin),
+            ", ".join(_amount(amount, name) or "" for name, amount in row["lacked"].items()) or None,
+        )
+        for row in rows
+    ]
+    columns = (
+        "QUEUE", "FINISHED", "TURNAROUND P50", "P95", "SLOWDOWN P50", "P95", "LONGEST STARVATION", "SINCE",
+        "LACKED ON AVERAGE",
+    )  # fmt: skip
+    return Table(columns, cells, "Service of the queues; turnaround and slowdown of finished jobs")
+
+
+def _fairness_table(rows: Sequence[Json], churn: Json) -> Table:
+    """Return how evenly each resource was divided, and what evictions cost."""
+    cells = [
+        (row["resource"], _ratio(row["jain_index"]), _amount(row["lacked"], row["resource"])) for row in rows
+    ]
+    head = "Fairness"
+    if churn["per_1000_pod_hours"] is not None:
+        head += (
+            f"; {churn['per_1000_pod_hours']:,.2f} evictions per 1,000 pod-hours,"
+            f" {_percent(churn['lost_part'])} of the pods' time lost"
+        )
+    return Table(("RESOURCE", "JAIN'S INDEX", "LACKED ON AVERAGE"), cells, head)
+
+
+def comparison(first: str, second: str, found: Json) -> Iterator[Table | str]:
+    """Yield the comparison of two forecasts: waits by queue, the sentence, fairness, drawn workloads."""
+    rows = [
+        (
+            one["queue"], one["jobs"], one["longer"], one["shorter"], *map(time_text, one["p50"]),
+            *map(time_text, one["p95"]), f"{one['hours']:+,.1f} h",
+        )
+        for one in found["queues"]
+    ]  # fmt: skip
+    columns = ("QUEUE", "JOBS", "LONGER", "SHORTER", "P50 A", "P50 B", "P95 A", "P95 B", "WAITING")
+    yield Table(columns, rows, f"{first} (A) and {second} (B), job by job")
+    yield str(found["sentence"])
+    if found["fairness"]:
+        yield _fairness_changes(found["fairness"])
+    if found.get("seeds"):
+        yield seeds_table(first, second, found["seeds"])
+
+
+def _fairness_changes(rows: Sequence[Json]) -> Table:
+    """Return how evenly each resource is divided in two forecasts."""
+    cells = [
+        (
+            row["resource"],
+            *map(_ratio, row["jain_index"]),
+            *(_amount(amount, row["resource"]) for amount in row["lacked"]),
+        )
+        for row in rows
+    ]
+    columns = ("RESOURCE", "JAIN'S INDEX A", "B", "LACKED ON AVERAGE A", "B")
+    return Table(columns, cells, "Fairness")
 
 
 def seeds_table(first: str, second: str, rows: Sequence[Json]) -> Table:
@@ -49,6 +123,15 @@ def _interval(found: Json, sign: str = "") -> str:
     if found["low"] is None or found["high"] is None:
         return f"{found['mean']:{sign},.0f} s"
     return f"{found['mean']:{sign},.0f} s ({found['low']:{sign},.0f} to {found['high']:{sign},.0f})"
+
+
+def time_text(value: float | None) -> str | None:
+    """Return a duration, None if there is none."""
+    return None if value is None else spelled(value)
+
+
+def _ratio(value: float | None) -> str | None:
+    return None if value is None else f"{value:,.2f}"
 
 
 def _percent(part: float | None) -> str | None:

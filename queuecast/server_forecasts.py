@@ -10,7 +10,7 @@ from planning.forecasts.clock import DAY, moment_of, spelled
 from planning.forecasts.costs import Costs, QueueCost, chargeback_csv
 from queuecast.backend import Backend, Json
 from queuecast.client import Client, on_server
-from queuecast.forecast_tables import seeds_table, use_table
+from queuecast.forecast_tables import comparison, outcome_tables, time_text
 from queuecast.forecasts import changes, pairs, prices, seconds
 from queuecast.plans import contents
 from queuecast.problems import Refused
@@ -24,6 +24,7 @@ LOCAL_ONLY = {
     "real_until": "--real-until",
     "starves_after": "--starves-after",
 }
+_PARTS = ("queues", "utilisation", "resources", "service", "fairness", "churn")
 MONEY = ("charged", "allocated", "borrowed", "lent", "idle", "lost")
 
 
@@ -51,8 +52,11 @@ def forecast(backend: Backend, args: argparse.Namespace) -> Output:
     parts: list[Table | str] = [part for one in data for part in _shown(one)]
     for one in data[1:]:
         found = client.forecast_compare(data[0]["id"], one["id"])
-        one["compared"] = {"says": found["sentence"], "queues": found["queues"], "seeds": found["seeds"]}
-        parts += _comparison(data[0]["scenario"], one["scenario"], found)
+        one["compared"] = {
+            "says": found["sentence"],
+            **{part: found[part] for part in ("queues", "fairness", "seeds")},
+        }
+        parts += comparison(data[0]["scenario"], one["scenario"], found)
     if args.chargeback:
         _charge(data[0].get("costs"), args)
     return Output(data, parts, notes=[note for one in over for note in one["notes"]])
@@ -99,9 +103,7 @@ def _forecast_data(client: Client, over: Json, name: str, listed: Json | None) -
         "begin": found["begin"],
         "end_seconds": over["options"]["horizon_seconds"],
         "verdict": found["findings"],
-        "queues": found["queues"],
-        "utilisation": found["utilisation"],
-        "resources": found["resources"],
+        **{part: found[part] for part in _PARTS},
     }
     return data if listed is None else {**data, "costs": client.forecast_cost(over["id"], listed)}
 
@@ -172,8 +174,9 @@ def forecast_jobs(backend: Backend, args: argparse.Namespace) -> Output:
     asks = {"ordering": "-wait_seconds", **({"queue": args.queue} if args.queue else {})}
     found = on_server(backend, "forecasts jobs").forecast_jobs(args.forecast, **asks)
     rows = [
-        (one["job"], one["queue"], one["pods"], _time(one["wait_seconds"]), _time(one["submitted"]),
-         _time(one["started"]), _time(one["finished"]), one["evictions"], _time(one["lost_seconds"]))
+        (one["job"], one["queue"], one["pods"], time_text(one["wait_seconds"]),
+         *(time_text(one[moment]) for moment in ("submitted", "started", "finished")),
+         one["evictions"], time_text(one["lost_seconds"]))
         for one in found
     ]  # fmt: skip
     columns = (
@@ -196,12 +199,12 @@ def forecast_evictions(backend: Backend, args: argparse.Namespace) -> Output:
     found = on_server(backend, "forecasts evictions").forecast_evictions(args.forecast, **asks)
     rows = [
         (
-            _time(one["t"]),
+            time_text(one["t"]),
             one["pod"],
             one["queue"],
             one["for_job"],
             one["for_queue"],
-            _time(one["ran_seconds"]),
+            time_text(one["ran_seconds"]),
         )
         for one in found
     ]
@@ -212,7 +215,7 @@ def forecast_evictions(backend: Backend, args: argparse.Namespace) -> Output:
 def forecast_compare(backend: Backend, args: argparse.Namespace) -> Output:
     """Compare two forecasts of the same work, job by job."""
     found = on_server(backend, "forecasts compare").forecast_compare(args.before, args.after)
-    return Output(found, list(_comparison(args.before, args.after, found)))
+    return Output(found, list(comparison(args.before, args.after, found)))
 
 
 def forecast_cost(backend: Backend, args: argparse.Namespace) -> Output:
@@ -253,7 +256,7 @@ def _shown(found: Json) -> Iterator[Table | str]:
     head = f"Forecast of {found['scenario']} over {spelled(found['end_seconds'])}"
     yield Table(("", "WHEN", "WHAT"), rows, head, "Nothing happens.")
     yield _waits(found["queues"])
-    yield use_table(found["resources"], found["begin"])
+    yield from outcome_tables(found)
     if "costs" in found:
         yield _costs(found["costs"])
 
@@ -261,9 +264,9 @@ def _shown(found: Json) -> Iterator[Table | str]:
 def _waits(found: Sequence[Json]) -> Table:
     rows = [
         (
-            one["queue"], one["jobs"], one["started"], _time(one["wait_p50"]), _time(one["wait_p95"]),
-            _time(one["wait_longest"]), one["target_status"] or None, one["evictions"],
-            _time(one["lost_seconds"]),
+            one["queue"], one["jobs"], one["started"], time_text(one["wait_p50"]), time_text(one["wait_p95"]),
+            time_text(one["wait_longest"]), one["target_status"] or None, one["evictions"],
+            time_text(one["lost_seconds"]),
         )
         for one in found
     ]  # fmt: skip
@@ -279,22 +282,3 @@ def _costs(found: Json) -> Table:
     ]
     head = f"Costs in {found['currency']}; the nodes cost {found['nodes']:,.2f}"
     return Table(("QUEUE", *(part.upper() for part in MONEY)), rows, head)
-
-
-def _comparison(first: str, second: str, found: Json) -> Iterator[Table | str]:
-    rows = [
-        (
-            one["queue"], one["jobs"], one["longer"], one["shorter"], *map(_time, one["p50"]),
-            *map(_time, one["p95"]), f"{one['hours']:+,.1f} h",
-        )
-        for one in found["queues"]
-    ]  # fmt: skip
-    columns = ("QUEUE", "JOBS", "LONGER", "SHORTER", "P50 A", "P50 B", "P95 A", "P95 B", "WAITING")
-    yield Table(columns, rows, f"{first} (A) and {second} (B), job by job")
-    yield str(found["sentence"])
-    if found["seeds"]:
-        yield seeds_table(first, second, found["seeds"])
-
-
-def _time(value: float | None) -> str | None:
-    return None if value is None else spelled(value)

@@ -62,6 +62,8 @@ def column_of(figure: Measured, rows: Sequence[CellRow], currency: str = "USD") 
         return Column(name, words if figure.kind.endswith(unit) else f"{words} ({unit})", 1)
     if figure.kind in ("share", "utilisation"):
         return Column(name, f"{words} (%)", 0.01)
+    if figure.kind == "fairness":
+        return Column(name, f"{words} (Jain's index, 0 to 1)", 1)
     largest = max((row.figures.get(name) or 0.0 for row in rows), default=0.0)
     scale = scale_of(figure.resource, largest)
     return Column(name, f"{words} ({scale.many})", scale.size)

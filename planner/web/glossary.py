@@ -92,6 +92,15 @@ OURS: Mapping[str, str] = {
     "outcome": "The result of a run: queues, jobs, victims and decisions.",
     "decision": "One thing the scheduler did, in order: enqueue, bind, pipeline or evict.",
     "step": "The number of a decision in its run. Step 0 is the start of the session.",
+    "turnaround": "The time from a job's submission to its end.",
+    "slowdown": "Turnaround divided by the time from start to end, which counts as at least 10 s: how much"
+    " longer a job takes because it waits (bounded slowdown, after Feitelson).",
+    "starvation": "The time in which a queue lacks a resource: it has allocated less than it both deserves"
+    " and requests.",
+    "Jain's index": "How evenly queues are served with a resource, from allocated ÷ deserved of each queue"
+    " that requests it: 1 if all are equal, 1/n if one of n queues has all (Jain et al., 1984).",
+    "churn": "Evictions per 1,000 hours of allocated pods, and the part of this time that they lose (after"
+    " Verma et al., Borg).",
     "search": "Simulations that find the smallest changes that let a waiting job run.",
     "problem": "A finding about a plan: rule, severity, path, actual and allowed value, and the fix.",
 }
@@ -101,10 +110,10 @@ OURS: Mapping[str, str] = {
 def anchor(term: str) -> str:
     """Return the fragment of a term on the page.
 
-    >>> anchor("real capability"), anchor("minMember")
-    ('real-capability', 'minmember')
+    >>> anchor("real capability"), anchor("Jain's index")
+    ('real-capability', 'jains-index')
     """
-    return term.lower().replace(" ", "-")
+    return term.lower().replace(" ", "-").replace("'", "")
 
 
 def gate_anchor(gate: str) -> str:

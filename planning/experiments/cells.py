@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from planning.collecting import collected_seldom
-from planning.experiments.figures import Figure
+from planning.experiments.figures import PARTS_OF_1, Figure
 from planning.experiments.levels import Setting
 from planning.experiments.openings import Openings
 from planning.experiments.settings import changes
@@ -69,13 +69,13 @@ class Cell:
 def intervals_written(cell: Cell, figures: Sequence[Figure]) -> dict[str, dict[str, float | None]]:
     """Return the 95 % intervals of a cell, `low` and `high` by figure; empty without seeds.
 
-    An end is None where there is none, and a utilisation ends at 1.
+    An end is None where there is none, and a utilisation and a fairness end at 1.
     """
     if not cell.over:
         return {}
     written = {}
     for figure, (low, high) in zip(figures, cell.intervals, strict=True):
-        highest = min(high, 1.0) if figure.kind == "utilisation" else high
+        highest = min(high, 1.0) if figure.kind in PARTS_OF_1 else high
         written[str(figure)] = {
             name: end if isfinite(end) else None for name, end in (("low", low), ("high", highest))
         }

@@ -19,6 +19,9 @@ _WAITING = ("Pending", "Pipelined")
 WAITS = ("wait_p50", "wait_p95")
 """Figures of a forecast in seconds, whose limits may be written as durations."""
 
+PARTS_OF_1 = ("utilisation", "fairness")
+"""Figures of one resource that are numbers from 0 to 1, not amounts."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -92,7 +95,7 @@ def goal_of(written: Json) -> Goal:
 def _end(figure: Figure, end: Any) -> float | None:
     if end is not None and figure.kind in WAITS:
         return duration(end)
-    if end is None or not figure.resource or figure.kind == "utilisation":
+    if end is None or not figure.resource or figure.kind in PARTS_OF_1:
         return None if end is None else float(end)
     return read_amounts({figure.resource: str(end)})[figure.resource]
 

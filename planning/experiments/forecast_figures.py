@@ -13,7 +13,7 @@ import numpy as np
 from planning.experiments.figures import WAITS, Figure
 from planning.forecasts.costs import HOUR, Prices, costs
 from planning.forecasts.record import Record
-from planning.forecasts.steps import moments
+from planning.forecasts.service import jain_index, mean_lacked
 from planning.forecasts.targets import PART, submitted_in_time
 from planning.forecasts.verdict import utilisations
 from scheduler_core.replay.metrics import quantile
@@ -68,21 +68,17 @@ def _lost_hours(figure: Figure, record: Record, prices: Prices) -> float:
 def _deficit(figure: Figure, record: Record, prices: Prices) -> float:
     """Sum the deficits of the queues, on average over time."""
     queues = [figure.queue] if figure.queue else record.leaves
-    return sum(_lacks(record, queue, figure.resource) for queue in queues)
-
-
-def _lacks(record: Record, queue: str, resource: str) -> float:
-    deserved, request, allocated = (
-        record.steps(queue, part, resource) for part in ("deserved", "request", "allocated")
-    )
-    edges = moments([deserved, request, allocated], record.end)
-    at, lasts = edges[:-1], np.diff(edges)
-    lacks = np.minimum(deserved.at(at), request.at(at)) - allocated.at(at)
-    return float(np.dot(np.maximum(lacks, 0.0), lasts)) / record.end if record.end else 0.0
+    return sum(mean_lacked(record, queue, figure.resource) for queue in queues)
 
 
 def _utilisation(figure: Figure, record: Record, prices: Prices) -> float:
     return float(utilisations(record).get(figure.resource, 0.0))
+
+
+def _fairness(figure: Figure, record: Record, prices: Prices) -> float:
+    """Return Jain's index; 1 if no queue ever requested what it deserves."""
+    index = jain_index(record, figure.resource)
+    return 1.0 if index is None else index
 
 
 def _cost(figure: Figure, record: Record, prices: Prices) -> float:
@@ -100,6 +96,7 @@ FORECAST_MEASURES: Mapping[str, Callable[[Figure, Record, Prices], float]] = {
     "lost_hours": _lost_hours,
     "deficit": _deficit,
     "utilisation": _utilisation,
+    "fairness": _fairness,
     "cost": _cost,
 }
 """Every kind of figure of a forecast; waits and waiting jobs are of jobs submitted during it."""

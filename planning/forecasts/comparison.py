@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
@@ -12,6 +12,7 @@ from planning.forecasts.clock import spelled
 from planning.forecasts.costs import Costs
 from planning.forecasts.losses import lost_by_eviction
 from planning.forecasts.record import Record
+from planning.forecasts.service import fairness_rows
 from planning.forecasts.steps import Floats
 from scheduler_core.replay.metrics import quantile
 
@@ -79,6 +80,15 @@ class QueueComparison:
 
 
 @dataclass(frozen=True)
+class FairnessPair:
+    """How evenly the queues were served with a resource under both plans; see `service.FairnessRow`."""
+
+    resource: str
+    jain_index: tuple[float | None, float | None]
+    lacked: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Two forecasts of the same workload.
 
@@ -94,6 +104,8 @@ class Comparison:
         The horizons of both, in seconds.
     evictions, lost : pair
         Evictions until the shorter horizon, and the run time that they lose in seconds, under both.
+    fairness : tuple of FairnessPair
+        By resource; empty where the two do not cover the same time.
 
     """
 
@@ -104,6 +116,7 @@ class Comparison:
     ends: tuple[float, float]
     evictions: tuple[int, int]
     lost: tuple[float, float]
+    fairness: tuple[FairnessPair, ...]
 
     @property
     def hours(self) -> float:
@@ -151,7 +164,15 @@ def compared(before: Record, after: Record) -> Comparison:
         ends=(before.end, after.end),
         evictions=(int(evicted[0].sum()), int(evicted[1].sum())),
         lost=(lost[0], lost[1]),
+        fairness=tuple(_fairness(before, after)) if before.end == after.end else (),
     )
+
+
+def _fairness(before: Record, after: Record) -> Iterator[FairnessPair]:
+    first, second = ({row.resource: row for row in fairness_rows(one)} for one in (before, after))
+    for name in sorted(set(first) & set(second)):
+        was, now = first[name], second[name]
+        yield FairnessPair(name, (was.jain_index, now.jain_index), (was.lacked, now.lacked))
 
 
 def _waits_until(record: Record, end: float) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planning.forecasts.record import Record
-from planning.forecasts.steps import moments
+from planning.forecasts.steps import Floats, moments
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,12 @@ def longest(record: Record, queue: str) -> Starvation | None:
     edges = moments(functions, record.end)
     if not resources or record.end <= 0:
         return None
-    lacking, parts = [], []
+    lacks, parts = [], []
     for resource in resources:
-        deserved, request, allocated = (
-            record.steps(queue, figure, resource).at(edges[:-1])
-            for figure in ("deserved", "request", "allocated")
-        )
-        lacks = np.maximum(np.minimum(deserved, request) - allocated, 0.0)
-        lacking.append(lacks)
-        parts.append(np.divide(lacks, deserved, out=np.zeros_like(lacks), where=deserved > 0))
-    starving = np.any(np.array(lacking) > 0, axis=0)
+        deserved = record.steps(queue, "deserved", resource).at(edges[:-1])
+        lacks.append(lacking(record, queue, resource, edges[:-1]))
+        parts.append(np.divide(lacks[-1], deserved, out=np.zeros_like(deserved), where=deserved > 0))
+    starving = np.any(np.array(lacks) > 0, axis=0)
     if not starving.any():
         return None
     padded = np.concatenate(([False], starving, [False]))
@@ -74,13 +70,22 @@ def longest(record: Record, queue: str) -> Starvation | None:
     place = int(np.argmax(edges[ends] - edges[begins]))
     first, last = int(begins[place]), int(ends[place])
     row = int(np.argmax(np.array(parts)[:, first:last].max(axis=1)))
-    column = int(np.argmax(lacking[row][first:last]))
+    column = int(np.argmax(lacks[row][first:last]))
     return Starvation(
         queue=queue,
         begin=float(edges[first]),
         seconds=float(edges[last] - edges[first]),
         resource=resources[row],
-        lacking=float(lacking[row][first + column]),
+        lacking=float(lacks[row][first + column]),
         at=float(edges[first + column]),
         lasts=last == len(starving),
     )
+
+
+def lacking(record: Record, queue: str, resource: str, times: Floats) -> Floats:
+    """Return max(0, min(deserved, request) - allocated) of a queue at each of some times."""
+    deserved, request, allocated = (
+        record.steps(queue, figure, resource).at(times) for figure in ("deserved", "request", "allocated")
+    )
+    found: Floats = np.maximum(np.minimum(deserved, request) - allocated, 0.0)
+    return found

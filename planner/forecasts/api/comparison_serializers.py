@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.forecasts.api.serializers import IntervalSerializer
+from planner.forecasts.api.verdict_serializers import IntervalSerializer
 
 
 class JobPairSerializer(serializers.Serializer[Any]):
@@ -58,6 +58,16 @@ class PaidSerializer(serializers.Serializer[Any]):
     change = serializers.FloatField(help_text="after - before")
 
 
+class FairnessPairSerializer(serializers.Serializer[Any]):
+    """How evenly the queues are served with one resource: each pair is before and after."""
+
+    resource = serializers.CharField()
+    jain_index = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    lacked = serializers.ListField(
+        child=serializers.FloatField(), help_text="What all queues lack together, on average, as amounts."
+    )
+
+
 class ForecastComparisonSerializer(serializers.Serializer[Any]):
     """Two forecasts, compared job by job."""
 
@@ -73,6 +83,7 @@ class ForecastComparisonSerializer(serializers.Serializer[Any]):
     lost = serializers.ListField(
         child=serializers.FloatField(), help_text="Run time that they lose, in seconds."
     )
+    fairness = FairnessPairSerializer(many=True, help_text="Empty for forecasts of unequal length.")
     cost = PaidSerializer(
         allow_null=True,
         help_text="Null without prices, and for forecasts of unequal length.",

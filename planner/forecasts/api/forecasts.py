@@ -27,10 +27,10 @@ from planner.forecasts.api.serializers import (
     EvictionRowSerializer,
     ForecastCreate,
     ForecastSerializer,
-    ForecastVerdictSerializer,
     JobRowSerializer,
     SeriesSerializer,
 )
+from planner.forecasts.api.verdict_serializers import ForecastVerdictSerializer
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import forecasts, record_of
 from planner.forecasts.selectors.traces import traces

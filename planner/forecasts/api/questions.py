@@ -91,6 +91,7 @@ class ForecastComparison(ForecastTable):
             **{name: getattr(found, name) for name in ("hours", "queues", "only_before", "only_after")},
             "evictions": found.evictions,
             "lost": found.lost,
+            "fairness": found.fairness,
             "sentence": cost_against_benefit(found, *paid),
             "cost": _paid(*paid),
             "seeds": changes_over_seeds(before, after),

@@ -90,6 +90,11 @@ class EstimateSerializer(serializers.Serializer[Any]):
     at_least = serializers.BooleanField(
         help_text="Whether it may take much longer: the number of evictions cannot be estimated."
     )
+    seconds_left = serializers.FloatField(
+        allow_null=True,
+        default=None,
+        help_text="The time left at the speed so far; null before the first report, and at the end.",
+    )
 
 
 class ForecastSerializer(serializers.ModelSerializer[Forecast]):
@@ -112,7 +117,10 @@ class ForecastSerializer(serializers.ModelSerializer[Forecast]):
 
     def get_estimate(self, forecast: Forecast) -> "EstimateBody":
         """Return the expected duration; null before the start."""
-        return EstimateSerializer(forecast.estimate).data if forecast.estimate else None
+        if not forecast.estimate:
+            return None
+        left = None if forecast.is_over else forecast.estimate.get("seconds_left")
+        return EstimateSerializer({**forecast.estimate, "seconds_left": left}).data
 
     def get_summary(self, forecast: Forecast) -> "SummaryBody":
         """Return the summary; null until it succeeded."""
@@ -121,99 +129,6 @@ class ForecastSerializer(serializers.ModelSerializer[Forecast]):
 
 SummaryBody = dict[str, Any] | None
 EstimateBody = dict[str, Any] | None
-
-
-class WaitRowSerializer(serializers.Serializer[Any]):
-    """The waits and evictions of a queue's jobs."""
-
-    queue = serializers.CharField()
-    jobs = serializers.IntegerField()
-    started = serializers.IntegerField()
-    finished = serializers.IntegerField()
-    wait_p50 = serializers.FloatField(allow_null=True)
-    wait_p95 = serializers.FloatField(allow_null=True)
-    wait_longest = serializers.FloatField(allow_null=True)
-    evictions = serializers.IntegerField()
-    lost_seconds = serializers.FloatField()
-    most_waiting = serializers.IntegerField()
-    most_waiting_at = serializers.FloatField()
-    target_seconds = serializers.FloatField(allow_null=True)
-    target_status = serializers.ChoiceField(
-        choices=["", "met", "missed", "open", "no_jobs"],
-        help_text="Empty: no target; open: jobs that had not started by the end decide.",
-    )
-
-
-class FindingSerializer(serializers.Serializer[Any]):
-    """One sentence of the verdict, with the moment that shows it."""
-
-    kind = serializers.ChoiceField(
-        choices=["target", "starvation", "loop", "lost", "unstarted", "utilisation"]
-    )
-    tone = serializers.ChoiceField(choices=["harm", "safe", "neutral"])
-    says = serializers.CharField()
-    at = serializers.FloatField(allow_null=True)
-    queue = serializers.CharField(allow_blank=True)
-    figures = serializers.DictField(help_text="The numbers of the sentence.")
-
-
-class EvictionFlowSerializer(serializers.Serializer[Any]):
-    """Evictions of one queue's pods for another queue."""
-
-    queue = serializers.CharField(allow_blank=True)
-    for_queue = serializers.CharField(allow_blank=True)
-    evictions = serializers.IntegerField()
-    ran_seconds = serializers.FloatField(help_text="The total run time of the pods within the forecast.")
-    first = serializers.FloatField()
-    last = serializers.FloatField()
-
-
-class UseRowSerializer(serializers.Serializer[Any]):
-    """The use of one resource of the nodes: fractions of 1, averages over the whole forecast."""
-
-    resource = serializers.CharField()
-    allocated = serializers.FloatField(help_text="The allocated fraction of the capacity.")
-    most_allocated = serializers.FloatField()
-    most_allocated_at = serializers.FloatField()
-    fragmented = serializers.FloatField(
-        allow_null=True,
-        help_text="Part of what is free that is on nodes where a pod of the forecast does not fit, on"
-        " average; null: nothing is free, no pod requests it, or the forecast is of an older release.",
-    )
-    most_fragmented = serializers.FloatField(allow_null=True, help_text="An amount.")
-    most_fragmented_at = serializers.FloatField(allow_null=True)
-
-
-class IntervalSerializer(serializers.Serializer[Any]):
-    """A mean over drawn workloads, in seconds, with its 95 % confidence interval by Student's t."""
-
-    mean = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True, help_text="Null with a single workload.")
-    high = serializers.FloatField(allow_null=True)
-    seeds = serializers.IntegerField(help_text="Workloads in which the queue has jobs.")
-
-
-class QueueOverSeedsSerializer(serializers.Serializer[Any]):
-    """The waits of a queue's jobs under drawn workloads."""
-
-    queue = serializers.CharField()
-    mean = IntervalSerializer()
-    p50 = IntervalSerializer()
-    p95 = IntervalSerializer()
-
-
-class ForecastVerdictSerializer(serializers.Serializer[Any]):
-    """The verdict on a forecast."""
-
-    begin = serializers.CharField(allow_blank=True, help_text="RFC 3339 time of second 0.")
-    findings = FindingSerializer(many=True)
-    queues = WaitRowSerializer(many=True)
-    evictions = EvictionFlowSerializer(many=True)
-    utilisation = serializers.DictField(
-        child=serializers.FloatField(), help_text="Allocated fraction of the capacity, by resource."
-    )
-    resources = UseRowSerializer(many=True)
-    seeds = QueueOverSeedsSerializer(many=True)
 
 
 class JobRowSerializer(serializers.Serializer[Any]):

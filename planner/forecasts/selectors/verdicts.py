@@ -7,6 +7,7 @@ from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
 from planning.forecasts.figures import FlowRow, WaitRow, eviction_rows, flow_rows, wait_rows
 from planning.forecasts.seeds import QueueOverSeeds, over_seeds
+from planning.forecasts.service import Churn, FairnessRow, ServiceRow, churn, fairness_rows, service_rows
 from planning.forecasts.usage import UseRow, use_rows
 from planning.forecasts.verdict import Finding, utilisations, verdict
 from planning.memory_cache import MemoryCache
@@ -14,7 +15,7 @@ from planning.memory_cache import MemoryCache
 
 @dataclass(frozen=True)
 class Verdict:
-    """Waits by queue, evictions between queues, the use of the nodes, and the moments that show it."""
+    """Waits and service by queue, evictions, the use of the nodes, fairness, and the moments that show it."""
 
     begin: str
     findings: list[Finding]
@@ -22,6 +23,9 @@ class Verdict:
     evictions: list[FlowRow]
     utilisation: Mapping[str, float]
     resources: list[UseRow]
+    service: list[ServiceRow]
+    fairness: list[FairnessRow]
+    churn: Churn
     seeds: list[QueueOverSeeds]
 
 
@@ -43,5 +47,8 @@ def _made(forecast: Forecast) -> Verdict:
         evictions=flow_rows(eviction_rows(record)),
         utilisation=utilisations(record),
         resources=use_rows(record),
+        service=service_rows(record),
+        fairness=fairness_rows(record),
+        churn=churn(record),
         seeds=over_seeds(drawn_waits(forecast)),
     )

@@ -245,6 +245,15 @@ class ForecastPage:
         return Listing(rows, name="queues", params=self.params)
 
     @cached_property
+    def service(self) -> Listing:
+        """The service of the queues: the longest starvation first, then the largest slowdown."""
+        rows = sorted(
+            self.verdict.service,
+            key=lambda row: (-row.starved_seconds, -(row.slowdown_p95 or 0.0), row.queue),
+        )
+        return Listing(rows, name="service", params=self.params)
+
+    @cached_property
     def longest_waits(self) -> dict[str, Floats]:
         """The waits of started jobs, of the queues with the longest ones."""
         found = started_waits(self.record)

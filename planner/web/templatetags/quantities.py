@@ -155,6 +155,16 @@ def share(part: float | None) -> str:
 
 
 @register.simple_tag
+def ratio(value: float | None, digits: int = 2) -> str:
+    """Show a number without a unit, with its raw value as data."""
+    return (
+        soft("–")
+        if value is None
+        else format_html('<data value="{}">{}</data>', value, f"{value:,.{digits}f}")
+    )
+
+
+@register.simple_tag
 def number(count: int | None, word: str = "") -> str:
     """Show a number, with its noun if one is given (see `counted`), and its raw value as data."""
     if count is None:
@@ -235,17 +245,6 @@ def diff_lines(lines: Iterable[str]) -> str:
         '<span class="lines__line{}">{}</span>',
         ((f" lines__line{mark}" if mark else "", line) for mark, line in marked),
     )
-
-
-@register.filter
-def why_waiting(job: Any) -> str:
-    """Show why a job waits: its first gate, otherwise the scheduler's message in its PodGroup."""
-    if not job.waits:
-        freed = job.task_status.get("Pipelined")
-        return "Pipelined: its pods start when the resources being released are free." if freed else ""
-    if not job.gate and job.phase_after == "Pending":
-        return "Not enqueued: the PodGroup stays Pending, so no pod was considered."
-    return str(job.message)
 
 
 @register.filter

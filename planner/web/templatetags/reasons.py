@@ -201,3 +201,14 @@ def limit_text(limit: str | None) -> str:
 def resources_of(step: DerivationStep) -> list[str]:
     """Return the resources of a step of a derivation."""
     return resource_order({name for amounts in step.amounts.values() for name in amounts})
+
+
+@register.filter
+def why_waiting(job: Any) -> str:
+    """Show why a job waits: its first gate, otherwise the scheduler's message in its PodGroup."""
+    if not job.waits:
+        freed = job.task_status.get("Pipelined")
+        return "Pipelined: its pods start when the resources being released are free." if freed else ""
+    if not job.gate and job.phase_after == "Pending":
+        return "Not enqueued: the PodGroup stays Pending, so no pod was considered."
+    return str(job.message)

@@ -180,7 +180,20 @@ def test_a_running_forecast_shows_its_estimated_duration(browser: Client, api: A
     content = " ".join(browser.get(f"/forecasts/{forecast.pk}/").content.decode().split())
     says = "2 min 5 s of computing for 7,600 sessions, longer when many pods are evicted."
     assert f"Estimated when it began: {says}" in content
+    assert "Left at the speed so far" not in content
+    in_api = api.get(f"/api/v1/forecasts/{forecast.pk}/").json()["estimate"]
+    assert in_api == {**estimate, "seconds_left": None}
+
+
+def test_a_running_forecast_shows_the_time_left_until_it_ends(browser: Client, api: APIClient) -> None:
+    forecast = factories.forecast()
+    estimate = {"seconds": 1.0, "sessions": 7600, "at_least": True, "seconds_left": 720.0}
+    Forecast.objects.filter(pk=forecast.pk).update(state="running", estimate=estimate)
+    content = " ".join(browser.get(f"/forecasts/{forecast.pk}/").content.decode().split())
+    assert "Left at the speed so far: 12 min." in content
     assert api.get(f"/api/v1/forecasts/{forecast.pk}/").json()["estimate"] == estimate
+    Forecast.objects.filter(pk=forecast.pk).update(state="cancelled")
+    assert api.get(f"/api/v1/forecasts/{forecast.pk}/").json()["estimate"]["seconds_left"] is None
 
 
 def test_the_page_and_the_api_agree_on_verdict_and_curves(
