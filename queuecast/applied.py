@@ -74,15 +74,17 @@ def _over(kind: str, present: Mapping[str, Any], change: Mapping[str, Any]) -> J
         spec, there = change.get("spec") or {}, present.get("spec") or {}
         kept = {field: value for field, value in _DEFAULTS.items() if there.get(field) == value}
         applied["spec"] = {**kept, **spec}
-    if present.get("status") and not change.get("status"):
-        applied["status"] = present["status"]
+    if present.get("status"):
+        applied["status"] = {**present["status"], **(change.get("status") or {})}
     return applied
 
 
 def _with_controllers_marks(present: Mapping[str, Any], change: Mapping[str, Any]) -> Json:
     """Return metadata of a change with the owners and annotations that controllers wrote."""
-    annotations = present.get("annotations") or {}
-    noted = {name: annotations[name] for name in _NOTED if name in annotations}
+    there, wanted = present.get("annotations") or {}, change.get("annotations") or {}
     owners = {"ownerReferences": present["ownerReferences"]} if present.get("ownerReferences") else {}
-    marked = {"annotations": noted | (change.get("annotations") or {})} if noted else {}
+    if not isinstance(there, Mapping) or not isinstance(wanted, Mapping):
+        return {**owners, **change}  # malformed, which is reported later
+    noted = {name: there[name] for name in _NOTED if name in there}
+    marked = {"annotations": {**noted, **wanted}} if noted else {}
     return {**owners, **change, **marked}

@@ -13,9 +13,10 @@ from queuecast.core import faults
 from queuecast.effects import Effects
 from queuecast.followed import followed
 from queuecast.forecast_commands import requested_workload
-from queuecast.plans import Source, contents, read, read_changes
+from queuecast.plans import Source, contents, read_bytes, read_changes
 from queuecast.problems import Refused, Rejected, refusal
 from queuecast.rules import Rules
+from queuecast.sending import bare_document
 from queuecast.terminal import progress_line
 
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2
@@ -45,7 +46,7 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
     rules = Rules.read(*_only(args.rules))
     snapshot = _snapshot(args.against, backend)
     source = Source(read_changes(contents(args.changes)))
-    plan = changed(snapshot, source.reading.document)
+    plan = changed(snapshot, bare_document(source.reading))
     if wrong := [*(source.placed(one, plan) for one in faults(plan)), *rules.unknown_names(plan)]:
         raise refusal(wrong)
     plan = followed(snapshot, plan)
@@ -70,7 +71,7 @@ def _snapshot(against: list[str], backend: Backend) -> Json:
     """Return the base of the change: files, or a snapshot of a server or a folder by name."""
     if len(against) == 1 and not Path(against[0]).exists() and not Path(against[0]).suffix:
         return backend.snapshot_document(against[0])
-    return read([Path(name) for name in against])
+    return bare_document(read_bytes(contents([Path(name) for name in against])))
 
 
 def _only(path: Path) -> tuple[str, bytes]:

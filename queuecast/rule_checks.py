@@ -37,10 +37,10 @@ def parents_of(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def resources_of(document: Mapping[str, Any]) -> set[str]:
-    """Return the resources of a document's nodes, and those that every node has."""
+    """Return the resources of a document's nodes, and those of every node, malformed amounts left out."""
     statuses = (node.get("status") or {} for node in document.get("nodes") or ())
-    amounts = (status.get("allocatable") or status.get("capacity") or {} for status in statuses)
-    return {"cpu", "memory", "pods"}.union(*amounts)
+    amounts = (status.get("allocatable") or status.get("capacity") for status in statuses)
+    return {"cpu", "memory", "pods"}.union(*(held for held in amounts if isinstance(held, Mapping)))
 
 
 @dataclass(frozen=True)

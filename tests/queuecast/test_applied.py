@@ -115,6 +115,47 @@ def test_a_queue_keeps_the_mark_of_its_controller(tmp_path: Path, capsys: pytest
     assert [one["field"] for one in report["changes"]] == ["spec.weight"]
 
 
+def test_what_a_snapshot_never_keeps_is_neither_compared_nor_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So the output of kubectl and a stored snapshot of it are checked alike, and no secret is printed."""
+    notes = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
+    closing = {**queue("a", annotations=notes), "status": {"state": "Closing"}}
+    document = scenario(queues=[closing, queue("b", annotations=notes)], conf=PROPORTION)
+    secret = manifest("Pod", pod("web", spec={"containers": [{"env": [{"name": "KEY", "value": "hidden"}]}]}))
+    same = [manifest("Queue", queue("a")), manifest("Queue", queue("b"))]
+    report = checked(tmp_path, capsys, document, [*same, secret])
+    assert report["passed"], report["problems"]
+    assert report["steps"] == []
+    assert [one["kind"] for one in report["changes"]] == ["pods"]
+    assert "hidden" not in json.dumps(report)
+
+
+def test_closing_a_queue_keeps_the_rest_of_its_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = scenario(queues=[queue("a")], conf=PROPORTION)
+    document["queues"][0]["status"]["allocated"] = {"pods": "3"}
+    change = {**manifest("Queue", queue("a")), "status": {"state": "Closed"}}
+    report = checked(tmp_path, capsys, document, [change, manifest("Queue", queue("b", parent="a"))])
+    assert [one["rule"] for one in report["problems"] if one["severity"] == "error"] == [
+        "queue.parent_has_pods"
+    ]
+    assert [one["field"] for one in report["changes"]] == ["status.state", ""]
+
+
+@pytest.mark.parametrize("field", ["metadata.annotations", "spec.parent", "spec.deserved"])
+def test_a_malformed_change_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], field: str
+) -> None:
+    document = scenario(queues=[queue("a", annotations={"volcano.sh/closed-by-parent": "true"})])
+    change = manifest("Queue", queue("a"))
+    part, _, name = field.partition(".")
+    change[part][name] = 1.5
+    report = checked(tmp_path, capsys, document, [change])
+    assert [one["field"] for one in report["problems"]] == [field]
+
+
 def job_of_queue(name: str, **fields: Any) -> Object:
     template = {"spec": {"containers": [{"name": "main", "resources": {"requests": amounts(cpu=1)}}]}}
     return job("train", queue=name, tasks=[{"name": "w", "replicas": 1, "template": template}], **fields)
