@@ -1,6 +1,7 @@
 """Lossless conversion between Queue objects, rows and editable specs."""
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from dataclasses import field as dataclass_field
@@ -80,6 +81,15 @@ class Queue:
 
 
 QUEUE_FIELDS = tuple(one.name for one in fields(Queue) if one.name != "id")
+
+
+def count_or_text(text: str) -> int | str:
+    """Return the whole number that a text writes in up to 18 digits, else the text, for validation to refuse.
+
+    >>> [count_or_text(text) for text in ("4", "-4", "--4", "four")]
+    [4, -4, '--4', 'four']
+    """
+    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text
 
 
 def planned_queue(row: QueueFields, id: UUID | None = None) -> Queue:

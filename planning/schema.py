@@ -1,10 +1,12 @@
 """Validation against a JSON schema, with messages that name path and fix."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
 
 from manifests.document import Steps
 from manifests.paths import spell
@@ -21,6 +23,24 @@ _TYPES = {
 }
 
 
+def _is_number(_: object, value: object) -> bool:
+    is_finite = isinstance(value, float) and math.isfinite(value)
+    return is_finite or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _is_whole(_: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+Validator = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"number": _is_number, "integer": _is_whole}
+    ),
+)
+"""Of JSON schemas; a whole number is written as one, without a fraction, and every number is finite."""
+
+
 class Fault(NamedTuple):
     """The path, the violated rule, the message, and the fix; empty if unknown."""
 
@@ -30,8 +50,8 @@ class Fault(NamedTuple):
     fix: str
 
 
-def faults(validator: Draft202012Validator, value: Any) -> Iterator[Fault]:
-    """Yield all violations of a value, by path."""
+def faults(validator: Any, value: Any) -> Iterator[Fault]:
+    """Yield all violations that a `Validator` finds in a value, by path."""
     for error in sorted(validator.iter_errors(value), key=lambda one: list(map(str, one.path))):
         yield from _faults(error)
 
@@ -64,6 +84,9 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
         case "minimum" | "maximum":
             bound = "at least" if error.validator == "minimum" else "at most"
             yield Fault(steps, "range", f"{message} is {_shown(error.instance)}", f"write {bound} {wanted}")
+        case "exclusiveMinimum":
+            fix = f"write more than {wanted}"
+            yield Fault(steps, "range", f"{message} is {_shown(error.instance)}", fix)
         case "pattern":
             message = f"{message} is {_shown(error.instance)}"
             form = str(error.schema.get("description", "another"))
@@ -90,6 +113,8 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
             yield Fault(steps, "length", f"{message} has {found}", f"write {bound} {wanted}")
         case "minLength":
             yield Fault(steps, "empty", f"{message} is empty", "write a text")
+        case "maxLength":
+            yield Fault(steps, "length", f"{message} is too long", f"write at most {wanted} characters")
         case "maxProperties":
             keys = ", ".join(map(str, error.instance))
             yield Fault(

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from planning.queues import count_or_text
 from queuecast.backend import Backend, Json
 from queuecast.client import on_server
 from queuecast.commands import edited
@@ -136,7 +137,7 @@ def _job_patch(words: list[str]) -> Json:
     patch: Mapping[str, Any] = patch_of(words)
     whole = ("replicas", "minMember")
     return {
-        field: int(value) if field in whole and str(value).isdecimal() else value
+        field: count_or_text(value) if field in whole and isinstance(value, str) else value
         for field, value in patch.items()
     }
 

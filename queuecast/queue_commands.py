@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from planning.queues import count_or_text
 from queuecast.backend import Backend, Json
 from queuecast.commands import edited
 from queuecast.problems import Refused
@@ -51,6 +52,8 @@ def patch_of(fields: Sequence[str]) -> Json:
         if not equals:
             raise Refused(f"{word!r} is not field=value.")
         field, _, inner = way.partition(".")
+        if field in patch and not (inner and isinstance(patch[field], dict)):
+            raise Refused(f"{field} is written twice.")
         if not inner:
             patch[field] = _typed(field, text)
         elif field == "guarantee":
@@ -63,8 +66,8 @@ def patch_of(fields: Sequence[str]) -> Json:
 def _typed(field: str, text: str) -> Any:
     if text == "":
         return None
-    if field in ("weight", "priority") and text.lstrip("-").isdecimal():
-        return int(text)
+    if field in ("weight", "priority"):
+        return count_or_text(text)
     if field == "reclaimable" and text in ("true", "false"):
         return text == "true"
     return text

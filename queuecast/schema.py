@@ -6,7 +6,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from manifests.document import Document, Steps
@@ -14,7 +13,7 @@ from manifests.paths import spell
 from manifests.stream import read_documents
 from manifests.unpack import NoText, decoded
 from planning.experiments.definition import experiment_schema
-from planning.schema import faults
+from planning.schema import Validator, faults
 from queuecast.problems import Json, Refused, problem, refusal
 
 SCHEMAS = ("rules", "plan", "experiment")
@@ -71,7 +70,7 @@ def problem_at(label: str, document: Document, steps: Steps, rule: str, message:
 
 
 def _invalid(label: str, document: Document, name: str) -> Iterator[Json]:
-    validator = Draft202012Validator(schema(name), registry=_registry())
+    validator = Validator(schema(name), registry=_registry())
     for fault in faults(validator, document.value):
         rule = f"{name}.{fault.rule}"
         yield problem_at(label, document, fault.steps, rule, fault.message, fault.fix)

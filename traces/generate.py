@@ -6,7 +6,7 @@ Every number is drawn by (seed, job, purpose), so that a change of one pattern l
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from statistics import NormalDist
@@ -59,27 +59,26 @@ class Pattern:
 
 def generate(patterns: Sequence[Pattern], *, seconds: float, seed: int) -> Trace:
     """Return the workload of several queues over some time."""
-    jobs = [job for pattern in patterns for job in _jobs_of(pattern, seconds, seed)]
+    jobs = [job for pattern in patterns for job in jobs_of(pattern, seconds, seed)]
     return ordered(jobs, notes=[f"Generated with seed {seed}."])
 
 
-def _jobs_of(pattern: Pattern, seconds: float, seed: int) -> list[TraceJob]:
-    """Return a queue's jobs: arrivals at the highest rate, thinned to the rate of the hour."""
+def jobs_of(pattern: Pattern, seconds: float, seed: int) -> Iterator[TraceJob]:
+    """Yield a queue's jobs: arrivals at the highest rate, thinned to the rate of the hour."""
     peak = max(pattern.by_hour) * max(pattern.by_weekday)
     mean = _mean(pattern.by_hour) * _mean(pattern.by_weekday)
     if not peak or not mean or pattern.jobs_per_hour <= 0:
-        return []
+        return
     rate = pattern.jobs_per_hour * peak / mean / HOUR
-    jobs: list[TraceJob] = []
     time, number = 0.0, 0
     while True:
         number += 1
         time += -math.log(1.0 - _drawn(seed, pattern.queue, number, "arrival")) / rate
         if time >= seconds:
-            return jobs
+            return
         weight = pattern.by_hour[int(time % DAY // HOUR)] * pattern.by_weekday[int(time // DAY) % 7]
         if _drawn(seed, pattern.queue, number, "kept") * peak < weight:
-            jobs.append(_job(pattern, seed, number, time))
+            yield _job(pattern, seed, number, time)
 
 
 def _job(pattern: Pattern, seed: int, number: int, time: float) -> TraceJob:

@@ -12,6 +12,7 @@ from django import forms
 from planner.errors import Invalid
 from planner.web.forms import LongSelect, ReadField, TypedForm
 from planning.experiments.definition import experiment_read
+from planning.queues import count_or_text
 from planning.rows import Problem
 from planning.units import resource_label
 
@@ -200,4 +201,4 @@ def _value(text: str, setting: Mapping[str, Any]) -> Any:
     """Return a value for a document: a number, or a quantity for amounts."""
     if "resource" in setting:
         return text
-    return int(text) if text.isdecimal() else text
+    return count_or_text(text)

@@ -8,8 +8,6 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 import manifests
 from manifests.document import Document, Steps
 from manifests.paths import spell
@@ -17,14 +15,15 @@ from manifests.stream import read_documents
 from planning.experiments.cells import Grid
 from planning.experiments.figures import Figure, Goal, figure_of, goal_of
 from planning.experiments.forecast_cells import ForecastGrid
-from planning.experiments.forecast_problems import forecast_problems, kind_problems
+from planning.experiments.forecast_problems import forecast_problems
+from planning.experiments.goal_problems import goal_problems, kind_problems, unknown_resources
 from planning.experiments.levels import Setting, UnusableSetting
 from planning.experiments.search import by_price, goal_figures
 from planning.experiments.settings import setting_of
 from planning.experiments.space import Combination, Space
 from planning.experiments.work import Work
 from planning.rows import Problem
-from planning.schema import faults
+from planning.schema import Validator, faults
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import InputError
 from scheduler_core.release import release_of
@@ -33,6 +32,7 @@ Json = Mapping[str, Any]
 
 LIMIT = 1000
 """The default limit of simulated combinations."""
+MOST_COMBINATIONS = 10**18
 SWEEP, SEARCH = "sweep", "search"
 OF_A_QUEUES_JOBS = frozenset(
     {"evictions", "waiting_pods", "waiting_jobs", "wait_p50", "wait_p95", "lost_hours", "cost"}
@@ -103,13 +103,13 @@ def written_problems(written: Any) -> list[Problem]:
     """Return all violations of the schema."""
     found = [
         _problem(fault.rule, fault.steps, fault.message, fault.fix)
-        for fault in faults(Draft202012Validator(experiment_schema()), written)
+        for fault in faults(Validator(experiment_schema()), written)
     ]
     if not found and not {"figures", "goals"} & written.keys():
         message = "the experiment has neither figures nor goals"
         found.append(_problem("missing", (), message, "write figures for a sweep, goals for a search"))
     if not found:
-        found += [_problem(*one) for one in kind_problems(written)]
+        found += [_problem(*one) for one in [*kind_problems(written), *goal_problems(written)]]
     return found
 
 
@@ -131,7 +131,7 @@ def experiment_read(text: str) -> tuple[dict[str, Any], list[Problem]]:
 def _value(document: Document) -> tuple[dict[str, Any], list[Problem]]:
     problems = [
         replace(problem, line=document.place(fault.steps).line + 1)
-        for fault in faults(Draft202012Validator(experiment_schema()), document.value)
+        for fault in faults(Validator(experiment_schema()), document.value)
         for problem in [_problem(fault.rule, fault.steps, fault.message, fault.fix)]
     ]
     if problems:
@@ -163,7 +163,10 @@ def grid_of(document: Json, written: Json, workload: str = "") -> tuple[Grid, li
             problems.append(_problem(unusable.key, at, unusable.message, unusable.fix))
     if forecast is None:
         return Grid(base, settings), problems
-    problems += [_problem(*one) for one in forecast_problems(base, settings, written, workload)]
+    problems += [
+        Problem(f"experiment.{rule}", "error", message, path=path, fix=fix)
+        for rule, path, message, fix in forecast_problems(base, settings, written, workload)
+    ]
     return ForecastGrid(base, settings, Work.of(forecast, workload)), problems
 
 
@@ -179,6 +182,9 @@ def _value_problems(document: Json, setting: Setting, at: Steps, written: Json) 
 
 def size_problems(written: Json, definition: Definition, space: Space) -> list[Problem]:
     """Return why a sweep is too large, if it is; a search stops at its limit instead."""
+    if space.size > MOST_COMBINATIONS:
+        message = f"{space.size:.3g} combinations are more than {MOST_COMBINATIONS:.0g}"
+        return [_problem("size", ("settings",), message, "write fewer settings or values")]
     sample = written.get("sample")
     size = min(space.size, sample["count"]) if sample else space.size
     if definition.kind == SEARCH or size <= definition.limit:
@@ -196,6 +202,10 @@ def name_problems(document: Json, definition: Definition, space: Space) -> list[
     found = [
         _problem("queue", ("figures",), f"there is no queue {name!r}", "name a queue of the cluster")
         for name in sorted(unknown)
+    ]
+    found += [
+        _problem("resource", ("figures",), f"the cluster has no resource {name!r}", "name one of its nodes")
+        for name in unknown_resources(document, definition.figures)
     ]
     inner = parents if _is_tree(document) else set()
     for figure in definition.figures:

@@ -7,7 +7,7 @@ with the distance from the present one, counted in listed levels.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -105,19 +105,21 @@ class Setting(ABC):
 
         A value that is listed twice is one level, and so is the present value.
         """
-        present, others = self.present(document), list[Any]()
+        present = self.present(document)
+        distinct: dict[Hashable, Any] = {}
         for value in self.values:
-            if not any(_equal(value, known) for known in (present, *others)):
-                others.append(value)
+            distinct.setdefault(_identity(value), value)
+        others = [value for known, value in distinct.items() if known != _identity(present)]
         ranks = _ranks([*others, present])
         steps = [abs(rank - ranks[-1]) for rank in ranks[:-1]]
         by_price = sorted(range(len(others)), key=lambda place: steps[place])
         return [PRESENT, *(Level(others[place], self.price * steps[place]) for place in by_price)]
 
 
-def _equal(one: Any, other: Any) -> bool:
-    amounts = (amount_of(one), amount_of(other))
-    return one == other if None in amounts else amounts[0] == amounts[1]
+def _identity(value: Any) -> Hashable:
+    """Return what two values have in common that are one level."""
+    amount = amount_of(value)
+    return repr(value) if amount is None else amount
 
 
 def amount_of(value: Any) -> Fraction | None:
@@ -139,4 +141,5 @@ def _ranks(values: Sequence[Any]) -> list[int]:
     if any(amount is None for amount in amounts):
         return [*([1] * (len(values) - 1)), 0]
     order = sorted({amount for amount in amounts if amount is not None})
-    return [order.index(amount) for amount in amounts if amount is not None]
+    rank = {amount: place for place, amount in enumerate(order)}
+    return [rank[amount] for amount in amounts if amount is not None]

@@ -19,7 +19,9 @@ from planning.experiments.workload_settings import WORK, WorkSetting
 
 AMOUNTS = ("deserved", "capability", "guarantee")
 """Fields of a queue with an amount per resource."""
-_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)", re.ASCII)
+MOST_VALUES = 1000
+"""The most values of a setting, as a list or as a range."""
+_NUMBER = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)([A-Za-z]*)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,10 @@ def ranged(written: Json) -> tuple[Any, ...]:
     ends = [written["from"], written["to"], written["step"]]
     matches = [_NUMBER.fullmatch(str(end)) for end in ends]
     suffixes = {match.group(2) for match in matches if match}
-    if None in matches or len(suffixes) != 1:
+    if None in matches:
+        message = f"{str(ends[matches.index(None)])[:40]!r} is not an amount of at most 18 digits"
+        raise UnusableSetting("range", message, "write 1, 4, 1 or 64Gi, 256Gi, 64Gi")
+    if len(suffixes) != 1:
         raise UnusableSetting("range", "from, to and step have different suffixes", "write 64Gi, 256Gi, 64Gi")
     first, last, step = (Fraction(match.group(1)) for match in matches if match)
     if step <= 0 or last < first:
@@ -226,6 +231,9 @@ def ranged(written: Json) -> tuple[Any, ...]:
     (suffix,) = suffixes
     is_text = any(isinstance(end, str) for end in ends)
     count = int((last - first) / step) + 1
+    if count > MOST_VALUES:
+        message = f"the range has {count:,} values, and a setting at most {MOST_VALUES:,}"
+        raise UnusableSetting("range", message, "write a larger step")
     return tuple(_written(first + step * number, suffix, is_text=is_text) for number in range(count))
 
 

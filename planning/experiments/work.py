@@ -16,6 +16,7 @@ from traces import Trace
 
 UNSEEN = 10
 """The default number of further seeds for the verification of a proposal."""
+_WINDOW = ("window_begin_seconds", "horizon_seconds")
 OPTIONS = tuple(name for name in DEFAULTS if name != "targets")
 
 
@@ -67,12 +68,16 @@ class Work:
         """
         if seed is None:
             return self.text
-        seconds = float(self.options["horizon_seconds"])
-        begin = float(self.options["window_begin_seconds"])
         if self.patterns:
-            return generated_text(self.patterns, seconds=begin + seconds, seed=seed)[0]
+            return generated_text(self.patterns, seconds=self.drawn_seconds, seed=seed)[0]
         assert trace is not None, "without patterns there is a trace"
+        begin, seconds = (float(self.options[name]) for name in _WINDOW)
         return csv_of(drawn_from(trace, Fitting(begin=begin), seconds, seed)[0])
+
+    @property
+    def drawn_seconds(self) -> float:
+        """Return how long patterns draw work: up to the end of the window of the forecast."""
+        return sum(float(self.options[name]) for name in _WINDOW)
 
 
 def unseen_seeds(written: Json) -> tuple[int, ...]:

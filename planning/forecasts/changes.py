@@ -9,10 +9,12 @@ from typing import Any
 import manifests
 from planning.documents import items
 from planning.forecasts.clock import FORMS, seconds_until
-from planning.nodes import node_like, numbered_names, pool_name
+from planning.nodes import MOST_NODES, node_like, numbered_names, pool_name
 from planning.queue_edits import queue_problems
 from planning.queues import merge_patch
 from planning.rows import Problem
+from scheduler_core.lint.conf import conf_problems
+from scheduler_core.release import release_of
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -104,7 +106,7 @@ def _form_problems(change: Json, place: int) -> Iterator[Problem]:
     for key in sorted(set(change) - _KEYS[kind]):
         fix = f"write {', '.join(sorted(_KEYS[kind]))}"
         yield _problem(place, key, f"{key} is not a key of a change of {kind}", fix)
-    if change.get("how", "delete") not in WAYS:
+    if change.get("how", "delete") not in list(WAYS):
         yield _problem(
             place, "how", f"{change['how']!r} is not a way to remove nodes", f"write {', '.join(WAYS)}"
         )
@@ -114,14 +116,20 @@ def _form_problems(change: Json, place: int) -> Iterator[Problem]:
         yield _problem(place, "state", f"{change['state']!r} is not a state", "write open or closed")
     if "set" in change and not isinstance(change["set"], Mapping):
         yield _problem(place, "set", "set is not a mapping of fields of a queue", "write {weight: 5}")
+    if kind in ("queue", "pool") and not isinstance(change[kind], str):
+        yield _problem(place, kind, f"{change[kind]!r} is not a name of a {kind}", f"name a {kind}")
     if kind == "pool":
         counts = [change[way] for way in ("add", "remove") if way in change]
         if len(counts) != 1 or isinstance(counts[0], bool) or not isinstance(counts[0], int) or counts[0] < 1:
             yield _problem(
                 place, "pool", "a pool grows or shrinks by a number of nodes", "write add: 2 or remove: 2"
             )
-    if kind == "nodes" and not (isinstance(change["nodes"], list) and change["nodes"]):
+    if kind == "nodes" and not _are_names(change["nodes"]):
         yield _problem(place, "nodes", "nodes is not a list of names", "write [node-1, node-2]")
+
+
+def _are_names(given: object) -> bool:
+    return isinstance(given, list) and bool(given) and all(isinstance(name, str) for name in given)
 
 
 class _State:
@@ -132,6 +140,7 @@ class _State:
         self._nodes = {node["metadata"]["name"]: node for node in items(document.get("nodes"))}
         self._names = set(self._nodes)
         self._unusable: set[str] = set()
+        self._release = release_of(document)
 
     def problems(self, change: Json, place: int) -> list[Problem]:
         """Return why a change is impossible in this state; none if it is possible."""
@@ -155,6 +164,10 @@ class _State:
         if "state" in change:
             verb = "open" if change["state"] == "open" else "close"
             return {verb: {"queues": [name]}}, f"Queue {name} is {'opened' if verb == 'open' else 'closed'}."
+        if not change["set"]:
+            return [_problem(place, "set", "set changes no field of the queue", "write {weight: 5}")]
+        if "name" in change["set"]:
+            return [_problem(place, "set", "a queue keeps its name", "remove name")]
         queue = self._queues[name]
         changed = {**queue, "spec": merge_patch(queue.get("spec") or {}, change["set"])}
         parents = {key: (one.get("spec") or {}).get("parent") or "" for key, one in self._queues.items()}
@@ -178,6 +191,10 @@ class _State:
         if name not in pools:
             return [_unknown(place, "pool", name, pools)]
         members = pools[name]
+        if "add" in change and change["add"] > MOST_NODES - len(self._nodes):
+            message = f"with {change['add']:,} nodes more the scenario would have more than {MOST_NODES:,}"
+            fix = f"add at most {max(MOST_NODES - len(self._nodes), 0)}"
+            return [_problem(place, "add", message, fix)]
         if "add" in change:
             like = self._nodes[members[0]]
             names = numbered_names(f"{members[0]}-more", change["add"], self._names)
@@ -201,10 +218,17 @@ class _State:
         return event, f"{counted(len(gone), 'node')} {ends}: {', '.join(gone)}."
 
     def _scheduler_conf(self, change: Json, place: int) -> tuple[Json, str] | list[Problem]:
+        fix = "correct the configuration"
         try:
-            conf = manifests.resolve({"scheduler_conf": change["scheduler_conf"]})["scheduler_conf"]
+            conf = manifests.resolve({"scheduler_conf": change["scheduler_conf"]}).get("scheduler_conf")
         except manifests.Unreadable as unreadable:
-            return [_problem(place, "scheduler_conf", str(unreadable), "correct the configuration")]
+            return [_problem(place, "scheduler_conf", str(unreadable), fix)]
+        if not isinstance(conf, Mapping):
+            message = "scheduler_conf is not a scheduler configuration"
+            return [_problem(place, "scheduler_conf", message, "write a text with actions and tiers")]
+        wrong = [one for one in conf_problems(conf, self._release) if one.severity == "error"]
+        if wrong:
+            return [_problem(place, "scheduler_conf", one.message, one.fix or fix) for one in wrong]
         return {"scheduler_conf": conf}, "The scheduler gets another configuration."
 
     def _without(self, gone: Sequence[str], change: Json) -> tuple[Json, str]:

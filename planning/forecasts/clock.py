@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import UTC, datetime, timedelta
+from math import isfinite
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 FORMS = "write 3600, 1h30m, 2d, 18:00, Tuesday 18:00 or 2026-11-24T18:00:00Z"
@@ -15,21 +17,22 @@ _DAY_TIME = re.compile(r"(?:([a-z]{3,9}) ?)?(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 def duration(text: object) -> float | None:
-    """Return the seconds of a number or of a duration; None for other text.
+    """Return the seconds of a number or of a duration; None for other text, or without an end.
 
-    >>> [duration(text) for text in (90, "90", "1h30m", "2d", "0.5h", "soon", -1)]
-    [90.0, 90.0, 5400.0, 172800.0, 1800.0, None, None]
+    >>> [duration(text) for text in (90, "90", "1h30m", "2d", "0.5h", "soon", -1, 10**400, "9" * 400)]
+    [90.0, 90.0, 5400.0, 172800.0, 1800.0, None, None, None, None]
     """
     if isinstance(text, bool):
         return None
     if isinstance(text, int | float):
-        return float(text) if 0 <= text < float("inf") else None
+        return float(text) if 0 <= text <= sys.float_info.max else None
     written = str(text).strip().lower()
     if re.fullmatch(r"\d+(\.\d+)?", written):
-        return float(written)
+        written += "s"
     if not _DURATION.fullmatch(written):
         return None
-    return sum(float(amount) * _UNITS[unit] for amount, unit in _PART.findall(written))
+    seconds = sum(float(amount) * _UNITS[unit] for amount, unit in _PART.findall(written))
+    return seconds if isfinite(seconds) else None
 
 
 def seconds_until(text: object, begin: str) -> float | None:

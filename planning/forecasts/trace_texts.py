@@ -1,15 +1,17 @@
 """Parsing of trace texts, and the text of generated traces."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
 from planning.queues import QueueFields
 from planning.rows import Problem
+from scheduler_core.quantity import QuantityError, parse_quantity
 from traces import FORMATS, Pattern, Trace, Unreadable, generate, read_trace
 from traces.columns import GPU
+from traces.generate import jobs_of
 from traces.read import format_of
 
 Json = Mapping[str, Any]
@@ -19,7 +21,9 @@ _COLUMNS = (
     "priority_class", "user",
 )  # fmt: skip
 _PATTERN = {"queue", "jobs_per_hour", "run_median", "run_spread", "pods", "requests", "by_hour", "by_weekday"}
-_MOST_JOBS = 200_000
+_REQUESTED = ("cpu", "memory", GPU)
+_RANGES = {"run_median": (0.001, 1e9), "run_spread": (0.0, 5.0)}
+_MOST_JOBS, _MOST_PODS, _MOST_WEIGHT = 200_000, 99_999, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -51,30 +55,73 @@ def read_workload(text: str, format_name: str = "") -> tuple[Read | None, list[P
 def generated_text(patterns: Iterable[Json], *, seconds: float, seed: int) -> tuple[str, list[Problem]]:
     """Return a generated trace as our own CSV, and the problems of its patterns."""
     given = list(patterns)
-    problems = [
-        Problem(
-            "trace.pattern",
-            "error",
-            f"{name} is not part of a pattern.",
-            path=f"patterns[{place}].{name}",
-            fix=f"Use {', '.join(sorted(_PATTERN))}.",
-        )
-        for place, pattern in enumerate(given)
-        for name in sorted(set(pattern) - _PATTERN)
-    ]
-    expected = sum(float(pattern["jobs_per_hour"]) for pattern in given) * seconds / 3600
-    if expected > _MOST_JOBS:
-        message = f"About {expected:,.0f} jobs would be drawn; at most {_MOST_JOBS:,} are allowed."
-        problems.append(Problem("trace.size", "error", message, path="seconds", fix="Choose a shorter time."))
-    if problems:
+    if problems := pattern_problems(given, seconds=seconds):
         return "", problems
-    read = [
+    return csv_of(generate(_read(given), seconds=seconds, seed=seed)), []
+
+
+def any_drawn(patterns: Iterable[Json], *, seconds: float, seed: int) -> bool:
+    """Return whether valid patterns draw a job."""
+    return any(True for pattern in _read(patterns) for _ in jobs_of(pattern, seconds, seed))
+
+
+def _read(patterns: Iterable[Json]) -> list[Pattern]:
+    return [
         Pattern(
             **{**pattern, "pods": {int(pods): share for pods, share in pattern.get("pods", {1: 1.0}).items()}}
         )
-        for pattern in given
+        for pattern in patterns
     ]
-    return csv_of(generate(read, seconds=seconds, seed=seed)), []
+
+
+def pattern_problems(patterns: Sequence[Json], *, seconds: float) -> list[Problem]:
+    """Return why no work can be drawn from patterns over some time."""
+    found = [
+        Problem("trace.pattern", "error", message, path=f"patterns[{place}].{at}", fix=fix)
+        for place, pattern in enumerate(patterns)
+        for at, message, fix in _pattern_problems(pattern)
+    ]
+    expected = sum(float(pattern["jobs_per_hour"]) for pattern in patterns) * seconds / 3600
+    if expected > _MOST_JOBS:
+        message = f"About {expected:,.0f} jobs would be drawn; at most {_MOST_JOBS:,} are allowed."
+        found.append(Problem("trace.size", "error", message, path="seconds", fix="Choose a shorter time."))
+    return found
+
+
+def _pattern_problems(pattern: Json) -> Iterator[tuple[str, str, str]]:
+    """Yield the part of a pattern, what is wrong with it, and the fix."""
+    for name in sorted(set(pattern) - _PATTERN):
+        yield name, f"{name} is not part of a pattern.", f"Use {', '.join(sorted(_PATTERN))}."
+    for name, (least, most) in _RANGES.items():
+        if name in pattern and not least <= pattern[name] <= most:
+            yield name, f"{name} is out of range.", f"Choose {least:g} to {most:,.0f}."
+    for name in ("by_hour", "by_weekday"):
+        if any(not 0 <= weight <= _MOST_WEIGHT for weight in pattern.get(name) or ()):
+            yield name, f"A weight of {name} is out of range.", f"Choose 0 to {_MOST_WEIGHT:,}."
+    shares = pattern.get("pods") or {}
+    if any(not _is_count(pods) for pods in shares):
+        yield "pods", "A key of pods is not a number of pods.", f"Choose 1 to {_MOST_PODS:,}."
+    if any(not 0 <= share <= _MOST_WEIGHT for share in shares.values()):
+        yield "pods", "A share of pods is out of range.", f"Choose 0 to {_MOST_WEIGHT:,}."
+    for name, quantity in (pattern.get("requests") or {}).items():
+        if name not in _REQUESTED:
+            message = f"A drawn trace has no column for resource {name!r}."
+            yield f"requests.{name}", message, f"Use {', '.join(_REQUESTED)}."
+        elif not _is_request(quantity):
+            message = f"The request of {name}, {quantity[:40]!r}, is not an amount of 0 or more."
+            yield f"requests.{name}", message, "Write an amount such as 8, 500m or 64Gi."
+
+
+def _is_count(pods: object) -> bool:
+    text = str(pods)
+    return text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= _MOST_PODS
+
+
+def _is_request(quantity: str) -> bool:
+    try:
+        return 0 <= parse_quantity(quantity) < 2**63 - 1
+    except QuantityError:
+        return False
 
 
 def csv_of(trace: Trace) -> str:
@@ -84,7 +131,7 @@ def csv_of(trace: Trace) -> str:
     writer.writerow(_COLUMNS)
     for job in trace.jobs:
         run = "" if job.run_seconds is None else f"{job.run_seconds:g}"
-        requests = [job.requests.get(name, "") for name in ("cpu", "memory", GPU)]
+        requests = [job.requests.get(name, "") for name in _REQUESTED]
         size = [job.pods, job.min_member, *requests]
         writer.writerow([job.name, job.queue, job.submitted, run, *size, job.priority_class, job.user])
     return written.getvalue()
@@ -97,4 +144,7 @@ def queues_for_jobs(queues: Iterable[QueueFields]) -> list[str]:
     return sorted({*(row.name for row in rows), "default"} - parents)
 
 
-__all__ = ["FORMATS", "csv_of", "generated_text", "queues_for_jobs", "read_workload"]
+__all__ = [
+    "FORMATS", "any_drawn", "csv_of", "generated_text", "pattern_problems", "queues_for_jobs",
+    "read_workload",
+]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 from planning.forecasts.changes import Timed
 from planning.forecasts.clock import DAY, HOUR, spelled
+from planning.queues import count_or_text
 from planning.rows import Problem
 
 QUEUE, OPEN, CLOSE, ADD = "queue", "open", "close", "add"
@@ -73,10 +74,10 @@ def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Proble
         message = f"{row.happens!r} is not a kind of change"
         return begun, [_problem(place, "happens", message, f"choose one of {', '.join(HAPPENS)}")]
     problems = []
-    if not row.value.isdecimal():
-        message = f"{row.value!r} is not a number of nodes"
+    count = count_or_text(row.value)
+    if not isinstance(count, int) or count < 1:
+        message = f"{row.value[:40]!r} is not a number of nodes"
         problems.append(_problem(place, "value", message, "write a whole number such as 3"))
-    count = int(row.value) if row.value.isdecimal() else 0
     if row.happens == ADD:
         return {**begun, "pool": row.subject, "add": count}, problems
     return {**begun, "pool": row.subject, "remove": count, "how": row.happens}, problems
@@ -92,6 +93,8 @@ def _patch(text: str, place: int) -> tuple[dict[str, Any], list[Problem]]:
         if not equals or not field:
             fix = "write fields such as weight=5 capability.cpu=8"
             problems.append(_problem(place, "value", f"{word!r} is not field=value", fix))
+        elif field in patch and not (resource and isinstance(patch[field], dict)):
+            problems.append(_problem(place, "value", f"{field} is written twice", "write it once"))
         elif not resource:
             patch[field] = _value(field, value)
         elif field == "guarantee":
@@ -106,8 +109,8 @@ def _patch(text: str, place: int) -> tuple[dict[str, Any], list[Problem]]:
 def _value(field: str, text: str) -> Any:
     if not text:
         return None
-    if field in _WHOLE and text.lstrip("-").isdecimal():
-        return int(text)
+    if field in _WHOLE:
+        return count_or_text(text)
     return text == "true" if field == "reclaimable" and text in ("true", "false") else text
 
 

@@ -10,7 +10,7 @@ import pytest
 from planning.documents import encoded
 from planning.experiments.cells import Cell, intervals_written
 from planning.experiments.definition import Definition, grid_of, written_problems
-from planning.experiments.figures import Figure, Goal, goal_of
+from planning.experiments.figures import PARTS_OF_1, Figure, Goal, goal_of
 from planning.experiments.forecast_cells import ForecastGrid
 from planning.experiments.forecast_figures import FORECAST_MEASURES, OF_JOBS, figure_of_forecast
 from planning.experiments.outcomes import Measurer, outcome_of
@@ -38,9 +38,9 @@ PATTERNS = [
     {"queue": "b", "jobs_per_hour": 6, "run_median": 600, "pods": {1: 1, 3: 1}, "requests": {"cpu": "1"}},
 ]
 FIGURES = [
-    Figure(kind, where, "cpu" if kind in ("deficit", "utilisation") else "")
+    Figure(kind, where, "cpu" if kind in ("deficit", *PARTS_OF_1) else "")
     for kind in FORECAST_MEASURES
-    for where in (("",) if kind == "utilisation" else ("", "b"))
+    for where in (("",) if kind in PARTS_OF_1 else ("", "b"))
 ]
 
 
@@ -273,6 +273,11 @@ def test_a_stored_entry_restores_its_cell() -> None:
         ({"settings": [{"pool": "none", "values": [3]}]}, "there is no pool 'none'"),
         ({"settings": [{"forecast": "rate", "values": [0]}]}, "not a factor"),
         ({"settings": [{"forecast": "seed", "values": [1.5]}]}, "not a seed"),
+        ({"forecast": {"patterns": [{**PATTERNS[0], "requests": {"cpu": "x"}}]}}, "not an amount of 0"),
+        ({"forecast": {"patterns": [{**PATTERNS[0], "requests": {"a/gpu": "1"}}]}}, "no column for resource"),
+        ({"forecast": {"patterns": [{**PATTERNS[0], "run_spread": 1e300}]}}, "run_spread is out of range"),
+        ({"forecast": {"patterns": [{**PATTERNS[0], "by_hour": [1e300] * 24}]}}, "weight of by_hour"),
+        ({"forecast": {"patterns": PATTERNS, "window_begin_seconds": 1e9}}, "jobs would be drawn"),
         ({"goals": GOALS, "settings": [SEED]}, "not a change that a user could make"),
         ({"settings": [SEED], "forecast": {"trace": "t", "seeds": 2}}, "the seed varies"),
     ],
@@ -300,3 +305,15 @@ def test_incompatible_keys_are_refused_with_the_reason(change: dict[str, Any], s
     written = {**experiment([WEIGHT]), "figures": [{"figure": "wait_p95"}], **change}
     written = {key: value for key, value in written.items() if value is not None}
     assert says in " ".join(problem.message for problem in written_problems(written))
+
+
+def test_problems_inside_the_forecast_have_their_whole_path() -> None:
+    pattern = {**PATTERNS[0], "requests": {"cpu": "-1"}}
+    for forecast, path in (
+        ({"trace": "t", "changes": [{"at": 0}]}, "forecast.changes[0]"),
+        ({"trace": "t", "queues": {"a": "nobody"}}, "forecast.queues.a"),
+        ({"patterns": [PATTERNS[0], pattern]}, "forecast.patterns[1].requests.cpu"),
+    ):
+        written = {**experiment([WEIGHT]), "figures": [{"figure": "evictions"}], "forecast": forecast}
+        _, problems = grid_of(cluster(random.Random(1)), written, TRACE)
+        assert path in [problem.path for problem in problems]

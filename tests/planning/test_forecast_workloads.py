@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import Times, arrivals_of, forecast_of
 from planning.forecasts.preview import preview
 from planning.forecasts.run_times import run_times, sources_of, with_run_times
 from planning.forecasts.shared import Shared
+from planning.forecasts.typed_changes import TypedChange, change_of
 from planning.forecasts.workload import Fitting, fitted_to, leaf_queues, more_of, own_trace
 from scheduler_core.replay import replay_document
 from tests.builders import Object, conf, job, node, podgroup, pods, queue, scenario
@@ -282,6 +285,53 @@ def test_every_problem_of_the_changes_is_reported_with_its_place() -> None:
         "changes[4]", "changes[8]", "changes[5].queue", "changes[6].nodes", "changes[7].scheduler_conf",
     }  # fmt: skip
     assert all(problem.fix for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"queue": ["a"], "set": {"weight": 1}}, "queue"),
+        ({"queue": "a", "set": {}}, "set"),
+        ({"queue": "a", "set": {"name": "b"}}, "set"),
+        ({"pool": [], "add": 1}, "pool"),
+        ({"pool": "gpu", "add": 10**9}, "add"),
+        ({"pool": "gpu", "remove": 1, "how": ["drain"]}, "how"),
+        ({"nodes": [{}]}, "nodes"),
+        ({"nodes": ["gpu-0"], "how": {}}, "how"),
+        ({"scheduler_conf": None}, "scheduler_conf"),
+        ({"scheduler_conf": 5}, "scheduler_conf"),
+        ({"scheduler_conf": 'actions: "dance"'}, "scheduler_conf"),
+        ({"at": 10**400, "queue": "a", "state": "open"}, "at"),
+        ({"at": "9" * 5000, "queue": "a", "state": "open"}, "at"),
+    ],
+)
+def test_a_change_of_the_wrong_form_is_refused_at_its_part(change: dict[str, Any], part: str) -> None:
+    _, problems = timed_changes(SCENARIO, [{"at": 1, **change}], "")
+    assert [(problem.path, bool(problem.fix)) for problem in problems] == [(f"changes[0].{part}", True)]
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("weight=--5", None),
+        (f"weight={'9' * 5000}", None),
+        ("deserved=5 deserved.cpu=1", "deserved is written twice"),
+        ("guarantee=5 guarantee.cpu=1", "guarantee is written twice"),
+        ("weight=1 weight=2", "weight is written twice"),
+    ],
+)
+def test_odd_fields_of_a_form_row_are_problems(value: str, says: str | None) -> None:
+    change, unread = change_of(TypedChange("18:00", "queue", "a", value), 0)
+    _, refused = timed_changes(SCENARIO, [{**change, "at": 1}], "")
+    assert [problem.message for problem in unread] == ([says] if says else [])
+    assert unread or [problem.path for problem in refused] == ["changes[0].set"]
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, "0", "-1", "\u0663", "3.5"])
+def test_a_pool_changes_by_a_count_of_nodes(count: str) -> None:
+    _, problems = change_of(TypedChange("18:00", "add", "gpu", count), 0)
+    assert [problem.path for problem in problems] == ["changes[0].value"]
+    assert len(problems[0].message) < 100
 
 
 def test_a_change_after_the_end_is_a_problem() -> None:

@@ -6,7 +6,7 @@ A field is named by its path in the queue: ``weight``, ``guarantee.resource.cpu`
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from planning.queues import SPEC_FIELDS
+from planning.queues import SPEC_FIELDS, count_or_text
 
 Texts = Mapping[str, str]
 """Field name to its text; an empty text means not set."""
@@ -130,8 +130,8 @@ def _way(field: str) -> list[str]:
 def _value(field: str, text: str) -> Any:
     if field == "reclaimable":
         return _FLAGS.get(text, text)
-    if field in _WHOLE and text.removeprefix("-").isdecimal():
-        return int(text)
+    if field in _WHOLE and text:
+        return count_or_text(text)
     return text or None
 
 
