@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from planning.forecasts.backtest import Backtest, backtest, real_jobs, real_work
+from planning.forecasts.causes import cause_rows
 from planning.forecasts.clock import DAY, moment_of, spelled
 from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Costs, Prices, chargeback, chargeback_csv, costs
@@ -149,6 +150,7 @@ def _forecast_data(
         "verdict": verdict(record, targets, starves_after=starves),
         "queues": queues,
         "resources": use_rows(record),
+        "causes": cause_rows(record),
         "service": service_rows(record),
         "fairness": fairness_rows(record),
         "churn": churn(record),

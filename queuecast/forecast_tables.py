@@ -9,10 +9,19 @@ from queuecast.shown import Table
 
 
 def outcome_tables(found: Json) -> Iterator[Table]:
-    """Yield the service of the queues, the fairness, and the usage of the nodes of a forecast."""
+    """Yield causes of waits, service of the queues, fairness, and usage of the nodes of a forecast."""
+    yield _causes_table(found["causes"])
     yield _service_table(found["service"], found["begin"])
     yield _fairness_table(found["fairness"], found["churn"])
     yield _use_table(found["resources"], found["begin"])
+
+
+def _causes_table(rows: Sequence[Json]) -> Table:
+    """Return why the jobs of each queue waited."""
+    parts = ("waited", "above_deserved", "no_room", "not_placed", "delays")
+    cells = [(row["queue"], row["jobs"], *(time_text(row[part]) for part in parts)) for row in rows]
+    columns = ("QUEUE", "JOBS", "WAITED", "ABOVE DESERVED", "NO ROOM", "NOT PLACED", "DELAYS")
+    return Table(columns, cells, "Why jobs waited, all waits added up", "No job was submitted.")
 
 
 def _use_table(rows: Sequence[Json], begin: str) -> Table:

@@ -24,7 +24,7 @@ LOCAL_ONLY = {
     "real_until": "--real-until",
     "starves_after": "--starves-after",
 }
-_PARTS = ("queues", "utilisation", "resources", "service", "fairness", "churn")
+_PARTS = ("queues", "utilisation", "resources", "causes", "service", "fairness", "churn")
 MONEY = ("charged", "allocated", "borrowed", "lent", "idle", "lost")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from planning.forecasts.losses import lost_by_eviction
-from planning.forecasts.record import Jobs, Record
+from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats, moments
 
 HOUR = 3600.0
@@ -215,7 +215,7 @@ class _Ledger:
         if len(lost):
             left -= np.bincount(evictions.victims, weights=lost, minlength=len(jobs.names))
             places = np.clip(np.searchsorted(self.times, evictions.times, side="right") - 1, 0, None)
-            each = lost / HOUR * _price_of(jobs, evictions.victims, unit_prices, places)
+            each = lost / HOUR * _price_of(self.record, evictions.victims, unit_prices, places)
             of_job += np.bincount(evictions.victims, weights=each, minlength=len(jobs.names))
         for resource, sizes in jobs.sizes.items():
             of_job += np.maximum(left, 0.0) / HOUR * sizes * mean.get(resource, 0.0)
@@ -225,10 +225,10 @@ class _Ledger:
         return totals
 
 
-def _price_of(jobs: Jobs, rows: Any, unit_prices: Mapping[str, Floats], places: Any) -> Floats:
+def _price_of(record: Record, rows: Any, unit_prices: Mapping[str, Floats], places: Any) -> Floats:
     """Return the price per hour of one pod of each of these jobs in these intervals."""
     prices = np.zeros(len(rows))
-    for resource, sizes in jobs.sizes.items():
+    for resource, sizes in record.jobs.sizes.items():
         if resource in unit_prices and len(unit_prices[resource]):
             prices += sizes[rows] * unit_prices[resource][places]
     return prices

@@ -16,9 +16,20 @@ GROUP_NAME = "scheduling.k8s.io/group-name"
 
 @dataclass(frozen=True)
 class JobSize:
-    """The number of a job's pods, and their mean request, by resource in the scheduler's units."""
+    """The size of a job.
+
+    Attributes
+    ----------
+    pods : int
+    minimum : int
+        How many of them must run together: minMember, at most all of them and at least one.
+    request : mapping
+        The mean request of a pod, by resource in the scheduler's units.
+
+    """
 
     pods: int
+    minimum: int
     request: Mapping[str, float]
 
 
@@ -65,9 +76,14 @@ def demand_of(document: Json, vcjobs: Mapping[str, Json]) -> Demand:
             replicas = task.get("replicas")
             template = (task.get("template") or {}).get("spec") or {}
             jobs.add(key, template, 1 if replicas is None else int(replicas))
-    of_job = jobs.sizes()
+    specs = _job_specs(document)
+    of_job = jobs.sizes({key: _spec_of(specs, key).get("minAvailable") for key in vcjobs})
     of_group = {job["podgroup"]: of_job[key] for key, job in vcjobs.items() if key in of_job}
-    return Demand(groups.sizes() | of_group, groups.kinds + jobs.kinds)
+    least = {
+        key_of(group): (group.get("spec") or {}).get("minMember") or 1
+        for group in created(document, "podgroups")
+    }
+    return Demand(groups.sizes(least) | of_group, groups.kinds + jobs.kinds)
 
 
 def pod_jobs(document: Json, vcjobs: Mapping[str, Json]) -> Callable[[str], str]:
@@ -88,10 +104,12 @@ def pod_jobs(document: Json, vcjobs: Mapping[str, Json]) -> Callable[[str], str]
 def _tasks(document: Json, vcjobs: Iterable[str]) -> dict[str, Sequence[Json]]:
     """Return the tasks of Jobs, including those that a CronJob or a JobFlow created."""
     specs = _job_specs(document)
-    return {
-        key: (specs.get(key) or specs.get(f"{key.rpartition('-')[0]} of cron") or {}).get("tasks") or ()
-        for key in vcjobs
-    }
+    return {key: _spec_of(specs, key).get("tasks") or () for key in vcjobs}
+
+
+def _spec_of(specs: Mapping[str, Json], key: str) -> Json:
+    """Return the specification of a Job by its key; empty if it is unknown."""
+    return specs.get(key) or specs.get(f"{key.rpartition('-')[0]} of cron") or {}
 
 
 def _job_specs(document: Json) -> dict[str, Json]:
@@ -139,10 +157,14 @@ class _Sums:
             self._requests[shape.number] = tuple(sorted(pairs))
         return self._requests[shape.number]
 
-    def sizes(self) -> dict[str, JobSize]:
-        """Return the number of pods of each key, and the mean of their requests."""
+    def sizes(self, least: Mapping[str, int | None]) -> dict[str, JobSize]:
+        """Return the size of each key; `least` has how many pods must run together, None: all of them."""
         return {
-            key: JobSize(pods, {name: amount / pods for name, amount in self._amounts[key].items()})
+            key: JobSize(
+                pods=pods,
+                minimum=min(max(int(least.get(key) or pods), 1), pods),
+                request={name: amount / pods for name, amount in self._amounts[key].items()},
+            )
             for key, pods in self._pods.items()
             if pods
         }

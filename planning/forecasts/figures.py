@@ -8,8 +8,9 @@ from math import isnan
 
 import numpy as np
 
-from planning.forecasts.record import FIGURES, NO_JOB, Record
-from planning.forecasts.steps import Floats, Ints, Steps
+from planning.forecasts.jobs import NO_JOB
+from planning.forecasts.record import FIGURES, Record
+from planning.forecasts.steps import Floats, Ints, Steps, counted_intervals
 from planning.forecasts.targets import TargetVerdict, submitted_in_time, target_verdicts, waits_of
 
 POINTS = 250
@@ -196,16 +197,7 @@ def waiting(record: Record, queue: str) -> Steps:
     rows = rows[~np.isnan(jobs.submitted[rows])]
     began = np.maximum(jobs.submitted[rows], 0.0)
     gone = np.where(np.isnan(jobs.started[rows]), jobs.over[rows], jobs.started[rows])
-    return _counted(began, gone)
-
-
-def _counted(begins: Floats, ends: Floats) -> Steps:
-    """Return the number of intervals that contain a time; one whose end is not a number never ends."""
-    ends = ends[~np.isnan(ends)]
-    times = np.concatenate([begins, ends])
-    order = np.argsort(times, kind="stable")
-    moves = np.concatenate([np.ones(len(begins)), -np.ones(len(ends))])[order]
-    return Steps.from_changes(times[order], np.cumsum(moves))
+    return counted_intervals(began, gone)
 
 
 def eviction_rows(record: Record) -> list[EvictionRow]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from planning.forecasts.jobs import NO_JOB
 from planning.forecasts.losses import lost_by_eviction, preemptor_queue
-from planning.forecasts.record import NO_JOB, Record
+from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats
 
 LEAST_TURNS = 3

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planning.forecasts.record import NO_JOB, Record
+from planning.forecasts.jobs import NO_JOB
+from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats
 
 

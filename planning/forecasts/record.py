@@ -13,83 +13,18 @@ from typing import Any
 import numpy as np
 
 from planning.documents import items
-from planning.forecasts.demand import Demand, JobSize, demand_of, pod_jobs
+from planning.forecasts.demand import Demand, demand_of, pod_jobs
 from planning.forecasts.fragmentation import Room, rooms_of
+from planning.forecasts.jobs import NO_JOB, Jobs, jobs_of
 from planning.forecasts.machines import Pool, pools_of
-from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, total
-from scheduler_core.replay.spans import Span, podgroup_ends, spans
+from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, total
+from scheduler_core.replay.spans import Span, spans
 
 Json = Mapping[str, Any]
 QueueSteps = Mapping[str, Mapping[str, Steps]]
 """By figure (`deserved`, `allocated`, `request`), then by resource."""
 
 FIGURES = ("deserved", "allocated", "request")
-NEVER = np.nan
-NO_JOB = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Jobs:
-    """The jobs of a forecast, one per row; NaN stands for a time that did not happen.
-
-    Attributes
-    ----------
-    names : tuple of str
-        ``namespace/name`` of each PodGroup, in order.
-    queues : tuple of str
-        The queue of each.
-    submitted, enqueued, started, finished : array
-        Seconds; `started` is when minMember pods ran at once for the first time.
-    ended : array
-        When a Job ended without completing: it failed, was aborted, terminated or deleted.
-    evictions : array
-        How many of its pods were evicted.
-    lost : array
-        Lost run time of its pods, in seconds.
-    pods : array
-        How many pods it has.
-    sizes : mapping
-        By resource, what one of its pods requests on average.
-
-    """
-
-    names: tuple[str, ...]
-    queues: tuple[str, ...]
-    submitted: Floats
-    enqueued: Floats
-    started: Floats
-    finished: Floats
-    ended: Floats
-    evictions: Ints
-    lost: Floats
-    pods: Ints
-    sizes: Mapping[str, Floats]
-
-    def of_queue(self, queue: str) -> Ints:
-        """Return the rows of a queue's jobs."""
-        return self._of_queues.get(queue, np.empty(0, dtype=np.int64))
-
-    @cached_property
-    def _of_queues(self) -> dict[str, Ints]:
-        rows: dict[str, list[int]] = {}
-        for row, queue in enumerate(self.queues):
-            rows.setdefault(queue, []).append(row)
-        return {queue: np.array(found, dtype=np.int64) for queue, found in rows.items()}
-
-    @property
-    def over(self) -> Floats:
-        """Return when each job finished or ended otherwise; NaN for one that still waits or runs."""
-        return np.fmin(self.finished, self.ended)
-
-    @property
-    def waits(self) -> Floats:
-        """Return the seconds from submission to start; NaN for a job that has not started."""
-        return self.started - self.submitted
-
-    def waits_at_least(self, end: float) -> Floats:
-        """Return the waits; jobs that have not started count until they ended, else until `end`."""
-        until = np.where(np.isnan(self.ended), end, self.ended)
-        return np.where(np.isnan(self.started), until, self.started) - self.submitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +114,16 @@ class Record:
         """Return the capacity of all nodes together."""
         return total([pool.capacity(resource) for pool in self.pools])
 
+    def free(self, resource: str) -> Steps:
+        """Return what no pod holds on all nodes together.
+
+        In a forecast of an older release, and of a resource that no pod requests, the capacity that the
+        queues have not allocated.
+        """
+        if resource in self.rooms:
+            return self.rooms[resource].free
+        return difference(self.capacity(resource), self.allocated(resource))
+
     def resources(self) -> list[str]:
         """Return the resources of the nodes."""
         return sorted({resource for pool in self.pools for resource in pool.offers})
@@ -192,7 +137,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
     """
     vcjobs = result.get("vcjobs") or {}
     demand = Demand({}, {}) if jobs_only else demand_of(document, vcjobs)
-    jobs = _jobs(result["jobs"], demand.sizes, podgroup_ends(result))
+    jobs = jobs_of(result, demand.sizes)
     replay = document["replay"]
     end = float(replay["horizon_seconds"])
     rows = {} if jobs_only else spans({**result, "end_seconds": end})
@@ -211,38 +156,6 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         pools=() if jobs_only else tuple(pools_of(document, end)),
         notes=tuple(result.get("notes") or ()),
         rooms={} if jobs_only else rooms_of(result["nodes"], demand.kinds),
-    )
-
-
-def _jobs(rows: Mapping[str, Json], sizes: Mapping[str, JobSize], ends: Mapping[str, float]) -> Jobs:
-    names = sorted(rows)
-    resources = sorted({resource for size in sizes.values() for resource in size.request})
-
-    def column(read: Callable[[Json], Any]) -> Floats:
-        values = [read(rows[name]) for name in names]
-        return np.array([NEVER if value is None else value for value in values], dtype=np.float64)
-
-    return Jobs(
-        names=tuple(names),
-        queues=tuple(rows[name]["queue"] for name in names),
-        submitted=column(lambda job: job["submitted"]),
-        enqueued=column(lambda job: job["enqueued"]),
-        started=column(lambda job: job["started"]),
-        finished=column(lambda job: job["finished"]),
-        ended=np.array(
-            [NEVER if rows[name]["finished"] is not None else ends.get(name, NEVER) for name in names],
-            dtype=np.float64,
-        ),
-        evictions=np.array([rows[name]["evictions"] for name in names], dtype=np.int64),
-        lost=column(lambda job: job["lost_seconds"]),
-        pods=np.array([sizes[name].pods if name in sizes else 0 for name in names], dtype=np.int64),
-        sizes={
-            resource: np.array(
-                [sizes[name].request.get(resource, 0.0) if name in sizes else 0.0 for name in names],
-                dtype=np.float64,
-            )
-            for resource in resources
-        },
     )
 
 

@@ -107,6 +107,25 @@ def moments(functions: Iterable[Steps], end: float) -> Floats:
     return np.append(times[(times >= 0.0) & (times < end)], end)
 
 
+def counted_intervals(begins: Floats, ends: Floats) -> Steps:
+    """Return the number of intervals that contain a time; one whose end is not a number never ends."""
+    ends = ends[~np.isnan(ends)]
+    times = np.concatenate([begins, ends])
+    order = np.argsort(times, kind="stable")
+    moves = np.concatenate([np.ones(len(begins)), -np.ones(len(ends))])[order]
+    return Steps.from_changes(times[order], np.cumsum(moves))
+
+
+def difference(whole: Steps, part: Steps) -> Steps:
+    """Return the difference of two functions.
+
+    >>> difference(Steps.of([(0, 5)]), Steps.of([(2, 3)])).pairs()
+    [(0.0, 5.0), (2.0, 2.0)]
+    """
+    times = np.unique(np.concatenate([whole.times, part.times]))
+    return Steps.from_changes(times, whole.at(times) - part.at(times))
+
+
 def ratio(part: Steps, whole: Steps) -> Steps:
     """Return the quotient of two functions; 0 where the divisor is not above 0.
 

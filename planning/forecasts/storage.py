@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from planning.forecasts.fragmentation import Room
+from planning.forecasts.jobs import Jobs
 from planning.forecasts.machines import Pool
-from planning.forecasts.record import Evictions, Jobs, Record
+from planning.forecasts.record import Evictions, Record
 from planning.forecasts.steps import Floats, Steps
 
 FORMAT = 3
@@ -46,6 +47,8 @@ def packed(record: Record) -> bytes:
     arrays: dict[str, Any] = {
         "head": _text([json.dumps(head, ensure_ascii=False)]),
         "job_names": _text(jobs.names),
+        "job_minimum": jobs.minimum.astype(np.int32),
+        "job_bound": jobs.bound,
         "job_queues": np.array([number[queue] for queue in jobs.queues], dtype=np.int32),
         "eviction_times": evictions.times,
         "eviction_victims": evictions.victims.astype(np.int32),
@@ -74,6 +77,8 @@ def unpacked(content: bytes) -> Record:
             sizes={name: arrays[f"size_{place}"] for place, name in enumerate(head["resources"])},
             **{name: arrays[f"job_{name}"] for name in _TIMES},
             **{name: arrays[f"job_{name}"].astype(np.int64) for name in _COUNTS},
+            minimum=_column(arrays, "minimum", "pods").astype(np.int64),
+            bound=_column(arrays, "bound", "started"),
         )
         evictions = Evictions(
             times=arrays["eviction_times"],
@@ -102,6 +107,11 @@ def unpacked(content: bytes) -> Record:
             if key[0] == "room" and key[2] == "free"
         },
     )
+
+
+def _column(arrays: Any, name: str, before: str) -> Any:
+    """Return a column of the jobs, or the one to use for a forecast of an older release without it."""
+    return arrays[f"job_{name}" if f"job_{name}" in arrays else f"job_{before}"]
 
 
 def _functions(record: Record) -> Iterator[tuple[Key, Steps]]:

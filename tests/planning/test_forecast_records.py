@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from planning.forecasts.record import NO_JOB, Evictions, Jobs, Record
+from planning.forecasts.jobs import NO_JOB, Jobs
+from planning.forecasts.record import Evictions, Record
 from planning.forecasts.steps import Floats, Steps, moments, total
 from planning.forecasts.storage import packed, unpacked
 from planning.forecasts.verdict import verdict
@@ -176,7 +177,7 @@ def large_record(jobs: int = 82_000, queues: int = 15, days: int = 109) -> Recor
     held = Jobs(
         names, tuple(f"q{queue:02d}" for queue in of_queue), submitted, submitted, started, finished,
         finished * np.nan,
-        pods * 0, pods * 0.0, pods, {"nvidia.com/gpu": pods * 1000.0},
+        pods * 0, pods * 0.0, pods, pods, started, {"nvidia.com/gpu": pods * 1000.0},
     )  # fmt: skip
     none = np.empty(0)
     evictions = Evictions(none, none.astype(np.int64), (), none.astype(np.int64), none)

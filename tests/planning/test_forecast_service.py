@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from planning.forecasts.comparison import compared
-from planning.forecasts.record import Evictions, Jobs, Record
+from planning.forecasts.jobs import Jobs
+from planning.forecasts.record import Evictions, Record
 from planning.forecasts.service import churn, fairness_rows, jain_index, mean_lacked, service_rows
 from planning.forecasts.steps import Steps
 from scheduler_core.replay import metrics
@@ -14,7 +15,8 @@ from tests.trials import trials
 
 SEEDS = range(12)
 NO_EVICTIONS = Evictions(np.empty(0), np.empty(0, np.int64), (), np.empty(0, np.int64), np.empty(0))
-NO_JOBS = Jobs((), (), *[np.empty(0)] * 5, np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64), {})
+NONE, NO_COUNTS = np.empty(0), np.empty(0, np.int64)
+NO_JOBS = Jobs((), (), NONE, NONE, NONE, NONE, NONE, NO_COUNTS, NONE, NO_COUNTS, NO_COUNTS, NONE, {})
 
 
 def two_queues(deserved: float, allocated: dict[str, float], request: float, end: float = 100.0) -> Record:

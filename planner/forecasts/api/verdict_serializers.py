@@ -66,6 +66,26 @@ class UseRowSerializer(serializers.Serializer[Any]):
     most_fragmented_at = serializers.FloatField(allow_null=True)
 
 
+class CauseRowSerializer(serializers.Serializer[Any]):
+    """The waits of a queue's jobs submitted during the forecast, divided by cause; in seconds of jobs."""
+
+    queue = serializers.CharField()
+    jobs = serializers.IntegerField()
+    waited = serializers.FloatField(help_text="The sum of all waits; the other figures add up to it.")
+    above_deserved = serializers.FloatField(
+        help_text="While the job would have taken its queue above deserved in a resource."
+    )
+    no_room = serializers.FloatField(
+        help_text="While it would not, and the nodes had less free in total than it needs."
+    )
+    not_placed = serializers.FloatField(
+        help_text="While enough was free in total: too full or unsuitable nodes, a limit, a gate, the order."
+    )
+    delays = serializers.FloatField(
+        help_text="Until the first session after the submission, and from the last bind until its pods ran."
+    )
+
+
 class ServiceRowSerializer(serializers.Serializer[Any]):
     """The service of one queue; times in seconds."""
 
@@ -137,6 +157,7 @@ class ForecastVerdictSerializer(serializers.Serializer[Any]):
         child=serializers.FloatField(), help_text="Allocated fraction of the capacity, by resource."
     )
     resources = UseRowSerializer(many=True)
+    causes = CauseRowSerializer(many=True)
     service = ServiceRowSerializer(many=True)
     fairness = FairnessRowSerializer(many=True)
     churn = ChurnSerializer()

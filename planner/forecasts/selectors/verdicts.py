@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
+from planning.forecasts.causes import CauseRow, cause_rows
 from planning.forecasts.figures import FlowRow, WaitRow, eviction_rows, flow_rows, wait_rows
 from planning.forecasts.seeds import QueueOverSeeds, over_seeds
 from planning.forecasts.service import Churn, FairnessRow, ServiceRow, churn, fairness_rows, service_rows
@@ -15,7 +16,7 @@ from planning.memory_cache import MemoryCache
 
 @dataclass(frozen=True)
 class Verdict:
-    """Waits and service by queue, evictions, the use of the nodes, fairness, and the moments that show it."""
+    """The verdict with its figures: waits, causes, service, evictions, use of the nodes, fairness."""
 
     begin: str
     findings: list[Finding]
@@ -23,6 +24,7 @@ class Verdict:
     evictions: list[FlowRow]
     utilisation: Mapping[str, float]
     resources: list[UseRow]
+    causes: list[CauseRow]
     service: list[ServiceRow]
     fairness: list[FairnessRow]
     churn: Churn
@@ -47,6 +49,7 @@ def _made(forecast: Forecast) -> Verdict:
         evictions=flow_rows(eviction_rows(record)),
         utilisation=utilisations(record),
         resources=use_rows(record),
+        causes=cause_rows(record),
         service=service_rows(record),
         fairness=fairness_rows(record),
         churn=churn(record),

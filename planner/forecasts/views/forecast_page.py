@@ -245,6 +245,12 @@ class ForecastPage:
         return Listing(rows, name="queues", params=self.params)
 
     @cached_property
+    def causes(self) -> Listing:
+        """The causes of waits: the queues whose jobs waited longest in total first."""
+        rows = sorted(self.verdict.causes, key=lambda row: (-row.waited, row.queue))
+        return Listing(rows, name="causes", params=self.params)
+
+    @cached_property
     def service(self) -> Listing:
         """The service of the queues: the longest starvation first, then the largest slowdown."""
         rows = sorted(

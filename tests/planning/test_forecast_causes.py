@@ -1,0 +1,171 @@
+"""The causes of waits equal those counted moment by moment, and calculations by hand."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple
+from itertools import pairwise
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planning.documents import items
+from planning.forecasts.causes import CauseRow, cause_rows
+from planning.forecasts.record import Record, record_of
+from planning.forecasts.storage import packed, unpacked
+from scheduler_core.replay import replay_document
+from scheduler_core.resource import MIN_RESOURCE
+from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
+from tests.planning.forecasts import forecast
+from tests.trials import trials
+
+SEEDS = range(12)
+PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
+
+
+def arriving(
+    at: float, name: str, of_queue: str, cpu: int, members: int = 1, least: int | None = None
+) -> Object:
+    """Return the event of a job that runs for 100 s."""
+    group = podgroup(
+        name, queue=of_queue, min_member=least or members, phase="Pending",
+        annotations={"queuecast/run-seconds": "100"},
+    )  # fmt: skip
+    made = pods(name, members, cpu=cpu)
+    for thing in (group, *made):
+        del thing["metadata"]["creationTimestamp"]
+    return {"at": at, "create": {"podgroups": [group], "pods": made}}
+
+
+def waits_of(
+    nodes: Mapping[str, int], deserved: Mapping[str, int], *events: Object, **timeline: Any
+) -> dict[str, CauseRow]:
+    """Return the causes by queue in a cluster with so many cores a node, and so many deserved by a queue."""
+    document = scenario(
+        nodes=[node(name, cpu=cpu) for name, cpu in nodes.items()],
+        queues=[queue(name, deserved={"cpu": cpu}) for name, cpu in deserved.items()],
+        conf=PLAIN,
+        replay={"period_seconds": 1, "horizon_seconds": 400, "events": list(events), **timeline},
+    )
+    return {row.queue: row for row in cause_rows(record_of(document, replay_document(document)))}
+
+
+def causes(row: CauseRow) -> tuple[float, ...]:
+    """Return the seconds above deserved, without room, not placed, and of delays."""
+    found: tuple[float, ...] = astuple(row)[3:]
+    return found
+
+
+def test_a_job_waits_while_its_queue_has_what_it_deserves() -> None:
+    rows = waits_of({"n": 4}, {"a": 4}, arriving(0, "first", "a", 3), arriving(10, "second", "a", 3))
+    # the first job runs from 0 to 100, and the session at 100 finds its place free
+    assert causes(rows["a"]) == (90, 0, 0, 0)
+    assert (rows["a"].jobs, rows["a"].waited) == (2, 90)
+
+
+def test_a_job_waits_for_room_that_another_queue_borrows() -> None:
+    rows = waits_of({"n": 4}, {"a": 0, "b": 4}, arriving(0, "first", "a", 3), arriving(10, "second", "b", 3))
+    assert causes(rows["b"]) == (0, 90, 0, 0)
+
+
+def test_a_job_waits_though_enough_is_free_on_several_nodes() -> None:
+    rows = waits_of(
+        {"n": 3, "m": 3}, {"a": 0, "b": 2},
+        arriving(0, "one", "a", 2), arriving(0, "other", "a", 2), arriving(10, "large", "b", 2),
+    )  # fmt: skip
+    assert causes(rows["b"]) == (0, 0, 90, 0)
+
+
+def test_a_job_needs_only_min_member_of_its_pods() -> None:
+    elastic = arriving(10, "second", "b", 2, members=3, least=1)
+    rows = waits_of({"n": 4}, {"a": 2, "b": 2}, arriving(0, "first", "a", 2), elastic)
+    assert causes(rows["b"]) == (0, 0, 0, 0)
+
+
+def test_the_time_until_the_next_session_and_the_start_of_pods_are_delays() -> None:
+    rows = waits_of(
+        {"n": 4}, {"a": 4}, arriving(3, "first", "a", 3), period_seconds=10, start_delay_seconds=5
+    )
+    assert causes(rows["a"]) == (0, 0, 0, 12)
+    assert rows["a"].waited == 12
+
+
+def test_a_job_that_never_starts_waits_until_the_end() -> None:
+    rows = waits_of({"n": 4, "m": 4}, {"a": 8}, arriving(100, "large", "a", 5))
+    assert causes(rows["a"]) == (0, 0, 300, 0)
+
+
+def moment_by_moment(document: Object, result: Object, record: Record) -> Iterator[tuple[str, str, float]]:
+    """Yield queue, cause and seconds of each waiting job between any two changes."""
+    groups = {
+        f"{group['metadata']['namespace']}/{group['metadata']['name']}": group
+        for event in document["replay"]["events"]
+        for group in items((event.get("create") or {}).get("podgroups"))
+    }
+    rooms = {name: room.free for name, room in record.rooms.items()}
+    amounts = [
+        steps for figures in record.queues.values() for of in figures.values() for steps in of.values()
+    ]
+    edges = {float(time) for steps in (*amounts, *rooms.values()) for time in steps.times}
+    for row, name in enumerate(record.jobs.names):
+        if name not in groups:
+            continue
+        job, queue_name = result["jobs"][name], record.jobs.queues[row]
+        members = groups[name]["spec"]["minMember"]
+        needs = {
+            resource: float(sizes[row]) * members
+            for resource, sizes in record.jobs.sizes.items()
+            if resource != "pods" and sizes[row]
+        }
+        binds = [
+            entry["t"]
+            for entry in result["log"]
+            for decision in entry["decisions"]
+            if decision["op"] == "bind" and decision["job"] == name and job["started"] is not None
+        ]
+        begin = ceil(job["submitted"] / record.period) * record.period
+        end = max([bind for bind in binds if bind <= job["started"]]) if binds else record.end
+        times = sorted({begin, end, *(edge for edge in edges if begin < edge < end)})
+        for time, after in pairwise(times):
+            free = {resource: float(rooms[resource].at(time)) for resource in needs}
+            figures = {
+                figure: {
+                    resource: float(record.steps(queue_name, figure, resource).at(time)) for resource in needs
+                }
+                for figure in ("deserved", "allocated")
+            }
+            above = [
+                resource
+                for resource in needs
+                if resource in record.queues[queue_name]["deserved"]
+                and figures["allocated"][resource] + needs[resource]
+                > figures["deserved"][resource] + MIN_RESOURCE
+            ]
+            short = [resource for resource in needs if free[resource] + MIN_RESOURCE < needs[resource]]
+            yield queue_name, "above" if above else "room" if short else "placed", after - time
+
+
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
+def test_causes_equal_those_counted_moment_by_moment(seed: int) -> None:
+    document, result, record = forecast(seed)
+    expected: dict[tuple[str, str], float] = {}
+    for queue_name, cause, seconds in moment_by_moment(document, result, record):
+        expected[queue_name, cause] = expected.get((queue_name, cause), 0.0) + seconds
+    for row in cause_rows(record):
+        counted = [expected.get((row.queue, cause), 0.0) for cause in ("above", "room", "placed")]
+        assert causes(row)[:3] == pytest.approx(counted)
+
+
+@pytest.mark.parametrize("of_vcjobs", [False, True])
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
+def test_causes_add_up_to_the_waits_and_are_stored(seed: int, of_vcjobs: bool) -> None:
+    record = forecast(seed, of_vcjobs=of_vcjobs)[2]
+    rows = cause_rows(record)
+    for row in rows:
+        assert sum(causes(row)) == pytest.approx(row.waited)
+        assert min(causes(row)) >= 0
+    counted = (record.jobs.submitted >= 0) & ~(np.isnan(record.jobs.started) & ~np.isnan(record.jobs.ended))
+    assert sum(row.waited for row in rows) == pytest.approx(
+        record.jobs.waits_at_least(record.end)[counted].sum()
+    )
+    assert cause_rows(unpacked(packed(record))) == rows
