@@ -10,6 +10,8 @@ from urllib.parse import quote
 from queuecast.problems import Json, Refused, unknown
 
 FOLDER = Path(".queuecast")
+_LONGEST = 200
+"""The most characters of a name in its file's name, in which others than letters and digits take several."""
 
 
 class Store:
@@ -59,11 +61,13 @@ class Store:
         self._path(kind, name).unlink()
 
     def free_id(self, kind: str, name: str) -> str:
-        """Return the name as an id, with a number if it is taken."""
+        """Return the name as an id, with a number if it is taken; raise Refused for an impossible name."""
+        _require_possible(name)
         return next(free for free in _numbered(name) if not self._path(kind, free).exists())
 
     def require_free(self, kind: str, name: str) -> None:
-        """Raise Refused if the name is taken."""
+        """Raise Refused if the name is taken or impossible."""
+        _require_possible(name)
         if any(held["name"] == name for held in self.all(kind)):
             raise Refused(f"{kind.removesuffix('s').capitalize()} {name!r} already exists.")
 
@@ -78,6 +82,13 @@ class Store:
 def head(held: Mapping[str, Any]) -> Json:
     """Return the metadata of an object without its content."""
     return {key: value for key, value in held.items() if key not in ("document", "result")}
+
+
+def _require_possible(name: str) -> None:
+    if not name.strip():
+        raise Refused("A name cannot be empty.")
+    if len(quote(name, safe="")) > _LONGEST:
+        raise Refused(f"{name[:40]!r}… is too long for a name: write at most {_LONGEST} letters or digits.")
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scheduler_core.admission_rules.written import shown
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.lint.dispatch import answering
 from scheduler_core.lint.plan import Plan
@@ -92,7 +93,7 @@ def _of_proportion(plan: Plan, queue: QueueInfo) -> Problems:
             resource in ((queue.queue.get("spec") or {}).get("capability") or {})
             and queue.capability.get(resource) <= 0
         ):
-            message = "0 means no limit here, as if it were unset"
+            message = f"{shown(queue.queue, 'capability', resource)} means no limit here, as if it were unset"
             way = ("spec", "capability", resource)
             fix = "close the queue to reject jobs"
             yield plan.problem(queue, "queue.zero_is_unlimited", "warning", way, message, actual=0, fix=fix)

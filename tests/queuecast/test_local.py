@@ -153,6 +153,14 @@ def test_explain_states_why_a_job_waits(backend: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "No job 'default/wiat' in the run. Did you mean 'default/wait'?\n"
 
 
+@pytest.mark.parametrize(("name", "error"), [("", "cannot be empty"), ("x" * 300, "is too long for a name")])
+def test_a_name_that_no_file_can_have_is_refused(
+    backend: Path, capsys: pytest.CaptureFixture[str], name: str, error: str
+) -> None:
+    run_local("scenario", "create", name, "--snapshot", "prod", code=2)
+    assert error in capsys.readouterr().err
+
+
 def test_an_added_job_is_explained_by_its_given_name(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -117,3 +117,11 @@ def test_queues_that_deserve_more_than_the_cluster_do_not_reclaim_it_from_each_o
     assert problem.message == "the queues deserve 12 cores in total, but the cluster has 8 cores"
     ops = [step["op"] for cycle in simulate_document(document)["cycles"] for step in cycle["decisions"]]
     assert "evict" not in ops
+
+
+@pytest.mark.parametrize("amount", ["0", "-3"])
+def test_a_capability_of_nothing_or_less_is_named_as_written_and_limits_nothing(amount: str) -> None:
+    document = cluster("proportion", capability=amounts(cpu=amount))
+    [problem] = found(document, "queue.zero_is_unlimited")
+    assert f": {amount} means no limit here" in problem.message
+    assert placed(document) == ["default/wait0-0"]

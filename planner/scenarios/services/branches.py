@@ -122,9 +122,21 @@ def _begun(
         ),
         batch_size=500,
     )
-    targets = parent.wait_targets.filter(queue__in=state.queues)
-    branch.wait_targets.bulk_create(
-        targets.model(scenario=branch, queue=target.queue, seconds=target.seconds) for target in targets
-    )
+    _targets_copy(parent, branch, state)
     copy_store(scenario=branch)
     return branch
+
+
+def _targets_copy(parent: Scenario, branch: Scenario, state: State) -> None:
+    """Give a branch the wait targets of its parent: a queue may have another name there, or be gone."""
+    own_names = {row.name: row.imported_name for row in parent.queues.all()}
+    of_snapshot = {queue.imported_name: name for name, queue in state.queues.items() if queue.imported_name}
+    found = {
+        of_snapshot.get(own_names.get(target.queue) or "", target.queue): target.seconds
+        for target in parent.wait_targets.all()
+    }
+    branch.wait_targets.bulk_create(
+        parent.wait_targets.model(scenario=branch, queue=name, seconds=seconds)
+        for name, seconds in found.items()
+        if name in state.queues
+    )
