@@ -7,9 +7,9 @@ from pathlib import Path
 from manifests.differences import differences
 from queuecast.backend import Json, Progress
 from queuecast.comparison import side_by_side
-from queuecast.core import simulate
+from queuecast.core import faults, simulate
 from queuecast.outcome import Outcome, decisions
-from queuecast.problems import Refused, unknown
+from queuecast.problems import Refused, refusal, unknown
 from queuecast.store import Store, head
 
 _FEWEST, _MOST = 2, 6
@@ -22,8 +22,11 @@ class LocalRuns:
         self._store = Store(folder, dry_run=dry_run)
 
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
-        """Record a run; it is simulated when its result is requested."""
+        """Record a run, which is simulated when its result is requested; raise Refused if it cannot be."""
         there = self._store.one("scenarios", scenario)
+        document = {**there["document"], "cycles": cycles}
+        if wrong := faults(document):
+            raise refusal(wrong)
         number = str(max((int(run["id"]) for run in self._store.all("runs")), default=0) + 1)
         run = {
             "id": number,
@@ -31,7 +34,7 @@ class LocalRuns:
             "scenario": there["id"],
             "scenario_revision": there["revision"],
             "options": {"cycles": cycles},
-            "document": {**there["document"], "cycles": cycles},
+            "document": document,
         }
         self._store.keep("runs", run)
         return head(run)

@@ -10,7 +10,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request, urlopen
 
-from queuecast.problems import Rejected
+from queuecast.problems import Refused, Rejected
 
 PATIENCE_SECONDS = 300.0
 """The timeout of a response; an import of many megabytes is read during the request."""
@@ -54,7 +54,7 @@ class Server:
 
     def __init__(self, address: str, token: str, *, dry_run: bool = False) -> None:
         if urlsplit(address).scheme not in ("http", "https"):
-            raise Unreachable(f"{address!r} is not an address such as http://127.0.0.1:8000.")
+            raise Refused(f"{address!r} is not an address such as http://127.0.0.1:8000.")
         self.address = address.rstrip("/") + "/"
         self._token = token
         self._dry_run = dry_run

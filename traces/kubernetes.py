@@ -57,7 +57,7 @@ def trace_of_objects(podgroups: Sequence[Object], pods: Sequence[Object]) -> Tra
     notes = [f"Left out: {counted(left_out, 'PodGroup')} without pods or creation time."] if left_out else []
     unknown = sum(job.run_seconds is None for job in jobs)
     if unknown:
-        notes.append(f"Unknown: the run time of {counted(unknown, 'job')} that has not finished.")
+        notes.append(f"Unknown: the run time of {counted(unknown, 'unfinished job')}.")
     if not jobs:
         return ordered(jobs, notes=notes)
     begin = min(job.submitted for job in jobs)

@@ -161,6 +161,14 @@ def test_a_name_that_no_file_can_have_is_refused(
     assert error in capsys.readouterr().err
 
 
+def test_a_run_that_cannot_be_simulated_is_not_recorded(
+    backend: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_local("run", "base", "--cycles", "0", code=2)
+    assert "cycles is out of range" in capsys.readouterr().err
+    assert json_output(capsys, "runs") == []
+
+
 def test_an_added_job_is_explained_by_its_given_name(
     backend: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -310,3 +310,8 @@ def test_a_rule_with_an_extra_letter_is_refused(rule: str, place: int, letter: s
     misspelt = rule[: place % len(rule)] + letter + rule[place % len(rule) :]
     with pytest.raises(Refused):
         read_checked("rules.yaml", f"- {misspelt}: 1\n".encode(), "rules")
+
+
+@pytest.mark.parametrize(("address", "code"), [("ftp://x", 2), ("foo", 2), ("http://127.0.0.1:9", 3)])
+def test_an_address_that_is_none_is_invalid_and_one_without_a_server_is_away(address: str, code: int) -> None:
+    assert main(["scenario", "list", "--server", address]) == code
