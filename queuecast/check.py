@@ -20,6 +20,8 @@ from queuecast.sending import bare_document
 from queuecast.terminal import progress_line
 
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2
+_FILES = (".yaml", ".yml", ".json", ".gz")
+"""Endings of files of a snapshot; a missing file with another one may be the name of a stored snapshot."""
 
 
 def check(backend: Backend, args: argparse.Namespace) -> tuple[str, int]:
@@ -44,19 +46,21 @@ def reported(form: str, make: Callable[[], Json]) -> tuple[str, int]:
 
 def _report(args: argparse.Namespace, backend: Backend) -> Json:
     rules = Rules.read(*_only(args.rules))
-    snapshot = _snapshot(args.against, backend)
-    source = Source(read_changes(contents(args.changes)))
-    plan = changed(snapshot, bare_document(source.reading))
-    if wrong := [*(source.placed(one, plan) for one in faults(plan)), *rules.unknown_names(plan)]:
+    snapshot, of_snapshot = _snapshot(args.against, backend)
+    of_changes = Source(read_changes(contents(args.changes)))
+    plan = changed(snapshot, bare_document(of_changes.reading))
+
+    def place(one: Mapping[str, Any]) -> Json:
+        """Return a problem with the line of the change, else of the snapshot's file."""
+        placed = of_changes.placed(one, plan)
+        return of_snapshot.placed(one, plan) if of_snapshot and not placed["document"] else placed
+
+    if wrong := [*map(place, faults(plan)), *rules.unknown_names(plan)]:
         raise refusal(wrong)
     plan = followed(snapshot, plan)
     effects = Effects.of(snapshot, plan)
     if rules.need_a_forecast:
         effects = effects.with_forecast(_forecast(args, plan))
-
-    def place(one: Mapping[str, Any]) -> Json:
-        return source.placed(one, plan)
-
     return effects.report(rules.evaluate(effects.outcomes), place, refused_updates(snapshot, plan))
 
 
@@ -67,11 +71,12 @@ def _forecast(args: argparse.Namespace, plan: Json) -> Record:
         return requested_workload(args).forecast(plan, progress)
 
 
-def _snapshot(against: list[str], backend: Backend) -> Json:
-    """Return the base of the change: files, or a snapshot of a server or a folder by name."""
-    if len(against) == 1 and not Path(against[0]).exists() and not Path(against[0]).suffix:
-        return backend.snapshot_document(against[0])
-    return bare_document(read_bytes(contents([Path(name) for name in against])))
+def _snapshot(against: list[str], backend: Backend) -> tuple[Json, Source | None]:
+    """Return the base of the change: of files with their places, or of a server or folder, by name."""
+    if len(against) == 1 and not Path(against[0]).exists() and Path(against[0]).suffix not in _FILES:
+        return backend.snapshot_document(against[0]), None
+    reading = read_bytes(contents([Path(name) for name in against]))
+    return bare_document(reading), Source(reading)
 
 
 def _only(path: Path) -> tuple[str, bytes]:

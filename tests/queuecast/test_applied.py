@@ -144,6 +144,17 @@ def test_closing_a_queue_keeps_the_rest_of_its_status(
     assert [one["field"] for one in report["changes"]] == ["status.state", ""]
 
 
+def test_a_problem_of_the_snapshot_has_its_file_and_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = scenario(nodes=[node("n0", cpu="lots")], queues=[queue("a")], conf=PROPORTION)
+    report = checked(tmp_path, capsys, document, [manifest("Queue", queue("a", weight=2))])
+    assert [(one["field"], one["document"], one["line"]) for one in report["problems"]] == [
+        ("status.allocatable.cpu", str(tmp_path / "cluster.json"), 1),
+        ("status.capacity.cpu", str(tmp_path / "cluster.json"), 1),
+    ]
+
+
 @pytest.mark.parametrize("field", ["metadata.annotations", "spec.parent", "spec.deserved"])
 def test_a_malformed_change_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], field: str

@@ -325,3 +325,15 @@ def test_import_and_configuration_report_the_findings_of_lint(
     (backend / "conf.yaml").write_text("tiers: [\n")
     run_local("conf", "set", "base", "conf.yaml", code=2)
     assert "conf.yaml:2: error: not YAML" in capsys.readouterr().err
+
+
+def test_a_snapshot_whose_name_has_a_dot_is_found_by_a_check(
+    backend: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_local("import", "cluster.json", "--name", "prod-1.15")
+    Path("rules.yaml").write_text("- max_evictions: 9\n")
+    Path("change.json").write_text(json.dumps(factories.queue("waits", weight=2)))
+    check = ("check", "change.json", "--assert", "rules.yaml", "--against")
+    run_local(*check, "prod-1.15")
+    run_local(*check, "nowhere.yaml", code=2)
+    assert "nowhere.yaml: No such file" in capsys.readouterr().err
