@@ -1,7 +1,6 @@
 """Commands about clusters, imports, labels, audit and prices on a server."""
 
 import argparse
-from dataclasses import asdict
 from typing import Any
 
 from queuecast.backend import Backend, Json
@@ -87,7 +86,8 @@ def price_set(backend: Backend, args: argparse.Namespace) -> Output:
 
     listed = prices(args.file)
     assert listed is not None, "argparse requires the file"
-    return _prices(on_server(backend, "price").prices_set(asdict(listed), args.workspace))
+    written = {"pools": listed.pools, "resources": listed.resources, "currency": listed.currency}
+    return _prices(on_server(backend, "price").prices_set(written, args.workspace))
 
 
 def _prices(found: Json) -> Output:

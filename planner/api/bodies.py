@@ -1,6 +1,6 @@
-"""Strict JSON types of request bodies: a number is not a text, nor a text a number."""
+"""Strict request bodies: a number is not a text, and a key that nothing reads is an error."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rest_framework import serializers
@@ -9,11 +9,11 @@ from rest_framework.utils.html import is_html_input
 
 
 class Body(serializers.Serializer[Any]):
-    """A request body; JSON values must have the type of the schema, form values are texts."""
+    """A request body without unknown keys; JSON values have the type of the schema, form values are texts."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the validated body, or raise with all errors at once."""
-        wrong = {} if is_html_input(data) else unlike(self, data)
+        wrong = _unknown(self, data) if is_html_input(data) else unlike(self, data)
         try:
             value = super().to_internal_value(data)
         except ValidationError as error:
@@ -24,13 +24,16 @@ class Body(serializers.Serializer[Any]):
 
 
 def unlike(field: Any, value: Any) -> Any:
-    """Return errors for values whose JSON type a field does not accept, shaped like a serializer's errors.
+    """Return errors for unknown keys, and for values whose JSON type a field does not accept.
+
+    They are shaped like a serializer's errors.
 
     Null is left to the field, which knows whether it is allowed; no error is an empty result.
     """
     if isinstance(field, serializers.Serializer):
         named = value if isinstance(value, Mapping) else {}
-        return _found({name: unlike(one, named[name]) for name, one in field.fields.items() if name in named})
+        of_fields = {name: unlike(one, named[name]) for name, one in field.fields.items() if name in named}
+        return _unknown(field, named) | _found(of_fields)
     if isinstance(field, serializers.DictField):
         named = value if isinstance(value, Mapping) else {}
         return _found({str(name): unlike(field.child, one) for name, one in named.items()})
@@ -41,6 +44,12 @@ def unlike(field: Any, value: Any) -> Any:
         if isinstance(field, fields):
             return [] if value is None or _is_of(value, types) else [ErrorDetail(message, "invalid")]
     return []
+
+
+def _unknown(body: Any, names: Iterable[Any]) -> dict[str, Any]:
+    known = [name for name, field in body.fields.items() if not field.read_only]
+    message = f"Unknown here. Known: {', '.join(known)}."
+    return {str(name): [ErrorDetail(message, "unknown")] for name in names if name not in body.fields}
 
 
 def _both(errors: Any, wrong: dict[str, Any]) -> Any:

@@ -11,6 +11,8 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from planner.api.bodies import Body
+
 PARAMETER = "fields"
 
 FIELDS = OpenApiParameter(
@@ -25,6 +27,12 @@ class SparseSchema(AutoSchema):
         """Return the first sentence of a call's description, as plain text for the list of calls."""
         text: str = super().get_summary() or self.get_description() or ""
         return text.partition("\n")[0].rstrip(".").replace("`", "") or None
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
+        """Return the schema of an object; a body has no other keys."""
+        schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
+        is_body = direction == "request" and isinstance(serializer.root, Body)
+        return {**schema, "additionalProperties": False} if is_body else schema
 
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters of a call, with `fields` if it answers with JSON."""

@@ -210,3 +210,40 @@ def test_large_bodies_never_take_all_threads(kind: str, places: int) -> None:
         release.set()
         for sender in senders:
             sender.join()
+
+
+@pytest.mark.parametrize(
+    ("call", "body", "unknown"),
+    [
+        ("POST scenarios/{scenario}/runs/", {"cycle": 5}, "cycle"),
+        ("POST scenarios/{scenario}/forecasts/", {"trace": ID, "horizon_second": 60}, "horizon_second"),
+        ("POST scenarios/{scenario}/branch/", {"name": "b", "nme": "c"}, "nme"),
+        ("PATCH scenarios/{scenario}/", {"nam": "b"}, "nam"),
+        ("POST tokens/", {"name": "t", "scope": "viewer", "day": 1}, "day"),
+        (
+            "POST traces/",
+            {
+                "name": "t",
+                "generate": {"patterns": [{"queue": "a", "jobs_per_hour": 1}], "seconds": 60, "sed": 4},
+            },
+            "generate.sed",
+        ),
+        (
+            "POST traces/",
+            {
+                "name": "t",
+                "generate": {"patterns": [{"queue": "a", "jobs_per_hour": 1, "pod": {}}], "seconds": 60},
+            },
+            "generate.patterns.0.pod",
+        ),
+    ],
+)
+def test_a_key_that_nothing_reads_is_refused_with_the_known_ones(
+    api: APIClient, call: str, body: Any, unknown: str
+) -> None:
+    method, address = call.format(scenario=factories.scenario().pk).split()
+    answer = api.generic(method, f"/api/v1/{address}", json.dumps(body), content_type="application/json")
+    assert answer.status_code == 422
+    found = [(problem["path"], problem["rule"]) for problem in answer.json()["problems"]]
+    assert found == [(unknown, "request.unknown")]
+    assert "Known: " in answer.json()["problems"][0]["message"]

@@ -16,9 +16,12 @@ from planning.rows import Problem
 def backtest_create(*, forecast: Forecast, snapshot: Snapshot, user: User | None = None) -> Backtest:
     """Compare a succeeded forecast with a later snapshot; an earlier comparison is replaced.
 
-    Raises RoleTooLow, and Invalid if one of the two has no time, or if the snapshot is not later.
+    Raises RoleTooLow, and Invalid if one of the two has no time, or if the snapshot is not later or in
+    another workspace.
     """
     role_require(user=user, workspace=forecast.workspace)
+    if snapshot.workspace_id != forecast.workspace_id:
+        raise _refused("The snapshot is in another workspace.", "Import it into that of the forecast.")
     record, document = record_of(forecast), snapshot.content.document()
     until = _seconds_between(record.begin, str(document.get("now") or ""))
     scenario = forecast.input.document()

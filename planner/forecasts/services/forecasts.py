@@ -39,6 +39,9 @@ def forecast_create(
     Invalid with every problem of the options.
     """
     role_require(user=user, workspace=scenario.workspace)
+    if trace.workspace_id != scenario.workspace_id:
+        message, fix = "The trace is in another workspace.", "Store it in the workspace of the scenario."
+        raise Invalid([Problem("forecast.trace", "error", message, path="trace", fix=fix)])
     effective = {**DEFAULTS, "targets": wait_targets(scenario), **(options or {})}
     present, state, frozen = scenario_frozen(scenario)
     problems = option_problems(

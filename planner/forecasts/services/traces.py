@@ -98,6 +98,9 @@ def trace_of_snapshot(
     `since`, an RFC 3339 time, gives the workload of a backtest: the real arrivals after an earlier snapshot.
     Raises as `trace_create` does, and Invalid for a snapshot without such jobs or an invalid time.
     """
+    if snapshot.workspace_id != workspace.pk:
+        message, fix = "The snapshot is in another workspace.", "Store the trace in that workspace."
+        raise Invalid([Problem("trace.workspace", "error", message, path="snapshot", fix=fix)])
     document = snapshot.content.document()
     if since and instant(since) is None:
         message, fix = f"{since!r} is not a time.", "Write it as 2026-01-31T12:00:00Z."

@@ -6,6 +6,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
+from planner.accounts.models import Role, User
+from planner.accounts.services.members import member_set
+from planner.accounts.services.workspaces import workspace_create
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.selectors.forecasts import record_of
 from planning.forecasts.costs import Prices, costs
@@ -144,3 +147,25 @@ def test_a_comparison_lists_the_jobs_that_wait_longer(api: APIClient, done: Fore
 def test_an_unfinished_forecast_has_no_verdict(api: APIClient) -> None:
     answer = api.get(f"/api/v1/forecasts/{factories.forecast().pk}/verdict/")
     assert (answer.status_code, answer.json()["code"]) == (404, "no_result")
+
+
+def test_a_trace_or_a_snapshot_of_another_workspace_is_refused_also_to_its_members(
+    api: APIClient, done: Forecast
+) -> None:
+    membership = workspace_create(name="elsewhere", user=factories.user("admin", role=Role.ADMIN))
+    member = User.objects.get(username="editor")
+    member_set(workspace=membership.workspace, username=member.username, role=Role.EDITOR)
+    trace = factories.workload()
+    snapshot = factories.snapshot(name="theirs")
+    for thing in (trace, snapshot):
+        type(thing).objects.filter(pk=thing.pk).update(workspace=membership.workspace)
+    here = str(factories.workspace().pk)
+    for address, body, path in (
+        (f"scenarios/{done.scenario_id}/forecasts/", {"trace": str(trace.pk)}, "trace"),
+        (f"forecasts/{done.pk}/backtests/", {"snapshot": str(snapshot.pk)}, "snapshot"),
+        (f"traces/?workspace={here}", {"name": "t", "jobs_of": {"snapshot": str(snapshot.pk)}}, "snapshot"),
+    ):
+        answer = api.post(f"/api/v1/{address}", body, format="json")
+        assert answer.status_code == 422, address
+        assert [problem["path"] for problem in answer.data["problems"]] == [path]
+        assert "in another workspace" in answer.data["problems"][0]["message"]
