@@ -95,7 +95,7 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
             inner = _deepest(error.context or [])
             if inner:
                 yield from _faults(inner)
-            else:
+            elif isinstance(error.instance, Mapping):
                 exclusive = [key for one in wanted for key in one.get("required", ())]
                 several = " and ".join(key for key in exclusive if key in error.instance)
                 yield Fault(

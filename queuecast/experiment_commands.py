@@ -42,8 +42,8 @@ def sweep(backend: Backend, args: argparse.Namespace) -> Output:
         return _swept(head, rows)
     if args.to and is_parquet(args.to):
         raise Refused("Only a server writes Parquet. Leave out --local and --processes, or name a .csv file.")
-    grid = experiment.grid(backend)
-    question = Definition.of({**experiment.written, "goals": []})
+    grid = experiment.grid(backend, SWEEP)
+    question = Definition.of(experiment.asked(SWEEP))
     figures = [figure_of(one) for one in written]
     if wrong := size_problems(experiment.written, question, grid):
         raise Refused(f"{experiment.label}: {wrong[0].message}. {str(wrong[0].fix).capitalize()}.")
@@ -67,11 +67,12 @@ def _swept(head: Json, rows: list[Json]) -> Output:
 def search(backend: Backend, args: argparse.Namespace) -> Output:
     """Find the smallest change of an experiment's settings that reaches its goals."""
     experiment = Experiment.read(args.experiment)
-    goals = [goal_of(one) for one in experiment.part("goals")]
+    written = experiment.part("goals")
     if isinstance(backend, Client) and not args.processes:
         head, _ = _on_server(backend, experiment, SEARCH)
         return _answered(experiment, head["verdict"], [], {"experiment": head["experiment"]})
-    grid = experiment.grid(backend)
+    grid = experiment.grid(backend, SEARCH)
+    goals = [goal_of(one) for one in written]
     limit = experiment.written.get("limit", LIMIT)
     figures = goal_figures(goals)
 

@@ -8,7 +8,13 @@ from typing import Any
 from manifests.document import Document
 from manifests.paths import steps_to
 from planning.experiments.cells import Grid
-from planning.experiments.definition import SWEEP, Definition, grid_of, name_problems
+from planning.experiments.definition import (
+    SWEEP,
+    Definition,
+    grid_of,
+    name_problems,
+    written_problems,
+)
 from queuecast.backend import Backend, Json
 from queuecast.client import Client
 from queuecast.forecasts import text_of
@@ -37,13 +43,21 @@ class Experiment:
         """Return the definition in the file."""
         return dict(self.document.value)
 
-    def grid(self, backend: Backend) -> Grid:
-        """Return all combinations of its settings, or raise Refused with all that the cluster lacks."""
-        grid, wrong = grid_of(self._base(backend), self.written, self._workload())
-        wrong += name_problems(grid.document, Definition.of(self.written), grid)
+    def grid(self, backend: Backend, kind: str) -> Grid:
+        """Return all combinations of its settings, or raise Refused with all that is wrong with them."""
+        written = self.asked(kind)
+        if wrong := written_problems(written):
+            raise refusal([self.placed(asdict(one)) for one in wrong])
+        grid, wrong = grid_of(self._base(backend), written, self._workload())
+        wrong += name_problems(grid.document, Definition.of(written), grid)
         if wrong:
             raise refusal([self.placed(asdict(one)) for one in wrong])
         return grid
+
+    def asked(self, kind: str) -> Json:
+        """Return the definition without what is for the other kind: a file may serve both."""
+        other = "goals" if kind == SWEEP else "sample"
+        return {key: value for key, value in self.written.items() if key != other}
 
     def placed(self, problem: Mapping[str, Any]) -> Json:
         """Return a problem of the experiment with its file and line."""
@@ -81,8 +95,7 @@ class Experiment:
 
     def on_server(self, client: Client, kind: str) -> Json:
         """Return the body for a server; files of a cluster are imported there first."""
-        drop = "goals" if kind == SWEEP else ""
-        written = {key: value for key, value in self.written.items() if key != drop}
+        written = self.asked(kind)
         snapshot = written.get("snapshot")
         if isinstance(snapshot, Mapping):
             files = contents([self.folder / name for name in snapshot["files"]])

@@ -15,6 +15,8 @@ from planner.rules import fix_of
 from planning.labels import tags_of
 from planning.rows import Problem
 
+SHOWN = 60
+"""How much of a text that cannot be read is repeated in its message."""
 _CLASSES = ((forms.CheckboxInput, "form-check-input"), (forms.Select, "form-select"))
 
 
@@ -121,5 +123,5 @@ class ReadField(forms.CharField):
         except ValueError:
             read = None
         if read is None:
-            raise ValidationError(self.says.format(text=text))
+            raise ValidationError(self.says.format(text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…"))
         return read

@@ -38,10 +38,8 @@ def forecast_problems(
 def _options(document: Json, work: Work) -> Iterator[Found]:
     queues, found = _trace_queues(work)
     yield from found
-    if queues is None:
-        return
     options = {**work.options, "targets": {}}
-    for problem in option_problems(options, trace_queues=queues, queues=leaf_queues(document)):
+    for problem in option_problems(options, trace_queues=queues or (), queues=leaf_queues(document)):
         yield "option", f"forecast.{problem.path}", problem.message.rstrip("."), str(problem.fix)
     timed, wrong = timed_changes(document, options["changes"], str(document.get("now") or ""))
     for problem in [*wrong, *late_problems(timed, float(options["horizon_seconds"]))]:

@@ -74,7 +74,7 @@ def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[
         if at is None:
             found += _State(document).problems(change, place) if not found and "queue" in change else ()
             found.append(
-                _problem(place, "at", f"{change.get('at')!r} is not a moment of the forecast", FORMS)
+                _problem(place, "at", f"{repr(change.get('at'))[:60]} is not a moment of the forecast", FORMS)
             )
         problems += found
         if not found and at is not None:

@@ -11,9 +11,9 @@ MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 FORMS = "write 3600, 1h30m, 2d, 18:00, Tuesday 18:00 or 2026-11-24T18:00:00Z"
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _UNITS = {"d": DAY, "h": HOUR, "m": MINUTE, "s": 1.0}
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?[dhms])+")
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?[dhms])+", re.ASCII)
 _PART = re.compile(r"(\d+(?:\.\d+)?)([dhms])")
-_DAY_TIME = re.compile(r"(?:([a-z]{3,9}) ?)?(\d{1,2}):(\d{2})(?::(\d{2}))?")
+_DAY_TIME = re.compile(r"(?:([a-z]{3,9}) ?)?(\d{1,2}):(\d{2})(?::(\d{2}))?", re.ASCII)
 
 
 def duration(text: object) -> float | None:
@@ -27,7 +27,7 @@ def duration(text: object) -> float | None:
     if isinstance(text, int | float):
         return float(text) if 0 <= text <= sys.float_info.max else None
     written = str(text).strip().lower()
-    if re.fullmatch(r"\d+(\.\d+)?", written):
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", written):
         written += "s"
     if not _DURATION.fullmatch(written):
         return None

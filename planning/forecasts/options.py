@@ -38,7 +38,10 @@ DEFAULTS: Mapping[str, Any] = {
 }
 SHORTEST_PERIOD, LONGEST = 0.001, 10.0**9
 MOST_SESSIONS = 10_000_000
-_AT_LEAST = {"period_seconds": SHORTEST_PERIOD, "rate": 0.0001, "size": 0.0001, "run_time": 0.0001}
+_AT_LEAST = {
+    **dict.fromkeys(("horizon_seconds", "period_seconds"), SHORTEST_PERIOD),
+    **dict.fromkeys(("rate", "size", "run_time"), 0.0001),
+}
 _NUMBERS = [name for name, value in DEFAULTS.items() if isinstance(value, float)]
 
 

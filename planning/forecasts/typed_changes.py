@@ -151,7 +151,7 @@ def timeline(changes: Sequence[Timed], horizon: float) -> Timeline:
     [(0.0, '0'), (125.0, '3 h'), (250.0, '6 h')]
     """
     whole = max(horizon, 1.0)
-    step = next((step for step in TICKS if whole / step < MOST_TICKS), TICKS[-1])
+    step = next((step for step in TICKS if whole / step < MOST_TICKS), whole / MOST_TICKS)
     count = int(whole / step) + 1
     ticks = [
         Mark(1000 * number * step / whole, spelled(number * step) if number else "0")

@@ -6,6 +6,7 @@ import pytest
 
 from planning.experiments.definition import (
     Definition,
+    experiment_read,
     grid_of,
     name_problems,
     size_problems,
@@ -98,3 +99,12 @@ def test_a_figure_of_a_resource_that_nothing_in_the_cluster_names_is_refused() -
     assert [problem.message for problem in problems] == ["the cluster has no resource 'gpu'"]
     written = with_goal(figure="deserved", resource="cpu", at_least="1")
     assert not name_problems(document, Definition.of(written), grid)
+
+
+@pytest.mark.parametrize(
+    "text", ["5", "[]", "x", "true", "{settings: [5], goals: [x], name: a, scenario: b}"]
+)
+def test_a_text_that_is_not_a_mapping_is_refused(text: str) -> None:
+    _, problems = experiment_read(text)
+    assert problems
+    assert all(problem.rule == "experiment.type" for problem in problems)

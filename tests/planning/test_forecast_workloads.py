@@ -12,7 +12,7 @@ from planning.forecasts.document import Times, arrivals_of, forecast_of
 from planning.forecasts.preview import preview
 from planning.forecasts.run_times import run_times, sources_of, with_run_times
 from planning.forecasts.shared import Shared
-from planning.forecasts.typed_changes import TypedChange, change_of
+from planning.forecasts.typed_changes import MOST_TICKS, TypedChange, change_of, timeline
 from planning.forecasts.workload import Fitting, fitted_to, leaf_queues, more_of, own_trace
 from scheduler_core.replay import replay_document
 from tests.builders import Object, conf, job, node, podgroup, pods, queue, scenario
@@ -332,6 +332,11 @@ def test_a_pool_changes_by_a_count_of_nodes(count: str) -> None:
     _, problems = change_of(TypedChange("18:00", "add", "gpu", count), 0)
     assert [problem.path for problem in problems] == ["changes[0].value"]
     assert len(problems[0].message) < 100
+
+
+@pytest.mark.parametrize("horizon", [60.0, 1e9, 1e18, 1e300])
+def test_a_time_axis_of_any_length_has_few_ticks(horizon: float) -> None:
+    assert len(timeline([], horizon).ticks) <= MOST_TICKS + 1
 
 
 def test_a_change_after_the_end_is_a_problem() -> None:

@@ -153,6 +153,22 @@ def test_the_scenario_of_a_folder_can_be_swept(folder: Path, capsys: pytest.Capt
     assert len(json_output(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 9
 
 
+def test_the_rules_of_a_server_hold_without_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = SEARCH.replace("figure: evictions, at_most: 0", "figure: evictions, at_most: few")
+    assert "wrong.yaml:8: error: 'few' is not a number." in error_output(folder, capsys, few, "search")
+    waits = SWEEP.replace("figure: evictions", "figure: wait_p95")
+    assert "wrong.yaml:8: error: a run has no figure wait_p95." in error_output(folder, capsys, waits)
+
+
+def test_a_file_with_figures_and_goals_serves_sweeps_and_searches(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = SWEEP + SEARCH.removeprefix(SETTINGS) + "sample: {count: 2}\n"
+    (folder / "both.yaml").write_text(both)
+    assert len(json_output(capsys, "sweep", "both.yaml", "--processes", "1")["cells"]) == 2
+    assert json_output(capsys, "search", "both.yaml", "--processes", "1")["status"] == "found"
+
+
 def test_a_goal_of_an_unknown_queue_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It would be reached as it is: a queue that does not exist has no evictions."""
     output = error_output(folder, capsys, SWEEP.replace("allocated, queue: b,", "allocated, queue: nobody,"))

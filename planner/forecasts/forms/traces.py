@@ -75,7 +75,7 @@ class PatternForm(TypedForm):
 
     name = forms.CharField(max_length=LONGEST_NAME, required=False)
     name.widget.attrs["placeholder"] = "Generated"
-    queue = forms.CharField(error_messages={"required": "The queue has no name."})
+    queue = forms.CharField(max_length=LONGEST_NAME, error_messages={"required": "The queue has no name."})
     jobs_per_hour = _above_zero(float, "10", "Jobs per hour")
     run_median = _above_zero(duration, "20m", "Median run time")
     pods = _above_zero(int, "1", "Pods of a job")
