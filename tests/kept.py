@@ -75,7 +75,7 @@ def _manage(folder: Path, *arguments: str, **variables: str) -> None:
     inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     own = {"QUEUECAST_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
     subprocess.run(
-        [sys.executable, "manage.py", *arguments, "--verbosity", "0"],
+        [sys.executable, "manage.py", *arguments, "--verbosity", "0", "--skip-checks"],
         cwd=ROOT,
         env={**inherited, **own, **variables},
         check=True,
