@@ -39,23 +39,25 @@ EXPECTED = r"status of (412|422)"
 
 
 class Product:
-    """A running product: its address, an account, and its output so far."""
+    """A running product: its address, an account with its password or a session, and its output so far."""
 
     def __init__(
-        self, address: str, username: str, password: str, installation: Installation, actual: list[str]
+        self, address: str, username: str, installation: Installation, actual: list[str], password: str = ""
     ) -> None:
         self.address = address
         self.username = username
-        self.password = password
         self.installation = installation
         self.output = actual
+        self._password = password
         self._session: list[Any] = []
         self._token = ""
 
     def newcomer(self, username: str) -> "Product":
-        """Return the product for a new account with its own workspace and the sample."""
-        password = self.installation.drive("create_account", username)
-        return Product(self.address, username, password, self.installation, self.output)
+        """Return the product for a new account with its own workspace and the sample, already logged in."""
+        name, value = self.installation.drive("create_account", username)
+        newcomer = Product(self.address, username, self.installation, self.output)
+        newcomer._session = [{"name": name, "value": value, "url": self.address}]
+        return newcomer
 
     def token(self) -> str:
         """Return an API token of the account."""
@@ -63,12 +65,12 @@ class Product:
         return self._token
 
     def log_in(self, page: Page) -> None:
-        """Log in through the form; every window after the first reuses its session."""
+        """Open the home page; without a session log in through the form, once for all windows."""
         page.context.add_cookies(self._session)
         page.goto(self.address)
         if not self._session:
             page.get_by_label("User name").fill(self.username)
-            page.get_by_label("Password").fill(self.password)
+            page.get_by_label("Password").fill(self._password)
             page.get_by_role("button", name="Log in").click()
         page.get_by_role("heading", name="What happens if…").wait_for()
         self._session = list(page.context.cookies())
@@ -93,7 +95,7 @@ def product(folder: Path) -> Iterator[Product]:
         lines = _lines(up, actual)
         password = _wait_for_line(lines, r"with the password (\S+) ")
         address = _wait_for_line(lines, r"ready at (http://\S+)")
-        yield Product(address, ADMIN, password, installation, actual)
+        yield Product(address, ADMIN, installation, actual, password)
     finally:
         installation.close()
         up.send_signal(signal.SIGINT)

@@ -108,8 +108,9 @@ def fits_in_the_end(page: Page) -> bool:
 
 
 @pytest.fixture(scope="module")
-def tour(running: Product, browser_window: Browser) -> Tour:
-    return Tour(running, browser_window)
+def tour(started: Product, browser_window: Browser) -> Tour:
+    """The pages of the first account, which logs in through the form."""
+    return Tour(started, browser_window)
 
 
 @pytest.mark.browser

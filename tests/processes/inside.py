@@ -8,6 +8,8 @@ from base64 import b64encode
 from typing import Any
 
 import pyotp
+from django.conf import settings
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 from django.template.loader import render_to_string
 from django.test import Client
@@ -103,12 +105,19 @@ def backup_status() -> tuple[str | None, str]:
     return shown.backup and str(shown.backup), shown.backup_error
 
 
-def create_account(username: str) -> str:
-    """Create an account with its own workspace and the sample; return its password."""
-    password = secrets.token_urlsafe(12)
-    user = User.objects.create_superuser(username, password=password).acting(Role.ADMIN)
-    sample_load(workspace=workspace_create(name=f"of {username}", user=user).workspace)
-    return password
+def create_account(username: str) -> tuple[str, str]:
+    """Create an account with its own workspace and the sample; return the cookie of a session.
+
+    Nobody types its password, so that a single round of hashing is enough.
+    """
+    password = PBKDF2PasswordHasher().encode(secrets.token_urlsafe(12), secrets.token_hex(8), iterations=1)
+    user = User.objects.create_superuser(username)
+    User.objects.filter(pk=user.pk).update(password=password)
+    user.refresh_from_db()
+    sample_load(workspace=workspace_create(name=f"of {username}", user=user.acting(Role.ADMIN)).workspace)
+    browser = Client()
+    browser.force_login(user)
+    return settings.SESSION_COOKIE_NAME, str(browser.session.session_key)
 
 
 def token(username: str) -> str:
