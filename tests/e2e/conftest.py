@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
+from tests.e2e.product import CHROMIUM, Product, chromium, product, run_sample, wait_for_run, watched_page
 from tests.needs import unavailable
 
 expect.set_options(timeout=30_000)  # like the timeout of a click, for slow machines
@@ -55,3 +55,21 @@ def page(session: BrowserContext, running: Product) -> Iterator[Page]:
     for opened in session.pages:
         opened.close()
     assert complaints == [], "".join(running.output[-60:])
+
+
+@pytest.fixture(scope="module")
+def sample_run(session: BrowserContext, running: Product) -> str:
+    """The address of a run of the sample, for tests that only read it."""
+    tab = session.new_page()
+    running.log_in(tab)
+    address = run_sample(tab)
+    tab.close()
+    return address
+
+
+@pytest.fixture
+def run_of_sample(sample_run: str, page: Page) -> str:
+    """Open the run of the sample in the tab; return its address."""
+    page.goto(sample_run)
+    wait_for_run(page)
+    return page.url

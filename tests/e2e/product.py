@@ -32,6 +32,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PATIENCE = 120.0
+RUN_PATIENCE = 60_000
 ADMIN = "admin"
 """The account created at the first start."""
 EXPECTED = r"status of (412|422)"
@@ -146,6 +147,21 @@ def open_sample(page: Page) -> None:
     """Open the sample scenario of a new workspace."""
     page.get_by_role("button", name="Open the sample").click()
     wait_for_page(page.get_by_role("heading", name="Sample", level=1))
+
+
+def run_sample(page: Page) -> str:
+    """Run the sample scenario of a new workspace; return the address of the run."""
+    open_sample(page)
+    page.get_by_role("button", name="Run this scenario").click()
+    wait_for_run(page)
+    return page.url
+
+
+def wait_for_run(page: Page) -> None:
+    """Wait until a run has finished and its page accepts keys."""
+    victims = page.get_by_role("heading", name="Victims")
+    victims.wait_for(timeout=RUN_PATIENCE)
+    wait_for_page(victims)
 
 
 def conf_editor(page: Page) -> Locator:

@@ -8,7 +8,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.product import Product, open_sample, wait_for_page
+from tests.e2e.product import Product, wait_for_page
 from tests.e2e.test_journeys import press_run
 
 pytestmark = pytest.mark.browser
@@ -16,9 +16,8 @@ SEARCH_PATIENCE = 120_000
 
 
 @pytest.fixture
-def run_id(page: Page) -> str:
-    open_sample(page)
-    return press_run(page)
+def run_id(run_of_sample: str) -> str:
+    return run_of_sample.rstrip("/").rpartition("/")[2]
 
 
 def explanation(running: Product, run_id: str, path: str) -> Any:
@@ -79,7 +78,7 @@ def test_steps_are_navigated_by_keyboard(page: Page, running: Product, run_id: s
     expect(start).to_be_visible()
 
 
-def test_changes_that_unblock_a_job_are_searched_and_tried(page: Page, run_id: str) -> None:
+def test_changes_that_unblock_a_job_are_searched_and_tried(page: Page, run_of_sample: str) -> None:
     page.get_by_role("link", name="vision/sweep-next").first.click()
     page.get_by_role("button", name="Search for changes").click()
     expect(page.get_by_role("heading", name=re.compile("^Why reclaim evicted no pods"))).to_be_visible(

@@ -12,8 +12,8 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from benchmarks.bench_forecast import ROW, line_of
-from tests.e2e.product import open_sample
-from tests.e2e.test_journeys import RUN_PATIENCE, edit
+from tests.e2e.product import RUN_PATIENCE, open_sample
+from tests.e2e.test_journeys import edit
 from tests.e2e.test_whole_journey import import_files
 from tests.needs import unavailable
 from tests.shared import SHARED

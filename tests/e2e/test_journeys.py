@@ -11,19 +11,16 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.product import Product, open_sample, wait_for_page
+from tests.e2e.product import RUN_PATIENCE, Product, open_sample, wait_for_page, wait_for_run
 from tests.needs import unavailable
 
 pytestmark = pytest.mark.browser
-RUN_PATIENCE = 60_000
 
 
 def press_run(page: Page) -> str:
     """Click Run, wait for the outcome, return the run's id."""
     page.get_by_role("button", name="Run this scenario").click()
-    victims = page.get_by_role("heading", name="Victims")
-    victims.wait_for(timeout=RUN_PATIENCE)
-    wait_for_page(victims)
+    wait_for_run(page)
     found = re.search(r"/runs/([0-9a-f-]{36})/", page.url)
     assert found, page.url
     return found[1]

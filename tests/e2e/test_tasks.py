@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.bench_simulate import recorded
-from tests.e2e.product import Product, open_sample
+from tests.e2e.product import run_sample
 from tests.e2e.real_clusters import upload_of
 from tests.needs import unavailable
 
@@ -58,15 +58,6 @@ def task(page: Page, name: str, at_most: int) -> Iterator[Hand]:
     yield hand
     sys.stdout.write(f"| {name} | {hand.clicks} | {time.monotonic() - begun:.1f} s |\n")
     assert hand.clicks <= at_most, name
-
-
-@pytest.fixture
-def run_of_sample(page: Page) -> str:
-    """Return the address of a run of the sample."""
-    open_sample(page)
-    page.get_by_role("button", name="Run this scenario").click()
-    page.get_by_role("heading", name="Victims").wait_for(timeout=PATIENCE)
-    return page.url
 
 
 @pytest.mark.long
@@ -136,14 +127,13 @@ def test_questions_about_a_run_take_one_or_two_clicks(page: Page, run_of_sample:
         expect(page.get_by_role("heading", level=1)).to_contain_text("train-planner")
 
 
-def test_sharing_exporting_and_inviting_take_two_clicks(
-    page: Page, running: Product, run_of_sample: str
-) -> None:
+def test_sharing_exporting_and_inviting_take_two_clicks(page: Page) -> None:
+    run = run_sample(page)
     with task(page, "7 Share a run by a public link", at_most=2) as hand:
         hand.link("Share")
         hand.button("Create public link")
         expect(page.get_by_role("status").locator("code")).to_contain_text("/shared/")
-    page.goto(run_of_sample)
+    page.goto(run)
     page.get_by_role("link", name="Back to the scenario").click()
     page.goto(f"{page.url}queues/agents/?edit")
     page.get_by_label("Weight of agents").fill("2")
