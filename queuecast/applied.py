@@ -74,7 +74,7 @@ def _over(kind: str, present: Mapping[str, Any], change: Mapping[str, Any]) -> J
         spec, there = change.get("spec") or {}, present.get("spec") or {}
         kept = {field: value for field, value in _DEFAULTS.items() if there.get(field) == value}
         applied["spec"] = {**kept, **spec}
-    if present.get("status"):
+    if present.get("status") and kind not in _FILLED:
         applied["status"] = {**present["status"], **(change.get("status") or {})}
     return applied
 

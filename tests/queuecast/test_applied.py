@@ -98,14 +98,15 @@ def test_a_pod_keeps_its_node_and_its_podgroup(tmp_path: Path, capsys: pytest.Ca
     assert not any("nodeName" in field or "annotations" in field for field, _, _ in changed)
 
 
-def test_a_node_keeps_the_labels_and_taints_of_the_cluster(
+def test_a_node_keeps_labels_taints_and_amounts_of_the_cluster(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document = scenario(nodes=[node("n0", cpu=2, unschedulable=True)], conf=PROPORTION)
     change = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n0", "labels": {"zone": "a"}}}
+    change["status"] = {"allocatable": {"cpu": "4"}}
     report = checked(tmp_path, capsys, document, [change])
     changed = [(one["field"], one["before"], one["after"]) for one in report["changes"]]
-    assert changed == [("metadata.labels.zone", None, "a")]
+    assert changed == [("status.allocatable.cpu", "2", "4"), ("metadata.labels.zone", None, "a")]
 
 
 def test_a_queue_keeps_the_mark_of_its_controller(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
