@@ -177,6 +177,12 @@ class DocumentForm(TypedForm):
         return written
 
 
+def in_text(written: Mapping[str, Any]) -> str:
+    """Return an experiment as text to edit."""
+    text: str = yaml.safe_dump(written, sort_keys=False, default_flow_style=None, width=110)
+    return text
+
+
 def example(scenario: str, setting: Mapping[str, Any], node: str) -> str:
     """Return a document that works for a scenario without changes."""
     queue = setting["queue"]
@@ -193,8 +199,7 @@ def example(scenario: str, setting: Mapping[str, Any], node: str) -> str:
         ],
         "run": {"cycles": CYCLES},
     }
-    text: str = yaml.safe_dump(written, sort_keys=False, default_flow_style=None, width=110)
-    return text
+    return in_text(written)
 
 
 def _value(text: str, setting: Mapping[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from planning.forecasts.trace_texts import queues_for_jobs
 from planning.preview import fields_without_effect
 from planning.states import State
 
+Setting = Mapping[str, Any]
 MOST_NODES = 20
 """The most kinds of nodes that are offered as templates of further nodes."""
 
@@ -20,14 +21,20 @@ MOST_NODES = 20
 class Offer:
     """Queues that take jobs, one node of each shape, and the resources of the nodes.
 
-    `unread` are the fields of queues without effect, `setting` is an example that has an effect.
+    `unread` are the fields of queues without effect, `of_queue` is a setting of each queue that has an
+    effect, with values to try.
     """
 
     queues: Sequence[str]
     nodes: Sequence[str]
     resources: Sequence[str]
     unread: Collection[str]
-    setting: Mapping[str, Any]
+    of_queue: Mapping[str, Setting]
+
+    @property
+    def setting(self) -> Setting:
+        """Return one of the settings, as an example."""
+        return next(iter(self.of_queue.values()), _weight("default"))
 
 
 def offered(scenario: Scenario) -> Offer:
@@ -47,17 +54,30 @@ def offered(scenario: Scenario) -> Offer:
         nodes=list(shapes.values())[:MOST_NODES],
         resources=list(resources),
         unread=unread,
-        setting=_example(state, queues, unread),
+        of_queue=_settings(state, queues, unread),
     )
 
 
-def _example(state: State, queues: Sequence[str], unread: Collection[str]) -> Mapping[str, Any]:
-    """Return the weight of a queue, or what it deserves if weights have no effect, with values to try."""
-    for queue in queues if "weight" in unread and "deserved" not in unread else ():
-        deserved = read_amounts(state.queues[queue].deserved if queue in state.queues else {})
-        for resource in sorted(deserved, key=lambda name: ("/" not in name, name)):
-            if (amount := deserved[resource]) and resource not in ("memory", "pods"):
-                tried = [part * amount / 1000 for part in (0.5, 2)]
-                values = [f"{round(number) if number >= 10 else number:.12g}" for number in tried]
-                return {"queue": queue, "field": "deserved", "resource": resource, "values": values}
-    return {"queue": queues[0] if queues else "default", "field": "weight", "values": [1, 2, 4, 8]}
+def _settings(state: State, queues: Sequence[str], unread: Collection[str]) -> dict[str, Setting]:
+    """Return the weight of each queue, or what it deserves if weights have no effect, with values to try."""
+    deserved = {
+        queue: setting
+        for queue in (queues if "weight" in unread and "deserved" not in unread else ())
+        if (setting := _deserved(state, queue))
+    }
+    return deserved or {queue: _weight(queue) for queue in queues}
+
+
+def _weight(queue: str) -> Setting:
+    return {"queue": queue, "field": "weight", "values": [1, 2, 4, 8]}
+
+
+def _deserved(state: State, queue: str) -> Setting | None:
+    """Return the deserved amount of a queue's main resource; None if it deserves nothing that varies."""
+    deserved = read_amounts(state.queues[queue].deserved if queue in state.queues else {})
+    for resource in sorted(deserved, key=lambda name: ("/" not in name, name)):
+        if (amount := deserved[resource]) and resource not in ("memory", "pods"):
+            tried = [part * amount / 1000 for part in (0.5, 2)]
+            values = [f"{round(number) if number >= 10 else number:.12g}" for number in tried]
+            return {"queue": queue, "field": "deserved", "resource": resource, "values": values}
+    return None

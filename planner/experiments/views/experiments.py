@@ -6,16 +6,17 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.accounts.models import Role
 from planner.errors import Invalid
-from planner.experiments.forms import DocumentForm, ExperimentForm, example, setting_choices
+from planner.experiments.forms import DocumentForm, ExperimentForm, example, in_text, setting_choices
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.experiments import experiments, get_experiment, scenario_experiments
 from planner.experiments.selectors.offers import Offer, offered
+from planner.experiments.selectors.remedies import search_for
 from planner.experiments.services.cells import cell_forecast, cell_open
 from planner.experiments.services.experiments import (
     experiment_create,
@@ -24,6 +25,7 @@ from planner.experiments.services.experiments import (
 )
 from planner.experiments.services.settling import experiment_cancel
 from planner.experiments.views.experiment_page import ExperimentPage
+from planner.forecasts.selectors.forecasts import get_forecast
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.web.views.following import UNCHANGED
@@ -133,6 +135,22 @@ def experiment_or_404(request: HttpRequest, experiment_id: UUID) -> Experiment:
     return found_or_404(request, get_experiment, experiment_id)
 
 
+def _document(request: HttpRequest, scenario: Scenario, offer: Offer) -> str:
+    """Return the document to start from: what helps the forecast in the address, else an example."""
+    search = None
+    if given := request.GET.get("forecast"):
+        forecast = found_or_404(request, get_forecast, _uuid(given))
+        search = search_for(forecast, scenario, offer) if forecast.scenario_id == scenario.pk else None
+    return in_text(search) if search else example(scenario.name, offer.setting, next(iter(offer.nodes), ""))
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None
+
+
 def _short_form(offer: Offer, data: QueryDict | None = None) -> ExperimentForm:
     choices = setting_choices(offer.nodes, offer.resources, offer.unread)
     return ExperimentForm(offer.queues, choices, data, example=None if data else offer.setting)
@@ -147,7 +165,7 @@ def _begin_page(
     status: int = 200,
 ) -> HttpResponse:
     offer = offered(scenario)
-    document = example(scenario.name, offer.setting, next(iter(offer.nodes), ""))
+    document = _document(request, scenario, offer)
     context = {
         "scenario": scenario,
         "experiments": scenario_experiments(scenario),

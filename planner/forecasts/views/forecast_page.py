@@ -18,6 +18,7 @@ from planner.forecasts.selectors.prices import prices_of
 from planner.forecasts.selectors.verdicts import Verdict, verdict_of
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.listing import Listing
+from planning.experiments.remedies import goals_of
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.costs import Costs, Prices, costs
 from planning.forecasts.figures import (
@@ -278,6 +279,12 @@ class ForecastPage:
                 first.append(finding)
         others = [finding for same in kinds.values() for finding in same[MOST_FINDINGS:]]
         return first, Listing(others, name="findings", params=self.params)
+
+    @property
+    def can_be_searched(self) -> bool:
+        """Whether an experiment can search for settings that remove the harm of the verdict."""
+        goals = goals_of(self.verdict.findings, self.forecast.summary["evictions"])
+        return bool(goals) and self.forecast.trace_id is not None
 
     @cached_property
     def flows(self) -> Listing:

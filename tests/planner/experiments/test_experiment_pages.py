@@ -4,6 +4,7 @@ import html
 import json
 import re
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import yaml
@@ -12,8 +13,9 @@ from django.test import Client
 from planner.experiments.models import Experiment
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
+from planning.experiments.definition import experiment_read
 from tests import factories
-from tests.planner.recorded import experiment_done
+from tests.planner.recorded import experiment_done, forecast_done
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +56,34 @@ def test_the_example_document_of_the_form_is_valid(browser: Client) -> None:
     assert browser.post(page, {"document": content}).status_code == 302
     experiment = experiment_done(Experiment.objects.get())
     assert experiment.state == "succeeded"
+
+
+def test_a_forecast_offers_a_search_for_what_it_misses(browser: Client) -> None:
+    scenario = factories.scenario()
+    scenario.wait_targets.create(queue="waits", seconds=1.0)
+    forecast = forecast_done(factories.forecast(scenario))
+    link = f"/scenarios/{scenario.pk}/experiments/?forecast={forecast.pk}"
+    assert link in browser.get(f"/forecasts/{forecast.pk}/").content.decode()
+    text = browser.get(link).context["text"]["document"].value()
+    written, problems = experiment_read(text)
+    assert problems == []
+    assert written["goals"] == [{"figure": "wait_p95", "queue": "waits", "at_most": "1s"}]
+    assert written["forecast"]["trace"] == str(forecast.trace_id)
+    answer = browser.post(f"/scenarios/{scenario.pk}/experiments/", {"document": text})
+    assert answer.status_code == 302, answer.context["problems"]
+
+
+def test_only_a_forecast_of_the_scenario_that_misses_something_changes_its_example(browser: Client) -> None:
+    scenario, other = factories.scenario(), factories.scenario()
+    met = forecast_done(factories.forecast(scenario))
+    address = f"/scenarios/{scenario.pk}/experiments/"
+    example = browser.get(address).context["text"]["document"].value()
+    assert "/experiments/?forecast=" not in browser.get(f"/forecasts/{met.pk}/").content.decode()
+    for forecast in (met, factories.forecast(other)):
+        page = browser.get(f"{address}?forecast={forecast.pk}")
+        assert page.context["text"]["document"].value() == example
+    for unknown in ("nonsense", uuid4()):
+        assert browser.get(f"{address}?forecast={unknown}").status_code == 404
 
 
 def test_the_form_and_its_example_offer_only_fields_with_an_effect(browser: Client) -> None:

@@ -1,0 +1,99 @@
+"""A search for settings under which a forecast no longer has the harm that its verdict states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planning.conf_structure import parsed_conf
+from planning.experiments.work import OPTIONS
+from planning.forecasts.estimate import EVICTING
+from planning.forecasts.options import DEFAULTS
+from planning.forecasts.verdict import Finding
+from scheduler_core.conf import parse_conf
+from scheduler_core.errors import InputError
+
+Json = Mapping[str, Any]
+MOST_QUEUES = 3
+"""The most queues whose settings are tried: those of the first findings."""
+
+
+def goals_of(findings: Sequence[Finding], evictions: int) -> list[Json]:
+    """Return the goals that a forecast misses: wait targets, and no evictions beyond those outside of loops.
+
+    `evictions` is how many it has.
+    """
+    missed = [one for one in findings if one.kind == "target" and one.figures["status"] == "missed"]
+    goals: list[Json] = [
+        {"figure": "wait_p95", "queue": one.queue, "at_most": f"{one.figures['target_seconds']:g}s"}
+        for one in missed
+    ]
+    loops = sum(one.figures["evictions"] for one in findings if one.kind == "loop")
+    return [*goals, {"figure": "evictions", "at_most": max(evictions - loops, 0)}] if loops else goals
+
+
+def search_of(
+    findings: Sequence[Finding],
+    evictions: int,
+    *,
+    scenario: str,
+    forecast: Json,
+    of_queue: Mapping[str, Json],
+    node: str,
+    conf_text: str,
+) -> Json | None:
+    """Return the document of a search; None if the forecast misses no goal or nothing can be varied.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        The verdict on the forecast.
+    evictions : int
+        How many evictions it has.
+    scenario : str
+        The scenario to vary.
+    forecast : mapping
+        The trace and the options of the forecast; options with their default value are left out.
+    of_queue : mapping
+        The setting to vary of each queue, with values.
+    node : str
+        The node to add copies of; empty for none.
+    conf_text : str
+        The scheduler configuration.
+
+    """
+    goals = goals_of(findings, evictions)
+    concerned = [one for one in findings if one.kind == "loop" or one.figures.get("status") == "missed"]
+    queues = list(dict.fromkeys(one.queue for one in concerned if one.queue in of_queue))[:MOST_QUEUES]
+    settings: list[Json] = [{**of_queue[queue], "price": 1} for queue in queues]
+    if any(goal["figure"] == "wait_p95" for goal in goals) and node:
+        settings.append({"like": node, "range": {"from": 1, "to": 4, "step": 1}, "price": 5})
+    if any(goal["figure"] == "evictions" for goal in goals) and (calm := _without_evictions(conf_text)):
+        settings.append({"actions": True, "values": [calm], "price": 3})
+    if not goals or not settings:
+        return None
+    options = {
+        name: forecast[name]
+        for name in OPTIONS
+        if name != "seeds" and name in forecast and forecast[name] != DEFAULTS[name]
+    }
+    return {
+        "name": f"what helps {scenario}"[:253],
+        "scenario": scenario,
+        "settings": settings,
+        "goals": goals,
+        "forecast": {"trace": forecast["trace"], **options},
+    }
+
+
+def _without_evictions(conf_text: str) -> str:
+    """Return the actions of a configuration without those that evict.
+
+    Empty if none or all of them do, and for a configuration that v1.15.1 cannot read.
+    """
+    try:
+        actions = parse_conf(parsed_conf(conf_text) or None).actions
+    except InputError:
+        return ""
+    calm = [action for action in actions if action not in EVICTING]
+    return ", ".join(calm) if len(calm) < len(actions) else ""
