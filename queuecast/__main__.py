@@ -11,7 +11,7 @@ from queuecast.arguments import parser
 from queuecast.completion import NAMES, script
 from queuecast.named import names_after
 from queuecast.parsing import backend_of, place_options
-from queuecast.problems import Rejected
+from queuecast.problems import Refused, Rejected
 from queuecast.server import Failure, Unreachable
 
 DONE, WRONG, AWAY, FORBIDDEN, STALE = 0, 2, 3, 4, 5
@@ -35,6 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CLOSED
     except Rejected as error:
         return _failed(error, args)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _failed(Refused(f"{error.filename}: {error.strerror}"), args)
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -1,6 +1,7 @@
 """Reports of a plan's effects for people, CI and pull requests."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
@@ -17,6 +18,7 @@ _MARKS = {"kept": "ok  ", "broken": "FAIL", "skipped": "skip"}
 _OUTCOMES = {"kept": "holds", "broken": "is broken", "skipped": "is not applicable"}
 _SIGNS = {"kept": "✅", "broken": "❌", "skipped": "⏭️"}
 _MOST = 20
+_NOT_IN_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff]")
 
 
 def text(report: Report) -> str:
@@ -214,5 +216,7 @@ def _cell(words: str) -> str:
 
 
 def _xml(suite: ElementTree.Element) -> str:
+    """Return XML, with a replacement for the characters that it cannot contain."""
     ElementTree.indent(suite)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"
+    body = _NOT_IN_XML.sub("\ufffd", ElementTree.tostring(suite, "unicode"))
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'

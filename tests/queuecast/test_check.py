@@ -130,6 +130,22 @@ def test_a_rule_that_no_plan_can_keep_or_break_is_an_error(
     assert error in capsys.readouterr().err
 
 
+def test_a_report_that_cannot_be_written_is_an_error_and_no_broken_rule(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = snapshot.parent / "missing" / "report.md"
+    assert check(snapshot, "- max_evictions: 9\n", CLOSED, "--report", "markdown", "--to", str(path)) == 2
+    assert capsys.readouterr().err == f"{path}: No such file or directory\n"
+
+
+def test_a_report_for_ci_is_valid_xml_whatever_a_rule_is_called(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(snapshot, '- job_runs: "a\\x01/<b>"\n', CLOSED, "--report", "junit") == 1
+    suite = ElementTree.fromstring(capsys.readouterr().out)  # noqa: S314
+    assert suite.findall("testcase")[1].get("name") == "job_runs: a\ufffd/<b>"
+
+
 def test_a_release_that_is_not_known_is_named_with_the_one_that_is_simulated(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
