@@ -13,6 +13,10 @@ from traces.text import Problems, Row, counted, stamp
 GPU = "nvidia.com/gpu"
 
 
+MOST_PODS = 1_000_000
+"""The most pods of a job."""
+
+
 @dataclass(frozen=True)
 class Columns:
     """A format.
@@ -35,7 +39,7 @@ class Columns:
 
 def _own(row: Row) -> TraceJob:
     pods = row.count("pods", 1, least=1)
-    requests = {name: row.text(name) for name in ("cpu", "memory") if row.text(name)}
+    requests = {name: amount for name in ("cpu", "memory") if (amount := row.quantity(name))}
     if row.text("gpu"):
         requests[GPU] = str(row.count("gpu"))
     return TraceJob(
@@ -140,8 +144,15 @@ def read_columns(text: str, name: str) -> Trace:
         With line and column of what is wrong, the first hundred problems at once.
 
     """
-    columns = HEADERS[name]
-    lines = csv.DictReader(StringIO(text.removeprefix("\ufeff")))
+    lines = csv.DictReader(StringIO(text.removeprefix("\ufeff"), newline=None))
+    try:
+        return _read(lines, HEADERS[name])
+    except csv.Error as error:
+        problem = TraceProblem(lines.line_num, "", f"not CSV: {error}", "write one line for each job")
+    raise Unreadable([problem])
+
+
+def _read(lines: csv.DictReader[str], columns: Columns) -> Trace:
     header = [column.strip() for column in lines.fieldnames or ()]
     lines.fieldnames = header
     missing = sorted(columns.required - set(header))
@@ -154,6 +165,9 @@ def read_columns(text: str, name: str) -> Trace:
         job = columns.read(row)
         if job is None:
             left_out += 1
+        elif job.pods > MOST_PODS:
+            says = f"a job has {job.pods:,} pods, more than {MOST_PODS:,}"
+            problems.add(row.line, "", says, "leave the job out, or write fewer pods")
         elif not job.name:
             problems.add(row.line, "", "the job has no name", "give each job a name of its own")
         elif job.name in jobs:

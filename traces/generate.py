@@ -66,10 +66,9 @@ def generate(patterns: Sequence[Pattern], *, seconds: float, seed: int) -> Trace
 def jobs_of(pattern: Pattern, seconds: float, seed: int) -> Iterator[TraceJob]:
     """Yield a queue's jobs: arrivals at the highest rate, thinned to the rate of the hour."""
     peak = max(pattern.by_hour) * max(pattern.by_weekday)
-    mean = _mean(pattern.by_hour) * _mean(pattern.by_weekday)
-    if not peak or not mean or pattern.jobs_per_hour <= 0:
+    rate = _highest_rate(pattern)
+    if not rate:
         return
-    rate = pattern.jobs_per_hour * peak / mean / HOUR
     time, number = 0.0, 0
     while True:
         number += 1
@@ -79,6 +78,18 @@ def jobs_of(pattern: Pattern, seconds: float, seed: int) -> Iterator[TraceJob]:
         weight = pattern.by_hour[int(time % DAY // HOUR)] * pattern.by_weekday[int(time // DAY) % 7]
         if _drawn(seed, pattern.queue, number, "kept") * peak < weight:
             yield _job(pattern, seed, number, time)
+
+
+def drawn_moments(pattern: Pattern, seconds: float) -> float:
+    """Return how many moments are drawn on average, of which those at the rate of their hour are kept."""
+    return _highest_rate(pattern) * seconds
+
+
+def _highest_rate(pattern: Pattern) -> float:
+    """Return the arrivals per second in the busiest hour."""
+    peak = max(pattern.by_hour) * max(pattern.by_weekday)
+    mean = _mean(pattern.by_hour) * _mean(pattern.by_weekday)
+    return pattern.jobs_per_hour * peak / mean / HOUR if peak and mean else 0.0
 
 
 def _job(pattern: Pattern, seed: int, number: int, time: float) -> TraceJob:

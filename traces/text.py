@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from traces.model import TraceProblem, Unreadable
 
 MOST_PROBLEMS = 100
+LARGEST = 1e11
+"""The largest number in a cell; as seconds since 1970 it is the year 5138."""
+SHOWN = 40
+"""How many characters of a wrong cell a message repeats."""
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_QUANTITY = re.compile(
+    r"\+?(\d{1,18}\.?\d{0,18}|\.\d{1,18})([eE][-+]?\d{1,2}|[numkMGTPE]|[KMGTPE]i)?", re.ASCII
+)
 
 
 class Problems:
@@ -53,15 +62,24 @@ class Row:
         text = self.text(column)
         if not text and default is not None:
             return default
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value) or value < least:
-            says = f"{text!r} is not a number of at least {least:g}" if text else "the cell is empty"
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
+        if not least <= value <= LARGEST:
+            shown = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''}"
+            says = f"{shown} is not a number of at least {least:g}" if text else "the cell is empty"
+            if value > LARGEST:
+                says = f"{shown} is more than {LARGEST:g}"
             self._problems.add(self.line, column, says, f"write a number of at least {least:g}")
             return least
         return value
+
+    def quantity(self, column: str) -> str:
+        """Return the Kubernetes quantity in a cell; empty if missing."""
+        text = self.text(column)
+        if text and not _QUANTITY.fullmatch(text):
+            self._problems.add(
+                self.line, column, f"{text[:SHOWN]!r} is not an amount", "write an amount such as 8 or 64Gi"
+            )
+        return text
 
     def count(self, column: str, default: int | None = None, *, least: int = 0) -> int:
         """Return the whole number in a cell."""
@@ -95,7 +113,11 @@ def loaded(text: str) -> object:
         return json.loads(text)
     except json.JSONDecodeError as error:
         problem = TraceProblem(error.lineno, f"column {error.colno}", f"not JSON: {error.msg}")
-        raise Unreadable([problem]) from None
+    except RecursionError:
+        problem = TraceProblem(0, "", "it is nested too deeply", "write a list of jobs")
+    except ValueError:  # Python reads numbers of up to 4,300 digits.
+        problem = TraceProblem(0, "", "a number has thousands of digits", "write a shorter number")
+    raise Unreadable([problem])
 
 
 def counted(number: int, noun: str) -> str:

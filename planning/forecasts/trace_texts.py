@@ -11,7 +11,7 @@ from planning.rows import Problem
 from scheduler_core.quantity import QuantityError, parse_quantity
 from traces import FORMATS, Pattern, Trace, Unreadable, generate, read_trace
 from traces.columns import GPU
-from traces.generate import jobs_of
+from traces.generate import drawn_moments, jobs_of
 from traces.read import format_of
 
 Json = Mapping[str, Any]
@@ -24,6 +24,7 @@ _PATTERN = {"queue", "jobs_per_hour", "run_median", "run_spread", "pods", "reque
 _REQUESTED = ("cpu", "memory", GPU)
 _RANGES = {"run_median": (0.001, 1e9), "run_spread": (0.0, 5.0)}
 _MOST_JOBS, _MOST_PODS, _MOST_WEIGHT = 200_000, 99_999, 1_000_000
+_MOST_DRAWN = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,11 @@ def pattern_problems(patterns: Sequence[Json], *, seconds: float) -> list[Proble
     expected = sum(float(pattern["jobs_per_hour"]) for pattern in patterns) * seconds / 3600
     if expected > _MOST_JOBS:
         message = f"About {expected:,.0f} jobs would be drawn; at most {_MOST_JOBS:,} are allowed."
+        found.append(Problem("trace.size", "error", message, path="seconds", fix="Choose a shorter time."))
+    elif not found and (drawn := sum(drawn_moments(one, seconds) for one in _read(patterns))) > _MOST_DRAWN:
+        message = (
+            f"About {drawn:,.0f} moments would be drawn for the few busy hours; at most {_MOST_DRAWN:,}."
+        )
         found.append(Problem("trace.size", "error", message, path="seconds", fix="Choose a shorter time."))
     return found
 

@@ -37,6 +37,7 @@ PATTERNS = [
     {"queue": "a", "jobs_per_hour": 12, "run_median": 300, "run_spread": 1.0, "requests": {"cpu": "1"}},
     {"queue": "b", "jobs_per_hour": 6, "run_median": 600, "pods": {1: 1, 3: 1}, "requests": {"cpu": "1"}},
 ]
+RARE = {"queue": "a", "jobs_per_hour": 500, "by_hour": [1] + [0] * 23, "by_weekday": [1] + [0] * 6}
 FIGURES = [
     Figure(kind, where, "cpu" if kind in ("deficit", *PARTS_OF_1) else "")
     for kind in FORECAST_MEASURES
@@ -278,6 +279,7 @@ def test_a_stored_entry_restores_its_cell() -> None:
         ({"forecast": {"patterns": [{**PATTERNS[0], "run_spread": 1e300}]}}, "run_spread is out of range"),
         ({"forecast": {"patterns": [{**PATTERNS[0], "by_hour": [1e300] * 24}]}}, "weight of by_hour"),
         ({"forecast": {"patterns": PATTERNS, "window_begin_seconds": 1e9}}, "jobs would be drawn"),
+        ({"forecast": {"patterns": [RARE], "horizon_seconds": 1e6}}, "moments would be drawn"),
         ({"goals": GOALS, "settings": [SEED]}, "not a change that a user could make"),
         ({"settings": [SEED], "forecast": {"trace": "t", "seeds": 2}}, "the seed varies"),
     ],

@@ -165,6 +165,27 @@ def test_skipped_jobs_are_noted() -> None:
                 "line 4: the job has no name",
             ],
         ),
+        (
+            """\
+            name,queue,submit_seconds,pods,cpu,memory
+            a,q,1e300,1,x,8GB
+            b,q,1_0,9999999,-1,1e400
+            c,q,\u0661,1,1,1Gi
+            """,
+            [
+                "line 2, submit_seconds: '1e300' is more than 1e+11",
+                "line 2, cpu: 'x' is not an amount",
+                "line 2, memory: '8GB' is not an amount",
+                "line 3, submit_seconds: '1_0' is not a number of at least 0",
+                "line 3, cpu: '-1' is not an amount",
+                "line 3, memory: '1e400' is not an amount",
+                "line 3: a job has 9,999,999 pods, more than 1,000,000",
+                "line 4, submit_seconds: '\u0661' is not a number of at least 0",
+            ],
+        ),
+        (f"name,queue,submit_seconds\n{'a' * 200_000},q,1\n", ["line 1: not CSV: field larger than"]),
+        ("[" * 100_000, ["the file: it is nested too deeply"]),
+        (f"[{'9' * 5000}]", ["the file: a number has thousands of digits"]),
         ("1 0 3\n" + SWF, ["line 1: 3 fields instead of 18"]),
         ("[1,\n 2,,]", ["line 2, column 4: not JSON"]),
         ("[1]", ["line 1: the entry is not a job"]),
@@ -182,6 +203,11 @@ def test_every_problem_is_reported_with_its_place(text: str, problems: list[str]
         read_trace(text, named)
     actual = [str(problem) for problem in caught.value.problems]
     assert all(any(one.startswith(problem) for one in actual) for problem in problems), actual
+
+
+def test_lines_may_end_as_on_old_systems() -> None:
+    for end in ("\r", "\r\n"):
+        assert len(read_trace(OWN.replace("\n", end)).jobs) == 2
 
 
 def test_a_missing_column_is_named() -> None:

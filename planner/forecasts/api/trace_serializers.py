@@ -51,7 +51,7 @@ class PatternSerializer(serializers.Serializer[Any]):
 
     def validate_pods(self, value: dict[str, float]) -> dict[str, float]:
         """Validate that keys are counts and that one of them has a share."""
-        if not all(name.isdecimal() and int(name) > 0 for name in value) or not sum(value.values()):
+        if not all(name.isdecimal() and name.strip("0") for name in value) or not sum(value.values()):
             raise serializers.ValidationError("Write counts of pods with a share above 0.", "invalid")
         return value
 

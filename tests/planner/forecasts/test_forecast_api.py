@@ -169,3 +169,11 @@ def test_a_trace_or_a_snapshot_of_another_workspace_is_refused_also_to_its_membe
         assert answer.status_code == 422, address
         assert [problem["path"] for problem in answer.data["problems"]] == [path]
         assert "in another workspace" in answer.data["problems"][0]["message"]
+
+
+def test_a_number_of_pods_with_thousands_of_digits_is_refused(api: APIClient) -> None:
+    pattern = {"queue": "a", "jobs_per_hour": 1, "pods": {"9" * 5000: 1}}
+    generate = {"patterns": [pattern], "seconds": 3600}
+    answer = api.post("/api/v1/traces/", {"name": "t", "generate": generate}, format="json")
+    assert answer.status_code == 422
+    assert [problem["path"] for problem in answer.data["problems"]] == ["patterns[0].pods"]
