@@ -18,9 +18,9 @@ def outcome_tables(found: Json) -> Iterator[Table]:
 
 def _causes_table(rows: Sequence[Json]) -> Table:
     """Return why the jobs of each queue waited."""
-    parts = ("waited", "above_deserved", "no_room", "not_placed", "delays")
+    parts = ("waited", "at_capability", "above_deserved", "no_room", "not_placed", "delays")
     cells = [(row["queue"], row["jobs"], *(time_text(row[part]) for part in parts)) for row in rows]
-    columns = ("QUEUE", "JOBS", "WAITED", "ABOVE DESERVED", "NO ROOM", "NOT PLACED", "DELAYS")
+    columns = ("QUEUE", "JOBS", *(part.replace("_", " ").upper() for part in parts))
     return Table(columns, cells, "Why jobs waited, all waits added up", "No job was submitted.")
 
 

@@ -39,6 +39,7 @@ def search_of(
     scenario: str,
     forecast: Json,
     of_queue: Mapping[str, Json],
+    capabilities: Mapping[str, Json],
     node: str,
     conf_text: str,
 ) -> Json | None:
@@ -56,6 +57,8 @@ def search_of(
         The trace and the options of the forecast; options with their default value are left out.
     of_queue : mapping
         The setting to vary of each queue, with values.
+    capabilities : mapping
+        Larger capabilities of queues that have one, for those that miss a wait target.
     node : str
         The node to add copies of; empty for none.
     conf_text : str
@@ -66,7 +69,9 @@ def search_of(
     concerned = [one for one in findings if one.kind == "loop" or one.figures.get("status") == "missed"]
     queues = list(dict.fromkeys(one.queue for one in concerned if one.queue in of_queue))[:MOST_QUEUES]
     settings: list[Json] = [{**of_queue[queue], "price": 1} for queue in queues]
-    if any(goal["figure"] == "wait_p95" for goal in goals) and node:
+    late = [goal["queue"] for goal in goals if goal["figure"] == "wait_p95" and goal["queue"] in queues]
+    settings += [{**capabilities[queue], "price": 2} for queue in late if queue in capabilities]
+    if late and node:
         settings.append({"like": node, "range": {"from": 1, "to": 4, "step": 1}, "price": 5})
     if any(goal["figure"] == "evictions" for goal in goals) and (calm := _without_evictions(conf_text)):
         settings.append({"actions": True, "values": [calm], "price": 3})

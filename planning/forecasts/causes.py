@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from planning.amounts import UNLIMITED
 from planning.forecasts.record import Record
-from planning.forecasts.steps import Floats, Ints, counted_intervals, moments
+from planning.forecasts.steps import Floats, Ints, Steps, counted_intervals, moments
 from planning.forecasts.targets import submitted_in_time
 from scheduler_core.resource import MIN_RESOURCE, PODS
+
+Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,12 @@ class CauseRow:
     jobs : int
     waited : float
         The sum of all waits; the other figures add up to it.
+    at_capability : float
+        While the job would have taken its queue above its capability in a resource.
     above_deserved : float
-        While the job would have taken its queue above deserved in a resource.
+        While it would not, but would have taken its queue above deserved.
     no_room : float
-        While it would not, and the nodes had less free in total than it needs of a resource.
+        While neither, and the nodes had less free in total than it needs of a resource.
     not_placed : float
         While enough was free in total: on nodes that are too full or do not match, or held back by a limit, a
         gate or the order of jobs.
@@ -42,6 +47,7 @@ class CauseRow:
     queue: str
     jobs: int
     waited: float
+    at_capability: float
     above_deserved: float
     no_room: float
     not_placed: float
@@ -64,12 +70,12 @@ def _cause_row(record: Record, queue: str) -> CauseRow:
     started, bound = jobs.started[rows], jobs.bound[rows]
     decided = np.where(np.isnan(bound), started, bound)
     ends = np.where(np.isnan(started), np.fmin(jobs.ended[rows], record.end), decided)
-    seconds = np.zeros(3)
+    seconds = np.zeros(4)
     for needs, same in _needs(record, rows):
         seconds += _of_equal_jobs(record, queue, needs, begins[same], np.maximum(begins, ends)[same])
-    above, no_room, not_placed = seconds.tolist()
-    delays = max(waited - above - no_room - not_placed, 0.0)
-    return CauseRow(queue, len(rows), waited, above, no_room, not_placed, delays)
+    at_capability, above, no_room, not_placed = seconds.tolist()
+    delays = max(waited - float(seconds.sum()), 0.0)
+    return CauseRow(queue, len(rows), waited, at_capability, above, no_room, not_placed, delays)
 
 
 def _needs(record: Record, rows: Ints) -> Iterator[tuple[dict[str, float], Ints]]:
@@ -85,28 +91,47 @@ def _needs(record: Record, rows: Ints) -> Iterator[tuple[dict[str, float], Ints]
 def _of_equal_jobs(
     record: Record, queue: str, needs: dict[str, float], begins: Floats, ends: Floats
 ) -> Floats:
-    """Return the seconds that equal jobs waited above deserved, without room, and otherwise."""
+    """Return the seconds that equal jobs waited at capability, above deserved, without room, and otherwise.
+
+    Without deserved amounts no plugin limits queues, and their capability has no effect.
+    """
     waiting = counted_intervals(begins, ends)
-    deserved = record.queues.get(queue, {}).get("deserved", {})
-    limits = {name: steps for name, steps in deserved.items() if name in needs}
-    functions = [
-        waiting,
-        *limits.values(),
-        *(record.steps(queue, "allocated", name) for name in limits),
-        *(record.free(name) for name in needs),
-    ]
+    figures = record.queues.get(queue, {})
+    deserved = figures.get("deserved", {})
+    limits = [figures.get("capability", {}) if deserved else {}, deserved]
+    functions = [waiting, *(record.free(name) for name in needs)]
+    for of_figure in (*limits, figures.get("allocated", {})):
+        functions += [steps for name, steps in of_figure.items() if name in needs]
     edges = moments(functions, record.end)
     jobs = waiting.at(edges[:-1])
-    times, lasts, jobs = edges[:-1][jobs > 0], np.diff(edges)[jobs > 0], jobs[jobs > 0]
-    above, short = np.zeros(len(times), dtype=np.bool_), np.zeros(len(times), dtype=np.bool_)
-    for name, limit in limits.items():
-        most = limit.at(times)
+    times, seconds = edges[:-1][jobs > 0], (jobs * np.diff(edges))[jobs > 0]
+    causes = [
+        *(_exceeded(record, queue, needs, limit, times) for limit in limits),
+        _short(record, needs, times),
+        np.ones(len(times), dtype=np.bool_),
+    ]
+    found = np.zeros(len(causes))
+    for place, holds in enumerate(causes):
+        found[place] = seconds[holds].sum()
+        seconds = np.where(holds, 0.0, seconds)
+    return found
+
+
+def _exceeded(
+    record: Record, queue: str, needs: dict[str, float], limits: Mapping[str, Steps], times: Floats
+) -> Booleans:
+    """Return when a job would take its queue above a limit."""
+    found = np.zeros(len(times), dtype=np.bool_)
+    for name in limits.keys() & needs.keys():
+        most = limits[name].at(times)
         wanted = record.steps(queue, "allocated", name).at(times) + needs[name]
-        above |= (wanted > most + MIN_RESOURCE) & (most < UNLIMITED)
+        found |= (wanted > most + MIN_RESOURCE) & (most < UNLIMITED)
+    return found
+
+
+def _short(record: Record, needs: dict[str, float], times: Floats) -> Booleans:
+    """Return when the nodes together have less free than a job needs."""
+    found = np.zeros(len(times), dtype=np.bool_)
     for name, need in needs.items():
-        short |= record.free(name).at(times) + MIN_RESOURCE < need
-    seconds = jobs * lasts
-    found: Floats = np.array(
-        [seconds[above].sum(), seconds[~above & short].sum(), seconds[~above & ~short].sum()]
-    )
+        found |= record.free(name).at(times) + MIN_RESOURCE < need
     return found

@@ -16,13 +16,14 @@ from planning.documents import items
 from planning.forecasts.demand import Demand, demand_of, pod_jobs
 from planning.forecasts.fragmentation import Room, rooms_of
 from planning.forecasts.jobs import NO_JOB, Jobs, jobs_of
+from planning.forecasts.limits import capabilities_of
 from planning.forecasts.machines import Pool, pools_of
 from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, total
 from scheduler_core.replay.spans import Span, spans
 
 Json = Mapping[str, Any]
 QueueSteps = Mapping[str, Mapping[str, Steps]]
-"""By figure (`deserved`, `allocated`, `request`), then by resource."""
+"""By figure (`deserved`, `allocated`, `request`, and `capability` if the queue has one), then by resource."""
 
 FIGURES = ("deserved", "allocated", "request")
 
@@ -141,6 +142,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
     replay = document["replay"]
     end = float(replay["horizon_seconds"])
     rows = {} if jobs_only else spans({**result, "end_seconds": end})
+    limits = {} if jobs_only else capabilities_of(document, end)
     queues = [queue["metadata"]["name"] for queue in items(document.get("queues"))]
     parents = {(queue.get("spec") or {}).get("parent") for queue in items(document.get("queues"))}
     named = sorted({*queues, *jobs.queues, *rows} - {"root"})
@@ -151,7 +153,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         sessions=int(result["sessions"]),
         jobs=jobs,
         evictions=_evictions(result["log"], jobs, lambda: pod_jobs(document, vcjobs)),
-        queues={name: _queue_steps(held) for name, held in rows.items()},
+        queues={name: _queue_steps(held, limits.get(name)) for name, held in rows.items()},
         leaves=tuple(name for name in named if name not in parents),
         pools=() if jobs_only else tuple(pools_of(document, end)),
         notes=tuple(result.get("notes") or ()),
@@ -187,8 +189,8 @@ def _evictions(log: Iterable[Json], jobs: Jobs, pods_of: Callable[[], Callable[[
     )
 
 
-def _queue_steps(held: Sequence[Span]) -> QueueSteps:
-    """Return a queue's amounts over time; between two ranges of rows they are zero."""
+def _queue_steps(held: Sequence[Span], capability: Mapping[str, Steps] | None) -> QueueSteps:
+    """Return a queue's amounts over time; between two ranges of rows all but its capability are zero."""
     found: dict[str, dict[str, Steps]] = {}
     ends = [
         span.end
@@ -202,4 +204,4 @@ def _queue_steps(held: Sequence[Span]) -> QueueSteps:
             changes += [(end, 0.0) for end in ends]
             changes.sort(key=lambda change: change[0])
             found.setdefault(figure, {})[resource] = Steps.of(changes)
-    return found
+    return found if capability is None else {**found, "capability": capability}

@@ -22,6 +22,7 @@ def search(*findings: Finding, **changed: Any) -> Any:
         "scenario": "plan",
         "forecast": {**DEFAULTS, "trace": "today", "period_seconds": 10.0, "seeds": 4, "targets": {"a": 600}},
         "of_queue": {queue: {"queue": queue, "field": "weight", "values": [1, 2]} for queue in "abc"},
+        "capabilities": {},
         "node": "n0",
         "conf_text": CONF,
     }
@@ -47,6 +48,15 @@ def test_a_search_varies_the_queues_concerned_nodes_for_waits_and_actions_for_ev
     ]
     assert [next(iter(setting)) for setting in search(LATE)["settings"]] == ["queue", "like"]
     assert [next(iter(setting)) for setting in search(LOOP)["settings"]] == ["queue", "actions"]
+
+
+def test_the_capability_of_a_queue_that_waits_too_long_is_raised() -> None:
+    raised = {
+        queue: {"queue": queue, "field": "capability", "resource": "cpu", "values": ["8", "16"]}
+        for queue in "ab"
+    }
+    settings = search(LATE, LOOP, capabilities=raised)["settings"]
+    assert [one for one in settings if one.get("field") == "capability"] == [{**raised["a"], "price": 2}]
 
 
 def test_the_search_has_the_trace_and_the_options_of_the_forecast() -> None:

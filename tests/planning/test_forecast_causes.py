@@ -51,7 +51,7 @@ def waits_of(
 
 
 def causes(row: CauseRow) -> tuple[float, ...]:
-    """Return the seconds above deserved, without room, not placed, and of delays."""
+    """Return the seconds at capability, above deserved, without room, not placed, and of delays."""
     found: tuple[float, ...] = astuple(row)[3:]
     return found
 
@@ -59,13 +59,33 @@ def causes(row: CauseRow) -> tuple[float, ...]:
 def test_a_job_waits_while_its_queue_has_what_it_deserves() -> None:
     rows = waits_of({"n": 4}, {"a": 4}, arriving(0, "first", "a", 3), arriving(10, "second", "a", 3))
     # the first job runs from 0 to 100, and the session at 100 finds its place free
-    assert causes(rows["a"]) == (90, 0, 0, 0)
+    assert causes(rows["a"]) == (0, 90, 0, 0, 0)
     assert (rows["a"].jobs, rows["a"].waited) == (2, 90)
+
+
+def test_a_job_waits_while_its_queue_is_at_its_capability() -> None:
+    document = scenario(
+        nodes=[node("n", cpu=9)],
+        queues=[queue("a", deserved={"cpu": 4}, capability={"cpu": 4})],
+        conf=PLAIN,
+        replay={
+            "period_seconds": 1,
+            "horizon_seconds": 400,
+            "events": [
+                arriving(0, "first", "a", 3),
+                arriving(10, "second", "a", 3),
+                {"at": 60, "replace": {"queues": [queue("a", deserved={"cpu": 4})]}},
+            ],
+        },
+    )
+    (row,) = cause_rows(record_of(document, replay_document(document)))
+    # without a capability the second job borrows what no other queue uses
+    assert causes(row) == (50, 0, 0, 0, 0)
 
 
 def test_a_job_waits_for_room_that_another_queue_borrows() -> None:
     rows = waits_of({"n": 4}, {"a": 0, "b": 4}, arriving(0, "first", "a", 3), arriving(10, "second", "b", 3))
-    assert causes(rows["b"]) == (0, 90, 0, 0)
+    assert causes(rows["b"]) == (0, 0, 90, 0, 0)
 
 
 def test_a_job_waits_though_enough_is_free_on_several_nodes() -> None:
@@ -73,26 +93,26 @@ def test_a_job_waits_though_enough_is_free_on_several_nodes() -> None:
         {"n": 3, "m": 3}, {"a": 0, "b": 2},
         arriving(0, "one", "a", 2), arriving(0, "other", "a", 2), arriving(10, "large", "b", 2),
     )  # fmt: skip
-    assert causes(rows["b"]) == (0, 0, 90, 0)
+    assert causes(rows["b"]) == (0, 0, 0, 90, 0)
 
 
 def test_a_job_needs_only_min_member_of_its_pods() -> None:
     elastic = arriving(10, "second", "b", 2, members=3, least=1)
     rows = waits_of({"n": 4}, {"a": 2, "b": 2}, arriving(0, "first", "a", 2), elastic)
-    assert causes(rows["b"]) == (0, 0, 0, 0)
+    assert causes(rows["b"]) == (0, 0, 0, 0, 0)
 
 
 def test_the_time_until_the_next_session_and_the_start_of_pods_are_delays() -> None:
     rows = waits_of(
         {"n": 4}, {"a": 4}, arriving(3, "first", "a", 3), period_seconds=10, start_delay_seconds=5
     )
-    assert causes(rows["a"]) == (0, 0, 0, 12)
+    assert causes(rows["a"]) == (0, 0, 0, 0, 12)
     assert rows["a"].waited == 12
 
 
 def test_a_job_that_never_starts_waits_until_the_end() -> None:
     rows = waits_of({"n": 4, "m": 4}, {"a": 8}, arriving(100, "large", "a", 5))
-    assert causes(rows["a"]) == (0, 0, 300, 0)
+    assert causes(rows["a"]) == (0, 0, 0, 300, 0)
 
 
 def moment_by_moment(document: Object, result: Object, record: Record) -> Iterator[tuple[str, str, float]]:
@@ -153,7 +173,7 @@ def test_causes_equal_those_counted_moment_by_moment(seed: int) -> None:
         expected[queue_name, cause] = expected.get((queue_name, cause), 0.0) + seconds
     for row in cause_rows(record):
         counted = [expected.get((row.queue, cause), 0.0) for cause in ("above", "room", "placed")]
-        assert causes(row)[:3] == pytest.approx(counted)
+        assert causes(row)[1:4] == pytest.approx(counted)
 
 
 @pytest.mark.parametrize("of_vcjobs", [False, True])

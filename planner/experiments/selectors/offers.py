@@ -22,7 +22,7 @@ class Offer:
     """Queues that take jobs, one node of each shape, and the resources of the nodes.
 
     `unread` are the fields of queues without effect, `of_queue` is a setting of each queue that has an
-    effect, with values to try.
+    effect, with values to try, and `capabilities` are larger ones of the queues that have one.
     """
 
     queues: Sequence[str]
@@ -30,6 +30,7 @@ class Offer:
     resources: Sequence[str]
     unread: Collection[str]
     of_queue: Mapping[str, Setting]
+    capabilities: Mapping[str, Setting]
 
     @property
     def setting(self) -> Setting:
@@ -55,6 +56,7 @@ def offered(scenario: Scenario) -> Offer:
         resources=list(resources),
         unread=unread,
         of_queue=_settings(state, queues, unread),
+        capabilities=_capabilities(state, queues, unread),
     )
 
 
@@ -63,21 +65,27 @@ def _settings(state: State, queues: Sequence[str], unread: Collection[str]) -> d
     deserved = {
         queue: setting
         for queue in (queues if "weight" in unread and "deserved" not in unread else ())
-        if (setting := _deserved(state, queue))
+        if (setting := _amount(state, queue, "deserved", (0.5, 2)))
     }
     return deserved or {queue: _weight(queue) for queue in queues}
+
+
+def _capabilities(state: State, queues: Sequence[str], unread: Collection[str]) -> dict[str, Setting]:
+    """Return larger capabilities of the queues that have one, in their main resource."""
+    limited = {queue: _amount(state, queue, "capability", (2, 4)) for queue in queues}
+    return {queue: found for queue, found in limited.items() if found and "capability" not in unread}
 
 
 def _weight(queue: str) -> Setting:
     return {"queue": queue, "field": "weight", "values": [1, 2, 4, 8]}
 
 
-def _deserved(state: State, queue: str) -> Setting | None:
-    """Return the deserved amount of a queue's main resource; None if it deserves nothing that varies."""
-    deserved = read_amounts(state.queues[queue].deserved if queue in state.queues else {})
-    for resource in sorted(deserved, key=lambda name: ("/" not in name, name)):
-        if (amount := deserved[resource]) and resource not in ("memory", "pods"):
-            tried = [part * amount / 1000 for part in (0.5, 2)]
+def _amount(state: State, queue: str, field: str, factors: Sequence[float]) -> Setting | None:
+    """Return multiples of a queue's amount of its main resource; None without one."""
+    stated = read_amounts(getattr(state.queues[queue], field) if queue in state.queues else {})
+    for resource in sorted(stated, key=lambda name: ("/" not in name, name)):
+        if (amount := stated[resource]) and resource not in ("memory", "pods"):
+            tried = [factor * amount / 1000 for factor in factors]
             values = [f"{round(number) if number >= 10 else number:.12g}" for number in tried]
-            return {"queue": queue, "field": "deserved", "resource": resource, "values": values}
+            return {"queue": queue, "field": field, "resource": resource, "values": values}
     return None

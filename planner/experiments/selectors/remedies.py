@@ -24,6 +24,7 @@ def search_for(forecast: Forecast, scenario: Scenario, offer: Offer) -> Json | N
         scenario=scenario.name,
         forecast=options,
         of_queue=offer.of_queue,
+        capabilities=offer.capabilities,
         node=next(iter(offer.nodes), ""),
         conf_text=state_of(scenario).conf_text,
     )

@@ -72,11 +72,14 @@ class CauseRowSerializer(serializers.Serializer[Any]):
     queue = serializers.CharField()
     jobs = serializers.IntegerField()
     waited = serializers.FloatField(help_text="The sum of all waits; the other figures add up to it.")
+    at_capability = serializers.FloatField(
+        help_text="While the job would have taken its queue above its capability in a resource."
+    )
     above_deserved = serializers.FloatField(
-        help_text="While the job would have taken its queue above deserved in a resource."
+        help_text="While it would not, but would have taken its queue above deserved."
     )
     no_room = serializers.FloatField(
-        help_text="While it would not, and the nodes had less free in total than it needs."
+        help_text="While neither, and the nodes had less free in total than it needs."
     )
     not_placed = serializers.FloatField(
         help_text="While enough was free in total: too full or unsuitable nodes, a limit, a gate, the order."
