@@ -41,9 +41,11 @@ def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
     why = why_none(verdict, is_of_forecasts=is_of_forecasts)
     closest = " This one comes closest:" if verdict["cell"] else ""
     if status == "impossible":
-        return f"No combination can be proposed: all {size:,} were tried. {why}{closest}"
+        done = "the only one was tried" if size == 1 else f"all {size:,} were tried"
+        return f"No combination can be proposed: {done}. {why}{closest}"
+    cheapest, were = ("cheapest", "was") if tried == 1 else (f"{tried:,} cheapest", "were")
     return (
-        f"Undecided: the {tried:,} cheapest of {counted(size, 'combination')} were tried. {why} Write a"
+        f"Undecided: the {cheapest} of {counted(size, 'combination')} {were} tried. {why} Write a"
         f" higher limit to continue.{closest}"
     )
 

@@ -100,6 +100,11 @@ class Setting(ABC):
         """Return whether it describes the workload instead of something that a user could change."""
         return False
 
+    @property
+    def is_unlimited_unset(self) -> bool:
+        """Return whether no value means no limit, so that it comes after all that can be set."""
+        return False
+
     def levels(self, document: Json) -> list[Level]:
         """Return the present level and the listed ones, in order of price; equal prices as listed.
 
@@ -110,7 +115,7 @@ class Setting(ABC):
         for value in self.values:
             distinct.setdefault(_identity(value), value)
         others = [value for known, value in distinct.items() if known != _identity(present)]
-        ranks = _ranks([*others, present])
+        ranks = _ranks([*others, present], is_unlimited_unset=self.is_unlimited_unset)
         steps = [abs(rank - ranks[-1]) for rank in ranks[:-1]]
         by_price = sorted(range(len(others)), key=lambda place: steps[place])
         return [PRESENT, *(Level(others[place], self.price * steps[place]) for place in by_price)]
@@ -132,12 +137,12 @@ def amount_of(value: Any) -> Fraction | None:
         return None
 
 
-def _ranks(values: Sequence[Any]) -> list[int]:
+def _ranks(values: Sequence[Any], *, is_unlimited_unset: bool) -> list[int]:
     """Return the position of each value among all; incomparable ones are one step from the last."""
     amounts = [amount_of(value) for value in values]
     if amounts[-1] is None and all(amount is not None for amount in amounts[:-1]):
-        # Unset values come before all that can be set.
-        amounts[-1] = min((amount for amount in amounts[:-1] if amount is not None), default=Fraction()) - 1
+        known = [amount for amount in amounts[:-1] if amount is not None] or [Fraction()]
+        amounts[-1] = max(known) + 1 if is_unlimited_unset else min(known) - 1
     if any(amount is None for amount in amounts):
         return [*([1] * (len(values) - 1)), 0]
     order = sorted({amount for amount in amounts if amount is not None})

@@ -154,7 +154,7 @@ def why_none(verdict: Mapping[str, Any], *, is_of_forecasts: bool) -> str:
     refused, failed = verdict.get("refused", 0), verdict.get("failed", 0)
     missing = verdict["tried"] - refused - failed
     if not refused and not failed:
-        return "Each of them misses a goal."
+        return "It misses a goal." if verdict["tried"] == 1 else "Each of them misses a goal."
     is_open = agreed(refused, " or leaves one open", " or leave one open") if is_of_forecasts else ""
     parts = [
         f"{missing:,} {agreed(missing, 'misses', 'miss')} a goal" if missing else "",

@@ -57,6 +57,11 @@ class QueueSetting(Setting):
         spec[self._steps[-1]] = value
         return {"queues": queues}
 
+    @property
+    def is_unlimited_unset(self) -> bool:
+        """Return whether it is a capability: a queue without one has no limit."""
+        return self.field == "capability"
+
     def refusal(self, document: Json, value: Any) -> Refusal | None:
         """Return why the queue cannot have the value."""
         alone = {"queues": [_queue(document, self.queue)]}

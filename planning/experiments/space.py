@@ -37,13 +37,18 @@ class Axis:
         >>> axis = Axis("a.weight", 4, (PRESENT, Level(2, 1), Level(8, 1), Level(1, 2)))
         >>> [axis.is_at_the_end(place) for place in range(4)]
         [False, False, True, True]
+        >>> unset = Axis("a.capability.cpu", None, (PRESENT, Level("8", 1), Level("4", 2)))
+        >>> [unset.is_at_the_end(place) for place in range(3)]
+        [False, False, True]
         """
         amounts = [amount_of(self.value(other)) for other in range(len(self.levels))]
         known = [amount for amount in amounts if amount is not None]
         if not place or any(amount is None for amount in amounts[1:]):
             return False
-        # Unset values come before all that can be set.
-        return amounts[place] == max(known) or (amounts[0] is not None and amounts[place] == min(known))
+        if amounts[0] is not None:
+            return amounts[place] in (max(known), min(known))
+        # An unset value comes before or after all that can be set, which are in order of their distance.
+        return amounts[place] == amounts[-1]
 
 
 class Space:

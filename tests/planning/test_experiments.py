@@ -23,6 +23,7 @@ from planning.experiments.search import (
     why_smallest,
 )
 from planning.experiments.settings import setting_of
+from queuecast.experiment_tables import sentence
 from scheduler_core import Options, simulate_document
 from tests.builders import amounts, conf, node, podgroup, pods, queue, scenario
 from tests.trials import trials
@@ -368,6 +369,17 @@ def test_a_proposal_names_the_cheaper_combinations_without_an_outcome() -> None:
     )
 
 
+def test_a_single_combination_is_not_called_each_of_them() -> None:
+    assert why_none({"tried": 1}, is_of_forecasts=False) == "It misses a goal."
+    kept = {"tried": 1, "grid_size": 1, "status": "impossible", "cell": None, "verification": None}
+    assert sentence(kept, is_of_forecasts=False) == (
+        "No combination can be proposed: the only one was tried. It misses a goal."
+    )
+    assert sentence({**kept, "grid_size": 4, "status": "undecided"}, is_of_forecasts=False).startswith(
+        "Undecided: the cheapest of 4 combinations was tried."
+    )
+
+
 def test_a_broken_combination_is_a_cell_with_its_error() -> None:
     document = cluster(random.Random(1))
     on = Grid(document, [setting_of({"queue": "c", "field": "weight", "values": ["many"]})])
@@ -388,6 +400,10 @@ def test_levels_are_priced_by_their_distance_from_the_current_one() -> None:
     ]  # fmt: skip
     assert [(level.value, level.price) for level in memory.levels(document)] == [(None, 0), ("128Gi", 1)]
     assert [(level.value, level.price) for level in unset.levels(document)] == [(None, 0), ("2", 1), ("4", 2)]
+    no_limit = setting_of({"queue": "a", "field": "capability", "resource": "cpu", "values": ["2", "8", "4"]})
+    assert [(level.value, level.price) for level in no_limit.levels(document)] == [
+        (None, 0), ("8", 1), ("4", 2), ("2", 3),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
