@@ -14,7 +14,7 @@ from queuecast.effects import Effects
 from queuecast.followed import followed
 from queuecast.forecast_commands import requested_workload
 from queuecast.plans import Source, contents, read_bytes, read_changes
-from queuecast.problems import Refused, Rejected, refusal
+from queuecast.problems import Refused, Rejected, problem, refusal
 from queuecast.rules import Rules
 from queuecast.sending import bare_document
 from queuecast.terminal import progress_line
@@ -22,6 +22,13 @@ from queuecast.terminal import progress_line
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2
 _FILES = (".yaml", ".yml", ".json", ".gz")
 """Endings of files of a snapshot; a missing file with another one may be the name of a stored snapshot."""
+_EMPTIED = problem(
+    rule="conf.rejected",
+    severity="error",
+    path="scheduler_conf",
+    message="the configuration is empty, and Volcano rejects it as a whole",
+    fix="write the configuration, or leave out the ConfigMap: Volcano would keep its previous one",
+)
 
 
 def check(backend: Backend, args: argparse.Namespace) -> tuple[str, int]:
@@ -55,7 +62,8 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
         placed = of_changes.placed(one, plan)
         return of_snapshot.placed(one, plan) if of_snapshot and not placed["document"] else placed
 
-    if wrong := [*map(place, faults(plan)), *rules.unknown_names(plan)]:
+    emptied = [_EMPTIED] if of_changes.reading.scheduler_conf_text == "" else []
+    if wrong := [*map(place, [*emptied, *faults(plan)]), *rules.unknown_names(plan)]:
         raise refusal(wrong)
     plan = followed(snapshot, plan)
     effects = Effects.of(snapshot, plan)

@@ -156,6 +156,14 @@ def test_a_problem_of_the_snapshot_has_its_file_and_line(
     ]
 
 
+def test_an_emptied_configuration_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metadata = {"name": "volcano-scheduler-configmap", "namespace": "volcano-system"}
+    data = {"volcano-scheduler.conf": ""}
+    change = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    report = checked(tmp_path, capsys, scenario(queues=[queue("a")], conf=PROPORTION), [change])
+    assert [(one["rule"], one["line"]) for one in report["problems"]] == [("conf.rejected", 1)]
+
+
 @pytest.mark.parametrize("field", ["metadata.annotations", "spec.parent", "spec.deserved"])
 def test_a_malformed_change_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], field: str
