@@ -89,6 +89,7 @@ def test_no_text_overlaps_or_is_cut_off_with_large_amounts(
     page: Page, places: dict[str, str], name: str
 ) -> None:
     for resource in (RESOURCE, "memory"):
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         page.goto(f"{places[name]}?resource={resource}&as=tree")
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
