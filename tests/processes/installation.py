@@ -21,8 +21,8 @@ PRELOADED = multiprocessing.get_context("forkserver")
 PRELOADED.set_forkserver_preload([
     "celery.app.amqp", "django.contrib.admin.utils", "django.forms", "django.template.loader", "django.test",
     "jsonschema", "manifests", "planning.bundle", "planning.experiments.outcomes", "planning.fitting",
-    "planning.forecasts.opening", "planning.rebase", "planning.search", "planning.upgrades", "redis",
-    "structlog",
+    "planning.forecasts.opening", "planning.rebase", "planning.search", "planning.upgrades",
+    "planning.verdict", "planning.version", "pyotp", "redis", "structlog",
 ])  # fmt: skip
 
 PATIENCE = 120.0
