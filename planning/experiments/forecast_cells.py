@@ -120,10 +120,11 @@ class ForecastGrid(Grid):
         options = {**self.work.options, **moved_options(self.settings, levels)}
         options.pop("seed", None)
         changes = timed_moves(self.changed(combination), self.settings, levels)
-        if seed is not None and not self.work.patterns:
+        if seed is not None:
             # A queue of the trace may have none of the drawn jobs.
             there = self._drawn(seed)[1].queues()
             options["queues"] = {name: to for name, to in options["queues"].items() if name in there}
+        if seed is not None and not self.work.patterns:
             options["window_begin_seconds"] = 0.0
         return {**options, "changes": [*options["changes"], *changes]}
 

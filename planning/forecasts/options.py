@@ -100,6 +100,10 @@ def _mapping(options: Json, trace_queues: Collection[str], queues: Collection[st
                 f"Queue {name!r} of the trace is mapped to {place!r}, which takes no jobs in the scenario."
             )
             yield _problem(f"queues.{name}", message, actual=place, fix="Choose a queue without children.")
+    for name in sorted(set(options["queues"]) - set(trace_queues)) if trace_queues else ():
+        shown = ", ".join(sorted(trace_queues)[:5]) + (" …" if len(trace_queues) > 5 else "")
+        message = f"The trace has no queue {name!r}."
+        yield _problem(f"queues.{name}", message, actual=name, fix=f"Write one of {shown}, or remove it.")
     unmapped = [name for name in sorted(trace_queues) if name not in queues and name not in options["queues"]]
     if options["rest"] and options["rest"] not in queues:
         message = f"The queue for the rest, {options['rest']!r}, takes no jobs in the scenario."

@@ -177,3 +177,17 @@ def test_a_number_of_pods_with_thousands_of_digits_is_refused(api: APIClient) ->
     answer = api.post("/api/v1/traces/", {"name": "t", "generate": generate}, format="json")
     assert answer.status_code == 422
     assert [problem["path"] for problem in answer.data["problems"]] == ["patterns[0].pods"]
+
+
+def test_a_mapping_of_a_queue_that_the_trace_does_not_have_is_refused(api: APIClient) -> None:
+    scenario, trace = factories.scenario(), factories.workload()
+    queues = {"misspelt": "waits"}
+    body = {"trace": str(trace.pk), "horizon_seconds": 60, "queues": queues, "rest": "waits"}
+    answer = api.post(f"/api/v1/scenarios/{scenario.pk}/forecasts/", body, format="json")
+    assert answer.status_code == 422
+    (problem,) = answer.data["problems"]
+    assert (problem["path"], problem["message"]) == (
+        "queues.misspelt",
+        "The trace has no queue 'misspelt'.",
+    )
+    assert next(iter(trace.queues)) in problem["fix"]
