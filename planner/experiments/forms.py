@@ -88,7 +88,8 @@ class ExperimentForm(TypedForm):
         """A setting needs values, and one of a queue the queue."""
         for place in PLACES:
             chosen = self.cleaned_data.get(f"{place}.setting")
-            if chosen and not _parts(self.cleaned_data[f"{place}.values"]):
+            values = self.cleaned_data.get(f"{place}.values")
+            if chosen and values is not None and not _parts(values):
                 message = "A setting has no values. Write the values to try, separated by commas."
                 self.add_error(f"{place}.values", message)
             if chosen and self.cleaned_data.get(f"{place}.queue") == "" and "field" in json.loads(chosen):

@@ -105,10 +105,11 @@ def _mapping(options: Json, trace_queues: Collection[str], queues: Collection[st
         message = f"The trace has no queue {name!r}."
         yield _problem(f"queues.{name}", message, actual=name, fix=f"Write one of {shown}, or remove it.")
     unmapped = [name for name in sorted(trace_queues) if name not in queues and name not in options["queues"]]
-    if options["rest"] and options["rest"] not in queues:
-        message = f"The queue for the rest, {options['rest']!r}, takes no jobs in the scenario."
-        yield _problem("rest", message, actual=options["rest"], fix="Choose a queue without children.")
-    elif unmapped and not options["rest"]:
+    rest = options.get("rest")
+    if rest and rest not in queues:
+        message = f"The queue for the rest, {rest!r}, takes no jobs in the scenario."
+        yield _problem("rest", message, actual=rest, fix="Choose a queue without children.")
+    elif unmapped and rest == "":
         shown = ", ".join(unmapped[:5]) + (f" and {len(unmapped) - 5} more" if len(unmapped) > 5 else "")
         message = f"The scenario has no queue for these queues of the trace: {shown}."
         yield _problem("rest", message, actual=len(unmapped), fix="Map them, or choose a queue for the rest.")

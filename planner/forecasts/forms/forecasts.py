@@ -82,8 +82,8 @@ class ForecastForm(TypedForm):
     def readable(self) -> dict[str, Any]:
         """Return the options of a form with errors, without those that have them."""
         typed = {**self.cleaned_data}
-        typed["evicted"] = typed["evicted"] or DEFAULTS["evicted"]
-        chosen = {name: typed[f"queue.{name}"] for name in self.trace_queues}
+        typed["evicted"] = typed.get("evicted") or DEFAULTS["evicted"]
+        chosen = {name: typed.get(f"queue.{name}") for name in self.trace_queues}
         return {
             **{name: typed[name] for name in (*self._whole, "rest") if name in typed},
             "queues": {name: queue for name, queue in chosen.items() if queue},

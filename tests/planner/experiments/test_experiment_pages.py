@@ -177,6 +177,18 @@ def test_invalid_experiment_input_is_refused_with_the_place(
     assert not Experiment.objects.exists()
 
 
+@pytest.mark.parametrize("field", ["name", "first.values", "second.values", "first.queue", "goal.evictions"])
+def test_a_null_character_is_refused_at_its_field(browser: Client, field: str) -> None:
+    scenario = factories.scenario()
+    weight = '{"field": "weight"}'
+    body = {"first.setting": weight, "first.queue": "waits", "first.values": "2", "second.setting": weight}
+    body |= {"second.queue": "waits", "second.values": "2", field: "1\x00"}
+    answer = browser.post(f"/scenarios/{scenario.pk}/experiments/", body)
+    assert answer.status_code == 422
+    content = html.unescape(answer.content.decode())
+    assert f'id="id_{field}_error"' in content
+
+
 def test_all_errors_of_an_experiment_are_shown_at_once_each_at_its_field(browser: Client) -> None:
     typed = {
         "first.setting": "",

@@ -292,6 +292,17 @@ def test_each_time_of_the_form_says_what_it_is(browser: Client) -> None:
         assert f'id="id_{name}_helptext"' in page
 
 
+@pytest.mark.parametrize("field", ["queue", "evicted", "rest", "rate", "change-0-value"])
+def test_a_null_character_is_refused_at_its_field(browser: Client, field: str) -> None:
+    scenario, trace = factories.scenario(), factories.workload()
+    name = f"queue.{next(iter(trace.queues))}" if field == "queue" else field
+    body = {"trace": str(trace.pk), "change-0-at": "1h", name: "a\x00"}
+    answer = browser.post(f"/scenarios/{scenario.pk}/forecasts/", body)
+    assert answer.status_code == 422
+    shown = name if field.startswith("change") else f"id_{name}"
+    assert f'id="{shown}_error"' in html.unescape(answer.content.decode())
+
+
 def test_all_errors_of_a_forecast_are_shown_at_once_each_at_its_field(browser: Client) -> None:
     scenario, trace = factories.scenario(), factories.workload()
     queue = next(iter(trace.queues))
