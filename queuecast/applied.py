@@ -68,8 +68,9 @@ def _over(kind: str, present: Mapping[str, Any], change: Mapping[str, Any]) -> J
         applied = dict(merge_patch(present, change))
     else:
         applied = {**change, "metadata": _with_controllers_marks(present["metadata"], change["metadata"])}
-    made = {field: present["metadata"][field] for field in _MADE if field in present["metadata"]}
-    applied["metadata"] = {**applied["metadata"], **made}
+    made = {field: present["metadata"].get(field) for field in _MADE}
+    metadata = {**applied["metadata"], **made}
+    applied["metadata"] = {field: value for field, value in metadata.items() if value is not None}
     if kind == "queues":
         spec, there = change.get("spec") or {}, present.get("spec") or {}
         kept = {field: value for field, value in _DEFAULTS.items() if there.get(field) == value}

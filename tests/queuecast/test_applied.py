@@ -185,15 +185,17 @@ def running_job() -> Object:
     return {**job_of_queue("a"), "status": {"state": {"phase": "Running"}}}
 
 
+@pytest.mark.parametrize(("there", "written"), [(True, {}), (False, {"namespace": "default"})])
 def test_an_object_without_a_namespace_is_that_of_the_default_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], there: bool, written: Object
 ) -> None:
-    document = scenario(nodes=[node("n0", cpu=4)], queues=[queue("a")], jobs=[running_job()], conf=PROPORTION)
-    change = manifest("Job", job_of_queue("a", priorityClassName="high"))
+    present = running_job()
+    if not there:
+        del present["metadata"]["namespace"]
+    document = scenario(nodes=[node("n0", cpu=4)], queues=[queue("a")], jobs=[present], conf=PROPORTION)
+    change = manifest("Job", job_of_queue("a", priorityClassName="high"), **written)
     report = checked(tmp_path, capsys, document, [change])
-    assert [(one["name"], one["field"]) for one in report["changes"]] == [
-        ("default/train", "spec.priorityClassName")
-    ]
+    assert [one["field"] for one in report["changes"]] == ["spec.priorityClassName"]
 
 
 def test_an_existing_job_does_not_refuse_children_of_its_queue(
