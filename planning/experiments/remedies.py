@@ -7,11 +7,13 @@ from typing import Any
 
 from planning.conf_structure import parsed_conf
 from planning.experiments.work import OPTIONS
+from planning.forecasts.causes import CauseRow
 from planning.forecasts.estimate import EVICTING
 from planning.forecasts.options import DEFAULTS
 from planning.forecasts.verdict import Finding
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import InputError
+from scheduler_core.resource_list import quantities, read_resource_list
 
 Json = Mapping[str, Any]
 MOST_QUEUES = 3
@@ -30,6 +32,23 @@ def goals_of(findings: Sequence[Finding], evictions: int) -> list[Json]:
     ]
     loops = sum(one.figures["evictions"] for one in findings if one.kind == "loop")
     return [*goals, {"figure": "evictions", "at_most": max(evictions - loops, 0)}] if loops else goals
+
+
+def larger_capabilities(
+    causes: Sequence[CauseRow], stated: Mapping[str, Mapping[str, Any] | None]
+) -> dict[str, Json]:
+    """Return twice and four times the capability of queues at which jobs waited, in the resource concerned.
+
+    `stated` is the capability of each queue.
+    """
+    found: dict[str, Json] = {}
+    for row in causes:
+        resource, capability = row.resources.get("at_capability", ""), stated.get(row.queue) or {}
+        if resource in capability:
+            setting = {"queue": row.queue, "field": "capability", "resource": resource}
+            larger = [read_resource_list({resource: capability[resource]}).multi(factor) for factor in (2, 4)]
+            found[row.queue] = {**setting, "values": [quantities(amount)[resource] for amount in larger]}
+    return found
 
 
 def search_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,10 @@ from planning.forecasts.targets import submitted_in_time
 from scheduler_core.resource import MIN_RESOURCE, PODS
 
 Booleans = npt.NDArray[np.bool_]
+Cause = tuple[str, str]
+"""One of `CAUSES`, and the resource it concerned; empty: in total."""
+CAUSES = ("at_capability", "above_deserved", "no_room", "not_placed")
+"""In the order in which they are considered."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,8 @@ class CauseRow:
         gate or the order of jobs.
     delays : float
         Until the first session after the submission, and from the last bind until the pods ran.
+    resources : mapping
+        By cause, the resource that it concerned for longest.
 
     """
 
@@ -52,6 +59,7 @@ class CauseRow:
     no_room: float
     not_placed: float
     delays: float
+    resources: Mapping[str, str]
 
 
 def cause_rows(record: Record) -> list[CauseRow]:
@@ -70,12 +78,24 @@ def _cause_row(record: Record, queue: str) -> CauseRow:
     started, bound = jobs.started[rows], jobs.bound[rows]
     decided = np.where(np.isnan(bound), started, bound)
     ends = np.where(np.isnan(started), np.fmin(jobs.ended[rows], record.end), decided)
-    seconds = np.zeros(4)
+    found: Counter[Cause] = Counter()
     for needs, same in _needs(record, rows):
-        seconds += _of_equal_jobs(record, queue, needs, begins[same], np.maximum(begins, ends)[same])
-    at_capability, above, no_room, not_placed = seconds.tolist()
-    delays = max(waited - float(seconds.sum()), 0.0)
-    return CauseRow(queue, len(rows), waited, at_capability, above, no_room, not_placed, delays)
+        found.update(_of_equal_jobs(record, queue, needs, begins[same], np.maximum(begins, ends)[same]))
+    seconds = {cause: found[cause, ""] for cause in CAUSES}
+    return CauseRow(
+        queue,
+        len(rows),
+        waited,
+        **seconds,
+        delays=max(waited - sum(seconds.values()), 0.0),
+        resources={cause: name for cause in CAUSES if (name := _longest(found, cause))},
+    )
+
+
+def _longest(found: Counter[Cause], cause: str) -> str:
+    """Return the resource that a cause concerned for longest; empty without one."""
+    seconds = {name: value for (kind, name), value in found.items() if kind == cause and name and value}
+    return max(sorted(seconds), key=lambda name: seconds[name], default="")
 
 
 def _needs(record: Record, rows: Ints) -> Iterator[tuple[dict[str, float], Ints]]:
@@ -90,48 +110,45 @@ def _needs(record: Record, rows: Ints) -> Iterator[tuple[dict[str, float], Ints]
 
 def _of_equal_jobs(
     record: Record, queue: str, needs: dict[str, float], begins: Floats, ends: Floats
-) -> Floats:
-    """Return the seconds that equal jobs waited at capability, above deserved, without room, and otherwise.
+) -> dict[Cause, float]:
+    """Return the seconds that equal jobs waited by cause, in total and by the resources it concerned.
 
     Without deserved amounts no plugin limits queues, and their capability has no effect.
     """
     waiting = counted_intervals(begins, ends)
     figures = record.queues.get(queue, {})
     deserved = figures.get("deserved", {})
-    limits = [figures.get("capability", {}) if deserved else {}, deserved]
+    capability = figures.get("capability", {}) if deserved else {}
     functions = [waiting, *(record.free(name) for name in needs)]
-    for of_figure in (*limits, figures.get("allocated", {})):
+    for of_figure in (capability, deserved, figures.get("allocated", {})):
         functions += [steps for name, steps in of_figure.items() if name in needs]
     edges = moments(functions, record.end)
     jobs = waiting.at(edges[:-1])
     times, seconds = edges[:-1][jobs > 0], (jobs * np.diff(edges))[jobs > 0]
-    causes = [
-        *(_exceeded(record, queue, needs, limit, times) for limit in limits),
-        _short(record, needs, times),
-        np.ones(len(times), dtype=np.bool_),
-    ]
-    found = np.zeros(len(causes))
-    for place, holds in enumerate(causes):
-        found[place] = seconds[holds].sum()
+    causes = {
+        "at_capability": _exceeded(record, queue, needs, capability, times),
+        "above_deserved": _exceeded(record, queue, needs, deserved, times),
+        "no_room": {name: record.free(name).at(times) + MIN_RESOURCE < need for name, need in needs.items()},
+        "not_placed": {"": np.ones(len(times), dtype=np.bool_)},
+    }
+    found: dict[Cause, float] = {}
+    for cause, of_resource in causes.items():
+        holds = np.zeros(len(times), dtype=np.bool_)
+        for name, lacks in of_resource.items():
+            found[cause, name] = float(seconds[lacks].sum())
+            holds |= lacks
+        found[cause, ""] = float(seconds[holds].sum())
         seconds = np.where(holds, 0.0, seconds)
     return found
 
 
 def _exceeded(
     record: Record, queue: str, needs: dict[str, float], limits: Mapping[str, Steps], times: Floats
-) -> Booleans:
-    """Return when a job would take its queue above a limit."""
-    found = np.zeros(len(times), dtype=np.bool_)
-    for name in limits.keys() & needs.keys():
+) -> dict[str, Booleans]:
+    """Return when a job would take its queue above a limit, by resource."""
+    found: dict[str, Booleans] = {}
+    for name in sorted(limits.keys() & needs.keys()):
         most = limits[name].at(times)
         wanted = record.steps(queue, "allocated", name).at(times) + needs[name]
-        found |= (wanted > most + MIN_RESOURCE) & (most < UNLIMITED)
-    return found
-
-
-def _short(record: Record, needs: dict[str, float], times: Floats) -> Booleans:
-    """Return when the nodes together have less free than a job needs."""
-    found = np.zeros(len(times), dtype=np.bool_)
-    for name, need in needs.items():
-        found |= record.free(name).at(times) + MIN_RESOURCE < need
+        found[name] = (wanted > most + MIN_RESOURCE) & (most < UNLIMITED)
     return found

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from planning.experiments.definition import written_problems
-from planning.experiments.remedies import goals_of, search_of
+from planning.experiments.remedies import goals_of, larger_capabilities, search_of
+from planning.forecasts.causes import CauseRow
 from planning.forecasts.options import DEFAULTS
 from planning.forecasts.verdict import Finding
 
@@ -57,6 +58,21 @@ def test_the_capability_of_a_queue_that_waits_too_long_is_raised() -> None:
     }
     settings = search(LATE, LOOP, capabilities=raised)["settings"]
     assert [one for one in settings if one.get("field") == "capability"] == [{**raised["a"], "price": 2}]
+
+
+def test_the_capability_is_raised_in_the_resource_at_which_jobs_waited() -> None:
+    def row(queue: str, resource: str) -> CauseRow:
+        resources = {"at_capability": resource, "no_room": "cpu"}
+        return CauseRow(queue, 1, 9.0, 9.0, 0.0, 0.0, 0.0, 0.0, resources)
+
+    stated = {"a": {"cpu": "1500m", "memory": "3Gi"}, "b": {"cpu": 4, "nvidia.com/gpu": "8"}, "c": None}
+    rows = [row("a", "memory"), row("b", "nvidia.com/gpu"), row("c", "cpu"), row("d", "cpu")]
+    found = larger_capabilities(rows, stated)
+    assert found == {
+        "a": {"queue": "a", "field": "capability", "resource": "memory", "values": ["6Gi", "12Gi"]},
+        "b": {"queue": "b", "field": "capability", "resource": "nvidia.com/gpu", "values": ["16", "32"]},
+    }
+    assert larger_capabilities([row("a", "cpu")], stated)["a"]["values"] == ["3", "6"]
 
 
 def test_the_search_has_the_trace_and_the_options_of_the_forecast() -> None:

@@ -52,7 +52,7 @@ def waits_of(
 
 def causes(row: CauseRow) -> tuple[float, ...]:
     """Return the seconds at capability, above deserved, without room, not placed, and of delays."""
-    found: tuple[float, ...] = astuple(row)[3:]
+    found: tuple[float, ...] = astuple(row)[3:8]
     return found
 
 
@@ -81,6 +81,7 @@ def test_a_job_waits_while_its_queue_is_at_its_capability() -> None:
     (row,) = cause_rows(record_of(document, replay_document(document)))
     # without a capability the second job borrows what no other queue uses
     assert causes(row) == (50, 0, 0, 0, 0)
+    assert row.resources == {"at_capability": "cpu"}
 
 
 def test_a_job_waits_for_room_that_another_queue_borrows() -> None:

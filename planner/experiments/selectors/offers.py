@@ -22,7 +22,7 @@ class Offer:
     """Queues that take jobs, one node of each shape, and the resources of the nodes.
 
     `unread` are the fields of queues without effect, `of_queue` is a setting of each queue that has an
-    effect, with values to try, and `capabilities` are larger ones of the queues that have one.
+    effect, with values to try.
     """
 
     queues: Sequence[str]
@@ -30,7 +30,6 @@ class Offer:
     resources: Sequence[str]
     unread: Collection[str]
     of_queue: Mapping[str, Setting]
-    capabilities: Mapping[str, Setting]
 
     @property
     def setting(self) -> Setting:
@@ -56,7 +55,6 @@ def offered(scenario: Scenario) -> Offer:
         resources=list(resources),
         unread=unread,
         of_queue=_settings(state, queues, unread),
-        capabilities=_capabilities(state, queues, unread),
     )
 
 
@@ -68,12 +66,6 @@ def _settings(state: State, queues: Sequence[str], unread: Collection[str]) -> d
         if (setting := _amount(state, queue, "deserved", (0.5, 2)))
     }
     return deserved or {queue: _weight(queue) for queue in queues}
-
-
-def _capabilities(state: State, queues: Sequence[str], unread: Collection[str]) -> dict[str, Setting]:
-    """Return larger capabilities of the queues that have one, in their main resource."""
-    limited = {queue: _amount(state, queue, "capability", (2, 4)) for queue in queues}
-    return {queue: found for queue, found in limited.items() if found and "capability" not in unread}
 
 
 def _weight(queue: str) -> Setting:

@@ -87,6 +87,9 @@ class CauseRowSerializer(serializers.Serializer[Any]):
     delays = serializers.FloatField(
         help_text="Until the first session after the submission, and from the last bind until its pods ran."
     )
+    resources = serializers.DictField(
+        child=serializers.CharField(), help_text="By cause, the resource that it concerned for longest."
+    )
 
 
 class ServiceRowSerializer(serializers.Serializer[Any]):
