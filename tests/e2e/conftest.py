@@ -46,15 +46,22 @@ def session(browser_window: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def page(session: BrowserContext, running: Product) -> Iterator[Page]:
-    """A tab with a logged-in account; it must close without an error in its console."""
+def tab(session: BrowserContext, running: Product) -> Iterator[Page]:
+    """An empty tab in which the account is logged in; it must close without an error in its console."""
     complaints: list[str] = []
     tab = watched_page(session, complaints)
-    running.log_in(tab)
+    running.enter(session)
     yield tab
     for opened in session.pages:
         opened.close()
     assert complaints == [], "".join(running.output[-60:])
+
+
+@pytest.fixture
+def page(tab: Page, running: Product) -> Page:
+    """A tab with the home page of the account."""
+    running.log_in(tab)
+    return tab
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +75,8 @@ def sample_run(session: BrowserContext, running: Product) -> str:
 
 
 @pytest.fixture
-def run_of_sample(sample_run: str, page: Page) -> str:
+def run_of_sample(sample_run: str, tab: Page) -> str:
     """Open the run of the sample in the tab; return its address."""
-    page.goto(sample_run)
-    wait_for_run(page)
-    return page.url
+    tab.goto(sample_run)
+    wait_for_run(tab)
+    return tab.url

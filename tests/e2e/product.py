@@ -65,9 +65,13 @@ class Product:
         self._token = self._token or self.installation.drive("token", self.username)
         return self._token
 
+    def enter(self, context: BrowserContext) -> None:
+        """Let the tabs of a window continue the session of the account, if it has one."""
+        context.add_cookies(self._session)
+
     def log_in(self, page: Page) -> None:
         """Open the home page; without a session log in through the form, once for all windows."""
-        page.context.add_cookies(self._session)
+        self.enter(page.context)
         page.goto(self.address)
         if not self._session:
             page.get_by_label("User name").fill(self.username)

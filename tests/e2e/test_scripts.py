@@ -67,15 +67,15 @@ def test_an_overlong_address_returns_414_in_the_error_shape(running: Product, to
 
 
 @pytest.mark.browser
-def test_the_api_docs_execute_a_call_in_the_browser(page: Page, running: Product) -> None:
-    page.goto(f"{running.address}api/v1/docs/")
-    expect(page.get_by_role("heading", name="Queuecast")).to_be_visible()
-    call_line = page.locator("#operations-runs-runs_list")
+def test_the_api_docs_execute_a_call_in_the_browser(tab: Page, running: Product) -> None:
+    tab.goto(f"{running.address}api/v1/docs/")
+    expect(tab.get_by_role("heading", name="Queuecast")).to_be_visible()
+    call_line = tab.locator("#operations-runs-runs_list")
     for _ in range(300):  # Swagger UI renders only visible operations
         if call_line.count():
             break
-        page.mouse.wheel(0, 600)
-        page.wait_for_timeout(200)
+        tab.mouse.wheel(0, 600)
+        tab.wait_for_timeout(200)
     call_line.get_by_role("button").first.click()
     call_line.get_by_role("button", name="Try it out").click()
     call_line.get_by_role("button", name="Execute").click()

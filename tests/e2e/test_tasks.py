@@ -76,55 +76,55 @@ def test_openb_is_imported_and_its_starved_queues_are_named(page: Page, tmp_path
         expect(verdict.get_by_text("queues are starved")).to_be_in_viewport()
 
 
-def test_a_branch_is_compared_with_its_parent(page: Page, run_of_sample: str) -> None:
-    page.get_by_role("link", name="Back to the scenario").click()
-    page.get_by_role("link", name="Changes", exact=True).click()
-    page.get_by_label("Name of the branch").fill("agents first")
-    page.get_by_role("button", name="Branch this scenario").click()
-    page.get_by_role("heading", name="agents first", level=1).wait_for()
-    page.goto(f"{page.url}queues/agents/?edit")
-    page.get_by_label("Weight of agents").fill("6")
-    page.keyboard.press("Enter")
-    page.get_by_text("revision 2").wait_for()
-    page.get_by_role("link", name="Scenarios", exact=True).first.click()
-    with task(page, "2 Compare a scenario with its parent", at_most=3) as hand:
+def test_a_branch_is_compared_with_its_parent(tab: Page, run_of_sample: str) -> None:
+    tab.get_by_role("link", name="Back to the scenario").click()
+    tab.get_by_role("link", name="Changes", exact=True).click()
+    tab.get_by_label("Name of the branch").fill("agents first")
+    tab.get_by_role("button", name="Branch this scenario").click()
+    tab.get_by_role("heading", name="agents first", level=1).wait_for()
+    tab.goto(f"{tab.url}queues/agents/?edit")
+    tab.get_by_label("Weight of agents").fill("6")
+    tab.keyboard.press("Enter")
+    tab.get_by_text("revision 2").wait_for()
+    tab.get_by_role("link", name="Scenarios", exact=True).first.click()
+    with task(tab, "2 Compare a scenario with its parent", at_most=3) as hand:
         hand.link("agents first")
         hand.button("Compare with parent")
-        row = page.get_by_role("region", name="Queues side by side").get_by_role(
+        row = tab.get_by_role("region", name="Queues side by side").get_by_role(
             "row", name=re.compile("^agents")
         )
         expect(row).to_contain_text("+20", timeout=PATIENCE)
 
 
-def test_a_waiting_job_names_the_setting_that_unblocks_it(page: Page, run_of_sample: str) -> None:
-    with task(page, "3 Find which setting unblocks a job", at_most=2) as hand:
+def test_a_waiting_job_names_the_setting_that_unblocks_it(tab: Page, run_of_sample: str) -> None:
+    with task(tab, "3 Find which setting unblocks a job", at_most=2) as hand:
         hand.click(
-            page.get_by_role("region", name="Waiting jobs").get_by_role("link", name="agents/train-planner")
+            tab.get_by_role("region", name="Waiting jobs").get_by_role("link", name="agents/train-planner")
         )
         hand.button("Search for changes")
-        first = page.locator(".way__said").first
+        first = tab.locator(".way__said").first
         first.wait_for(timeout=PATIENCE)
         expect(first).to_contain_text("then runs")
 
 
-def test_questions_about_a_run_take_one_or_two_clicks(page: Page, run_of_sample: str) -> None:
-    with task(page, "4 Find out why a pod was evicted", at_most=1) as hand:
-        victims = page.get_by_role("region", name="Victims")
+def test_questions_about_a_run_take_one_or_two_clicks(tab: Page, run_of_sample: str) -> None:
+    with task(tab, "4 Find out why a pod was evicted", at_most=1) as hand:
+        victims = tab.get_by_role("region", name="Victims")
         hand.click(victims.locator("tbody tr").first.locator("th a"))
-        expect(page.get_by_role("heading", level=1)).to_contain_text("vision")
-    page.goto(run_of_sample)
-    page.get_by_role("link", name="Back to the scenario").click()
-    with task(page, "5 See what more weight would give, before saving", at_most=1) as hand:
-        hand.click(page.locator("[id=queue-agents]").get_by_role("link", name="Edit"))
-        page.get_by_label("Weight of agents").fill("2x")
-        deserved = page.locator("[id=queue-agents] [data-answer=deserved]")
+        expect(tab.get_by_role("heading", level=1)).to_contain_text("vision")
+    tab.goto(run_of_sample)
+    tab.get_by_role("link", name="Back to the scenario").click()
+    with task(tab, "5 See what more weight would give, before saving", at_most=1) as hand:
+        hand.click(tab.locator("[id=queue-agents]").get_by_role("link", name="Edit"))
+        tab.get_by_label("Weight of agents").fill("2x")
+        deserved = tab.locator("[id=queue-agents] [data-answer=deserved]")
         expect(deserved).to_contain_text("60 →")
-    with task(page, "6 Find a job by its name, from any page", at_most=2) as hand:
+    with task(tab, "6 Find a job by its name, from any page", at_most=2) as hand:
         hand.press("Control+k")
-        page.keyboard.type("train-planner")
-        page.get_by_role("option", name=re.compile("train-planner")).first.wait_for()
+        tab.keyboard.type("train-planner")
+        tab.get_by_role("option", name=re.compile("train-planner")).first.wait_for()
         hand.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_contain_text("train-planner")
+        expect(tab.get_by_role("heading", level=1)).to_contain_text("train-planner")
 
 
 def test_sharing_exporting_and_inviting_take_two_clicks(page: Page) -> None:

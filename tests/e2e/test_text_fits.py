@@ -86,27 +86,27 @@ def places(running: Product) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["run", "workbench", "500 queues"])
 def test_no_text_overlaps_or_is_cut_off_with_large_amounts(
-    page: Page, places: dict[str, str], name: str
+    tab: Page, places: dict[str, str], name: str
 ) -> None:
     for resource in (RESOURCE, "memory"):
-        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
-        page.goto(f"{places[name]}?resource={resource}&as=tree")
+        tab.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        tab.goto(f"{places[name]}?resource={resource}&as=tree")
         for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate(OUTSIDE) == [], (name, resource, width)
+            tab.set_viewport_size({"width": width, "height": 900})
+            assert tab.evaluate(OUTSIDE) == [], (name, resource, width)
 
 
 def test_the_queue_with_the_largest_deficit_is_named_on_the_first_screen(
-    page: Page, places: dict[str, str]
+    tab: Page, places: dict[str, str]
 ) -> None:
-    page.goto(places["run"])
-    expect(page.locator("#verdict")).to_be_in_viewport()
-    expect(page.locator("#verdict")).to_contain_text("research-group-7")
+    tab.goto(places["run"])
+    expect(tab.locator("#verdict")).to_be_in_viewport()
+    expect(tab.locator("#verdict")).to_contain_text("research-group-7")
 
 
-def test_header_and_names_of_the_workbench_stay_visible(page: Page, places: dict[str, str]) -> None:
-    page.goto(f"{places['workbench']}?resource={RESOURCE}")
-    gap = page.evaluate(
+def test_header_and_names_of_the_workbench_stay_visible(tab: Page, places: dict[str, str]) -> None:
+    tab.goto(f"{places['workbench']}?resource={RESOURCE}")
+    gap = tab.evaluate(
         """() => {
           const sheet = document.querySelector(".tree__sheet");
           sheet.scrollTo(sheet.scrollWidth, sheet.scrollHeight);

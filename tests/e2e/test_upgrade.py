@@ -41,25 +41,25 @@ def cluster() -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": [*objects, config_map, SCHEDULER]})
 
 
-def test_the_release_is_imported_and_the_upgrade_explained(page: Page, running: Product) -> None:
-    page.goto(f"{running.address}import/")
-    page.get_by_label("Or paste the text").fill(cluster())
-    page.get_by_label("Name").fill("older cluster")
-    page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_text("the cluster runs Volcano v1.14.3")).to_be_visible()
-    page.get_by_role("button", name="Save and open the scenario").click()
-    page.get_by_role("link", name="Configuration").click()
-    expect(page.get_by_label("Release that decides")).to_contain_text("As imported: v1.14.3")
-    expect(page.get_by_text("Runs follow the rules of Volcano v1.14.4.")).to_be_visible()
-    page.get_by_role("button", name="Upgrade impact").click()
-    causes = page.get_by_role("region", name="Volcano v1.14.3 to v1.15.1")
+def test_the_release_is_imported_and_the_upgrade_explained(tab: Page, running: Product) -> None:
+    tab.goto(f"{running.address}import/")
+    tab.get_by_label("Or paste the text").fill(cluster())
+    tab.get_by_label("Name").fill("older cluster")
+    tab.get_by_role("button", name="Preview").click()
+    expect(tab.get_by_text("the cluster runs Volcano v1.14.3")).to_be_visible()
+    tab.get_by_role("button", name="Save and open the scenario").click()
+    tab.get_by_role("link", name="Configuration").click()
+    expect(tab.get_by_label("Release that decides")).to_contain_text("As imported: v1.14.3")
+    expect(tab.get_by_text("Runs follow the rules of Volcano v1.14.4.")).to_be_visible()
+    tab.get_by_role("button", name="Upgrade impact").click()
+    causes = tab.get_by_role("region", name="Volcano v1.14.3 to v1.15.1")
     causes.wait_for(timeout=60_000)
     expect(causes).to_contain_text("reclaim evicts at least one victim on a node")
-    differences = page.get_by_role("region", name="Differences").first
+    differences = tab.get_by_role("region", name="Differences").first
     expect(differences).to_contain_text("pod default/run-0")
     expect(differences).to_contain_text("reclaim-rollback")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Download report").click()
+    with tab.expect_download() as download:
+        tab.get_by_role("link", name="Download report").click()
     report = download.value.path().read_text()
     assert "Volcano v1.14.4 to v1.15.1" in report
     assert "reclaim-rollback" in report
