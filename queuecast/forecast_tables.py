@@ -19,9 +19,14 @@ def outcome_tables(found: Json) -> Iterator[Table]:
 def _causes_table(rows: Sequence[Json]) -> Table:
     """Return why the jobs of each queue waited."""
     parts = ("waited", "at_capability", "above_deserved", "no_room", "not_placed", "delays")
-    cells = [(row["queue"], row["jobs"], *(time_text(row[part]) for part in parts)) for row in rows]
+    cells = [(row["queue"], row["jobs"], *(_cause(row, part) for part in parts)) for row in rows]
     columns = ("QUEUE", "JOBS", *(part.replace("_", " ").upper() for part in parts))
     return Table(columns, cells, "Why jobs waited, all waits added up", "No job was submitted.")
+
+
+def _cause(row: Json, part: str) -> str:
+    resource = row["resources"].get(part)
+    return f"{time_text(row[part])}{f' ({resource})' if resource else ''}"
 
 
 def _use_table(rows: Sequence[Json], begin: str) -> Table:

@@ -17,7 +17,9 @@ from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.selectors.forecasts import drawn_waits, record_of
 from planner.forecasts.views.compare import options_that_differ
 from planner.scenarios.models import Scenario
+from planning.forecasts.clock import spelled
 from planning.forecasts.figures import EvictionRow
+from planning.units import resource_label
 from tests import factories
 from tests.planner.recorded import forecast_done
 
@@ -194,6 +196,28 @@ def test_a_running_forecast_shows_the_time_left_until_it_ends(browser: Client, a
     assert api.get(f"/api/v1/forecasts/{forecast.pk}/").json()["estimate"] == estimate
     Forecast.objects.filter(pk=forecast.pk).update(state="cancelled")
     assert api.get(f"/api/v1/forecasts/{forecast.pk}/").json()["estimate"]["seconds_left"] is None
+
+
+def test_the_page_and_the_api_agree_on_causes_service_and_fairness(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
+    content = " ".join(browser.get(f"/forecasts/{done.pk}/").content.decode().split())
+    verdict = api.get(f"/api/v1/forecasts/{done.pk}/verdict/").json()
+    causes, service = content.split('id="causes-title"')[1].split('id="service-title"')
+    for row in verdict["causes"]:
+        parts = [row[part] for part in ("at_capability", "above_deserved", "no_room", "not_placed", "delays")]
+        assert sum(parts) == pytest.approx(row["waited"])
+        assert all(spelled(seconds) in causes for seconds in (row["waited"], *parts))
+        assert all(resource_label(name) in causes for name in row["resources"].values())
+    assert {row["queue"] for row in verdict["service"]} >= {row["queue"] for row in verdict["causes"]}
+    for row in verdict["service"]:
+        assert f">{row['queue']}</th>" in service
+        assert row["slowdown_p95"] is None or f'<data value="{row["slowdown_p95"]}">' in service
+    for row in verdict["fairness"]:
+        assert row["jain_index"] is None or f'<data value="{row["jain_index"]}">' in service
+    assert (
+        verdict["churn"]["lost_part"] is None or f'<data value="{verdict["churn"]["lost_part"]}">' in content
+    )
 
 
 def test_the_page_and_the_api_agree_on_verdict_and_curves(
