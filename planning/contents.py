@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from planning.creation import created, time_of_changes
-from planning.documents import encoded, items
+from planning.documents import created, encoded, items, time_of_changes
 from planning.queues import QueueFields, queue_manifest
 from planning.states import KINDS, Json, ObjectKey, State, object_key
 from scheduler_core.queue_edits import MADE_BY_VOLCANO

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from planning.creation import created, time_of_changes
+from planning.documents import created, time_of_changes
 from planning.queues import merge_patch
 from queuecast.plans import NAMED, Key, key_of
 from queuecast.problems import Json, as_problem

@@ -6,7 +6,7 @@ from typing import Any
 
 import manifests
 from manifests.differences import differences, leaves
-from planning.creation import clock_of
+from planning.documents import clock_of
 from planning.forecasts.record import Record
 from queuecast.core import introduced, simulate
 from queuecast.exported import exported

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planning.creation import created, time_of_changes
+from planning.documents import created, time_of_changes
 from planning.queues import merge_patch
 from queuecast.problems import Json, Refused, as_problem, refusal, unknown
 from scheduler_core.queue_edits import below, moved, queue_problems, removal_problems
