@@ -19,8 +19,8 @@ from queuecast.shown import figures
 Place = Callable[[Mapping[str, Any]], Json]
 """Adds file and line to a problem."""
 
-_OF_THE_FORM = ("apiVersion", "kind")
-"""Keys of a manifest that an object of a document may lack."""
+_NOT_COMPARED = ("apiVersion", "kind", "metadata.creationTimestamp")
+"""Keys of a manifest that an object of a document may lack, or that only the cluster sets."""
 _EMPTY: tuple[Any, ...] = (None, {}, [])
 _QUEUE = ("deserved", "allocated", "share")
 
@@ -130,7 +130,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
     for one in differences([manifests.resolve(before), manifests.resolve(after)]):
         if one.kind == "scheduler_conf":
             found += _conf_changes(*one.values)
-        elif one.field not in _OF_THE_FORM:
+        elif one.field not in _NOT_COMPARED:
             was, now = one.values
             if one.kind == "queues" and was in _EMPTY and now in _EMPTY:
                 continue

@@ -297,3 +297,10 @@ def test_a_rule_about_figures_that_no_plugin_computes_says_so(
     assert (found["status"], found["why"]) == (
         "skipped", "no plugin computes deserved and share of queues: add proportion or capacity"
     )  # fmt: skip
+
+
+def test_creation_times_are_no_difference_as_only_the_cluster_sets_them() -> None:
+    old, new = (
+        {"metadata": {"name": "n0", **made}} for made in ({"creationTimestamp": "2026-01-01T00:00:01Z"}, {})
+    )
+    assert changes({"nodes": [old]}, {"nodes": [new]}) == []
