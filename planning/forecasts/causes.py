@@ -63,7 +63,12 @@ class CauseRow:
 
 
 def cause_rows(record: Record) -> list[CauseRow]:
-    """Return the causes of the waits of each queue's jobs, by name; without queues that got none."""
+    """Return the causes of the waits of each queue's jobs, by name; without queues that got none.
+
+    Empty for a forecast of an older release, which recorded neither capabilities nor binds.
+    """
+    if not record.has_causes:
+        return []
     rows = (_cause_row(record, queue) for queue in sorted(set(record.jobs.queues)))
     return [row for row in rows if row.jobs]
 

@@ -79,6 +79,8 @@ class Record:
         What was assumed or left out.
     rooms : mapping
         What is free by resource, and how much of it is fragmented; empty in a forecast of an older release.
+    has_causes : bool
+        Whether it has what the causes of waits need; not in a forecast of an older release.
 
     """
 
@@ -93,6 +95,7 @@ class Record:
     pools: tuple[Pool, ...]
     notes: tuple[str, ...]
     rooms: Mapping[str, Room] = field(default_factory=dict)
+    has_causes: bool = True
 
     def steps(self, queue: str, figure: str, resource: str) -> Steps:
         """Return an amount of a queue over time."""

@@ -16,7 +16,9 @@ from planning.forecasts.machines import Pool
 from planning.forecasts.record import Evictions, Record
 from planning.forecasts.steps import Floats, Steps
 
-FORMAT = 3
+FORMAT = 4
+WITH_CAUSES = 4
+"""The first format with what the causes of waits need."""
 _TIMES = ("submitted", "enqueued", "started", "finished", "ended", "lost")
 _COUNTS = ("evictions", "pods")
 
@@ -106,6 +108,7 @@ def unpacked(content: bytes) -> Record:
             for key, function in functions.items()
             if key[0] == "room" and key[2] == "free"
         },
+        has_causes=head["format"] >= WITH_CAUSES,
     )
 
 

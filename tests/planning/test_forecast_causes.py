@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple
+from io import BytesIO
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -114,6 +115,21 @@ def test_the_time_until_the_next_session_and_the_start_of_pods_are_delays() -> N
 def test_a_job_that_never_starts_waits_until_the_end() -> None:
     rows = waits_of({"n": 4, "m": 4}, {"a": 8}, arriving(100, "large", "a", 5))
     assert causes(rows["a"]) == (0, 0, 0, 300, 0)
+
+
+def test_a_forecast_of_an_older_release_has_no_causes() -> None:
+    record = forecast(1)[2]
+    with np.load(BytesIO(packed(record))) as arrays:
+        columns = {name: arrays[name] for name in arrays if name not in ("job_bound", "job_minimum")}
+    columns["head"] = np.frombuffer(
+        columns["head"].tobytes().replace(b'"format": 4', b'"format": 3'), dtype=np.uint8
+    )
+    file = BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **columns)
+    old = unpacked(file.getvalue())
+    assert (old.jobs.names, old.jobs.minimum.tolist()) == (record.jobs.names, record.jobs.pods.tolist())
+    assert cause_rows(record)
+    assert cause_rows(old) == []
 
 
 def moment_by_moment(document: Object, result: Object, record: Record) -> Iterator[tuple[str, str, float]]:

@@ -163,7 +163,7 @@ class ForecastVerdictSerializer(serializers.Serializer[Any]):
         child=serializers.FloatField(), help_text="Allocated fraction of the capacity, by resource."
     )
     resources = UseRowSerializer(many=True)
-    causes = CauseRowSerializer(many=True)
+    causes = CauseRowSerializer(many=True, help_text="Empty for a forecast of an older release.")
     service = ServiceRowSerializer(many=True)
     fairness = FairnessRowSerializer(many=True)
     churn = ChurnSerializer()
